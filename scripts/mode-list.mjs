@@ -40,17 +40,6 @@ export const modes = /** @type {const} */ ({
     about: 'runs the library’s calibrate(): which tuning is fastest on this device?',
     takes: '25 to 65 s',
   },
-  crossover: {
-    title: 'CPU or GPU',
-    about: 'times the same MSMs on the CPU and on the GPU, from 1 point on: up to which n is the CPU faster?',
-    takes: '30 to 90 s',
-  },
-  replay: {
-    title: 'Replay',
-    about:
-      'times the calls of a prover on the GPU, on the CPU, on both, and as the library decides, in turns: how good are its decisions?',
-    takes: '40 s to 3 min',
-  },
   proofs: {
     title: 'Proofs',
     about: 'times Groth16 proofs by snarkjs, with and without the library, in turns: what does the one line gain?',

@@ -29,7 +29,6 @@ const inTable = new Set<StampedRow['event']>([
   'ready',
   'few-points',
   'resident',
-  'replayed',
   'proof',
   'case',
   'trial',

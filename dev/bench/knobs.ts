@@ -24,7 +24,6 @@ import { selectCases } from '../cases/select.js';
 import type { CurveGroup } from '../oracle/curves.js';
 import { encodingsOf } from '../oracle/encodings.js';
 import { peerNames } from '../peers/index.js';
-import { parseTrace, type Trace } from '../routing/trace.js';
 import { checkHost, checkMeaning, checkNames, checkValues, spelledOut } from './check-knobs.js';
 import { type Problem, Problems, problemText } from './knob-problems.js';
 import { parseIntegers } from './lists.js';
@@ -69,9 +68,6 @@ export interface Knobs extends EncodedGroup {
   readonly leastMs: number;
   /** Distinct encodings of `loading`. */
   readonly encodings: readonly PointEncoding[];
-  /** Trace of `replay`; null for `calls` synthetic calls. */
-  readonly trace: Trace | null;
-  readonly calls: number;
   /** Callers of `load`, each number once. */
   readonly concurrency: readonly number[];
   /** Sums of a pass of `load`. */
@@ -79,8 +75,6 @@ export interface Knobs extends EncodedGroup {
   readonly mix: Mix;
   /** Proof system of `proofs`. */
   readonly system: System;
-  /** Largest number of points of `crossover`. */
-  readonly largest: number;
   /** Largest number of points of `targets`, as a power of two; null for what suits the adapter. */
   readonly logn: number | null;
   /** Rows of the targets; null for all. */
@@ -97,8 +91,6 @@ const defaultReps: Partial<Record<Mode, number>> = {
   'accum-ab': 12,
   sweep: 7,
   'field-bench': 7,
-  crossover: 7,
-  replay: 1,
   load: 3,
   'cpu-distribution': 7,
   'cpu-pool': 7,
@@ -246,15 +238,12 @@ const readOthers = (read: Read, mode: Mode, group: CurveGroup) => ({
     read('encodings', (text) => [
       ...new Set(text.split(',').map((name) => parseEncoding(name.trim(), group, 'encodings'))),
     ]) ?? defaultEncodings.filter((encoding) => encodingsOf(group).includes(encoding)),
-  trace: read('trace', parseTrace) ?? null,
-  calls: read('calls', (text) => parseInteger('calls', text, 1, 10_000)) ?? 40,
   concurrency: read('concurrency', (text) => parseIntegers('concurrency', text, 1, MOST_CALLERS)) ?? [
     1, 2, 5, 10, 15, 20,
   ],
   jobs: read('jobs', (text) => parseInteger('jobs', text, 1, 10_000)) ?? 60,
   mix: read('mix', (text) => oneOf('mix', text, mixes)) ?? 'prover',
   system: read('system', (text) => oneOf('system', text, systems)) ?? 'groth16',
-  largest: read('largest', (text) => parseInteger('largest', text, 1, 2 ** 16)) ?? 4096,
   rows: read('rows', (text) => text.split(',').map((name) => oneOf('rows', name.trim(), rowNames))) ?? null,
 });
 
@@ -281,7 +270,6 @@ export function readKnobs(asked: URLSearchParams, host: KnobHost = 'page'): Knob
     ...readOthers(read, mode, { curve, group }),
     logn: mode === 'targets' ? (logn?.at(-1) ?? null) : null,
   };
-  for (const call of rest.trace ?? []) problems.attempt(() => curveGroup(curve, call.group), null);
   const settings = problems.all.length > 0 ? [] : problems.attempt(() => parseSettings(query, mode), []);
   for (const { group: own } of settings)
     if (own !== null) problems.attempt(() => parseEncoding(of.encoding, curveGroup(curve, own)), null);

@@ -4,17 +4,15 @@
  */
 import type { CalibrationTrial } from '../../src/api/calibration.js';
 import type { AdapterDescription, CompileTime } from '../../src/api/device.js';
-import type { HostTimes, PhaseTime, Prediction, RunRecord, TimelineEntry } from '../../src/api/run-record.js';
+import type { HostTimes, PhaseTime, RunRecord, TimelineEntry } from '../../src/api/run-record.js';
 import type { Tuning } from '../../src/api/tuning.js';
 import type { RatioOfMedians } from '../../src/calibrate/statistics.js';
 import type { BatchRow as FieldBatchRow, FieldBenchRow } from '../field-bench/run.js';
-import type { TraceCall } from '../routing/trace.js';
 import type { Environment } from './environment.js';
 import type { Mix } from './modes/load/jobs.js';
 import type { JobSpans } from './modes/load/statistics.js';
 import type { Side } from './modes/proofs/prover.js';
 import type { System } from './modes/proofs/system.js';
-import type { Routing } from './modes/replay/routings.js';
 import type { Finding } from './modes/targets/findings.js';
 import type { Mode } from './modes.js';
 import type { BareThread } from './threads/bare-threads.js';
@@ -290,17 +288,6 @@ interface Rows {
     readonly threads: number;
     readonly round: number;
     readonly bytesEach: number;
-  };
-  /** One call of a trace with one routing; its result was correct. */
-  readonly replayed: TraceCall & {
-    /** Index in the trace. */
-    readonly call: number;
-    readonly routing: Routing;
-    readonly medianMs: number;
-    /** Backend of the last repetition, and the prediction for it. */
-    readonly on: RunRecord['on'];
-    readonly gpuShare: number;
-    readonly predicted: Prediction | null;
   };
   /** One verified proof. */
   readonly proof: {

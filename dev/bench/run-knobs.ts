@@ -36,12 +36,12 @@ export const runKnobs = {
   curve: {
     label: 'Curve',
     help: `Curve of the points: ${curveNames.join(', ')}. Default ${defaultCurve}.`,
-    modes: [...msmModes, 'crossover', 'replay', 'proofs', 'loading', 'load', 'calibrate', ...ofThreads],
+    modes: [...msmModes, 'proofs', 'loading', 'load', 'calibrate', ...ofThreads],
   },
   group: {
     label: 'Group',
     help: `Group of the curve: g1 (default), or g2, which ${pairNames.join(', ')} have. With a prefix (a.group), the group of that side of a comparison.`,
-    modes: [...msmModes, 'crossover', 'loading', 'load', 'calibrate', ...ofThreads],
+    modes: [...msmModes, 'loading', 'load', 'calibrate', ...ofThreads],
   },
   encoding: {
     label: 'Encoding',
@@ -72,13 +72,13 @@ export const runKnobs = {
   },
   reps: {
     label: 'Repetitions',
-    help: 'Timed repetitions (default 5; 7 in a sweep, field-bench, crossover and on threads of the CPU; 12 pairs of A and B), runs of each case (default 3), repetitions of each call of replay (default 1), or passes of load (default 3).',
-    modes: [...msmModes, 'field-bench', 'crossover', 'replay', 'proofs', 'loading', 'load', ...ofThreads, 'targets'],
+    help: 'Timed repetitions (default 5; 7 in a sweep, field-bench and on threads of the CPU; 12 pairs of A and B), runs of each case (default 3), or passes of load (default 3).',
+    modes: [...msmModes, 'field-bench', 'proofs', 'loading', 'load', ...ofThreads, 'targets'],
   },
   seed: {
     label: 'Seed',
     help: 'Seed of all points and scalars. Default 1.',
-    modes: [...msmModes, 'crossover', 'replay', 'loading', 'load', ...ofThreads],
+    modes: [...msmModes, 'loading', 'load', ...ofThreads],
   },
   peers: {
     label: 'Peers',
@@ -97,12 +97,6 @@ export const runKnobs = {
     modes: ['field-bench'],
   },
   ms: { label: 'Dispatch, ms', help: 'Shortest duration of a dispatch. Default 50.', modes: ['field-bench'] },
-  trace: {
-    label: 'Trace',
-    help: 'Calls to replay, as JSON: [{ "n": 16384, "nonZero": 700, "bits": 253, "group": "g1" }, …]; only n is required. Default: synthetic calls.',
-    modes: ['replay'],
-  },
-  calls: { label: 'Calls', help: 'Number of synthetic calls. Default 40.', modes: ['replay'] },
   concurrency: {
     label: 'Callers',
     help: 'Concurrent callers, each of which calls again as soon as it has its result: 1,2,5,10,15,20 (the default). Runs with one kind of sharing off use the largest number.',
@@ -119,7 +113,6 @@ export const runKnobs = {
     help: `Proof system of snarkjs: ${systems.join(', ')}. Default groth16.`,
     modes: ['proofs'],
   },
-  largest: { label: 'Largest n', help: 'Powers of two up to this. Default 4096.', modes: ['crossover'] },
   rows: { label: 'Rows', help: `Some of ${rowNames.join(', ')}. Default all.`, modes: ['targets'] },
   strict: {
     label: 'Strict',

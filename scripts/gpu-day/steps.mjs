@@ -71,5 +71,4 @@ export const steps = [
     quick: words('proofs --logn 8 --reps 2 --backend cpu'),
     mostS: 120,
   },
-  { name: 'crossover', about: 'CPU or GPU', args: ['crossover'], quick: words('crossover --reps 2'), mostS: 60 },
 ];

@@ -26,7 +26,6 @@ describe('a run opens a GPU', () => {
     ['autorun=msm-cross-check&backend=cpu', false],
     ['autorun=cpu-pool', false],
     ['autorun=calibrate', true],
-    ['autorun=replay', true],
     ['autorun=field-bench', true],
   ])('by ?%s: %s', (query, isOpened) => {
     expect(needsGpu(parse(query))).toBe(isOpened);
@@ -137,20 +136,12 @@ describe('the knobs of the page', () => {
     expect(parse('autorun=accum-ab&b.c=9').settings.map(({ name }) => name)).toEqual(['defaults', 'c=9']);
   });
 
-  it('give a trace to replay', () => {
-    const trace = (text: string) => `autorun=replay&trace=${encodeURIComponent(text)}`;
-    expect(parse(trace('[{ "n": 5, "group": "g2" }]')).trace).toEqual([{ n: 5, nonZero: 5, bits: 253, group: 'g2' }]);
-    expect(parse('autorun=replay')).toMatchObject({ trace: null, calls: 40, reps: 1 });
-    expect(() => parse(trace('[{ "n": 0 }]'))).toThrow(/^trace: call 0: n must be/);
-    expect(() => parse(`${trace('[{ "n": 5, "group": "g2" }]')}&curve=pallas`)).toThrow(/g2/);
-  });
-
   it('choose the group of a curve', () => {
     expect(casesOf('autorun=msm-bench&n=5&curve=bls12-381&group=g2')).toEqual([
       'curve=bls12-381,group=g2,points=distinct,scalars=random,n=5,seed=1',
     ]);
     expect(parse('autorun=msm-bench')).toMatchObject({ curve: 'bn254', group: 'g1', settings: [{ group: null }] });
-    expect(parse('autorun=crossover&group=g2')).toMatchObject({ curve: 'bn254', group: 'g2' });
+    expect(parse('autorun=calibrate&group=g2')).toMatchObject({ curve: 'bn254', group: 'g2' });
     const inGroup = casesOf('autorun=msm-cross-check&n=5&group=g2&case=core');
     expect(inGroup).toHaveLength(6);
     for (const name of inGroup) expect(name).toMatch(/^group=g2,(encoding=ark-compressed,)?points=/);

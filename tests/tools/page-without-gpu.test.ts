@@ -117,9 +117,7 @@ describe('without a GPU the page', () => {
         (all as HTMLOptionElement[]).filter(({ disabled }) => disabled).map(({ value, title }) => [value, title]),
       );
     const reason = 'Needs a GPU, and there is none here';
-    expect(modes).toEqual(
-      ['msm-trace', 'field-bench', 'calibrate', 'crossover', 'replay', 'loading'].map((mode) => [mode, reason]),
-    );
+    expect(modes).toEqual(['msm-trace', 'field-bench', 'calibrate', 'loading'].map((mode) => [mode, reason]));
     // which of them the CPU knows is the library's: multiply.ts takes none of the walker's
     for (const name of ['walkerpriv', 'c', 'precompute', 'a.walkers']) {
       expect(await control(name).isDisabled()).toBe(true);

@@ -4,8 +4,6 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { machines, simulate } from '../support/routing/simulation.js';
-import { makeTrace } from '../support/routing/trace.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { bn254G2 } from '../../src/curves/bn254-g2.js';
 import { curveContext } from '../../src/curves/curve.js';
@@ -30,6 +28,8 @@ import {
   predict,
   routeOf,
 } from '../../src/msm/routing/routing.js';
+import { machines, simulate } from '../support/routing/simulation.js';
+import { makeTrace } from '../support/routing/trace.js';
 
 const curve = curveContext(bn254);
 const prior: Coefficients = { fixedMs: 5, digitNs: 100, bucketNs: 200, byteNs: 1 };

@@ -8,7 +8,6 @@ import { accumAb } from './accum-ab.js';
 import { calibrate } from './calibrate.js';
 import { cpuDistribution } from './cpu-distribution/index.js';
 import { cpuPool } from './cpu-pool/index.js';
-import { crossover } from './crossover.js';
 import { fieldBench } from './field-bench.js';
 import { load } from './load/index.js';
 import { loading } from './loading.js';
@@ -16,7 +15,6 @@ import type { BenchMode } from './mode.js';
 import { msmCrossCheck } from './msm-cross-check.js';
 import { msmTrace } from './msm-trace.js';
 import { proofs } from './proofs/index.js';
-import { replay } from './replay/index.js';
 import { targets } from './targets/index.js';
 import { timingsResult } from './timings-result.js';
 
@@ -33,8 +31,6 @@ export const benchModes: Readonly<Record<Mode, BenchMode>> = {
   sweep: timings,
   'field-bench': fieldBench,
   calibrate,
-  crossover,
-  replay,
   proofs,
   load,
   loading,

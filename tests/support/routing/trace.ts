@@ -1,8 +1,9 @@
 /** Traces: sequences of calls of a prover, for routing. */
-import type { CurveContext } from '../../src/curves/curve.js';
-import type { Group } from '../../src/curves/names.js';
-import { NO_TABLES, type Workload } from '../../src/msm/plan/workload.js';
-import { Random } from '../oracle/known-bases.js';
+
+import { Random } from '../../../dev/oracle/known-bases.js';
+import type { CurveContext } from '../../../src/curves/curve.js';
+import type { Group } from '../../../src/curves/names.js';
+import { NO_TABLES, type Workload } from '../../../src/msm/plan/workload.js';
 
 /** An MSM of a trace. */
 export interface TraceCall {
@@ -38,30 +39,6 @@ export const makeTrace = (
     // witness scalars are often short
     const bits = random.below(4) === 0 ? 1 + random.below(32) : 253;
     return { n, nonZero: Math.max(1, Math.round(share * n)), bits, group: 'g1' };
-  });
-};
-
-const jsonOf = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new RangeError(`trace: ${error instanceof Error ? error.message : error}`);
-  }
-};
-
-/** @throws RangeError that names the invalid call */
-export const parseTrace = (text: string): Trace => {
-  const given = jsonOf(text);
-  if (!Array.isArray(given) || given.length === 0) throw new RangeError('trace: must be a non-empty array of calls');
-  return given.map((call: Partial<TraceCall> | null, i) => {
-    const { n, nonZero = n, bits = 253, group = 'g1' } = call ?? {};
-    const isCount = (value: unknown, most: number): value is number =>
-      Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most;
-    if (!isCount(n, 2 ** 24)) throw new RangeError(`trace: call ${i}: n must be an integer from 1 to 2^24`);
-    if (!isCount(nonZero, n)) throw new RangeError(`trace: call ${i}: nonZero must be an integer from 1 to n`);
-    if (!isCount(bits, 256)) throw new RangeError(`trace: call ${i}: bits must be an integer from 1 to 256`);
-    if (group !== 'g1' && group !== 'g2') throw new RangeError(`trace: call ${i}: group must be g1 or g2`);
-    return { n, nonZero, bits, group };
   });
 };
 

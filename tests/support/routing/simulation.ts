@@ -2,11 +2,13 @@
  * Simulates the router on synthetic machines: its decisions, and their cost against the best
  * decisions. Deterministic.
  */
-import type { AdapterDescription } from '../../src/api/device.js';
-import type { CurveContext } from '../../src/curves/curve.js';
-import { type Coefficients, cpuCoefficients, gpuCoefficients, growingMs, trustOf } from '../../src/msm/plan/cost.js';
-import { cpuWork, gpuWork } from '../../src/msm/plan/work.js';
-import { Division } from '../../src/msm/routing/division.js';
+
+import { Random } from '../../../dev/oracle/known-bases.js';
+import type { AdapterDescription } from '../../../src/api/device.js';
+import type { CurveContext } from '../../../src/curves/curve.js';
+import { type Coefficients, cpuCoefficients, gpuCoefficients, growingMs, trustOf } from '../../../src/msm/plan/cost.js';
+import { cpuWork, gpuWork } from '../../../src/msm/plan/work.js';
+import { Division } from '../../../src/msm/routing/division.js';
 import {
   afterDivision,
   afterRun,
@@ -18,8 +20,7 @@ import {
   predict,
   type Stretch,
   type Works,
-} from '../../src/msm/routing/routing.js';
-import { Random } from '../oracle/known-bases.js';
+} from '../../../src/msm/routing/routing.js';
 import { type Trace, workloadOf } from './trace.js';
 
 /** A machine: the name of its GPU, its threads, and the real times of calls. */

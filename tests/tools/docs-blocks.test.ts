@@ -2,8 +2,10 @@
  * Generated text in README.md and docs/: pages have what the code says, and other text is found.
  */
 import { describe, expect, test } from 'vitest';
+import { membersOf } from '../../scripts/docs/declarations.js';
 import { renew } from '../../scripts/docs/markers.js';
 import { renewPages, reportLines } from '../../scripts/docs/pages.js';
+import { readBudgets, readComputing, readSharing } from '../../src/engine/option-groups.js';
 import { inProject } from '../support/run-script.js';
 
 const blocks = new Map([
@@ -59,5 +61,26 @@ describe('a page', () => {
     const page =
       'A marker is `<!-- generated NAME -->`.\n\n```md\n<!-- generated NAME -->text<!-- /generated -->\n```\n';
     expect(renew(page, blocks)).toEqual({ text: page, names: [], differences: [], problems: [] });
+  });
+});
+
+describe('a default in a docstring', () => {
+  const defaultsOf = (path: string, name: string): ReadonlyMap<string, string | null> =>
+    new Map(membersOf(path, name).map((member) => [member.name, member.defaultValue]));
+
+  test('is that of the code for options of the engine', () => {
+    const { selfTests: selfTest, ...computing } = readComputing({});
+    const stated = defaultsOf('src/engine/options.ts', 'MsmEngineOptions');
+    for (const [name, value] of Object.entries({ ...computing, selfTest }))
+      expect(stated.get(name)).toBe(`\`${value}\``);
+    const { memoryBudget, deviceBudget } = readBudgets({});
+    expect(stated.get('memoryBudget')).toBe(`${memoryBudget / 2 ** 20} MiB`);
+    expect([deviceBudget, stated.get('deviceBudget')]).toEqual([Number.POSITIVE_INFINITY, 'no limit']);
+  });
+
+  test('is that of the code for the ways of sharing', () => {
+    const { sidePool: _, ...flags } = readSharing({});
+    const stated = defaultsOf('src/api/sharing.ts', 'Sharing');
+    for (const [name, value] of Object.entries(flags)) expect(stated.get(name)).toBe(`\`${value}\``);
   });
 });

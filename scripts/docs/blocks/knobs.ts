@@ -1,11 +1,5 @@
-/**
- * `knobs`: the fields of `tuning`, with ranges and defaults from the planner. `bench-knobs`: the
- * other knobs of the bench.
- */
-import { modesOf } from '../../../dev/bench/knob-names.js';
-import { modeNames, msmModes } from '../../../dev/bench/modes.js';
-import { runKnobs } from '../../../dev/bench/run-knobs.js';
-import { type EngineKnob, engineKnobs, knobOfTuning } from '../../../dev/bench/settings.js';
+/** `knobs`: the fields of `tuning`, with ranges and defaults from the planner. */
+import { knobOfTuning } from '../../../dev/bench/settings.js';
 import type { Tuning } from '../../../src/api/tuning.js';
 import { tuningChoices, tuningRanges } from '../../../src/msm/plan/check-tuning.js';
 import { deviceDefaults, SUBMIT_MS, UNMEASURED_BOUND } from '../../../src/msm/plan/device-defaults.js';
@@ -101,35 +95,6 @@ const rows = (): string[][] =>
     prose(meaningOf(knob)),
   ]);
 
-/** Returns the values of a knob of the bench that its engine takes. */
-const valuesOf = (knob: EngineKnob): string =>
-  'range' in knob ? knob.range.map(numberOf).join(' to ') : Object.keys(knob.words).map(code).join(', ');
-
-/** Returns the modes that take a knob, as briefly as possible. */
-const modesText = (name: string): string => {
-  const modes = modesOf(name);
-  const others = modeNames.filter((mode) => !modes.includes(mode));
-  if (others.length === 0) return 'all';
-  if (others.length < modes.length / 2) return `all but ${others.map(code).join(', ')}`;
-  const ofMsms = msmModes.every((mode) => modes.includes(mode));
-  const rest = ofMsms ? modes.filter((mode) => !msmModes.includes(mode)) : modes;
-  return [...(ofMsms ? ['MSM modes'] : []), ...rest.map(code)].join(', ');
-};
-
-const tuningNames = membersOf('src/api/tuning.ts', 'Tuning').map(({ name }) => knobOfTuning(name));
-
-const benchRows = (): string[][] => [
-  ...Object.entries(engineKnobs)
-    .filter(([name]) => !tuningNames.includes(name))
-    .map(([name, knob]) => [code(name), valuesOf(knob), modesText(name), knob.help]),
-  ...Object.entries(runKnobs).map(([name, { help }]) => [code(name), '', modesText(name), help]),
-];
-
 export const blocks: Blocks = {
   knobs: () => table(['knob', 'in the bench', 'values', 'default on a GPU', 'default on software', 'meaning'], rows()),
-  'bench-knobs': () =>
-    [
-      `MSM modes are ${msmModes.map(code).join(', ')}.`,
-      table(['knob', 'values', 'modes', 'meaning'], benchRows()),
-    ].join('\n\n'),
 };

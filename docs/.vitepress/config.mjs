@@ -26,7 +26,7 @@ export default defineConfig({
     search: {
       provider: 'local',
       options: {
-        _render: async (src, env, md) => (env.relativePath.startsWith(REPOSITORY) ? '' : md.renderAsync(src, env)),
+        _render: (src, env, md) => (env.relativePath.startsWith(REPOSITORY) ? '' : md.render(src, env)),
       },
     },
   },

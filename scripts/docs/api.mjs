@@ -1,7 +1,7 @@
 /** Writes the API of all entries of the package as Markdown, from the docstrings. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Application, TSConfigReader } from 'typedoc';
+import { Application, ReflectionKind, TSConfigReader } from 'typedoc';
 
 /** Sources of the entries, as in `exports` of package.json. */
 const entryPoints = ['index', 'calibrate', 'formats', 'noble', 'node', 'snarkjs', 'msm/cpu/worker'].map(
@@ -27,6 +27,25 @@ const markdown = {
   },
 };
 
+/** Interfaces that the package implements; callers implement the others. */
+const handles = ['MsmEngine', 'Bases', 'Scalars', 'PointSection', 'NobleMsm', 'NobleBases', 'Accelerate'];
+
+/**
+ * Returns the public functions whose docstring has no `@example`. Methods that free need none.
+ *
+ * @param {import('typedoc').ProjectReflection} project
+ */
+const withoutExample = (project) =>
+  project
+    .getReflectionsByKind(ReflectionKind.Function | ReflectionKind.Method)
+    .filter(({ kind, name, parent }) => {
+      const isFree = name === 'destroy' || name === '[dispose]';
+      return !isFree && (kind === ReflectionKind.Function || handles.includes(parent?.name ?? ''));
+    })
+    .flatMap((found) => /** @type {import('typedoc').DeclarationReflection} */ (found).signatures ?? [])
+    .filter(({ comment }) => comment?.getTag('@example') === undefined)
+    .map((signature) => signature.getFullName());
+
 /**
  * Writes the pages into a folder. Warnings are errors: they report dead links and missing
  * docstrings.
@@ -46,6 +65,8 @@ export async function writeApi(out) {
         (name) => `noble.NoblePoint${name.startsWith('Class') ? name : `.${name}`}`,
       ),
       sortEntryPoints: false,
+      // defaults are prose, not code
+      jsDocCompatibility: { defaultTag: false },
       validation: {
         ...{ notExported: true, notDocumented: true, unusedMergeModuleWith: true },
         ...{ invalidLink: true, invalidPath: true, rewrittenLink: true },
@@ -56,6 +77,7 @@ export async function writeApi(out) {
   const project = await app.convert();
   if (project === undefined) return false;
   app.validate(project);
+  for (const name of withoutExample(project)) app.logger.warn(`${name} has no @example`);
   await app.generateOutputs(project);
   // typedoc names an entry by its file; programs import it by the package's name
   const index = join(out, 'index.md');

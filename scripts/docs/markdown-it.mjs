@@ -53,33 +53,41 @@ function rewriteLinks(md) {
 }
 
 /**
- * Makes tabs of code blocks that follow each other and have titles (```js [page.js]). In the
- * repository they are blocks below each other.
+ * Returns the title of a code block: [page.js] after its language, or the name of a file in the
+ * comment of its first line; null without a title.
+ *
+ * @param {{ type: string, info: string, content: string } | undefined} token
+ */
+function titleOf(token) {
+  if (token?.type !== 'fence') return null;
+  const { info, content } = token;
+  const name = /\[(.+)\]/.exec(info) ?? /^(?:\/\/|#|<!--) ([\w.-]+\.\w+)\b/.exec(content);
+  return name?.[1] ?? (info === 'html' ? 'index.html' : null);
+}
+
+/**
+ * Makes tabs of code blocks that have titles and follow each other. In the repository they stand
+ * below each other.
  *
  * @param {MarkdownRenderer} md
  */
 function groupCode(md) {
   md.core.ruler.push('code-groups', (state) => {
-    const { tokens } = state;
-    /** @param {number} i */
-    const isTitled = (i) => tokens[i]?.type === 'fence' && /\[.+\]/.test(tokens[i].info);
-    const inGroup = () => out.at(-1)?.type === 'fence' && isOpen;
+    const { tokens, Token } = state;
     let isOpen = false;
-    /** @type {typeof tokens} */
-    const out = [];
-    for (const [i, token] of tokens.entries()) {
-      const isFirst = isTitled(i) && isTitled(i + 1) && !inGroup();
-      if (isFirst && tokens[i - 1]?.type !== 'container_code-group_open') {
-        out.push(new state.Token('container_code-group_open', 'div', 1));
-        isOpen = true;
-      }
-      out.push(token);
-      if (isOpen && !isTitled(i + 1)) {
-        out.push(new state.Token('container_code-group_close', 'div', -1));
-        isOpen = false;
-      }
-    }
-    state.tokens = out;
+    state.tokens = tokens.flatMap((token, i) => {
+      const title = titleOf(token);
+      const goesOn = title !== null && titleOf(tokens[i + 1]) !== null;
+      const begins = goesOn && !isOpen && tokens[i - 1]?.type !== 'container_code-group_open';
+      const ends = isOpen && !goesOn;
+      if (begins || isOpen) token.info = `${token.info.replace(/\[.*/, '').trim()} [${title}]`;
+      isOpen = begins || (isOpen && goesOn);
+      return [
+        ...(begins ? [new Token('container_code-group_open', 'div', 1)] : []),
+        token,
+        ...(ends ? [new Token('container_code-group_close', 'div', -1)] : []),
+      ];
+    });
   });
 }
 

@@ -66,14 +66,21 @@ const entryItem = (/** @type {string} */ name) => ({
 export const sidebar = () =>
   sections.map(({ folder, text, pages }) => ({
     text,
-    collapsed: folder === 'contributing',
+    ...(folder === 'contributing' && { link: '/contributing/map', collapsed: true }),
     items: [
       ...itemsOf(folder, pages),
       ...(folder === 'reference'
         ? [{ text: 'API', link: '/reference/api/', collapsed: true, items: entries.map(entryItem) }]
         : []),
       ...(folder === 'contributing'
-        ? [{ text: 'Decisions', collapsed: true, items: itemsOf('contributing/decisions') }]
+        ? [
+            {
+              text: 'Decisions',
+              link: '/contributing/decisions/',
+              collapsed: true,
+              items: itemsOf('contributing/decisions'),
+            },
+          ]
         : []),
     ],
   }));

@@ -91,14 +91,24 @@ function groupCode(md) {
   });
 }
 
-/** Lets the keyboard scroll wide tables. @param {MarkdownRenderer} md */
-function focusTables(md) {
-  md.renderer.rules.table_open = () => '<table tabindex="0">';
+/**
+ * Lets wide tables and indented code blocks scroll on their own, also by keyboard.
+ *
+ * @param {MarkdownRenderer} md
+ */
+function scrollWideBlocks(md) {
+  const { rules } = md.renderer;
+  rules.table_open = () => '<table tabindex="0">';
+  rules.code_block = (...given) => {
+    const [tokens, i] = given;
+    Object.assign(tokens[i] ?? {}, { info: 'txt' });
+    return rules.fence?.(...given) ?? '';
+  };
 }
 
 /** Adds all rules. @param {MarkdownRenderer} md */
 export function siteRules(md) {
   rewriteLinks(md);
   groupCode(md);
-  focusTables(md);
+  scrollWideBlocks(md);
 }

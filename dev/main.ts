@@ -2,8 +2,7 @@ import { leftToEngine, spelledOut } from './bench/check-knobs.js';
 import { isKnob } from './bench/knob-names.js';
 import { problemText, queryText } from './bench/knob-problems.js';
 import { needsGpu, readKnobs, suggestedMode } from './bench/knobs.js';
-import { startBench } from './bench/modes/index.js';
-import { modes } from './bench/modes.js';
+import { modeOf, startBench } from './bench/modes.js';
 import { type MsmBench, Run } from './bench/run.js';
 import { readAddress } from './page/address.js';
 import { h, note } from './page/dom.js';
@@ -25,6 +24,10 @@ declare global {
 const codes = (names: readonly string[]): (Node | string)[] =>
   names.flatMap((name, i) => [...(i === 0 ? [] : [', ']), h('code', {}, name)]);
 
+/** Folds the form, which most visitors need only after a first run. */
+const folded = (title: string, form: KnobForm, open: boolean): HTMLElement =>
+  h('details', { class: 'advanced', open }, h('summary', {}, title), form.root);
+
 /**
  * Shows the knobs that the address sets, those it leaves to the engine, and a button that runs it.
  */
@@ -44,7 +47,7 @@ const readyToRun = (query: URLSearchParams, left: readonly string[]): HTMLElemen
     h(
       'button',
       { type: 'submit', class: 'primary', form: FORM_ID },
-      `Run the ${modes[suggestedMode(query)].title.toLowerCase()}`,
+      `Run the ${modeOf(suggestedMode(query)).title.toLowerCase()}`,
     ),
   );
 };
@@ -75,7 +78,7 @@ function open(asked: URLSearchParams): (Node | null)[] {
     const run: Run = new Run(view, poster.sink);
     window.msmBench = run.bench;
     const running = startBench(run, pageHost(queryText(asked)), knobs, mode);
-    const change = h('details', { class: 'change' }, h('summary', {}, 'Change the knobs'), form.root);
+    const change = folded('Advanced: change the knobs of this run', form, false);
     // a run on the CPU keeps the machine to itself until it is over; the notice then follows the
     // run
     if (needsGpu(knobs)) void lookForGpu(query, form);
@@ -95,12 +98,17 @@ function open(asked: URLSearchParams): (Node | null)[] {
     bench.status = 'failed';
     bench.error = problems.map(problemText).join('\n');
     const alert = h('div', { role: 'alert' }, problemList(problems));
-    return [noteList(notes), alert, form.root, explanation('reference')];
+    return [noteList(notes), alert, folded('Advanced', form, true), explanation('questions'), explanation('reference')];
   }
-  const about = [...query.keys(), ...left].some(isKnob)
-    ? [readyToRun(query, left), explanation('questions')]
-    : [explanation('introduction'), explanation('questions')];
-  return [noteList(notes), ...about, form.root, explanation('reference')];
+  const isSet = [...query.keys(), ...left].some(isKnob);
+  const advanced = folded('Advanced: choose every knob of a run', form, isSet);
+  return [
+    noteList(notes),
+    ...(isSet
+      ? [readyToRun(query, left), advanced, explanation('questions')]
+      : [explanation('questions'), advanced, explanation('introduction')]),
+    explanation('reference'),
+  ];
 }
 
 const query = readAddress(location);

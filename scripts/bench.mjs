@@ -196,7 +196,8 @@ async function helpOf(name, modes) {
     ...lines,
     '',
   ]);
-  const knobs = Object.assign({}, ...modes.map((mode) => knobOptions(library, mode)));
+  const all = Object.assign({}, ...modes.map((mode) => knobOptions(library, mode)));
+  const knobs = Object.fromEntries(Object.entries(all).filter(([name]) => name !== 'autorun' && !name.includes('.')));
   return {
     usage: `${about.join('\n')}\nusage: npm run bench -- ${name} [options]`,
     options: {

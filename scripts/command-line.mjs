@@ -19,7 +19,7 @@ export class UsageError extends Error {}
 /**
  * @template T the type of its value
  * @typedef {object} Option
- * @property {string} about its help; further lines are indented below the first
+ * @property {string} about its help; lines are joined and wrapped
  * @property {string | null} shows an example of its value; null for an option without a value
  * @property {(texts: string[], name: string) => T} read converts all given texts, in order;
  *   throws UsageError
@@ -156,23 +156,22 @@ function readerOf({ usage, options, notes = '' }) {
       formatHelp: (command, helper) => {
         const lines = helper
           .visibleOptions(command)
-          .map((option) => `  ${`${helper.optionTerm(option)} `.padEnd(HELP_COLUMN - 2)}${option.description}`);
+          .map((option) => helper.formatItem(helper.optionTerm(option), TERM_COLUMNS, option.description, helper));
         return [usage, lines.join('\n'), notes].filter((part) => part !== '').join('\n\n');
       },
     });
   for (const [name, { shows, about }] of Object.entries(options)) {
     const [value, isOptional] = [shows ?? '', shows?.startsWith('[')];
     const flags = `--${name}${shows === null ? '' : isOptional ? ` ${value}` : ` <${value}>`}`;
-    const lines = about.split('\n').map((/** @type {string} */ line) => line.trim());
-    const option = new ReaderOption(flags, lines.join(`\n${' '.repeat(HELP_COLUMN)}`));
+    const option = new ReaderOption(flags, about.replace(/\s*\n\s*/g, ' '));
     const collect = (/** @type {string} */ text, /** @type {string[]} */ before = []) => [...before, text];
     reader.addOption(shows === null ? option : option.argParser(collect).preset(''));
   }
   return reader;
 }
 
-/** Column in which the help of options begins. */
-const HELP_COLUMN = 24;
+/** Columns of the options in the help. */
+const TERM_COLUMNS = 20;
 
 /** Formats the whole help of a command. @param {Command<any>} command */
 export const helpText = (command) => readerOf(command).helpInformation();

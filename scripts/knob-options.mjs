@@ -7,11 +7,10 @@ import { flag, repeatable } from './command-line.mjs';
  * @param {typeof import('../dev/bench/index.js')} library
  * @param {string | null} mode null for the knobs of all modes
  */
-export function knobOptions({ runKnobs, engineKnobs, knobsOf }, mode) {
-  const help = { ...runKnobs, ...engineKnobs, build: { help: 'The library in DIR/dist.' } };
-  const options = knobsOf(/** @type {any} */ (mode)).map((name) => {
-    const own = help[/** @type {keyof typeof help} */ (name.replace(/^[ab]\./, ''))];
-    return [name, name === 'strict' ? flag(own.help) : repeatable(name.endsWith('build') ? 'DIR' : '…', own.help)];
+export function knobOptions({ knobsOf, knobHelp }, mode) {
+  const options = knobsOf(mode).map((name) => {
+    const help = knobHelp(mode, name.replace(/^[ab]\./, ''));
+    return [name, name === 'strict' ? flag(help) : repeatable(name.endsWith('build') ? 'DIR' : '…', help)];
   });
   return /** @type {Record<string, import('./command-line.mjs').Option<string[] | boolean>>} */ (
     Object.fromEntries(options)

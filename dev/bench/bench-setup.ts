@@ -4,7 +4,7 @@ import { openBenchCpu } from './bench-cpu.js';
 import { openBenchDevice } from './bench-device.js';
 import type { EngineSetup } from './engine-under-test.js';
 import type { Host } from './environment.js';
-import { type Knobs, needsGpu } from './knobs.js';
+import type { Knobs } from './knobs.js';
 import type { Run } from './run.js';
 
 export interface BenchSetup extends EngineSetup {
@@ -20,4 +20,4 @@ export interface BenchSetup extends EngineSetup {
  * @throws MsmError `no-webgpu`, `unsupported-device`
  */
 export const openBenchSetup = (run: Run, host: Host, knobs: Knobs): Promise<BenchSetup> =>
-  needsGpu(knobs) ? openBenchDevice(run, host, knobs) : openBenchCpu(run, host, knobs);
+  knobs.opensGpu ? openBenchDevice(run, host, knobs) : openBenchCpu(run, host, knobs);

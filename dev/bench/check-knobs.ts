@@ -2,7 +2,8 @@
 import { isEngineKnob, isKnob, isRunKnob, isSettingKnob, knobNames, modesOf, withoutSide } from './knob-names.js';
 import type { Problems } from './knob-problems.js';
 import { isList, listItems } from './lists.js';
-import { type Mode, notOnPage } from './modes.js';
+import type { BenchMode } from './modes/mode.js';
+import { type Mode, modeNames, modeOf, notOnPage } from './modes.js';
 import { nearestNames } from './nearest-names.js';
 import { isFlag, knobOfTuning, parseEngineKnob } from './settings.js';
 
@@ -79,6 +80,9 @@ export const leftToEngine = (query: URLSearchParams): string[] => [
   ),
 ];
 
+/** Returns the name of the mode with a property. */
+const nameOf = (is: (mode: BenchMode) => boolean | undefined): Mode => modeNames.find((name) => is(modeOf(name))) ?? '';
+
 /**
  * Rejects values that a knob of the engine cannot have. Suggests a sweep for a list.
  *
@@ -90,20 +94,21 @@ export function checkValues(
   problems: Problems,
   isValid: (sweep: URLSearchParams) => boolean,
 ): void {
+  const [sweeping, placing] = [nameOf(({ settings }) => settings === 'lists'), nameOf((each) => each.checksPlacements)];
   for (const [name, text] of query) {
     const knob = withoutSide(name);
     if (!isSettingKnob(name) || text === '') continue;
     if (knob === 'walkerpriv' && text === 'turns') {
-      if (mode !== 'msm-cross-check') problems.add(`${name}: "turns" is for autorun=msm-cross-check only`);
-    } else if (mode === 'sweep') {
+      if (!modeOf(mode).checksPlacements) problems.add(`${name}: "turns" is for autorun=${placing} only`);
+    } else if (modeOf(mode).settings === 'lists') {
       for (const item of problems.attempt(() => listItems(name, text), []))
         problems.attempt(() => parseEngineKnob(knob, item, name), null);
     } else if (isList(text)) {
       const sweep = replaced(query, (each, value) =>
-        each === name ? [knob, text] : isKnob(each) && modesOf(each).includes('sweep') ? [each, value] : null,
+        each === name ? [knob, text] : isKnob(each) && modesOf(each).includes(sweeping) ? [each, value] : null,
       );
-      sweep.set('autorun', 'sweep');
-      problems.add(`${name}: "${text}" is a list; autorun=${mode} takes one value, autorun=sweep takes lists`, {
+      sweep.set('autorun', sweeping);
+      problems.add(`${name}: "${text}" is a list; autorun=${mode} takes one value, autorun=${sweeping} takes lists`, {
         instead: isValid(sweep) ? sweep : null,
       });
     } else {

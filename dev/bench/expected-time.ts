@@ -3,7 +3,7 @@
  * (docs/performance.md).
  */
 import { type Knobs, needsGpu } from './knobs.js';
-import { modes, msmModes, seenOn } from './modes.js';
+import { modeOf, seenOn } from './modes.js';
 
 /**
  * Seconds of an MSM of n points: 132 ms at 2^12, 422 at 2^14, 1,381 at 2^16, plus 120 ms to measure
@@ -27,8 +27,9 @@ const spell = (seconds: number): string =>
 export function expectedLine(knobs: Knobs): string | null {
   const { mode, cases, settings, reps } = knobs;
   if (mode === null) return null;
-  if (!msmModes.includes(mode)) {
-    return `With its defaults this takes ${modes[mode].takes} on ${seenOn(mode)}.`;
+  const { timesCases, takes } = modeOf(mode);
+  if (!timesCases) {
+    return `With its defaults this takes ${takes} on ${seenOn(mode)}.`;
   }
   // the estimate holds for a GPU only
   if (!needsGpu(knobs)) return null;

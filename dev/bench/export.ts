@@ -9,32 +9,13 @@ import { voidWrongTimes } from './void-times.js';
 
 export const toJson = (rows: readonly StampedRow[]): string => `${JSON.stringify(voidWrongTimes(rows), null, 2)}\n`;
 
-/** Rows that a spreadsheet shows line by line; all others are in the JSON alone. */
-const inTable = new Set<StampedRow['event']>([
-  'repetition',
-  'trace',
-  'peer',
-  'bound',
-  'comparison',
-  'loading',
-  'loaded',
-  'load',
-  'inflation',
-  'gain',
-  'together',
-  'interactive',
-  'share',
-  'shared',
-  'first-call',
-  'ready',
-  'few-points',
-  'resident',
-  'proof',
-  'case',
-  'trial',
-  'peak',
-  'field',
-]);
+/** Lists whose rows a spreadsheet shows line by line. */
+const spread: readonly string[] = ['phases', 'timeline'];
+
+/** Returns whether a row has numbers and fits into a line. All others are in the JSON alone. */
+const isLine = (row: StampedRow): boolean =>
+  Object.values(row).some((value) => typeof value === 'number') &&
+  Object.entries(row).every(([name, value]) => !Array.isArray(value) || spread.includes(name));
 
 /**
  * Flattens nested values into names such as `hostTimes.encodeMs`, and phases into `phases.walk`.
@@ -60,7 +41,7 @@ function cell(text: string): string {
 /** Returns one line a row and one column a field. Rows that failed their check have no times. */
 export function toCsv(rows: readonly StampedRow[]): string {
   const lines = voidWrongTimes(rows)
-    .filter(({ event }) => inTable.has(event))
+    .filter(isLine)
     .map((row) => {
       const values = new Map<string, string>();
       flat(row, '', values);

@@ -1,6 +1,6 @@
 /** Names of knobs, and the modes that use them. */
-import { type Mode, msmModes } from './modes.js';
-import { ofThreads, type RunKnobName, runKnobs } from './run-knobs.js';
+import { type Mode, modeNames, modeOf } from './modes.js';
+import { type RunKnobName, runKnobs } from './run-knobs.js';
 import { engineKnobs, settingKnobs, sideKnobs } from './settings.js';
 
 /** Matches a knob of one side of a comparison: `a.walkerpriv`. */
@@ -23,15 +23,16 @@ export const engineNames = ['', 'a.', 'b.'].flatMap((side) => Object.keys(engine
 
 export const knobNames = [...Object.keys(runKnobs), ...engineNames];
 
+/** Returns whether a mode uses a knob. */
+function uses(mode: Mode, name: string): boolean {
+  const { knobs, uses: common, engine, settings } = modeOf(mode);
+  if (withoutSide(name) !== name) return settings === 'sides';
+  const run: readonly string[] = ['autorun', ...common];
+  return run.includes(name) || Object.hasOwn(knobs, name) || engine.includes(name);
+}
+
 /** Returns the modes that use a knob. */
-export const modesOf = (name: string): readonly Mode[] => {
-  if (isRunKnob(name)) return runKnobs[name].modes;
-  if (withoutSide(name) !== name) return ['accum-ab'];
-  if (name === 'workers') return [...msmModes, ...ofThreads, 'proofs', 'load'];
-  if (name === 'backend') return [...msmModes, 'proofs', 'load'];
-  if (name === 'budget') return [...msmModes, 'load'];
-  return name === 'build' ? [...msmModes, 'targets'] : msmModes;
-};
+export const modesOf = (name: string): readonly Mode[] => modeNames.filter((mode) => uses(mode, name));
 
 /** Returns the knobs that a mode uses; all knobs for null. */
 export const knobsOf = (mode: Mode | null): string[] =>
@@ -39,4 +40,4 @@ export const knobsOf = (mode: Mode | null): string[] =>
     ...Object.keys(runKnobs),
     ...settingKnobs,
     ...['a.', 'b.'].flatMap((side) => sideKnobs.map((name) => side + name)),
-  ].filter((name) => mode === null || modesOf(name).includes(mode));
+  ].filter((name) => mode === null || uses(mode, name));

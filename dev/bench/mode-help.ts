@@ -1,8 +1,30 @@
-/** Describes a mode for the help of its command. */
-import { type Mode, modes, seenOn } from './modes.js';
+/** Describes a mode and its knobs, for the help of its command and for the reference. */
+import type { KnobText } from './knob.js';
+import { type Mode, modeOf, notOnPage, seenOn } from './modes.js';
+import { knobText, runKnobs } from './run-knobs.js';
+import { engineKnobs } from './settings.js';
 
-/** Returns the lines about a mode: its purpose and its duration. */
-export const modeHelp = (mode: string): string[] => {
-  const { title, about, takes } = modes[mode as Mode];
-  return [`${title}: ${about}`, `With defaults it takes ${takes} on ${seenOn(mode as Mode)}.`];
-};
+/** Returns the lines about a mode: its purpose, its duration, what it leaves out, and an example. */
+export function modeHelp(mode: Mode): string[] {
+  const { title, about, takes, limits, example } = modeOf(mode);
+  const why = notOnPage(mode);
+  return [
+    `${title}: ${about}`,
+    `With defaults it takes ${takes} on ${seenOn(mode)}.`,
+    ...(limits === undefined ? [] : [limits]),
+    ...(why === null ? [] : [`In a terminal only: ${why}.`]),
+    `Example: npm run bench -- ${example}`,
+  ];
+}
+
+/** Returns the help of a knob, with its values and its default, in one mode or in general. */
+export function knobHelp(mode: Mode | null, name: string): string {
+  if (name === 'build') return 'The library in DIR/dist.';
+  const engine = engineKnobs[name];
+  if (engine !== undefined) {
+    const values = 'words' in engine ? Object.keys(engine.words).join(', ') : engine.range.join(' to ');
+    return `${engine.help} Values: ${values}.`;
+  }
+  const { help, values, unset } = mode === null ? (runKnobs[name] as KnobText) : knobText(mode, name);
+  return [help, values && `Values: ${values}.`, unset && `Default: ${unset}.`].filter((part) => part !== '').join(' ');
+}

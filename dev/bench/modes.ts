@@ -1,27 +1,31 @@
-/** The modes of the bench. */
-import { isWithoutGpu, modes, seenOn } from '../../scripts/mode-list.mjs';
+/** The modes of the bench by name, and what the page asks about them. */
+import type { Host } from './environment.js';
+import type { AnyKnobs } from './knobs.js';
+import { benchModes } from './modes/index.js';
+import type { BenchMode } from './modes/mode.js';
+import type { Run } from './run.js';
 
-export { isWithoutGpu, modes, seenOn };
+export { benchModes as modes } from './modes/index.js';
 
-export type Mode = keyof typeof modes;
+/** Name of a mode. */
+export type Mode = string;
 
-export const modeNames = Object.keys(modes) as Mode[];
+export const modeNames = Object.keys(benchModes) as Mode[];
+
+export const modeOf = (name: Mode): BenchMode => benchModes[name] as BenchMode;
 
 /** Returns why a mode does not run on a page; null if it does. */
-export const notOnPage = (mode: Mode): string | null => {
-  const { nodeOnly } = modes[mode] as { readonly nodeOnly?: string };
-  return nodeOnly ?? null;
-};
+export const notOnPage = (mode: Mode): string | null => modeOf(mode).nodeOnly ?? null;
 
 export const pageModeNames = modeNames.filter((mode) => notOnPage(mode) === null);
 
-/**
- * Modes that `backend=cpu` runs on the CPU alone. `msm-trace` is not one: it shows passes of a GPU.
- */
-export const cpuModes: readonly Mode[] = ['msm-cross-check', 'msm-bench', 'accum-ab', 'sweep', 'load', 'proofs'];
-
 /** Returns whether a mode always needs a GPU. */
-export const isGpuOnly = (mode: Mode): boolean => !isWithoutGpu(mode) && !cpuModes.includes(mode);
+export const isGpuOnly = (mode: Mode): boolean => modeOf(mode).runsOn === 'gpu';
 
-/** Modes that compute the MSMs the knobs describe, not problems of their own. */
-export const msmModes: readonly Mode[] = ['msm-cross-check', 'msm-bench', 'msm-trace', 'accum-ab', 'sweep'];
+/** Names the machine that `takes` was measured on. */
+export const seenOn = (mode: Mode): string =>
+  modeOf(mode).runsOn === 'cpu' ? 'two cores' : 'two cores with a software adapter';
+
+/** Runs a mode to its end, and never rejects: `run.bench` has the error. */
+export const startBench = (run: Run, host: Host, knobs: AnyKnobs, mode: Mode): Promise<void> =>
+  run.go(() => modeOf(mode).run(run, host, knobs));

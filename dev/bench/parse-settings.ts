@@ -2,7 +2,7 @@
 import type { CaseAddress } from '../cases/address.js';
 import { alternatingPlacement } from '../cases/list.js';
 import { listItems } from './lists.js';
-import type { Mode } from './modes.js';
+import { type Mode, modeOf } from './modes.js';
 import type { Placement } from './rows.js';
 import { makeSetting, type Setting, settingKnobs, sideKnobs } from './settings.js';
 
@@ -17,7 +17,8 @@ export function parseSettings(query: URLSearchParams, mode: Mode): Setting[] {
       return text === null || (name === 'walkerpriv' && text === 'turns') ? [] : [[name, text]];
     });
   const common = given('');
-  if (mode === 'accum-ab') {
+  const { settings } = modeOf(mode);
+  if (settings === 'sides') {
     const [a, b] = (['a.', 'b.'] as const).map((side) => makeSetting(new Map([...common, ...given(side)]))) as [
       Setting,
       Setting,
@@ -29,7 +30,7 @@ export function parseSettings(query: URLSearchParams, mode: Mode): Setting[] {
     }
     return [a, b];
   }
-  if (mode !== 'sweep') return [makeSetting(new Map(common))];
+  if (settings !== 'lists') return [makeSetting(new Map(common))];
   let all: [string, string][][] = [[]];
   for (const [name, text] of common) {
     all = listItems(name, text).flatMap((item) => all.map((some): [string, string][] => [...some, [name, item]]));
@@ -47,7 +48,7 @@ export function placementsOf(
   [setting]: readonly Setting[],
 ): (address: CaseAddress) => readonly (Placement | undefined)[] {
   // the CPU has no walker, so there is no scratch to place
-  if (mode !== 'msm-cross-check' || setting?.backend === 'cpu') return () => [undefined];
+  if (!modeOf(mode).checksPlacements || setting?.backend === 'cpu') return () => [undefined];
   const text = query.get('walkerpriv');
   if (text === 'turns') return (address) => [alternatingPlacement(address)];
   return () => (text === null ? ['workgroup', 'private'] : [setting?.tuning.walkerPrefixMemory]);

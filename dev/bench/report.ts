@@ -1,6 +1,6 @@
 /** Prints the report of a run as text for terminals. */
 import { placeOf } from './format.js';
-import { benchModes } from './modes/index.js';
+import { modeOf, modes } from './modes.js';
 import {
   type Cell,
   lineOf,
@@ -18,8 +18,8 @@ import { tableLines, withoutEmpty } from './table.js';
 export function reportLines(told: readonly unknown[]): string[] {
   const rows = told as readonly StampedRow[];
   const [init] = rowsOf(rows, 'init');
-  if (init === undefined || !Object.hasOwn(benchModes, init.mode)) return [];
-  return [`adapter: ${placeOf(init)}`, ...textOf(benchModes[init.mode].show(rows))];
+  if (init === undefined || !Object.hasOwn(modes, init.mode)) return [];
+  return [`adapter: ${placeOf(init)}`, ...textOf(modeOf(init.mode).show(rows))];
 }
 
 /** Returns the lines of all parts, with an empty line between two parts. */

@@ -31,6 +31,8 @@ export interface TimingOptions {
   readonly bounded?: boolean;
   /** Emits every pass of every MSM, and no costs. */
   readonly traced?: boolean;
+  /** Names of peers; null for those that are quick at the size. Default: none. */
+  readonly peers?: readonly string[] | null;
   /** Names of the settings in rows. Default: their own names. */
   readonly labels?: readonly string[];
   /** Returns one more row after the repetitions of a case. */
@@ -44,6 +46,7 @@ export interface TimingOptions {
 export async function runTimings(run: Run, host: Host, knobs: Knobs, options: TimingOptions = {}): Promise<void> {
   const { cases, curve, group, reps, settings } = knobs;
   const { bounded = false, traced = false, labels = settings.map(({ name }) => name), conclude } = options;
+  const { peers: askedPeers = [] } = options;
   run.plan(cases.flatMap(({ address: { n } }) => settings.flatMap(() => Array(reps + 1).fill(weightOf(n)))));
   const bench = await openBenchSetup(run, host, knobs);
   const subjects: EngineUnderTest[] = [];
@@ -69,7 +72,7 @@ export async function runTimings(run: Run, host: Host, knobs: Knobs, options: Ti
         run.advance(weightOf(address.n), 'warm-up');
       }
       if (bounded) await roofline?.begin(subjects);
-      const peers = await preparePeers(run, bench.gpu, made.of(subjects[0] as EngineUnderTest), knobs.peers);
+      const peers = await preparePeers(run, bench.gpu, made.of(subjects[0] as EngineUnderTest), askedPeers);
       const times = subjects.map((subject): Times => ({ subject, wallTimesMs: [], productEquivalents: [] }));
       try {
         const rateAround = meter === null ? null : await ratesAround(meter);

@@ -1,7 +1,7 @@
 /** Downloads of a run. The page makes the files, so that a static site offers them as well. */
 import { hasTrace, toChromeTrace, toCsv, toJson } from '../bench/export.js';
 import { placeOf } from '../bench/format.js';
-import { modes } from '../bench/modes.js';
+import { modeOf } from '../bench/modes.js';
 import { rowsOf } from '../bench/rows.js';
 import type { MsmBench } from '../bench/run.js';
 import { copyButton } from './copy.js';
@@ -23,7 +23,7 @@ export function downloads({ runId, rows }: Readonly<MsmBench>, results: HTMLElem
     const told = init as NonNullable<typeof init>;
     const { version, commit } = told.environment;
     const environment = `${placeOf(told)}; webgpu-msm ${version}${commit === null ? '' : `, ${commit}`}`;
-    return `### ${modes[told.mode].title}\n\n${environment}\n<${link}>\n\n${markdownOf(results)}\n`;
+    return `### ${modeOf(told.mode).title}\n\n${environment}\n<${link}>\n\n${markdownOf(results)}\n`;
   };
   const button = (label: string, end: string, type: string, text: () => string): HTMLElement =>
     h('button', { type: 'button', click: () => save(`webgpu-msm-${runId}${end}`, type, text()) }, label);

@@ -1,7 +1,9 @@
 /** Fields of the form of the page. */
 
+import { commonKnobs } from '../bench/common-knobs.js';
+import type { KnobText } from '../bench/knob.js';
 import { suggestedMode } from '../bench/knobs.js';
-import { modes, pageModeNames } from '../bench/modes.js';
+import { modeOf, pageModeNames } from '../bench/modes.js';
 import { type RunKnobName, runKnobs } from '../bench/run-knobs.js';
 import { engineKnobs } from '../bench/settings.js';
 import { defaultCurve, defaultEncoding, defaultGroup } from '../cases/address.js';
@@ -9,6 +11,7 @@ import { pointDistributions } from '../cases/point-distributions.js';
 import { scalarDistributions } from '../cases/scalar-distributions.js';
 import { type CurveGroup, curveNames, groupsOf } from '../oracle/curves.js';
 import { encodingsOf } from '../oracle/encodings.js';
+import { engineDefaults } from './defaults.js';
 import { h, note } from './dom.js';
 
 export type Choices = Readonly<Record<string, string>>;
@@ -32,7 +35,7 @@ const encodingChoices = (query: URLSearchParams): Choices => {
 export const runChoices: Partial<Record<RunKnobName, { readonly choices: ChoicesFor; readonly unset: string | null }>> =
   {
     autorun: {
-      choices: Object.fromEntries(pageModeNames.map((mode) => [mode, modes[mode].title])),
+      choices: Object.fromEntries(pageModeNames.map((mode) => [mode, modeOf(mode).title])),
       unset: null,
     },
     curve: {
@@ -43,8 +46,8 @@ export const runChoices: Partial<Record<RunKnobName, { readonly choices: Choices
     encoding: { choices: encodingChoices, unset: `${defaultEncoding} (default)` },
     points: { choices: about(pointDistributions), unset: 'distinct (default)' },
     scalars: { choices: about(scalarDistributions), unset: 'random (default)' },
-    mix: { choices: { prover: 'sums of a prover', small: 'small sums' }, unset: 'default' },
-    variants: { choices: { library: 'those of the library', all: 'all' }, unset: 'default' },
+    mix: { choices: { prover: 'sums of a prover', small: 'small sums' }, unset: 'prover (default)' },
+    variants: { choices: { library: 'those of the library', all: 'all' }, unset: 'library (default)' },
   };
 
 type Control = HTMLInputElement | HTMLSelectElement;
@@ -110,7 +113,7 @@ export const runFields = (query: URLSearchParams): Field[] =>
       const list = runChoices[name];
       const initial = name === 'autorun' && value === '' ? suggestedMode(query) : value;
       const control = list ? select(choicesOf(list.choices, query), list.unset, initial) : input('', value);
-      return makeField(name, runKnobs[name], control, i);
+      return makeField(name, runKnobs[name] as KnobText, control, i);
     });
   });
 
@@ -118,7 +121,8 @@ export const runFields = (query: URLSearchParams): Field[] =>
 export const engineFields = (query: URLSearchParams, side: '' | 'a.' | 'b.'): Field[] => [
   ...Object.entries(engineKnobs).map(([name, knob]) => {
     const values = 'words' in knob ? Object.keys(knob.words).join(' or ') : knob.range.join(' to ');
-    return makeField(side + name, knob, input(values, query.get(side + name) ?? ''));
+    const placeholder = `${engineDefaults[name] ?? 'automatic'} (${values})`;
+    return makeField(side + name, knob, input(placeholder, query.get(side + name) ?? ''));
   }),
   ...(side === '' ? [] : [groupField(query, side)]),
 ];
@@ -126,18 +130,12 @@ export const engineFields = (query: URLSearchParams, side: '' | 'a.' | 'b.'): Fi
 /** Makes the field for the group of one side of a comparison. */
 const groupField = (query: URLSearchParams, side: 'a.' | 'b.'): Field => {
   const name = `${side}group`;
-  return makeField(name, runKnobs.group, select(groups, 'the common group', query.get(name) ?? ''));
+  return makeField(name, commonKnobs.group, select(groups, 'the common group', query.get(name) ?? ''));
 };
 
 export const inGrid = (fields: readonly Field[]): HTMLElement =>
   h('div', { class: 'fields' }, ...fields.map(({ root }) => root));
 
 /** Makes the fieldset of one side of a comparison. */
-export const sideFieldset = (side: 'A' | 'B', other: 'A' | 'B', fields: readonly Field[]): HTMLFieldSetElement =>
-  h(
-    'fieldset',
-    {},
-    h('legend', {}, side),
-    note(`Knobs of ${side} alone; ${other} does not have them.`),
-    inGrid(fields),
-  );
+export const sideFieldset = (side: 'A' | 'B', fields: readonly Field[]): HTMLFieldSetElement =>
+  h('fieldset', {}, h('legend', {}, side), note(`Knobs that apply to ${side} only.`), inGrid(fields));

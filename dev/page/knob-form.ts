@@ -2,10 +2,11 @@
 import { knobsOf, withoutSide } from '../bench/knob-names.js';
 import { type Problem, queryText } from '../bench/knob-problems.js';
 import { needsGpu, readKnobs } from '../bench/knobs.js';
-import { isGpuOnly, type Mode, modes } from '../bench/modes.js';
+import { isGpuOnly, type Mode, modeOf } from '../bench/modes.js';
 import type { RunKnobName } from '../bench/run-knobs.js';
 import { engineKnobs, isGpuKnob } from '../bench/settings.js';
 import { copyButton } from './copy.js';
+import { defaultsOf } from './defaults.js';
 import { h, note } from './dom.js';
 import { cpuQuery, NEEDS_GPU } from './gpu-here.js';
 import { engineFields, type Field, inGrid, options, runChoices, runFields, sideFieldset } from './knob-fields.js';
@@ -15,8 +16,8 @@ import { problemList } from './problems.js';
 function noGpuFor(query: URLSearchParams, mode: Mode): Problem {
   const instead = cpuQuery(query);
   return isGpuOnly(mode)
-    ? { knob: 'autorun', text: `autorun: ${mode} needs a GPU, and there is none here`, instead }
-    : { knob: 'backend', text: 'backend: there is no GPU here; cpu needs none', instead };
+    ? { knob: 'autorun', text: `autorun: ${mode} needs a GPU, and none is available`, instead }
+    : { knob: 'backend', text: 'backend: no GPU is available; use cpu', instead };
 }
 
 const TUNING_NOTE =
@@ -51,7 +52,7 @@ export class KnobForm {
     this.#common = engineFields(query, '');
     const [a, b] = [engineFields(query, 'a.'), engineFields(query, 'b.')];
     this.#sides = [...a, ...b];
-    this.#sideFieldsets = [sideFieldset('A', 'B', a), sideFieldset('B', 'A', b)];
+    this.#sideFieldsets = [sideFieldset('A', a), sideFieldset('B', b)];
     const common = h('fieldset', {}, note(TUNING_NOTE), inGrid(this.#common));
     this.#tuning = h('details', { open: isSet(query) }, h('summary', {}, 'Tuning'), common);
     this.root = this.#makeRoot();
@@ -90,7 +91,7 @@ export class KnobForm {
       inGrid(this.#run),
       ...this.#sideFieldsets,
       this.#tuning,
-      h('div', { class: 'buttons' }, h('small', {}, 'Address of this run:'), this.#address),
+      h('div', { class: 'buttons' }, h('small', {}, 'Link to this run:'), this.#address),
       this.#trouble,
       h('div', { class: 'buttons' }, h('button', { type: 'submit', class: 'primary' }, 'Run'), copy),
     );
@@ -120,15 +121,23 @@ export class KnobForm {
     event.preventDefault();
     this.#mirror();
     this.#unfold();
-    if (this.#trouble.hidden) location.assign(this.#address.href);
-    else this.#trouble.scrollIntoView({ block: 'nearest' });
+    if (this.#trouble.hidden) {
+      location.assign(this.#address.href);
+      return;
+    }
+    this.#trouble.scrollIntoView({ block: 'nearest' });
+    this.root.querySelector<HTMLElement>('[aria-invalid]')?.focus();
   }
 
   /** Shows the knobs that the mode uses. */
   #adjust(): void {
     const mode = this.#mode();
     const known = knobsOf(mode);
-    for (const { name, small } of this.#run) if (name === 'autorun') small.textContent = modes[mode].about;
+    const defaults = defaultsOf(mode);
+    for (const { name, small, control } of this.#run) {
+      if (name === 'autorun') small.textContent = modeOf(mode).about;
+      if (control instanceof HTMLInputElement) control.placeholder = defaults[name] ?? '';
+    }
     for (const field of [...this.#run, ...this.#common]) field.show(known.includes(field.name));
     for (const side of this.#sideFieldsets) {
       side.hidden = mode !== 'accum-ab';

@@ -1,7 +1,6 @@
 /** Shows a run while it goes on, and when it is over. */
 import { formatProgress } from '../bench/format.js';
-import { benchModes } from '../bench/modes/index.js';
-import { type Mode, modes } from '../bench/modes.js';
+import { type Mode, modeOf } from '../bench/modes.js';
 import type { StampedRow } from '../bench/rows.js';
 import type { MsmBench, Run, RunListener } from '../bench/run.js';
 import { h, note } from './dom.js';
@@ -11,7 +10,7 @@ import { PartsView } from './parts-view.js';
 import type { RowPoster } from './row-poster.js';
 
 const LOST =
-  'The browser took the GPU away, or its driver was reset. That happens when the device sleeps, when another program crashes the driver, or when one command takes too long. Results from before are below.';
+  'The GPU device was lost: the browser or the driver reset it. This happens when the machine sleeps, when another program crashes the driver, or when one command takes too long. Earlier results are below.';
 
 const statusWords = { idle: 'Not started', running: 'Running', done: 'Done', failed: 'Failed' } as const;
 
@@ -44,7 +43,7 @@ export class RunView implements RunListener {
       h(
         'div',
         { class: 'buttons' },
-        h('h2', { id: 'run-title' }, modes[mode].title, ' ', this.#badge),
+        h('h2', { id: 'run-title' }, modeOf(mode).title, ' ', this.#badge),
         this.#stop,
         this.#again,
       ),
@@ -98,7 +97,7 @@ export class RunView implements RunListener {
 
   #draw(): void {
     const begun = performance.now();
-    this.#results.update(benchModes[this.#mode].show(this.#run().bench.rows));
+    this.#results.update(modeOf(this.#mode).show(this.#run().bench.rows));
     this.#drawMs = performance.now() - begun;
     this.#drawing = false;
   }
@@ -107,15 +106,15 @@ export class RunView implements RunListener {
     this.#draw();
     const { error, stopped, deviceLost, rows, runId } = bench;
     const { failure, posted } = this.#poster.state;
-    if (stopped) this.#alert.replaceChildren(note('Stopped by you. Results from before are below.'));
+    if (stopped) this.#alert.replaceChildren(note('You stopped the run. Earlier results are below.'));
     else if (error !== null)
       this.#alert.replaceChildren(h('p', { class: 'alert' }, error), deviceLost ? note(LOST) : '');
     if (rows.length > 1) this.#downloads.replaceChildren(downloads(bench, this.#results.root));
     this.#note.replaceChildren(
-      `Run ${runId}, ${this.#run().seconds.toFixed(1)} s. `,
+      `Run ${runId} took ${this.#run().seconds.toFixed(1)} s. `,
       failure === null
-        ? `${posted} of its ${rows.length} rows are in dev/results/ of the dev server.`
-        : `No dev server took the rows (${failure}), so the results are on this page only. Download them to keep them.`,
+        ? `The dev server stored ${posted} of its ${rows.length} rows in dev/results/.`
+        : `No dev server stored the rows (${failure}). Download the results to keep them.`,
     );
   }
 }

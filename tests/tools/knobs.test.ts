@@ -1,7 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { leftToEngine } from '../../dev/bench/check-knobs.js';
+import { knobsOf } from '../../dev/bench/knob-names.js';
 import { queryText } from '../../dev/bench/knob-problems.js';
 import { needsGpu, parseKnobs, readKnobs, suggestedMode } from '../../dev/bench/knobs.js';
+import { knobHelp, modeHelp } from '../../dev/bench/mode-help.js';
+import { modeNames, modeOf } from '../../dev/bench/modes.js';
 import { tuningQuery } from '../../dev/bench/settings.js';
 import { formatCaseAddress } from '../../dev/cases/address.js';
 import { readAddress } from '../../dev/page/address.js';
@@ -30,6 +33,16 @@ describe('a run opens a GPU', () => {
   ])('by ?%s: %s', (query, isOpened) => {
     expect(needsGpu(parse(query))).toBe(isOpened);
   });
+});
+
+test.each(modeNames)('the help of %s has its duration, and an example of its own knobs', (mode) => {
+  const text = modeHelp(mode).join('\n');
+  expect(text).toMatch(/With defaults it takes \d.* on two cores/);
+  const { example } = modeOf(mode);
+  for (const [, name = ''] of example.matchAll(/--([\w.]+)/g))
+    expect(['phase', 'trace', ...knobsOf(mode)], name).toContain(name);
+  for (const name of knobsOf(mode).filter((knob) => !knob.includes('.')))
+    expect(knobHelp(mode, name), name).toMatch(/^[A-Z].*\.$/);
 });
 
 describe('an error names the knob whose field is wrong', () => {

@@ -3,18 +3,52 @@
  * and decides whether their difference is more than noise.
  */
 
-import { median, ratioOfMedians } from '../../../src/calibrate/statistics.js';
+import { median, type RatioOfMedians, ratioOfMedians } from '../../../src/calibrate/statistics.js';
 import { type CaseAddress, defaultGroup, formatCaseAddress, parseCaseAddress } from '../../cases/address.js';
+import { ofMsm } from '../common-knobs.js';
 import { formatMs, shortSize } from '../format.js';
 import { headline, notes, type Part, type Parts, type Tile, tableOf, tiles, verdict } from '../parts.js';
 import { type RowOf, rowsOf } from '../rows.js';
 import { grouped, summarise, type Timed } from '../summary.js';
 import { runTimings, type Times } from '../timings.js';
 import { comparisonText, equivalentsText, intervalText, verdictText } from '../verdict-text.js';
-import type { BenchMode } from './mode.js';
+import { benchMode } from './mode.js';
 import { fromTo, pointsOf, remarks, whereItGoes } from './timings-result.js';
 
-export const accumAb: BenchMode = {
+declare module '../rows.js' {
+  interface Rows {
+    /** Comparison of A and B over the pairs of a case. */
+    readonly comparison: {
+      readonly case: string;
+      readonly n: number;
+      readonly a: string;
+      readonly b: string;
+      readonly pairs: number;
+      /**
+       * B ÷ A of the wall times, and of the product equivalents; null without a GPU to measure
+       * products on.
+       */
+      readonly wallTimes: RatioOfMedians;
+      readonly equivalents: RatioOfMedians | null;
+      readonly aMs: number;
+      readonly bMs: number;
+    };
+  }
+}
+
+export const accumAb = benchMode({
+  title: 'A against B',
+  about:
+    'times two settings in turns and tests whether they differ by more than noise: does private or workgroup scratch win?',
+  takes: '15 to 40 s',
+  example: 'run --logn 12 --a.walkerpriv 1 --b.walkerpriv 0',
+  limits: 'A verdict needs 6 pairs. Peers and the roofline are left out.',
+  runsOn: 'either',
+  timesCases: true,
+  settings: 'sides',
+  ...ofMsm,
+  defaults: { reps: 12 },
+  knobs: {},
   run: (run, host, knobs) =>
     runTimings(run, host, knobs, {
       labels: ['A', 'B'],
@@ -34,7 +68,7 @@ export const accumAb: BenchMode = {
       }),
     ];
   },
-};
+});
 
 /** Returns one sentence for several sizes. */
 function overAll(comparisons: readonly RowOf<'comparison'>[], of: number): Part {

@@ -1,4 +1,7 @@
 /** `calibrate`: runs the library's own search for the knobs that suit a device. */
+
+import type { CalibrationTrial } from '../../../src/api/calibration.js';
+import type { Tuning } from '../../../src/api/tuning.js';
 import { calibrate as findTuning, indexedDbStore } from '../../../src/calibrate.js';
 import { openBenchDevice } from '../bench-device.js';
 import type { Host } from '../environment.js';
@@ -8,9 +11,38 @@ import { headline, notes, type Parts, tableOf, tiles } from '../parts.js';
 import { rowsOf, type StampedRow } from '../rows.js';
 import type { Run } from '../run.js';
 import { tuningQuery } from '../settings.js';
-import type { BenchMode } from './mode.js';
+import { benchMode } from './mode.js';
 
-export const calibrate: BenchMode = { run: runCalibrate, show };
+declare module '../rows.js' {
+  interface Rows {
+    /** One setting that calibrate tried; its time is null if it failed or computed wrongly. */
+    readonly trial: CalibrationTrial;
+    readonly calibrated: {
+      /** Knobs that differ from their defaults. */
+      readonly tuning: Partial<Tuning>;
+      /** The tuning as URL parameters. */
+      readonly query: string;
+      readonly tookMs: number;
+      readonly compileMs: number;
+      /** True if the browser stored the tuning. */
+      readonly remembered: boolean;
+    };
+  }
+}
+
+export const calibrate = benchMode({
+  title: 'Calibrate',
+  about: 'runs the library’s calibrate(): which tuning is fastest on this device?',
+  takes: '25 to 65 s',
+  example: 'calibrate --curve bls12-381',
+  runsOn: 'gpu',
+  uses: ['curve', 'group'],
+  engine: [],
+  defaults: {},
+  knobs: {},
+  run: runCalibrate,
+  show,
+});
 
 async function runCalibrate(run: Run, host: Host, knobs: Knobs): Promise<void> {
   const bench = await openBenchDevice(run, host, knobs);

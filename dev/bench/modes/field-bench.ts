@@ -6,28 +6,71 @@ import { bn254 } from '../../../src/curves/bn254.js';
 import { modulus } from '../../../src/field/modulus.js';
 import { batchInversions } from '../../field-bench/batch-inverse/kernel.js';
 import { fieldOperations, libraryOperations, threadsFor } from '../../field-bench/kernels.js';
-import { fieldBench as measure } from '../../field-bench/run.js';
+import { type BatchRow, type FieldBenchRow, fieldBench as measure } from '../../field-bench/run.js';
 import { openBenchDevice } from '../bench-device.js';
 import type { Host } from '../environment.js';
 import { bestRow, fastestProduct, products, productText } from '../field-rates.js';
 import { formatMillions, formatOfPeak, formatPeak } from '../format.js';
+import { integerKnob, integersKnob, type Values, wordKnob } from '../knob.js';
 import type { Knobs } from '../knobs.js';
 import { type Bar, headline, notes, type Part, type Parts, tableOf, tiles } from '../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../rows.js';
 import type { Run } from '../run.js';
 import { type Fastest, grouped } from '../summary.js';
-import type { BenchMode } from './mode.js';
+import { benchMode } from './mode.js';
 import { skippedText } from './timings-result.js';
 
-export const fieldBench: BenchMode = { run: runFieldBench, show };
+declare module '../rows.js' {
+  interface Rows {
+    /** A measured peak of the device: operations a second, or bytes for a copy. */
+    readonly peak: {
+      readonly operation: string;
+      readonly perSecond: number;
+    };
+    /** One field operation in one variant. */
+    readonly field: FieldBenchRow;
+    /** Numbers inverted in batches that share an inversion. */
+    readonly batch: BatchRow;
+  }
+}
+
+const own = {
+  chains: integersKnob(['Chains', 'Independent chains a thread.'], [1, 16], [1, 4]),
+  variants: wordKnob(
+    ['Products', 'The library’s own arithmetic, or also other products and batches of inversions.'],
+    ['library', 'all'],
+    'library',
+  ),
+  threads: integerKnob(
+    ['Threads', 'Threads of a dispatch.'],
+    [1, 2 ** 20],
+    '256 on a software adapter, 65536 on a GPU',
+  ),
+  ms: integerKnob(['Dispatch, ms', 'Shortest duration of a dispatch.'], [1, 10_000], 50),
+};
+
+export const fieldBench = benchMode({
+  title: 'Field arithmetic',
+  about: 'times products, squares and inversions beside the device’s peak rates: how far from the roofline?',
+  takes: '20 to 50 s; with --variants all 1 to 3 min',
+  example: 'field --variants all --chains 1,2,4,8',
+  limits: 'The base field of BN254 only.',
+  runsOn: 'gpu',
+  uses: ['reps'],
+  engine: [],
+  defaults: { reps: 7 },
+  knobs: own,
+  run: runFieldBench,
+  show,
+});
 
 const NO_PEAK = 'the loop that measures the limit was slower than the product itself';
 
 /** Lanes that most GPUs run in lockstep. */
 const USUAL_LANES = 32;
 
-async function runFieldBench(run: Run, host: Host, knobs: Knobs): Promise<void> {
-  const { chains, variants, reps, threads, leastMs } = knobs;
+async function runFieldBench(run: Run, host: Host, knobs: Knobs & Values<typeof own>): Promise<void> {
+  const { chains, variants, reps, threads, ms: leastMs } = knobs;
   const all = variants === 'all';
   const bench = await openBenchDevice(run, host, knobs);
   try {

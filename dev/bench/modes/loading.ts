@@ -3,16 +3,19 @@
  * interleaved.
  */
 
-import { median, ratioOfMedians } from '../../../src/calibrate/statistics.js';
-import { type CaseAddress, formatCaseAddress } from '../../cases/address.js';
+import type { PointEncoding } from '../../../src/api/values.js';
+import { median, type RatioOfMedians, ratioOfMedians } from '../../../src/calibrate/statistics.js';
+import { type CaseAddress, formatCaseAddress, parseEncoding } from '../../cases/address.js';
 import { encodedPoints, type MsmCase, makeCase, redrawn } from '../../cases/msm-case.js';
 import { type LoadProducts, loadProducts } from '../../count/load-products.js';
 import { oracles } from '../../oracle/curves.js';
+import { encodingsOf } from '../../oracle/encodings.js';
 import { openBenchDevice } from '../bench-device.js';
 import { type EngineUnderTest, makeEngine } from '../engine-under-test.js';
 import type { Host } from '../environment.js';
 import { formatMs, formatRatio, shortSize } from '../format.js';
 import { interleave } from '../interleave.js';
+import { knob, type Values } from '../knob.js';
 import type { Knobs } from '../knobs.js';
 import { weightOf, wrongResult } from '../measure.js';
 import { notes, type Parts, tableOf, verdict } from '../parts.js';
@@ -20,9 +23,73 @@ import { makeRoofline } from '../roofline.js';
 import { type RowOf, rowsOf, type StampedRow } from '../rows.js';
 import type { Run } from '../run.js';
 import type { Setting } from '../settings.js';
-import type { BenchMode } from './mode.js';
+import { benchMode } from './mode.js';
 
-export const loading: BenchMode = { run: runLoading, show };
+declare module '../rows.js' {
+  interface Rows {
+    /**
+     * One timed load of the points of a case, in the way `setting` names; an MSM over them was
+     * correct.
+     */
+    readonly loading: {
+      readonly case: string;
+      readonly n: number;
+      readonly setting: string;
+      readonly repetition: number;
+      readonly wallMs: number;
+    };
+    /** Summary of the loads of a case in one way. */
+    readonly loaded: {
+      readonly case: string;
+      readonly n: number;
+      readonly setting: string;
+      /** The way it is compared with, and the ratio to that. */
+      readonly beside: string;
+      readonly ratio: RatioOfMedians;
+      readonly medianMs: number;
+      /** Products a point, from the steps of its programs. */
+      readonly products: number;
+      /** Rate of the library's own product: the median between the repetitions; null in G2. */
+      readonly productsPerSecond: number | null;
+      /** Largest time that meets the target; null without a target. */
+      readonly allowedMs: number | null;
+    };
+  }
+}
+
+/** Default encodings. Edwards curves have only the first. */
+const defaultEncodings: readonly PointEncoding[] = ['le', 'ark-compressed'];
+
+const own = {
+  encodings: knob(
+    [
+      'Encodings',
+      'Encodings that the points are loaded in, interleaved: be,gnark-compressed. The others are compared with the first.',
+    ],
+    '',
+    `${defaultEncodings.join(',')}, where the curve supports them`,
+    (text, name, of) => [...new Set(text.split(',').map((each) => parseEncoding(each.trim(), of, name)))],
+    (of) => defaultEncodings.filter((encoding) => encodingsOf(of).includes(encoding)),
+  ),
+};
+
+export const loading = benchMode({
+  title: 'Loading',
+  about:
+    'times loading of the same points: uncompressed, compressed, and with a subgroup check, in turns: what does each cost?',
+  takes: '20 to 60 s',
+  example: 'run --phase load --curve bls12-381 --encodings be,zcash-compressed',
+  limits: 'No target for compressed points in G2, where the rate of products is unknown.',
+  runsOn: 'gpu',
+  uses: ['curve', 'group', 'logn', 'n', 'reps', 'seed'],
+  engine: [],
+  defaults: { logn: [14] },
+  knobs: own,
+  run: runLoading,
+  show,
+});
+
+type LoadingKnobs = Knobs & Values<typeof own>;
 
 /** Limits for compressed points: a factor on uncompressed ones, plus products a point. */
 const ALLOWED = { times: 2, products: 400 } as const;
@@ -43,7 +110,7 @@ interface Way {
  * Returns a way for every encoding, and the first encoding with a subgroup check if the curve needs
  * one.
  */
-const waysOf = (address: CaseAddress, { encodings }: Knobs, taken: LoadProducts): Way[] => {
+const waysOf = (address: CaseAddress, { encodings }: LoadingKnobs, taken: LoadProducts): Way[] => {
   const made = makeCase(address);
   const { import: every, decompress, subgroup } = taken;
   const way = (encoding: CaseAddress['encoding'], checkSubgroup: boolean): Way => {
@@ -74,7 +141,7 @@ const loadOnce = async (subject: EngineUnderTest, way: Way, scalars: MsmCase): P
   return ms;
 };
 
-async function runLoading(run: Run, host: Host, knobs: Knobs): Promise<void> {
+async function runLoading(run: Run, host: Host, knobs: LoadingKnobs): Promise<void> {
   const { cases, curve, reps, settings, encodings } = knobs;
   const taken = await loadProducts(knobs);
   const several = encodings.length + Number(taken.subgroup !== null);

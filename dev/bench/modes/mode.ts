@@ -1,13 +1,46 @@
+import type { CommonKnob } from '../common-knobs.js';
 import type { Host } from '../environment.js';
+import type { KnobTable, Values } from '../knob.js';
 import type { Knobs } from '../knobs.js';
 import type { Parts } from '../parts.js';
 import type { StampedRow } from '../rows.js';
 import type { Run } from '../run.js';
 
-/** A mode of the bench. Its name and description are in scripts/mode-list.mjs. */
-export interface BenchMode {
+/** A mode of the bench: what it is for, its knobs, its run and its report. */
+export interface BenchMode<Own extends KnobTable = KnobTable> {
+  readonly title: string;
+  /** What it does, and the question that it answers. */
+  readonly about: string;
+  /** Duration with defaults on two busy cores with SwiftShader; the shorter end is an estimate. */
+  readonly takes: string;
+  /** Arguments of `npm run bench --`, as an example. */
+  readonly example: string;
+  /** What the mode leaves out, switches off or cannot measure; absent if nothing. */
+  readonly limits?: string;
+  /** Why it runs in a terminal only; absent if it also runs on the page. */
+  readonly nodeOnly?: string;
+  /** `gpu`: always opens a GPU. `cpu`: never. `either`: not if every setting says `backend=cpu`. */
+  readonly runsOn: 'gpu' | 'cpu' | 'either';
+  /** True if each repetition is one MSM of a case, whose duration can be estimated. */
+  readonly timesCases?: true;
+  /** Settings: one for each value of a list, A and B, or, by default, one. */
+  readonly settings?: 'lists' | 'sides';
+  /** True if every case runs with both placements of the prefix products, and n may be 0. */
+  readonly checksPlacements?: true;
+  /** Common knobs that it uses, except `autorun`. */
+  readonly uses: readonly CommonKnob[];
+  /** Knobs of the engine that it uses. */
+  readonly engine: readonly string[];
+  readonly defaults: { readonly reps?: number; readonly logn?: readonly number[] };
+  /** Knobs of its own. */
+  readonly knobs: Own;
+  /** Returns what is wrong with values that are valid by themselves; null if nothing is. */
+  problemOf?(query: URLSearchParams): string | null;
   /** Runs the mode and emits rows. Rejects if the run fails. */
-  run(run: Run, host: Host, knobs: Knobs): Promise<void>;
+  run(run: Run, host: Host, knobs: Knobs & Values<Own>): Promise<void>;
   /** Reports the rows, also while the run goes on. */
   show(rows: readonly StampedRow[]): Parts;
 }
+
+/** Infers the knobs of a mode. */
+export const benchMode = <Own extends KnobTable>(mode: BenchMode<Own>): BenchMode<Own> => mode;

@@ -13,6 +13,7 @@ import type { PointSet } from '../../cases/point-distributions.js';
 import type { CurveGroup } from '../../oracle/curves.js';
 import { type Coordinate, encodePoints } from '../../oracle/known-bases.js';
 import { type BenchSetup, openBenchSetup } from '../bench-setup.js';
+import { ofMsm } from '../common-knobs.js';
 import { type EngineUnderTest, makeEngine, type Outcome } from '../engine-under-test.js';
 import type { Host } from '../environment.js';
 import { errorMessage } from '../error-message.js';
@@ -20,12 +21,46 @@ import { formatMs } from '../format.js';
 import type { Knobs } from '../knobs.js';
 import { weightOf } from '../measure.js';
 import { type Cell, headline, type Parts, tableOf, verdict } from '../parts.js';
-import { type Placement, passed, type RowOf, rowsOf, type StampedRow } from '../rows.js';
+import { type Placement, type RowOf, rowsOf, type StampedRow } from '../rows.js';
 import type { Run } from '../run.js';
 import type { Setting } from '../settings.js';
-import type { BenchMode } from './mode.js';
+import { benchMode } from './mode.js';
 
-export const msmCrossCheck: BenchMode = { run: runMsmCrossCheck, show };
+declare module '../rows.js' {
+  interface Rows {
+    /** Verdict over all runs of one case with one placement. */
+    readonly case: {
+      readonly case: string;
+      /** Null on the CPU, which has no walker. */
+      readonly placement: Placement | null;
+      readonly runs: number;
+      /** True if every run gave the answer of the oracles. */
+      readonly agrees: boolean;
+      readonly onCurve: boolean;
+      /** True if every run gave the same bytes. */
+      readonly identical: boolean;
+      readonly medianMs: number | null;
+      readonly error: string | null;
+    };
+  }
+}
+
+export const msmCrossCheck = benchMode({
+  title: 'Cross-check',
+  about: 'compares every case with the oracles: is it right?',
+  takes: '5 to 20 s',
+  example: "check --logn 8,10 --case 'points=*,scalars=random'",
+  limits: 'Times are not compared: they include compilation.',
+  runsOn: 'either',
+  timesCases: true,
+  checksPlacements: true,
+  uses: [...ofMsm.uses, 'case'],
+  engine: ofMsm.engine,
+  defaults: { reps: 3, logn: [8, 10] },
+  knobs: {},
+  run: runMsmCrossCheck,
+  show,
+});
 
 /** Creates engines by group and placement on first use, and anew after a failure. */
 function enginesOf(run: Run, bench: BenchSetup, setting: Setting) {
@@ -170,3 +205,6 @@ function caseCell(row: RowOf<'case'>): Cell {
   ];
   return { text: `${points} × ${scalars}`, small: which.flat().join(', ') };
 }
+
+/** Returns whether all runs of a case gave the one correct answer. */
+export const passed = (row: RowOf<'case'>): boolean => row.agrees && row.onCurve && row.identical && row.error === null;

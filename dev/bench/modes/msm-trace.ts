@@ -1,4 +1,5 @@
 /** `msm-trace`: shows the median run of each case on a timeline, with its passes. */
+import { ofMsm } from '../common-knobs.js';
 import { blocksOf } from '../export.js';
 import { formatMs, formatPercent, shortSize } from '../format.js';
 import { isOnGpu, sumOnGpu } from '../measure.js';
@@ -6,10 +7,24 @@ import { headline, notes, type Part, tiles, verdict } from '../parts.js';
 import { type RowOf, rowsOf } from '../rows.js';
 import { medianRepetition, summarise, type Timed } from '../summary.js';
 import { runTimings } from '../timings.js';
-import type { BenchMode } from './mode.js';
+import { benchMode } from './mode.js';
 import { fromTo, pointsOf, remarks, whereItGoes } from './timings-result.js';
 
-export const msmTrace: BenchMode = {
+export const msmTrace = benchMode({
+  title: 'Trace',
+  about: 'shows the passes of one MSM on a timeline: where does the time go?',
+  takes: '5 to 15 s',
+  example: 'run --logn 14 --trace dev/results/trace.json',
+  limits: 'Passes have times where the device has timestamps. Peers and the roofline are left out.',
+  runsOn: 'gpu',
+  timesCases: true,
+  ...ofMsm,
+  defaults: {},
+  knobs: {},
+  problemOf: (query) =>
+    query.get('backend') === 'cpu'
+      ? 'backend: "cpu" has no passes to trace; use autorun=msm-bench to time the CPU'
+      : null,
   run: (run, host, knobs) => runTimings(run, host, knobs, { traced: true }),
   show: (rows) => {
     const told = rowsOf(rows, 'trace');
@@ -20,7 +35,7 @@ export const msmTrace: BenchMode = {
       ),
     );
   },
-};
+});
 
 function sectionOf(timed: Timed, rows: readonly RowOf<'trace'>[]): Part {
   const caption = pointsOf(timed);

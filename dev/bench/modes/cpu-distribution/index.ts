@@ -19,11 +19,26 @@ import type { RowOf } from '../../rows.js';
 import type { Run } from '../../run.js';
 import { EngineWithWorkers } from '../../threads/engine-with-workers.js';
 import { oneSlowed } from '../../threads/one-slowed.js';
-import type { BenchMode } from '../mode.js';
+import { benchMode } from '../mode.js';
+import { refuseNoWorkers } from '../no-workers.js';
 import { distributionResult } from './result.js';
 import { addressOf, type Way, WORKS, type Work, waysOf } from './works.js';
 
-export const cpuDistribution: BenchMode = { run: runCpuDistribution, show: distributionResult };
+export const cpuDistribution = benchMode({
+  title: 'Rows to threads',
+  about:
+    'times MSMs on CPU threads, with equal shares and with chunks of 2 to 256 rows on demand, in turns: which is best?',
+  takes: '1 to 5 min',
+  example: 'cpu-distribution --logn 14,16 --workers 7',
+  runsOn: 'cpu',
+  uses: ['curve', 'group', 'logn', 'n', 'reps', 'seed'],
+  engine: ['workers'],
+  defaults: { reps: 7, logn: [14] },
+  knobs: {},
+  problemOf: refuseNoWorkers,
+  run: runCpuDistribution,
+  show: distributionResult,
+});
 
 async function runCpuDistribution(run: Run, host: Host, knobs: Knobs): Promise<void> {
   const { cases, reps, settings } = knobs;

@@ -6,7 +6,8 @@ import type { Knobs } from '../../knobs.js';
 import type { Parts } from '../../parts.js';
 import { rowsOf, type StampedRow } from '../../rows.js';
 import type { Run } from '../../run.js';
-import type { BenchMode } from '../mode.js';
+import { benchMode } from '../mode.js';
+import { refuseNoWorkers } from '../no-workers.js';
 import { type Finding, failureOf } from '../targets/findings.js';
 import { findingsTable } from '../targets/findings-table.js';
 import { fewPointsResult, judgeFewPoints, timeFewPoints } from './few-points.js';
@@ -14,7 +15,21 @@ import { caseOf, type PoolBench } from './pool-bench.js';
 import { judgeResident, measureResident, residentResult } from './resident.js';
 import { startsResult, timeStarts, workerCounts } from './starts.js';
 
-export const cpuPool: BenchMode = { run: runCpuPool, show };
+export const cpuPool = benchMode({
+  title: 'Workers',
+  about: 'measures the CPU’s workers: their start, MSMs that are too small for them, and their memory',
+  takes: '30 s to 2 min',
+  example: 'cpu-pool --workers 4 --reps 9',
+  limits: 'Memory is measured in Node only.',
+  runsOn: 'cpu',
+  uses: ['curve', 'group', 'logn', 'n', 'reps', 'seed', 'strict'],
+  engine: ['workers'],
+  defaults: { reps: 7, logn: [14] },
+  knobs: {},
+  problemOf: refuseNoWorkers,
+  run: runCpuPool,
+  show,
+});
 
 /** Default number of workers. */
 const MOST_WORKERS = 8;

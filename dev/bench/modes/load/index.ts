@@ -6,16 +6,16 @@ import { ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { openBenchSetup } from '../../bench-setup.js';
 import type { Host } from '../../environment.js';
 import { interleave } from '../../interleave.js';
-import type { Knobs } from '../../knobs.js';
 import { weightOf } from '../../measure.js';
 import { type RowOf, rowsOf } from '../../rows.js';
 import type { Run } from '../../run.js';
 import type { Setting } from '../../settings.js';
-import type { BenchMode } from '../mode.js';
+import { benchMode } from '../mode.js';
 import { failureOf } from '../targets/findings.js';
 import { callInLoops } from './callers.js';
 import { drawJobs, type JobShape } from './jobs.js';
 import { judgeLoad, wallTimesAt } from './judge.js';
+import { type LoadKnobs, loadKnobs } from './knobs.js';
 import { measurePass } from './measure.js';
 import { type Job, makeProblem } from './problem.js';
 import { loadResult } from './result.js';
@@ -23,7 +23,22 @@ import { openSubject, type Subject } from './subject.js';
 import { measureUrgent } from './urgent.js';
 import { ALL_ON, variantsOf } from './variants.js';
 
-export const load: BenchMode = { run: runLoad, show: loadResult };
+export const load = benchMode({
+  title: 'Load',
+  about:
+    'times the MSMs of a prover from 1 to 20 callers at once, with and without each way to share the device: what does each gain?',
+  takes: '3 to 6 min',
+  example: 'load --logn 12 --concurrency 1,5,20 --jobs 40',
+  limits:
+    'Targets hold on a software GPU only, except that for memory. With --backend cpu no kind of sharing is switched off.',
+  runsOn: 'either',
+  uses: ['curve', 'group', 'logn', 'reps', 'seed', 'strict'],
+  engine: ['backend', 'workers', 'budget'],
+  defaults: { reps: 3, logn: [10] },
+  knobs: loadKnobs,
+  run: runLoad,
+  show: loadResult,
+});
 
 /** Number of small concurrent sums, and of interactive calls. */
 const TOGETHER = 64;
@@ -38,7 +53,7 @@ interface Level {
   readonly concurrency: number;
 }
 
-async function runLoad(run: Run, host: Host, knobs: Knobs): Promise<void> {
+async function runLoad(run: Run, host: Host, knobs: LoadKnobs): Promise<void> {
   const { reps, seed, mix, concurrency } = knobs;
   const n = Math.max(...knobs.cases.map(({ address }) => address.n));
   const most = Math.max(...concurrency);
@@ -104,7 +119,7 @@ async function measureLevels(
   run: Run,
   levels: readonly Level[],
   jobs: readonly Job[],
-  { mix, reps, concurrency }: Knobs,
+  { mix, reps, concurrency }: LoadKnobs,
 ): Promise<void> {
   const most = Math.max(...concurrency);
   const weight = jobs.reduce((sum, { n }) => sum + weightOf(n), 0);

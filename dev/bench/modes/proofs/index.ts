@@ -5,16 +5,38 @@
 import { openBenchSetup } from '../../bench-setup.js';
 import type { Host } from '../../environment.js';
 import { interleave } from '../../interleave.js';
+import { type Values, wordKnob } from '../../knob.js';
 import type { Knobs } from '../../knobs.js';
 import { weightOf } from '../../measure.js';
 import type { RowOf } from '../../rows.js';
 import type { Run } from '../../run.js';
-import type { BenchMode } from '../mode.js';
+import { benchMode } from '../mode.js';
 import { type Finding, failureOf } from '../targets/findings.js';
 import { openProver, type Side, sides } from './prover.js';
 import { judgeProofs, proofsResult } from './result.js';
+import { systems } from './system.js';
 
-export const proofs: BenchMode = { run: runProofs, show: proofsResult };
+const own = {
+  system: wordKnob(['Proof system', 'Proof system of snarkjs.'], systems, 'groth16'),
+};
+
+type ProofKnobs = Knobs & Values<typeof own>;
+
+export const proofs = benchMode({
+  title: 'Proofs',
+  about: 'times proofs by snarkjs, with and without the library, in turns: what does the one line gain?',
+  takes: '1 to 2 min',
+  example: 'proofs --logn 12,14 --system plonk',
+  limits: 'The witness is part of the input: it is not timed.',
+  nodeOnly: 'it needs snarkjs and reads the memory of the process; examples/prover/ is a page that proves',
+  runsOn: 'either',
+  uses: ['curve', 'logn', 'reps', 'strict'],
+  engine: ['backend', 'workers'],
+  defaults: { logn: [14] },
+  knobs: own,
+  run: runProofs,
+  show: proofsResult,
+});
 
 /** Milliseconds between two samples of memory. */
 const LOOK_MS = 5;
@@ -37,7 +59,7 @@ async function watchPeak<Result>({ usedBytes }: Host, work: () => Promise<Result
   }
 }
 
-async function runProofs(run: Run, host: Host, knobs: Knobs): Promise<void> {
+async function runProofs(run: Run, host: Host, knobs: ProofKnobs): Promise<void> {
   const sizes = knobs.cases.map(({ address }) => Math.round(Math.log2(address.n)));
   run.plan(sizes.flatMap((logn) => Array(4 * knobs.reps + 2).fill(weightOf(2 ** logn))));
   const bench = await openBenchSetup(run, host, knobs);
@@ -58,7 +80,7 @@ async function runProofs(run: Run, host: Host, knobs: Knobs): Promise<void> {
 async function measure(
   run: Run,
   host: Host,
-  { curve, reps, settings, system }: Knobs,
+  { curve, reps, settings, system }: ProofKnobs,
   device: GPUDevice | null,
   logn: number,
 ): Promise<readonly RowOf<'proof'>[]> {

@@ -2,16 +2,18 @@
  * `targets`: measures the library's performance targets, with a line for each. Times count only if
  * results are correct.
  */
+import { maxPoints } from '../../../cases/address.js';
 import { openBenchDevice } from '../../bench-device.js';
 import { errorMessage } from '../../error-message.js';
+import { integerKnob, wordsKnob } from '../../knob.js';
 import { notes, type Parts } from '../../parts.js';
 import { type RowOf, rowsOf } from '../../rows.js';
-import type { BenchMode } from '../mode.js';
+import { benchMode } from '../mode.js';
 import { cold } from './cold.js';
 import { failureOf, verdictOf, verdicts } from './findings.js';
 import { findingsTable } from './findings-table.js';
 import { batch, distributions } from './inputs.js';
-import type { Row } from './row.js';
+import { type Row, rowNames } from './row.js';
 import { cost, gpuTime, memory, small } from './warm.js';
 import { efficiency, work } from './work.js';
 import { Workbench } from './workbench.js';
@@ -22,7 +24,29 @@ const rows: readonly Row<any>[] = [work, efficiency, cost, gpuTime, distribution
 /** Default largest sizes. */
 const LOGN = { software: 16, hardware: 20 };
 
-export const targets: BenchMode = {
+/** Smallest largest size: cold starts are measured at this size. */
+const LEAST_LOGN = 10;
+
+const own = {
+  logn: integerKnob(
+    ['Sizes, log₂ n', 'The largest size, as a power of two.'],
+    [LEAST_LOGN, Math.log2(maxPoints)],
+    `${LOGN.software} on a software adapter, ${LOGN.hardware} on a GPU`,
+  ),
+  rows: wordsKnob(['Rows', 'Targets to measure.'], rowNames, 'all'),
+};
+
+export const targets = benchMode({
+  title: 'Targets',
+  about: 'measures what the performance targets ask for: which are met, and which are missed?',
+  takes: '4 to 10 min up to 2^16',
+  example: 'targets --logn 16 --rows work,small --strict',
+  nodeOnly: 'it needs the clocks of Node, and new devices that compile every kernel again',
+  runsOn: 'gpu',
+  uses: ['reps', 'strict'],
+  engine: ['build'],
+  defaults: { reps: 6 },
+  knobs: own,
   async run(run, host, knobs) {
     const wanted = rows.filter(({ name }) => knobs.rows === null || knobs.rows.includes(name));
     run.plan(wanted.map(() => 1));
@@ -49,7 +73,7 @@ export const targets: BenchMode = {
     );
   },
   show: (told) => targetParts(rowsOf(told, 'target')),
-};
+});
 
 /** Measures one row. An error fails this row alone, and the others are still measured. */
 async function measureRow(row: Row<unknown>, bench: Workbench): Promise<RowOf<'target'>> {

@@ -1,0 +1,99 @@
+/** Knobs of a run: how their texts are read, and what help and form say about them. */
+import { parseInteger } from '../cases/address.js';
+import type { CurveGroup } from '../oracle/curves.js';
+import { parseIntegers } from './lists.js';
+
+/** What is shown about a knob. */
+export interface KnobText {
+  readonly label: string;
+  readonly help: string;
+  /** Valid values, such as `1 to 1000`; empty if the help describes them. */
+  readonly values: string;
+  /** What holds if the knob is not given; empty if a mode or another knob decides. */
+  readonly unset: string;
+}
+
+export interface Knob<Value = unknown> extends KnobText {
+  /**
+   * @param text null if the knob is not given
+   * @param name name of the knob, for errors
+   * @throws RangeError that begins with the name
+   */
+  read(text: string | null, name: string, of: CurveGroup): Value;
+}
+
+/** Knobs by name. */
+export type KnobTable = Readonly<Record<string, Knob>>;
+
+/** The values of the knobs of a table. */
+export type Values<Table extends KnobTable> = {
+  readonly [Name in keyof Table]: Table[Name] extends Knob<infer Value> ? Value : never;
+};
+
+type Texts = readonly [label: string, help: string];
+type Range = readonly [least: number, most: number];
+
+/** Parses one of several words. @throws RangeError that begins with the name */
+export function oneOf<const Word extends string>(name: string, text: string, words: readonly Word[]): Word {
+  const word = words.find((each) => each === text);
+  if (word === undefined) throw new RangeError(`${name}: "${text}" is not ${words.join(' or ')}`);
+  return word;
+}
+
+/** A knob with a text that is parsed, or a value if it is not given. */
+export const knob = <Value, Unset = Value>(
+  [label, help]: Texts,
+  values: string,
+  unset: string,
+  parse: (text: string, name: string, of: CurveGroup) => Value,
+  fallback: (of: CurveGroup) => Unset,
+): Knob<Value | Unset> => ({
+  ...{ label, help, values, unset },
+  read: (text, name, of) => (text === null ? fallback(of) : parse(text, name, of)),
+});
+
+/** @param unset the value, or a description where the run decides */
+export const integerKnob = <const Unset extends number | string>(
+  texts: Texts,
+  [least, most]: Range,
+  unset: Unset,
+): Knob<number | (Unset extends number ? never : undefined)> =>
+  knob(
+    texts,
+    `${least} to ${most}`,
+    String(unset),
+    (text, name) => parseInteger(name, text, least, most),
+    () => (typeof unset === 'number' ? unset : undefined),
+  ) as Knob<number | (Unset extends number ? never : undefined)>;
+
+export const integersKnob = (texts: Texts, [least, most]: Range, unset: readonly number[]): Knob<readonly number[]> =>
+  knob(
+    texts,
+    `${least} to ${most}, or a list`,
+    unset.join(','),
+    (text, name) => parseIntegers(name, text, least, most),
+    () => unset,
+  );
+
+export const wordKnob = <const Word extends string>(texts: Texts, words: readonly Word[], unset: Word): Knob<Word> =>
+  knob(
+    texts,
+    words.join(', '),
+    unset,
+    (text, name) => oneOf(name, text, words),
+    () => unset,
+  );
+
+/** A knob with a list of words; null if it is not given. */
+export const wordsKnob = <const Word extends string>(
+  texts: Texts,
+  words: readonly Word[],
+  unset: string,
+): Knob<readonly Word[] | null> =>
+  knob(
+    texts,
+    words.join(', '),
+    unset,
+    (text, name) => [...new Set(text.split(',').map((word) => oneOf(name, word.trim(), words)))],
+    () => null,
+  );

@@ -1,0 +1,36 @@
+/** Rows of `cpu-distribution`. */
+import type { RatioOfMedians } from '../../../../src/calibrate/statistics.js';
+
+declare module '../../rows.js' {
+  interface Rows {
+    /**
+     * One timed MSM on several threads, with bucket rows shared as `setting` names; it was correct.
+     */
+    readonly share: {
+      readonly case: string;
+      readonly n: number;
+      /** Name of the work: its scalars, and whether a worker is slowed. */
+      readonly work: string;
+      readonly setting: string;
+      readonly repetition: number;
+      readonly wallMs: number;
+      /** Workers that took part. */
+      readonly workers: number;
+      /** Bucket rows of a chunk. */
+      readonly chunk: number;
+    };
+    /** Summary of a work with one way of sharing. */
+    readonly shared: {
+      readonly case: string;
+      readonly n: number;
+      readonly work: string;
+      readonly setting: string;
+      readonly medianMs: number;
+      /** Ratio to equal shares. */
+      readonly ratio: RatioOfMedians;
+      readonly leastWorkers: number;
+      readonly mostWorkers: number;
+      readonly chunk: number;
+    };
+  }
+}

@@ -1,0 +1,28 @@
+/** Rows of `proofs`. */
+import type { Side } from './prover.js';
+import type { System } from './system.js';
+
+declare module '../../rows.js' {
+  interface Rows {
+    /** One verified proof. */
+    readonly proof: {
+      /** Absent in old rows, which are of Groth16. */
+      readonly system?: System;
+      /** Logarithm of the size of the domain. */
+      readonly logn: number;
+      readonly constraints: number;
+      readonly side: Side;
+      /**
+       * `first`: the first proof of a side, which loads what it keeps. `by itself`: before the
+       * library is there, or with the library alone. `in turns`: both sides interleaved.
+       */
+      readonly when: 'first' | 'by itself' | 'in turns';
+      readonly repetition: number;
+      readonly ms: number;
+      /** Milliseconds of the proof that MSMs took. */
+      readonly msmMs: number;
+      /** Peak memory of the process during the proof; null if unknown. */
+      readonly peakBytes: number | null;
+    };
+  }
+}

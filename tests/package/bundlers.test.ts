@@ -22,6 +22,7 @@ import {
 } from '../../dev/oracle/known-bases.js';
 import { launchChromium } from '../../scripts/browser/launch.mjs';
 import { installProject, packPackage, runProgram } from '../support/packed-package.js';
+import { programWith } from '../support/page-programs.js';
 import { inProject } from '../support/run-script.js';
 import { type Headers, saidBy, serveFolder } from '../support/worker-place.js';
 
@@ -162,7 +163,8 @@ describe.each(['6.4.6', '7.3.8', '8.3.8'])('Vite %s', (version) => {
       join(project, 'page.config.js'),
       "export default { build: { rollupOptions: { input: 'page.html' } } };",
     );
-    writeFileSync(join(project, 'es.config.js'), "export default { worker: { format: 'es' } };");
+    const configOfPage = programWith('docs/how-to/bundlers-workers-csp.md', '// vite.config.js');
+    writeFileSync(join(project, 'es.config.js'), configOfPage);
   });
 
   it('builds a page', async () => {
@@ -182,8 +184,14 @@ describe.each(['6.4.6', '7.3.8', '8.3.8'])('Vite %s', (version) => {
     );
   });
 
-  it('serves both', () =>
-    expectWorkersServed(project, (port) => ['vite', '--host', '127.0.0.1', '--port', port, '--strictPort']));
+  it.each([
+    ['without configuration', []],
+    ['as the page on bundlers configures it', ['--config', 'es.config.js']],
+  ])('serves both %s', (_, config) =>
+    expectWorkersServed(project, (port) => [
+      ...['vite', ...config, '--host', '127.0.0.1', '--port', port, '--strictPort'],
+    ]),
+  );
 });
 
 describe('esbuild, which does not bring the file of the worker along', () => {

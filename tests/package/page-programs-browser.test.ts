@@ -14,6 +14,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchChromium } from '../../scripts/browser/launch.mjs';
 import { buildLibrary } from '../support/build-library.js';
 import { programWith } from '../support/page-programs.js';
+import { makePowersOfTau } from '../support/powers-of-tau.js';
 import { ffCurveOf, makeStatement } from '../support/proving.js';
 import { inProject } from '../support/run-script.js';
 
@@ -132,5 +133,51 @@ test('the page of the tutorial proves, under the policy of docs/how-to/snarkjs.m
     expect(await output.textContent()).toMatch(/^\{"isRight":true,"ms":\d+,.*"fallbacks":0\}$/);
   }
   expect(said).toEqual([]);
+  await page.close();
+});
+
+test('workers of a script of your own compute', async () => {
+  const { page, said } = await open('own-workers', {
+    'index.html': onePage,
+    'compute-worker.js': "import 'webgpu-msm/worker';",
+    'workers.js': programWith('docs/how-to/bundlers-workers-csp.md', '// workers.js')
+      // two of them on any machine, and the GPU computes nothing
+      .replace("curve: 'bn254',", "curve: 'bn254', backend: 'cpu', maxWorkers: 2,"),
+    'main.js': `import { engine } from './workers.js';
+      const points = new Uint8Array(8192 * 64);
+      for (let i = 0; i < points.length; i += 64) [points[i], points[i + 32]] = [1, 2];
+      const bases = await engine.loadBases(points);
+      const scalars = Uint8Array.from({ length: 8192 * 32 }, (_, i) => (i * 7919) % 251);
+      do await engine.msm(bases, scalars);
+      while (engine.lastRun.workers === 0 && engine.lastRun.noWorkers === null);
+      console.log(engine.lastRun.workers > 0 ? 'has workers' : engine.lastRun.noWorkers);`,
+  });
+  await expect.poll(() => said.length, { timeout: 60_000 }).toBeGreaterThan(0);
+  expect(said).toEqual(['has workers']);
+  await page.close();
+});
+
+test('a worker reads the pages of a file by FileReaderSync', async () => {
+  const { Fn } = bn254.G1.Point;
+  const root = Fn.pow(5n, (Fn.ORDER - 1n) / 16n);
+  const { page, said } = await open('sync-source', {
+    'index.html': onePage,
+    'public/setup.ptau': makePowersOfTau({ curve: 'bn254', power: 3, powers: 15, root, seed: 5 }),
+    'sync-source.js': programWith('docs/how-to/files-and-encodings.md', '// sync-source.js'),
+    'read.js': `import { createMsmEngine } from 'webgpu-msm';
+      import { openPtau } from 'webgpu-msm/formats';
+      import { syncSource } from './sync-source.js';
+      onmessage = async ({ data }) => {
+        const { tauG1 } = (await openPtau(syncSource(data))).sections;
+        const engine = await createMsmEngine({ curve: 'bn254', backend: 'cpu' });
+        const bases = await engine.loadBases(tauG1.pages(), { encoding: tauG1.encoding });
+        postMessage([bases.length, (await engine.msm(bases, [1n])).y].join());
+      };`,
+    'main.js': `const worker = new Worker(new URL('./read.js', import.meta.url), { type: 'module' });
+      worker.onmessage = ({ data }) => console.log(data);
+      worker.postMessage(await (await fetch('setup.ptau')).blob());`,
+  });
+  await expect.poll(() => said.length, { timeout: 60_000 }).toBeGreaterThan(0);
+  expect(said).toEqual(['15,2']);
   await page.close();
 });

@@ -6,12 +6,14 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { bn254 } from '@noble/curves/bn254.js';
 import { build as esbuild } from 'esbuild';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildLibrary } from '../support/build-library.js';
 import { handWrittenPages, programsOf, programWith } from '../support/page-programs.js';
+import { makePowersOfTau } from '../support/powers-of-tau.js';
 import { ffCurveOf, makeStatement } from '../support/proving.js';
 import { inProject, type Outcome, runNode } from '../support/run-script.js';
 
@@ -121,6 +123,79 @@ describe('docs/how-to/snarkjs.md', () => {
   });
 });
 
+describe('docs/how-to/files-and-encodings.md', () => {
+  const page = 'docs/how-to/files-and-encodings.md';
+
+  test('adds points of Zcash, and returns the sum as it writes them', async () => {
+    writeFileSync(join(folder, 'bytes.js'), programWith(page, '// bytes.js'));
+    const { BASE } = bls12_381.G1.Point;
+    writeFileSync(
+      join(folder, 'main.js'),
+      `import { createMsmEngine } from 'webgpu-msm';
+       import { sumOf } from './bytes.js';
+       const engine = await createMsmEngine({ curve: 'bls12-381' });
+       const points = Buffer.from('${BASE.toHex(true)}${BASE.double().toHex(true)}', 'hex');
+       const scalars = Buffer.from('${['2', '3'].map((digit) => digit.padStart(64, '0')).join('')}', 'hex');
+       console.log(Buffer.from(await sumOf(engine, points, scalars)).toString('hex'));
+      `,
+    );
+    const { code, stdout, stderr } = await runNode(['main.js'], { cwd: folder, timeout: 60_000 });
+    expect([code, stdout], stderr).toEqual([0, `${BASE.multiply(8n).toHex(true)}\n`]);
+  });
+
+  test('loads powers of tau', async () => {
+    const { Fn } = bn254.G1.Point;
+    const power = 3;
+    // of order 2^4: 5 is no square modulo r
+    const root = Fn.pow(5n, (Fn.ORDER - 1n) / 2n ** BigInt(power + 1));
+    writeFileSync(
+      join(folder, 'setup.ptau'),
+      makePowersOfTau({ curve: 'bn254', power, powers: 2 ** (power + 1) - 1, root, seed: 5 }),
+    );
+    writeFileSync(join(folder, 'setup.js'), programWith(page, '// setup.js'));
+    writeFileSync(
+      join(folder, 'main.js'),
+      `import { openAsBlob } from 'node:fs';
+       import { loadPowers } from './setup.js';
+       const { engine, bases } = await loadPowers(await openAsBlob('setup.ptau'));
+       const { x, y } = await engine.msm(bases, [1n]);
+       console.log(bases.length, x, y);
+      `,
+    );
+    const { code, stdout, stderr } = await runNode(['main.js'], { cwd: folder, timeout: 60_000 });
+    expect([code, stdout], stderr).toEqual([0, '15 1n 2n\n']);
+  });
+});
+
+describe('docs/how-to/many-calls.md', () => {
+  const page = 'docs/how-to/many-calls.md';
+
+  test('computes a batch', async () => {
+    const { code, stdout, stderr } = await run(page, '// batch.js');
+    const sums = [6n, 9n].map((k) => bn254.G1.Point.BASE.multiply(k).toAffine());
+    expect(code, stderr).toBe(0);
+    for (const { x, y } of sums)
+      expect(stdout.replaceAll(/\s+/g, ' ')).toContain(`{ x: ${x}n, y: ${y}n, infinity: false }`);
+  });
+
+  test('calls again when the queue is full', async () => {
+    writeFileSync(join(folder, 'service.js'), programWith(page, '// service.js').replace('calls: 100', 'calls: 1'));
+    writeFileSync(
+      join(folder, 'main.js'),
+      `import { commit, load } from './service.js';
+       const bases = await load([{ x: 1n, y: 2n, infinity: false }]);
+       const sums = await Promise.all([1n, 2n, 3n, 4n, 5n].map((scalar) => commit(bases, [scalar])));
+       console.log(sums.map(({ x }) => x % 1000n).join());
+      `,
+    );
+    const { code, stdout, stderr } = await runNode(['main.js'], { cwd: folder, timeout: 60_000 });
+    const wanted = [1n, 2n, 3n, 4n, 5n].map((k) => bn254.G1.Point.BASE.multiply(k).toAffine().x % 1000n);
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain('refused');
+    expect(stdout.trim().split('\n').at(-1)).toBe(wanted.join());
+  });
+});
+
 test('all programs of all pages agree with the types of the library', () => {
   const programs = handWrittenPages()
     .flatMap(programsOf)
@@ -128,7 +203,10 @@ test('all programs of all pages agree with the types of the library', () => {
   expect(programs.length).toBeGreaterThan(10);
   const types = programsOf('docs/how-to/snarkjs.md').find(({ file }) => file === 'curves.d.ts');
   writeFileSync(join(folder, 'curves.d.ts'), types?.text as string);
-  writeFileSync(join(folder, 'snarkjs-global.d.ts'), 'declare var curve_bn128: any;\n');
+  writeFileSync(
+    join(folder, 'globals.d.ts'),
+    '/** By snarkjs. */ declare var curve_bn128: any;\n/** In workers. */ declare var FileReaderSync: any;\n',
+  );
   const places = new Map(
     programs.map(({ place, language, text, file }) => {
       // a module, also if it imports nothing, as the names of its variables are its own
@@ -138,7 +216,7 @@ test('all programs of all pages agree with the types of the library', () => {
     }),
   );
   const program = ts.createProgram({
-    rootNames: [...places.keys(), join(folder, 'curves.d.ts'), join(folder, 'snarkjs-global.d.ts')],
+    rootNames: [...places.keys(), join(folder, 'curves.d.ts'), join(folder, 'globals.d.ts')],
     options: {
       ...{ noEmit: true, allowJs: true, checkJs: true, strict: false, skipLibCheck: true },
       target: ts.ScriptTarget.ESNext,

@@ -3,7 +3,8 @@
  *
  * Injects one fault into one call, thousands of times: WebGPU commands that are left out, done
  * twice, late or for another call, flipped bits, shaders that compute something else, waits that
- * take 100 times as long. Reports the outcomes, and whether docs/reference/failures.md promises them.
+ * take 100 times as long. Reports the outcomes, and whether docs/reference/failures.md promises
+ * them.
  */
 import { fork } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

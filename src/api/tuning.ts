@@ -71,8 +71,8 @@ export interface Tuning {
    */
   readonly cpuDistribution: 'dynamic' | 'static';
   /**
-   * Rows of 64 buckets in a chunk that a thread draws, 0 to 256; 0: chosen by the size of the
-   * problem.
+   * Rows of 64 buckets in a chunk, 0 to 256. 0: with `dynamic` chosen by the size of the problem,
+   * with `static` one chunk for each thread. With `static` the chunks of a thread are strided.
    */
   readonly cpuChunk: number;
 }

@@ -32,8 +32,8 @@ const START_MS = 10_000;
  * for three (`workersFor` in msm/plan/work.ts). `lastRun.workers` says how many took part.
  *
  * **Size of chunks.** The caller cuts a round. MSMs are cut by `cutRows` (msm/cpu/cut.ts): with
- * `tuning.cpuDistribution` `static` into one chunk for each thread, with `dynamic` into chunks of
- * `tuning.cpuChunk` rows of buckets, or if that is not set by the size of the round.
+ * `tuning.cpuDistribution` `static` into one chunk for each thread, with `dynamic` by the size of
+ * the round; with either into chunks of `tuning.cpuChunk` rows of buckets if that is set.
  */
 export class Pool<Task, Result> {
   readonly #sharesMemory: boolean;
@@ -107,7 +107,7 @@ export class Pool<Task, Result> {
     this.#assertIdle();
     clearTimeout(this.#idle);
     const counters = this.#sharesMemory ? this.#counters : null;
-    const source = chunkSource(round.distribution, round.chunks, counters);
+    const source = chunkSource(round.distribution, round.chunks, maxWorkers + 1, counters);
     const { silentMs } = this.#timeouts;
     const running = new RoundRun(round, source, this.#workers, { maxWorkers, silentMs });
     this.#isBusy = true;

@@ -19,7 +19,7 @@ export interface Round<Task, Result> {
   readonly setup: unknown;
   /** Value that each worker is sent at the beginning of the round. */
   readonly task: Task;
-  /** Number of chunks; with `static` at most one for each thread, the first for the own thread. */
+  /** Number of chunks; with `static` the own thread has the first. */
   readonly chunks: number;
   readonly distribution: Distribution;
   /** Begins a part of the round on the own thread. */
@@ -45,7 +45,7 @@ export interface RoundOutcome<Result> {
 /** How often the own thread calls `checkpoint` while it waits for workers, in milliseconds. */
 const CHECK_MS = 10;
 
-/** A silent worker counts as dead after this multiple of the own thread's longest chunk. */
+/** A silent worker counts as dead after this multiple of the own thread's longest chunk or share. */
 const SILENT_CHUNKS = 20;
 
 /** Runs one round. */
@@ -100,7 +100,9 @@ export class RoundRun<Task, Result> implements RoundListener<Task, Result> {
 
   async #compute(chunk: number): Promise<void> {
     this.#own ??= this.#round.own();
-    this.#longestMs = Math.max(this.#longestMs, await this.#own.add(chunk));
+    const ms = await this.#own.add(chunk);
+    // a worker with a fixed share answers once, after all its chunks
+    this.#longestMs = this.#source.isStatic ? this.#longestMs + ms : Math.max(this.#longestMs, ms);
   }
 
   async #settleOwn(): Promise<void> {

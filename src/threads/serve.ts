@@ -2,6 +2,7 @@
 import { chunksByMessages } from './chunks/by-messages.js';
 import type { Assignment } from './chunks/chunk-source.js';
 import { chunksByCounter } from './chunks/shared-counter.js';
+import { chunksOfShare } from './chunks/static-shares.js';
 import type { Begin, FromWorker, ToWorker } from './messages.js';
 import { nodeModule } from './node-module.js';
 
@@ -22,7 +23,7 @@ export interface Computation<Setup, Prepared, Task, Result> {
 type Ask = () => Promise<number | null>;
 
 const chunksOf = (assignment: Assignment, ask: Ask): Iterable<number> | AsyncIterable<number> => {
-  if (assignment.by === 'share') return [assignment.chunk];
+  if (assignment.by === 'share') return chunksOfShare(assignment);
   if (assignment.by === 'message') return chunksByMessages(assignment.chunk, ask);
   return chunksByCounter(assignment);
 };

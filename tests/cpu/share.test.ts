@@ -114,8 +114,8 @@ describe('cutRows and workersFor', () => {
             const { rowsPerChunk, chunks } = cutRows(rows, workers, { distribution, chunk });
             expect(rowsPerChunk * chunks).toBeGreaterThanOrEqual(rows);
             expect(rowsPerChunk * (chunks - 1)).toBeLessThan(rows);
-            if (distribution === 'static') expect(chunks).toBeLessThanOrEqual(workers + 1);
-            else if (chunk !== null) expect(rowsPerChunk).toBe(chunk);
+            if (chunk !== null) expect(rowsPerChunk).toBe(chunk);
+            else if (distribution === 'static') expect(chunks).toBeLessThanOrEqual(workers + 1);
           }
         }
       }

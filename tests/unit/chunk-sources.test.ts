@@ -7,7 +7,7 @@ import { ByMessages, chunksByMessages } from '../../src/threads/chunks/by-messag
 import { chunkSource } from '../../src/threads/chunks/choose.js';
 import type { Assignment, ChunkSource } from '../../src/threads/chunks/chunk-source.js';
 import { chunksByCounter, SharedCounter } from '../../src/threads/chunks/shared-counter.js';
-import { StaticContiguous } from '../../src/threads/chunks/static-contiguous.js';
+import { chunksOfShare, StaticShares } from '../../src/threads/chunks/static-shares.js';
 import { SharedMemory } from '../../src/threads/shared-memory.js';
 
 const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
@@ -16,8 +16,8 @@ const sorted = (chunks: readonly number[]): number[] => [...chunks].sort((a, b) 
 /** Takes one more chunk for a worker, as its thread would; null if none is left. */
 const takerOf = (source: ChunkSource, worker: number, assignment: Assignment | null): (() => number | null) => {
   if (assignment === null) return () => null;
-  if (assignment.by === 'counter') {
-    const chunks = chunksByCounter(assignment);
+  if (assignment.by !== 'message') {
+    const chunks = assignment.by === 'counter' ? chunksByCounter(assignment) : chunksOfShare(assignment);
     return () => chunks.next().value ?? null;
   }
   let first: number | null = assignment.chunk;
@@ -29,7 +29,8 @@ const takerOf = (source: ChunkSource, worker: number, assignment: Assignment | n
 };
 
 describe.each([
-  ['static contiguous', (chunks: number) => new StaticContiguous(chunks), 3],
+  ['static contiguous', (chunks: number) => new StaticShares(chunks, 3), 3],
+  ['static strided', (chunks: number) => new StaticShares(chunks, 3), 10],
   ['by messages', (chunks: number) => new ByMessages(chunks), 10],
   ['by a shared counter', (chunks: number) => new SharedCounter(chunks, new SharedMemory()), 10],
 ] as const)('%s', (_, make, chunks) => {
@@ -64,6 +65,15 @@ describe.each([
   });
 });
 
+test('the strided chunks of a thread are as many apart as there are threads', () => {
+  const source = new StaticShares(8, 3);
+  const share = source.assign(7);
+  expect(share && [...chunksOfShare(share)]).toEqual([1, 4, 7]);
+  expect([source.takeOwn(), source.takeOwn(), source.takeOwn(), source.takeOwn()]).toEqual([0, 3, 6, null]);
+  // the second worker did not come
+  expect(source.takeRest()).toEqual([2, 5]);
+});
+
 test('a chunk counted by a worker that died before it could mark it is taken at the end', () => {
   const source = new SharedCounter(4, new SharedMemory());
   const { state } = source.assign(1, 1) as { readonly state: Int32Array };
@@ -86,7 +96,7 @@ test('a worker asks for its next chunk before it computes one', async () => {
 });
 
 test('the source is chosen by distribution and by whether memory can be shared', () => {
-  expect(chunkSource('static', 3, new SharedMemory())).toBeInstanceOf(StaticContiguous);
-  expect(chunkSource('dynamic', 3, null)).toBeInstanceOf(ByMessages);
-  expect(chunkSource('dynamic', 3, new SharedMemory())).toBeInstanceOf(SharedCounter);
+  expect(chunkSource('static', 3, 3, new SharedMemory())).toBeInstanceOf(StaticShares);
+  expect(chunkSource('dynamic', 3, 3, null)).toBeInstanceOf(ByMessages);
+  expect(chunkSource('dynamic', 3, 3, new SharedMemory())).toBeInstanceOf(SharedCounter);
 });

@@ -5,7 +5,7 @@ import type { Distribution } from '../../threads/chunks/choose.js';
 export interface Cutting {
   /** From `tuning.cpuDistribution`. */
   readonly distribution: Distribution;
-  /** Rows per chunk of a dynamic round, from `tuning.cpuChunk`; null: by the size of the round. */
+  /** Rows per chunk, from `tuning.cpuChunk`; null: by the size of the round, or equal shares. */
   readonly chunk: number | null;
 }
 
@@ -22,10 +22,10 @@ export const cutRows = (
   { distribution, chunk }: Cutting,
 ): { readonly rowsPerChunk: number; readonly chunks: number } => {
   const threads = workers + 1;
-  const wanted =
+  const bySize =
     distribution === 'static'
       ? Math.ceil(rows / threads)
-      : (chunk ?? Math.min(chunkRange[1], Math.floor(rows / (threads * CHUNKS_PER_THREAD))));
-  const rowsPerChunk = Math.max(1, wanted);
+      : Math.min(chunkRange[1], Math.floor(rows / (threads * CHUNKS_PER_THREAD)));
+  const rowsPerChunk = Math.max(1, chunk ?? bySize);
   return { rowsPerChunk, chunks: Math.ceil(rows / rowsPerChunk) };
 };

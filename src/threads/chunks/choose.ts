@@ -3,13 +3,21 @@ import type { SharedMemory } from '../shared-memory.js';
 import { ByMessages } from './by-messages.js';
 import type { ChunkSource } from './chunk-source.js';
 import { SharedCounter } from './shared-counter.js';
-import { StaticContiguous } from './static-contiguous.js';
+import { StaticShares } from './static-shares.js';
 
-/** `dynamic`: a thread that is done takes the next chunk. `static`: one chunk for each thread. */
+/** `dynamic`: a thread that is done takes the next chunk. `static`: equal shares. */
 export type Distribution = 'dynamic' | 'static';
 
-/** @param memory for the counter; null where workers cannot be given shared memory */
-export const chunkSource = (distribution: Distribution, chunks: number, memory: SharedMemory | null): ChunkSource => {
-  if (distribution === 'static') return new StaticContiguous(chunks);
+/**
+ * @param threads the own thread, and the workers of the round
+ * @param memory for the counter; null where workers cannot be given shared memory
+ */
+export const chunkSource = (
+  distribution: Distribution,
+  chunks: number,
+  threads: number,
+  memory: SharedMemory | null,
+): ChunkSource => {
+  if (distribution === 'static') return new StaticShares(chunks, threads);
   return memory === null ? new ByMessages(chunks) : new SharedCounter(chunks, memory);
 };

@@ -1,5 +1,13 @@
 /** Hands out the chunks of one round to threads. There is one class for each way. */
 
+/** The chunks from `chunk` to `end`, exclusive, in steps of `step`. */
+export interface ShareOfChunks {
+  readonly by: 'share';
+  readonly chunk: number;
+  readonly step: number;
+  readonly end: number;
+}
+
 /** Assignment of a worker that takes its chunks from the counter. */
 export interface CounterChunks {
   readonly by: 'counter';
@@ -11,8 +19,8 @@ export interface CounterChunks {
 
 /** Chunks that a worker begins a round with, and how it gets further ones. */
 export type Assignment =
-  /** One chunk, and no further ones. */
-  | { readonly by: 'share'; readonly chunk: number }
+  /** All chunks of the worker. */
+  | ShareOfChunks
   /** One chunk; the worker asks for each further one with a message. */
   | { readonly by: 'message'; readonly chunk: number }
   /** The worker takes all its chunks from a counter in shared memory. */

@@ -1,7 +1,5 @@
 /** Writes the API of all entries of the package as Markdown, from the docstrings. */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { Application, ReflectionKind, TSConfigReader } from 'typedoc';
+import { Application, PageEvent, ReflectionKind, TSConfigReader } from 'typedoc';
 
 /** Sources of the entries, as in `exports` of package.json. */
 const entryPoints = ['index', 'calibrate', 'formats', 'noble', 'node', 'snarkjs', 'msm/cpu/worker'].map(
@@ -16,6 +14,7 @@ const markdown = {
   hidePageHeader: true,
   hideBreadcrumbs: true,
   useCodeBlocks: true,
+  expandParameters: true,
   indexFormat: 'table',
   parametersFormat: 'table',
   typeDeclarationFormat: 'table',
@@ -47,6 +46,22 @@ const withoutExample = (project) =>
     .map((signature) => signature.getFullName());
 
 /**
+ * Changes the text of a page: headings in sentence case, and entries by the names that programs
+ * import them by.
+ *
+ * @param {import('typedoc').PageEvent} page
+ */
+function edit(page) {
+  const text = (page.contents ?? '').replaceAll(
+    /\b(Call Signature|Type (Parameter|Alias))/g,
+    (heading) => `${heading.slice(0, 5)}${heading.slice(5).toLowerCase()}`,
+  );
+  const entry = /** @type {(_: string, name: string) => string} */ (_, name) =>
+    `| [webgpu-msm${name === 'index' ? '' : `/${name}`}](`;
+  page.contents = page.url === 'index.md' ? text.replaceAll(/\| \[(\w+)\]\(/g, entry) : text;
+}
+
+/**
  * Writes the pages into a folder. Warnings are errors: they report dead links and missing
  * docstrings.
  *
@@ -74,17 +89,11 @@ export async function writeApi(out) {
     }),
     [new TSConfigReader()],
   );
+  app.renderer.on(PageEvent.END, edit);
   const project = await app.convert();
   if (project === undefined) return false;
   app.validate(project);
   for (const name of withoutExample(project)) app.logger.warn(`${name} has no @example`);
   await app.generateOutputs(project);
-  // typedoc names an entry by its file; programs import it by the package's name
-  const index = join(out, 'index.md');
-  const named = readFileSync(index, 'utf8').replaceAll(
-    /\| \[(\w+)\]\(/g,
-    (_, name) => `| [webgpu-msm${name === 'index' ? '' : `/${name}`}](`,
-  );
-  writeFileSync(index, named);
   return !app.logger.hasErrors() && !app.logger.hasWarnings();
 }

@@ -77,11 +77,11 @@ function groupCode(md) {
     let isOpen = false;
     state.tokens = tokens.flatMap((token, i) => {
       const title = titleOf(token);
-      const goesOn = title !== null && titleOf(tokens[i + 1]) !== null;
-      const begins = goesOn && !isOpen && tokens[i - 1]?.type !== 'container_code-group_open';
-      const ends = isOpen && !goesOn;
+      const hasNext = title !== null && titleOf(tokens[i + 1]) !== null;
+      const begins = hasNext && !isOpen && tokens[i - 1]?.type !== 'container_code-group_open';
+      const ends = isOpen && !hasNext;
       if (begins || isOpen) token.info = `${token.info.replace(/\[.*/, '').trim()} [${title}]`;
-      isOpen = begins || (isOpen && goesOn);
+      isOpen = begins || (isOpen && hasNext);
       return [
         ...(begins ? [new Token('container_code-group_open', 'div', 1)] : []),
         token,

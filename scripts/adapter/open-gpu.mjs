@@ -37,8 +37,8 @@ const never = new Int32Array(new SharedArrayBuffer(4));
 /**
  * Pauses in every turn of the event loop. While the GPU works, Dawn for Node polls it in every
  * turn and so takes a core. On a software adapter, which needs that core, an MSM takes 1.4 times
- * as long without the pause (docs/performance.md). An unreferenced immediate neither keeps the
- * process alive nor wakes an idle loop.
+ * as long without the pause (docs/reference/performance.md). An unreferenced immediate neither
+ * keeps the process alive nor wakes an idle loop.
  */
 function pauseBetweenTurns() {
   if (opened === undefined) return;

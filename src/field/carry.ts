@@ -1,8 +1,8 @@
 /**
  * Division by a power of two in shaders: by a shift, or through a float. SwiftShader's compiler
  * splits vectors for every shift, about 35 instructions each, which was a third of the cost of a
- * product there (docs/performance.md). Adding a float of 1.5·2^(23+k) instead rounds to a multiple
- * of 2^k, and leaves the quotient in the low bits of the mantissa.
+ * product there (docs/reference/performance.md). Adding a float of 1.5·2^(23+k) instead rounds to a
+ * multiple of 2^k, and leaves the quotient in the low bits of the mantissa.
  *
  * All values are u32 that hold signed numbers in two's complement. The same code on i32 takes twice
  * as long to compile on Dawn, which wraps every operation in casts.

@@ -87,7 +87,7 @@ export interface BatchResult {
  * exactly for f and g, and modulo p for d and e, by adding the multiple of p that makes the
  * division exact. The two results alternate limb by limb, so that one computes while the other
  * waits for its carry. The two pairs one after the other take half of the registers of all four
- * numbers at once, and no more time (docs/performance.md).
+ * numbers at once, and no more time (docs/reference/performance.md).
  */
 export const applyBatch = (m: Modulus, part: BatchPart): BatchResult => {
   const { limbs, shortLimbs, p, minusInverse } = divstepConstants(m);

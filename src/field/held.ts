@@ -1,8 +1,8 @@
 /**
  * Constants of products as members of a private variable, `held`. SwiftShader's compiler loads
  * every literal through a 64-bit address; constants on the stack take a third less code, and a walk
- * a fifth less time (docs/performance.md). They are computed from a zero that the compiler cannot
- * see through. Only frequent constants are held, because others gain nothing.
+ * a fifth less time (docs/reference/performance.md). They are computed from a zero that the
+ * compiler cannot see through. Only frequent constants are held, because others gain nothing.
  */
 import type { TemplateView } from '../shaders/template.js';
 

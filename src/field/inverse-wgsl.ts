@@ -19,7 +19,7 @@ import type { Word } from './word-line.js';
 
 /**
  * Iterations of the loop in a batch, with BATCH / STEP_GROUPS unrolled divsteps each. 5 × 3 was
- * fastest on SwiftShader (docs/performance.md).
+ * fastest on SwiftShader (docs/reference/performance.md).
  */
 const STEP_GROUPS = 5;
 

@@ -67,13 +67,24 @@ const scriptComments = ({ path, text }: Source): Comment[] => {
   ];
 };
 
-/** All comments of a source, in no particular order. */
-export const commentsOf = (source: Source): Comment[] => {
+/** Reads the comments of a source in the way of its language. */
+const parse = (source: Source): Comment[] => {
   if (/\.(?:ts|mts|js|mjs)$/.test(source.path)) return scriptComments(source);
   if (source.path.endsWith('.wgsl')) return lineComments(source.text, /\/\/+/);
   if (source.path.endsWith('.sh')) return lineComments(source.text, /^\s*#(?!!)/);
   if (/\.(?:c|css)$/.test(source.path)) return blockComments(source.text);
   return [];
+};
+
+/** Comments by source text: several rules read the same files. */
+const known = new Map<string, Comment[]>();
+
+/** All comments of a source, in no particular order. */
+export const commentsOf = (source: Source): Comment[] => {
+  const key = `${source.path}\n${source.text}`;
+  const comments = known.get(key) ?? parse(source);
+  known.set(key, comments);
+  return comments;
 };
 
 /** The prose of a comment as one line, without the comment's markers. */

@@ -10,9 +10,9 @@
 // H_v with bit i of v set) over the bits i, and likewise for the L_u. With the sum of those H_v
 // whose top bit is not set these are h + q + 1 = c sums a window. The host weights them with powers
 // of two while it combines the windows by Horner's rule. No method takes fewer additions than two
-// per bucket (docs/performance.md). All runs of a walk have the same length, and each run is one
-// task, so that no run is cut. The digests of all entries go to an account, as those of decompose
-// do.
+// per bucket (docs/reference/performance.md). All runs of a walk have the same length, and each run
+// is one task, so that no run is cut. The digests of all entries go to an account, as those of
+// decompose do.
 // Host: src/msm/stages/reduce.ts. CPU reference: tests/reference/reduce.ts.
 {{structs}}
 {{entry}}

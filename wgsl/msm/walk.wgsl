@@ -529,7 +529,7 @@ fn step_on(level: Level, slot: u32, t: u32, flags: u32) {
 //
 // The products stand in a row on purpose. A loop around one product compiles in three quarters of
 // the time but runs 2.2 times slower on SwiftShader, where the variables of a loop go through
-// memory (docs/performance.md).
+// memory (docs/reference/performance.md).
 fn add_step(level: Level, slot: u32, t: u32, flags: u32, inverse: Tight) -> Tight {
   let i = memory[slot * ROWS].z;
   let point = load_point(stream[i].point_ref);

@@ -29,7 +29,7 @@ export const growingMs = ({ digitNs, bucketNs, byteNs }: Coefficients, { digits,
 
 /**
  * Returns the time of an addition on one thread of the CPU, in ns. Products dominate it, so it
- * grows with the square of the 29-bit limbs of a coordinate (docs/performance.md, "On the CPU").
+ * grows with the square of the 29-bit limbs of a coordinate (docs/reference/performance.md).
  */
 export const additionNs = ({ p, coordinates: { degree } }: CurveContext): number => {
   const limbs = Math.ceil((p.toString(2).length + 5) / 29);

@@ -93,11 +93,11 @@ const software = { fixedMs: 20, digitNs: 600, trust: 'software', knobs: software
  * Chips of Intel have the instruction as well, but too few registers. Drivers also announce the
  * feature on chips without the instruction, where such a product takes several times as long as any
  * other. SwiftShader compiles a shift of a vector lane by lane, and only signed products do without
- * shifts (docs/performance.md).
+ * shifts (docs/reference/performance.md).
  *
  * The times come from published results for 2^20 points (183 ms on an Apple M4 Pro, 704 ms on an
  * Adreno, 3,716 ms on a Google Pixel 10), and from the walk on SwiftShader on two cores
- * (docs/performance.md, "Many calls at once").
+ * (docs/reference/performance.md).
  */
 const classes: readonly DeviceClass[] = [
   {

@@ -11,7 +11,7 @@ export const reduceAdditions = (windowBits: number, windows: number): number => 
 /**
  * Costs besides the additions of the walk, in additions. They are fitted to wall times of windows
  * of 9 to 14 bits at n = 2^12, 2^14 and 2^16 on SwiftShader, each of which gives 3.8 to 4.7 for a
- * bucket (docs/performance.md). There is no fit for GPUs.
+ * bucket (docs/reference/performance.md). There is no fit for GPUs.
  */
 const COST = {
   /** A digit, zero or not, which decompose writes and the sort reads. */

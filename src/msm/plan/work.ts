@@ -44,7 +44,7 @@ const LEAST_MS = 40;
 export const workersFor = (curve: CurveContext, additions: number): number =>
   Math.floor((additions * additionNs(curve)) / 1e6 / LEAST_MS);
 
-/** Speed of a worker as a part of a core's (docs/performance.md, "On the CPU"). */
+/** Speed of a worker as a part of a core's (docs/reference/performance.md). */
 const EFFICIENCY = 0.85;
 
 /**

@@ -1,6 +1,7 @@
 /**
  * Loads and stores of limbs in one lane (i64) or two (i64x2). A CPU with SIMD of 128 bits
- * multiplies two pairs of 32 bits in about the time of one pair of 64 (docs/performance.md).
+ * multiplies two pairs of 32 bits in about the time of one pair of 64
+ * (docs/reference/performance.md).
  */
 import type { Code, Local } from '../encoder/code.js';
 

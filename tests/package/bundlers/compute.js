@@ -1,5 +1,5 @@
-// @ts-nocheck: tests/package/bundlers.test.ts copies this folder into projects that have the package,
-// and writes case.js.
+// @ts-nocheck: tests/package/bundlers.test.ts copies this folder into projects that have the
+// package, and writes case.js.
 import { createMsmEngine } from 'webgpu-msm';
 import { points, scalars } from './case.js';
 

@@ -5,7 +5,8 @@
 import { describe, expect, it } from 'vitest';
 import { expectedLine } from '../../dev/bench/expected-time.js';
 import { parseKnobs } from '../../dev/bench/knobs.js';
-import { addressOf, STATIC, WORKS, waysOf } from '../../dev/bench/modes/cpu-distribution/works.js';
+import { simulatedMs } from '../../dev/bench/modes/cpu-distribution/simulation.js';
+import { addressOf, STATIC, WORKS, waysOf, workerCountsOf } from '../../dev/bench/modes/cpu-distribution/works.js';
 import { judgeFewPoints } from '../../dev/bench/modes/cpu-pool/few-points.js';
 import { judgeResident } from '../../dev/bench/modes/cpu-pool/resident.js';
 import { workerCounts } from '../../dev/bench/modes/cpu-pool/starts.js';
@@ -47,6 +48,7 @@ describe('cpu-distribution', () => {
     const ways = waysOf(3);
     expect(ways.map(({ setting: { tuning } }) => [tuning.cpuDistribution, tuning.cpuChunk])).toEqual([
       ['static', undefined],
+      ...[2, 8, 16].map((rows) => ['static', rows]),
       ...[2, 4, 8, 16, 32, 64, 128, 256, 0].map((rows) => ['dynamic', rows]),
     ]);
     for (const { setting } of ways) expect(setting).toMatchObject({ backend: 'cpu', workers: 3 });
@@ -65,6 +67,36 @@ describe('cpu-distribution', () => {
       ['random', 100],
     ]);
     expect(WORKS.filter(({ isOneSlowed }) => isOneSlowed)).toHaveLength(1);
+  });
+});
+
+describe('the workers of cpu-distribution', () => {
+  it('are 3, 7 and 15 where there are cores, and all cores but one', () => {
+    expect([1, 2, 4, 6, 16, 64].map(workerCountsOf)).toEqual([[1], [1], [3], [3, 5], [3, 7, 15], [3, 7, 15, 63]]);
+  });
+
+  /** Chunks of ten rows, of which the first takes long. */
+  const costsOf = (rowsPerChunk: number) => {
+    const rows = [8, 1, 1, 1, 1, 1, 1, 1, 1, 1];
+    return Array.from({ length: Math.ceil(rows.length / rowsPerChunk) }, (_, chunk) =>
+      rows.slice(chunk * rowsPerChunk, (chunk + 1) * rowsPerChunk).reduce((sum, ms) => sum + ms, 0),
+    );
+  };
+
+  it.each([
+    // five rows each, of which one takes long
+    [{ distribution: 'static', chunk: null }, false, 12],
+    // rows 0, 2, 4, 6, 8 and 1, 3, 5, 7, 9
+    [{ distribution: 'static', chunk: 1 }, false, 12],
+    // the second thread draws the other nine
+    [{ distribution: 'dynamic', chunk: 1 }, false, 9],
+    // rows 0 and 1, and then the rest to the other thread
+    [{ distribution: 'dynamic', chunk: 2 }, false, 9],
+    // the second thread takes thrice as long
+    [{ distribution: 'static', chunk: null }, true, 15],
+    [{ distribution: 'dynamic', chunk: 1 }, true, 13],
+  ] as const)('are simulated: %j, one slowed: %s, on two threads', (cutting, isOneSlowed, ms) => {
+    expect(simulatedMs(costsOf, 10, 2, cutting, isOneSlowed)).toBe(ms);
   });
 });
 
@@ -142,6 +174,12 @@ describe('the report of cpu-distribution', () => {
     expect(text).toMatch(/\. For no input is it significantly faster than by size; static\.\n/);
     expect(text).toMatch(/\nby size +50\.1 +49\.6 – 51\.1 +0\.501 +8 +2\n/);
     expect(text).toContain('2 rows: the lowest median of 3, but not significantly faster than by size; static.');
+  });
+
+  it('is won by no distribution in which no worker took part', () => {
+    const text = report(wayOf('even', STATIC, 100, 2), wayOf('even', 'dynamic, 256 rows', 50, 0));
+    expect(text).toContain('Fastest overall: static (geometric mean of 1 inputs).');
+    expect(text).not.toMatch(/256 rows: /);
   });
 
   it('has no verdict where no worker took part', () => {

@@ -197,12 +197,15 @@ describe('npm run bench', () => {
     expect(stdout).toMatch(/\nFastest overall: .*geometric mean of \d inputs/);
     const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
     const shared = rows.flatMap((row) => (row.event === 'shared' ? [row] : []));
-    // ten distributions, five workloads
-    expect(shared).toHaveLength(50);
+    // thirteen distributions, five workloads
+    expect(shared).toHaveLength(65);
     const of = (work: string, setting: string) => shared.find((row) => row.work === work && row.setting === setting);
     expect(of('even', 'dynamic, 4 rows')).toMatchObject({ chunk: 4, mostWorkers: 1 });
     expect(of('even', 'static')).toMatchObject({ mostWorkers: 1, ratio: { ratio: 1 } });
     expect(of('even, one worker slowed', 'static')).toMatchObject({ mostWorkers: 1 });
+    const simulated = rows.flatMap((row) => (row.event === 'simulated' ? [row] : []));
+    // each distribution and workload on 32 threads, which the machine does not have
+    expect(simulated.filter(({ threads }) => threads === 32)).toHaveLength(65);
     const shares = rows.flatMap((row) => (row.event === 'share' ? [row] : []));
     expect(shares.every(({ wallMs }) => wallMs > 0)).toBe(true);
   });

@@ -1,3 +1,6 @@
+/** Multiple of its time that a slowed worker takes, like one whose core is shared. */
+export const SLOWED_TIMES = 3;
+
 /**
  * Slows a WebAssembly function down by a factor: it spins after each call. The function must return
  * nothing.

@@ -3,9 +3,7 @@
  * wraps `WebAssembly.instantiate` before the first message arrives, so the package needs no change.
  */
 import '../../../src/msm/cpu/worker.js';
-import { slowedDown } from './slow-down.js';
-
-const TIMES = 3;
+import { SLOWED_TIMES, slowedDown } from './slow-down.js';
 
 const instantiate = WebAssembly.instantiate as (
   module: WebAssembly.Module,
@@ -15,6 +13,6 @@ const instantiate = WebAssembly.instantiate as (
 Object.assign(WebAssembly, {
   async instantiate(module: WebAssembly.Module, imports: WebAssembly.Imports): Promise<WebAssembly.Instance> {
     const { exports } = await instantiate(module, imports);
-    return { exports: { ...exports, add: slowedDown(exports.add as () => void, TIMES) } };
+    return { exports: { ...exports, add: slowedDown(exports.add as () => void, SLOWED_TIMES) } };
   },
 });

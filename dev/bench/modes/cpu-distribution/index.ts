@@ -22,14 +22,17 @@ import { oneSlowed } from '../../threads/one-slowed.js';
 import { benchMode } from '../mode.js';
 import { refuseNoWorkers } from '../no-workers.js';
 import { distributionResult } from './result.js';
-import { addressOf, type Way, WORKS, type Work, waysOf } from './works.js';
+import { measureCosts, SIMULATED, simulatedMs } from './simulation.js';
+import { addressOf, type Way, WORKS, type Work, waysOf, workerCountsOf } from './works.js';
 
 export const cpuDistribution = benchMode({
   title: 'Rows to threads',
   about:
-    'times MSMs on CPU threads, with equal shares and with chunks of 2 to 256 rows on demand, in turns: which is best?',
-  takes: '1 to 5 min',
+    'times MSMs on CPU threads, with contiguous and strided equal shares and with chunks of 2 to 256 rows on demand, in turns: which is best?',
+  takes: '2 to 6 min',
   example: 'cpu-distribution --logn 14,16 --workers 7',
+  limits:
+    'Workers: 3, 7, 15 and all cores but one, as far as there are cores. For 7, 15 and 32 threads that the machine does not have, threads are simulated from the times of chunks on one thread.',
   runsOn: 'cpu',
   uses: ['curve', 'group', 'logn', 'n', 'reps', 'seed'],
   engine: ['workers'],
@@ -43,19 +46,29 @@ export const cpuDistribution = benchMode({
 async function runCpuDistribution(run: Run, host: Host, knobs: Knobs): Promise<void> {
   const { cases, reps, settings } = knobs;
   if (workerStarter() === null) throw new Error('cpu-distribution: this host has no workers to compare');
-  const workers = settings[0]?.workers ?? Math.max(1, threadsHere() - 1);
-  const ways = waysOf(workers);
+  const asked = settings[0]?.workers ?? null;
+  const counts = asked === null ? workerCountsOf(threadsHere()) : [asked];
   const works = cases.flatMap(({ address }) => WORKS.map((work) => ({ work, address: addressOf(address, work) })));
-  run.plan(works.flatMap(({ address: { n } }) => Array(ways.length * (reps + 1)).fill(weightOf(n))));
+  const ways = waysOf(counts.at(-1) as number);
+  const steps = counts.length * ways.length * (reps + 1) + 1;
+  run.plan(works.flatMap(({ address: { n } }) => Array(steps).fill(weightOf(n))));
   const setup = await openBenchCpu(run, host, { ...knobs, settings: ways.map(({ setting }) => setting) });
   const curve = await libraryCurve(knobs);
   const medians: RowOf<'end'>['medians'][number][] = [];
   for (const { work, address } of works) {
-    for (const shared of await timeWork(run, setup, { curve, work, address, ways, workers, reps })) {
-      run.emit(shared, 'progress', 'results');
-      const setting = `${shared.setting}; ${work.name}`;
-      medians.push({ case: shared.case, setting, medianMs: shared.medianMs });
+    let windowBits = 0;
+    for (const workers of counts) {
+      const timing = { curve, work, address, ways: waysOf(workers), workers, reps };
+      const timed = await timeWork(run, setup, timing);
+      windowBits = timed.windowBits;
+      for (const shared of timed.rows) {
+        run.emit(shared, 'progress', 'results');
+        const setting = `${shared.setting}; ${work.name}; ${workers} workers`;
+        medians.push({ case: shared.case, setting, medianMs: shared.medianMs });
+      }
     }
+    for (const row of await simulateWork(run, curve, work, address, windowBits)) run.emit(row, 'progress', 'results');
+    run.advance(weightOf(address.n), 'warm-up');
   }
   await run.end(null, medians);
 }
@@ -70,10 +83,15 @@ interface Timing {
 }
 
 /** Times one work, with engines of its own, so that no further threads wait. */
-async function timeWork(run: Run, setup: EngineSetup, timing: Timing): Promise<RowOf<'shared'>[]> {
+async function timeWork(
+  run: Run,
+  setup: EngineSetup,
+  timing: Timing,
+): Promise<{ readonly rows: RowOf<'shared'>[]; readonly windowBits: number }> {
   const { curve, work, address, ways, workers, reps } = timing;
-  const told = { case: formatCaseAddress(address), n: address.n, work: work.name };
-  const what = `${work.name}, ${address.n.toLocaleString('en')} points`;
+  const told = { case: formatCaseAddress(address), n: address.n, work: work.name, permitted: workers };
+  const what = `${work.name}, ${address.n.toLocaleString('en')} points, ${workers} workers`;
+  let windowBits = 0;
   await run.next(`${what}: making the points and the known answer`);
   const made = makeCase(address);
   const engines: { readonly way: Way; readonly engine: EngineWithWorkers; readonly calls: Call[] }[] = [];
@@ -96,6 +114,7 @@ async function timeWork(run: Run, setup: EngineSetup, timing: Timing): Promise<R
       async take({ way, engine, calls }, repetition) {
         await run.next(`${what}, ${way.name}: repetition ${repetition} of ${reps}`);
         const { wallMs, record } = await engine.callWithWorkers(drawn);
+        windowBits = record.windowBits;
         const call = { wallMs, workers: record.workers, chunk: record.tuning.cpuChunk };
         calls.push(call);
         run.emit({ event: 'share', ...told, setting: way.name, repetition, ...call }, 'progress', 'results');
@@ -106,7 +125,31 @@ async function timeWork(run: Run, setup: EngineSetup, timing: Timing): Promise<R
     for (const { engine } of engines) engine.subject.destroy();
   }
   const [first] = engines as [(typeof engines)[0]];
-  return engines.map(({ way, calls }) => conclude(told, way, first.calls, calls));
+  return { rows: engines.map(({ way, calls }) => conclude(told, way, first.calls, calls)), windowBits };
+}
+
+/** Simulates threads that this machine does not have. Edwards curves are mapped first, and left out. */
+async function simulateWork(
+  run: Run,
+  curve: CurveContext,
+  work: Work,
+  address: CaseAddress,
+  windowBits: number,
+): Promise<RowOf<'simulated'>[]> {
+  const missing = SIMULATED.filter((threads) => threads > threadsHere());
+  if (missing.length === 0 || curve.edwards !== undefined) return [];
+  await run.next(`${work.name}: timing chunks on one thread`);
+  const told = { event: 'simulated' as const, case: formatCaseAddress(address), n: address.n, work: work.name };
+  return measureCosts(curve, makeCase(address), windowBits, (costsOf, rows) =>
+    missing.flatMap((threads) => {
+      const times = waysOf(threads - 1).map(({ name, setting: { tuning } }) => {
+        const cutting = { distribution: tuning.cpuDistribution ?? 'dynamic', chunk: tuning.cpuChunk || null };
+        return { setting: name, ms: simulatedMs(costsOf, rows, threads, cutting, work.isOneSlowed) };
+      });
+      const [first] = times as [(typeof times)[0]];
+      return times.map(({ setting, ms }) => ({ ...told, setting, threads, ms, ratio: ms / first.ms }));
+    }),
+  );
 }
 
 /** One timed call. */
@@ -117,7 +160,7 @@ interface Call {
 }
 
 function conclude(
-  told: Pick<RowOf<'shared'>, 'case' | 'n' | 'work'>,
+  told: Pick<RowOf<'shared'>, 'case' | 'n' | 'work' | 'permitted'>,
   { name }: Way,
   first: readonly Call[],
   calls: readonly Call[],

@@ -13,17 +13,23 @@ type Shared = RowOf<'shared'>;
 type WallTimesOf = (of: Shared) => number[];
 
 export function distributionResult(rows: readonly StampedRow[]): Parts {
-  const works = grouped(rowsOf(rows, 'shared'), (row) => `${row.case} ${row.work}`);
+  const works = grouped(rowsOf(rows, 'shared'), (row) => `${row.case} ${row.work} ${row.permitted}`);
   const wallTimes = new Map(
     grouped(rowsOf(rows, 'share'), keyOf).map((told) => [keyOf(told[0] as RowOf<'share'>), told] as const),
   );
   const wallTimesOf: WallTimesOf = (of) => (wallTimes.get(keyOf(of)) ?? []).map(({ wallMs }) => wallMs);
   const isOver = rowsOf(rows, 'end')[0]?.status === 'done';
-  return [...(isOver ? overall(works, wallTimesOf) : []), ...works.map((ways) => sectionOf(ways, wallTimesOf))];
+  const byWorkers = grouped(works, ([first]) => String(first?.permitted));
+  return [
+    ...(isOver ? byWorkers.flatMap((some) => overall(some, wallTimesOf)) : []),
+    ...simulatedTables(rowsOf(rows, 'simulated')),
+    ...works.map((ways) => sectionOf(ways, wallTimesOf)),
+  ];
 }
 
-const keyOf = ({ case: name, work, setting }: Pick<Shared, 'case' | 'work' | 'setting'>): string =>
-  `${name} ${work} ${setting}`;
+type Key = Pick<Shared, 'case' | 'work' | 'setting' | 'permitted'>;
+
+const keyOf = ({ case: name, work, setting, permitted }: Key): string => `${name} ${work} ${setting} ${permitted}`;
 
 /** Digits of factors, most of which are near 1. */
 const DIGITS = 3;
@@ -33,12 +39,15 @@ const formatFactor = (factor: number): string => factor.toFixed(DIGITS);
 const workersOf = ({ leastWorkers, mostWorkers }: Shared): string =>
   leastWorkers === mostWorkers ? String(mostWorkers) : `${leastWorkers} – ${mostWorkers}`;
 
-const isWithoutWorkers = (ways: readonly Shared[]): boolean => ways.every(({ mostWorkers }) => mostWorkers === 0);
+const hasWorkers = ({ mostWorkers }: Shared): boolean => mostWorkers > 0;
+
+const isWithoutWorkers = (ways: readonly Shared[]): boolean => !ways.some(hasWorkers);
 
 /** Reports one work. */
 function sectionOf(ways: readonly Shared[], wallTimesOf: WallTimesOf): Part {
-  const [{ work, n }] = ways as [Shared];
-  const fastest = isWithoutWorkers(ways) ? null : fastestBy(ways, wallTimesOf);
+  const [{ work, n, permitted }] = ways as [Shared];
+  const withWorkers = ways.filter(hasWorkers);
+  const fastest = fastestBy(withWorkers, wallTimesOf);
   const parts: Parts = [
     tableOf('Total times; every result was checked', ways, [
       ['Distribution', ({ setting }) => setting],
@@ -49,13 +58,35 @@ function sectionOf(ways: readonly Shared[], wallTimesOf: WallTimesOf): Part {
       ['Rows per chunk', ({ chunk }) => (chunk === 0 ? '–' : String(chunk))],
       ['Workers', workersOf],
     ]),
-    fastest && notes(`${fastest.best.setting}: ${standingText(fastest, ways.length, ({ setting }) => setting)}.`),
+    fastest &&
+      notes(`${fastest.best.setting}: ${standingText(fastest, withWorkers.length, ({ setting }) => setting)}.`),
     isWithoutWorkers(ways)
       ? notes('No worker took part, because the sum is too small for workers; use more points.')
       : null,
   ];
-  return { kind: 'section', caption: `${work}, ${formatSize(n)} points`, parts };
+  const workers = permitted === undefined ? '' : `, up to ${permitted} ${permitted === 1 ? 'worker' : 'workers'}`;
+  return { kind: 'section', caption: `${work}, ${formatSize(n)} points${workers}`, parts };
 }
+
+/** Names the workers that engines may have; empty in old rows. */
+const workersText = ([first]: readonly Shared[]): string =>
+  first?.permitted === undefined ? '' : `, up to ${first.permitted} workers`;
+
+/** Reports simulated threads: a table for each number of them, with a column for each work. */
+const simulatedTables = (rows: readonly RowOf<'simulated'>[]): Part[] =>
+  grouped(rows, ({ threads }) => String(threads)).map((own) => {
+    const works = grouped(own, ({ case: name, work }) => `${name} ${work}`);
+    const settings = [...new Set(own.map(({ setting }) => setting))];
+    return tableOf(`Simulated: ${own[0]?.threads} threads, total time ÷ that of ${STATIC}`, settings, [
+      ['Distribution', (setting) => setting],
+      ...works.map((ways) => {
+        const [first] = ways;
+        const head = `${first?.work}, ${shortSize(first?.n ?? 0)}`;
+        const ratioOf = (setting: string) => ways.find((row) => row.setting === setting)?.ratio ?? Number.NaN;
+        return [head, (setting: string) => formatFactor(ratioOf(setting))] as const;
+      }),
+    ]);
+  });
 
 /** Reports all works in which workers took part. Each counts the same, however long it takes. */
 function overall(all: readonly (readonly Shared[])[], wallTimesOf: WallTimesOf): Parts {
@@ -65,7 +96,9 @@ function overall(all: readonly (readonly Shared[])[], wallTimesOf: WallTimesOf):
     const mean = Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
     return { setting: rows[0]?.setting ?? '', rows, ratios, mean, worst: Math.max(...ratios) };
   });
-  const [best, ...others] = together.toSorted((a, b) => a.mean - b.mean);
+  // a way in which no worker took part distributes nothing
+  const eligible = together.filter((each) => each.rows.every(hasWorkers));
+  const [best, ...others] = eligible.toSorted((a, b) => a.mean - b.mean);
   if (best === undefined) return [];
   const isSlower = (other: typeof best): boolean =>
     other.rows.some(
@@ -83,7 +116,7 @@ function overall(all: readonly (readonly Shared[])[], wallTimesOf: WallTimesOf):
         ...(close.length === 0 ? [] : [`For no input is it significantly faster than ${close.join('; ')}.`]),
       ].join(' '),
     ),
-    tableOf(`Median ÷ median of ${STATIC}`, together, [
+    tableOf(`Median ÷ median of ${STATIC}${workersText(best.rows)}`, together, [
       ['Distribution', ({ setting }) => setting],
       ...works.map((rows, i) => {
         const [{ work, n }] = rows as [Shared];

@@ -12,6 +12,8 @@ declare module '../../rows.js' {
       /** Name of the work: its scalars, and whether a worker is slowed. */
       readonly work: string;
       readonly setting: string;
+      /** Workers that the engine may have; absent in old rows. */
+      readonly permitted?: number;
       readonly repetition: number;
       readonly wallMs: number;
       /** Workers that took part. */
@@ -25,12 +27,24 @@ declare module '../../rows.js' {
       readonly n: number;
       readonly work: string;
       readonly setting: string;
+      readonly permitted?: number;
       readonly medianMs: number;
       /** Ratio to equal shares. */
       readonly ratio: RatioOfMedians;
       readonly leastWorkers: number;
       readonly mostWorkers: number;
       readonly chunk: number;
+    };
+    /** A work on threads that this machine does not have, from the costs of its chunks on one thread. */
+    readonly simulated: {
+      readonly case: string;
+      readonly n: number;
+      readonly work: string;
+      readonly setting: string;
+      readonly threads: number;
+      readonly ms: number;
+      /** Ratio to contiguous equal shares. */
+      readonly ratio: number;
     };
   }
 }

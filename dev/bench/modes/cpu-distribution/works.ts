@@ -6,7 +6,10 @@ import { makeSetting, type Setting } from '../../settings.js';
 /** Rows of a chunk that are tried; 0 for the library's choice by size. */
 const CHUNKS = [2, 4, 8, 16, 32, 64, 128, 256, 0];
 
-/** Name of the way that the others are compared with. */
+/** Rows of the strided chunks of a static distribution. */
+const STRIDES = [2, 8, 16];
+
+/** Name of the way that the others are compared with: one contiguous range for each thread. */
 export const STATIC = 'static';
 
 /** A way to distribute rows to threads. */
@@ -22,6 +25,12 @@ export const waysOf = (workers: number): Way[] => {
   });
   return [
     way(STATIC, [['cpudist', 'static']]),
+    ...STRIDES.map((rows) =>
+      way(`static, strided ${rows} rows`, [
+        ['cpudist', 'static'],
+        ['cpuchunk', String(rows)],
+      ]),
+    ),
     ...CHUNKS.map((rows) =>
       way(`dynamic, ${rows === 0 ? 'by size' : `${rows} rows`}`, [
         ['cpudist', 'dynamic'],
@@ -55,3 +64,10 @@ export const addressOf = (address: CaseAddress, { scalars, times }: Work): CaseA
   scalars,
   n: Math.min(maxPoints, address.n * times),
 });
+
+/** Workers beside the own thread on machines that provers run on. */
+const USUAL_WORKERS = [3, 7, 15];
+
+/** Returns the numbers of workers to measure: all cores but one, and the usual ones that fit. */
+export const workerCountsOf = (cores: number): number[] =>
+  [...new Set([...USUAL_WORKERS.filter((workers) => workers < cores), Math.max(1, cores - 1)])].sort((a, b) => a - b);

@@ -1,0 +1,72 @@
+/**
+ * Simulates the threads of machines with more cores: chunks take what they took on one thread, and
+ * threads take them as each way distributes them. Deterministic, given the costs.
+ */
+import type { CurveContext } from '../../../../src/curves/curve.js';
+import { withAdder } from '../../../../src/msm/cpu/adder.js';
+import { type Cutting, cutRows } from '../../../../src/msm/cpu/cut.js';
+import { digitsOfScalars } from '../../../../src/msm/cpu/digits.js';
+import { type Operands, rowsOf, Share } from '../../../../src/msm/cpu/share.js';
+import { finish } from '../../../../src/msm/cpu/steps.js';
+import type { MsmCase } from '../../../cases/msm-case.js';
+import { SLOWED_TIMES } from '../../threads/slow-down.js';
+
+/** Threads of simulated machines. */
+export const SIMULATED = [7, 15, 32];
+
+/** Returns the milliseconds of each chunk of some rows on one thread. */
+export type CostsOf = (rowsPerChunk: number) => readonly number[];
+
+/** Times chunks of the rows of a case on the own thread, each size once; no items without WebAssembly. */
+export const measureCosts = async <Item>(
+  curve: CurveContext,
+  { points, scalars }: MsmCase,
+  windowBits: number,
+  use: (costsOf: CostsOf, rows: number) => Item[],
+): Promise<Item[]> => {
+  const items = await withAdder(curve, async (adder) => {
+    const digits = digitsOfScalars(curve, scalars.bytes, curve.signedBits, windowBits);
+    const operands: Operands = { points: new Uint32Array(points.bytes.slice().buffer), scale: 1n, digits };
+    const rows = rowsOf(operands);
+    const known = new Map<number, readonly number[]>();
+    const measure = (rowsPerChunk: number): readonly number[] => {
+      const share = new Share(adder, [operands]);
+      // the first rows also copy the points
+      finish(share.add(0, 1));
+      return Array.from({ length: Math.ceil(rows / rowsPerChunk) }, (_, chunk) => {
+        const begun = performance.now();
+        finish(share.add(chunk * rowsPerChunk, Math.min(rows, (chunk + 1) * rowsPerChunk)));
+        return performance.now() - begun;
+      });
+    };
+    const costsOf: CostsOf = (rowsPerChunk) => {
+      const costs = known.get(rowsPerChunk) ?? measure(rowsPerChunk);
+      known.set(rowsPerChunk, costs);
+      return costs;
+    };
+    return use(costsOf, rows);
+  });
+  return items ?? [];
+};
+
+/**
+ * Returns the milliseconds until all threads are done.
+ *
+ * @param isOneSlowed whether the second thread takes a multiple of the time
+ */
+export function simulatedMs(
+  costsOf: CostsOf,
+  rows: number,
+  threads: number,
+  cutting: Cutting,
+  isOneSlowed = false,
+): number {
+  const costs = costsOf(cutRows(rows, threads - 1, cutting).rowsPerChunk);
+  const free = Array.from({ length: threads }, () => 0);
+  for (const [chunk, ms] of costs.entries()) {
+    // a thread that is done first draws the next chunk
+    const next = cutting.distribution === 'static' ? chunk % threads : free.indexOf(Math.min(...free));
+    free[next] = (free[next] as number) + ms * (isOneSlowed && next === 1 ? SLOWED_TIMES : 1);
+  }
+  return Math.max(...free);
+}

@@ -90,8 +90,9 @@ export interface RunRecord {
   readonly workers: number;
   /**
    * Reason why no worker took part though the sum was large enough for workers: they cannot be
-   * started, or died. null if some took part, are being started, or would not help; `maxWorkers: 0`
-   * is not a reason either. `createMsmEngine({ onWarning })` receives the same text.
+   * started, or died, or WebAssembly is forbidden. null if some took part, are being started, or
+   * would not help; `maxWorkers: 0` is not a reason either. `createMsmEngine({ onWarning })`
+   * receives the same text.
    */
   readonly noWorkers: string | null;
   /** Number of scalars, of all vectors. */

@@ -22,6 +22,7 @@ import {
 import { bn254 } from '../../src/curves/bn254.js';
 import { type CurveContext, curveContext } from '../../src/curves/curve.js';
 import { openCurve } from '../../src/curves/open-curve.js';
+import { createMsmEngine } from '../../src/index.js';
 import { compileKernel, wasmCurve } from '../../src/msm/cpu/adder.js';
 import { combineWindows } from '../../src/msm/cpu/combine-windows.js';
 import { digitsOfScalars } from '../../src/msm/cpu/digits.js';
@@ -173,14 +174,26 @@ describe('sums in WebAssembly', () => {
     expect(sums).toEqual([expected]);
   });
 
-  test('are computed with BigInts if the platform forbids WebAssembly', async () => {
-    const { points, scalars, expected } = makeCase({ points: 'few-with-signs', scalars: 'unreduced', n: 20, seed: 6 });
+  test.each([
+    [20, null],
+    [8192, expect.stringMatching(/^WebAssembly is missing or forbidden/)],
+  ])('of %d points are computed with BigInts if the platform forbids WebAssembly', async (n, noWorkers) => {
+    const { points, scalars, expected } = makeCase({ points: 'few-with-signs', scalars: 'unreduced', n, seed: 6 });
     const compile = vi.spyOn(WebAssembly, 'compile').mockRejectedValue(new WebAssembly.CompileError('forbidden'));
+    const warnings: string[] = [];
     try {
       // constants of their own, for which nothing was compiled
-      const { sums, arithmetic } = await multiply(curveContext({ ...bn254 }), points.bytes, scalars.bytes);
-      expect(sums).toEqual([expected]);
-      expect(arithmetic).toBe('bigint');
+      const engine = await createMsmEngine({
+        curve: { ...bn254 },
+        backend: 'cpu',
+        maxWorkers: 2,
+        onWarning: (message) => warnings.push(message),
+      });
+      const bases = await engine.loadBases(points.bytes);
+      expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
+      expect(engine.lastRun).toMatchObject({ arithmetic: 'bigint', workers: 0, noWorkers });
+      expect(warnings).toHaveLength(noWorkers === null ? 0 : 1);
+      engine.destroy();
     } finally {
       compile.mockRestore();
     }

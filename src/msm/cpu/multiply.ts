@@ -7,6 +7,7 @@ import type { CurveContext } from '../../curves/curve.js';
 import { toAffine } from '../../curves/jacobian.js';
 import { type PointSource, readerOf } from '../../curves/point-source.js';
 import type { SurveyedVector } from '../plan/survey.js';
+import { workersFor } from '../plan/work.js';
 import { publicPoint } from '../stages/combine-windows.js';
 import { withAdder } from './adder.js';
 import type { CpuOutcome } from './outcome.js';
@@ -15,6 +16,8 @@ import { timeSlices } from './sum-queue.js';
 import { SINGLE_THREAD, type Threads } from './threads.js';
 import { baseIndex } from './vector-ranges.js';
 import { WasmMsm } from './wasm-msm.js';
+
+const NO_WEBASSEMBLY = "WebAssembly is missing or forbidden (CSP: 'wasm-unsafe-eval'), so BigInts compute";
 
 /**
  * Multiplies vectors on the CPU.
@@ -57,6 +60,8 @@ const multiplyOnBigInts = async (
   }
   const { windowBits, windows } = largest;
   const { waitedMs } = timeSlice;
-  const withoutWorkers = { workers: 0, noWorkers: null, chunk: 0, lost: null };
+  const wantsWorkers = threads.workers > 0 && workersFor(curve, entries) > 0;
+  const noWorkers = wantsWorkers ? NO_WEBASSEMBLY : null;
+  const withoutWorkers = { workers: 0, noWorkers, chunk: 0, lost: null };
   return { sums, windowBits, windows, entries, arithmetic: 'bigint', ...withoutWorkers, waitedMs };
 };

@@ -1,6 +1,6 @@
 /**
- * The builds that commands use: the library as it ships (dist), and the bench (dist-bench). A build
- * is renewed when a source is newer.
+ * The builds that commands use: the library as it ships (dist), the bench (dist-bench), and
+ * tools/isa (dist-isa). A build is renewed when a source is newer.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
@@ -11,14 +11,17 @@ import { UsageError } from './command-line.mjs';
 export const project = fileURLToPath(new URL('..', import.meta.url));
 
 const shared = ['src', 'wgsl', 'scripts/package', 'scripts/templates'];
+const ofBench = [...shared, 'dev', 'scripts/mutate'];
+const buildBench = ['exec', '--', 'vite', 'build', '--config', 'vite.bench.config.ts'];
 
 /** Builds: the module that each makes, its sources, and the arguments of npm. */
 const builds = {
   library: { module: 'dist/index.js', sources: shared, command: ['run', '--silent', 'build'] },
-  bench: {
-    module: 'dist-bench/bench.js',
-    sources: [...shared, 'dev', 'scripts/mutate'],
-    command: ['exec', '--', 'vite', 'build', '--config', 'vite.bench.config.ts'],
+  bench: { module: 'dist-bench/bench.js', sources: ofBench, command: buildBench },
+  isa: {
+    module: 'dist-isa/isa.js',
+    sources: [...ofBench, 'tools/isa'],
+    command: [...buildBench, '--mode', 'isa'],
   },
 };
 
@@ -65,6 +68,14 @@ export function ensureBuilt(name) {
 export async function openBench() {
   ensureBuilt('bench');
   return import(pathToFileURL(join(project, builds.bench.module)).href);
+}
+
+/** @typedef {typeof import('../tools/isa/index.js')} Isa */
+
+/** Imports the module of tools/isa, and builds it first if needed. @returns {Promise<Isa>} */
+export async function openIsa() {
+  ensureBuilt('isa');
+  return import(pathToFileURL(join(project, builds.isa.module)).href);
 }
 
 /**

@@ -4,7 +4,7 @@ import { flag, repeatable } from './command-line.mjs';
 /**
  * Returns an option for each knob of a mode.
  *
- * @param {typeof import('../dev/bench/index.js')} library
+ * @param {Pick<typeof import('../dev/bench/index.js'), 'knobsOf' | 'knobHelp'>} library
  * @param {string | null} mode null for the knobs of all modes
  */
 export function knobOptions({ knobsOf, knobHelp }, mode) {

@@ -1,9 +1,9 @@
 /** Default product of each class of adapters. */
 import { expect, test } from 'vitest';
 import { createCheckedEngine } from '../../dev/checks/engine.js';
-import { chips } from '../../dev/isa/chips.js';
 import type { MsmEngineOptions } from '../../src/index.js';
 import { productFor } from '../../src/msm/plan/device-profiles.js';
+import { chips } from '../../tools/isa/chips.js';
 
 const on = (vendor: string, architecture: string, { description = '', hasDot4 = true } = {}) =>
   productFor({ vendor, architecture, description }, hasDot4);

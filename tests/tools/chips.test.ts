@@ -4,17 +4,17 @@
  */
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type ChipName, chipNames, chips } from '../../dev/isa/chips.js';
-import { docsTable, kernelsOfTable, sourcesOf, tableChips } from '../../dev/isa/docs-table.js';
-import { type Figures, figuresOf } from '../../dev/isa/figures.js';
-import { type ChipKernel, stageKernels } from '../../dev/isa/kernels.js';
-import { chipReport } from '../../dev/isa/report.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { curveContext, withProduct } from '../../src/curves/curve.js';
 import { createMsmEngine } from '../../src/engine/create-engine.js';
 import { createKernels } from '../../src/msm/stages/kernels.js';
 import { programKernel } from '../../src/msm/stages/program.js';
 import { tablesKernels } from '../../src/msm/stages/tables.js';
+import { type ChipName, chipNames, chips } from '../../tools/isa/chips.js';
+import { docsTable, kernelsOfTable, sourcesOf, tableChips } from '../../tools/isa/docs-table.js';
+import { type Figures, figuresOf } from '../../tools/isa/figures.js';
+import { type ChipKernel, stageKernels } from '../../tools/isa/kernels.js';
+import { chipReport } from '../../tools/isa/report.js';
 import { inProject, runNode } from '../support/run-script.js';
 
 const page = readFileSync(inProject('docs/reference/chips.md'), 'utf8');
@@ -26,7 +26,8 @@ beforeAll(async () => {
 
 test('docs/reference/chips.md describes the present kernels', async () => {
   const [, sources] = /^Made from the sources `([0-9a-f]{16})`\.$/m.exec(page) ?? [];
-  const renew = '`npm run isa -- --write` renews it; scripts/isa/setup.sh brings the compilers';
+  const renew =
+    '`npm --prefix tools/isa start -- --write` renews it; tools/isa/README.md says how to install the compilers';
   expect(sources, renew).toBe(await sourcesOf(kernels));
 });
 
@@ -168,7 +169,7 @@ test('every chip has a maker whose figures can be parsed', () => {
 
 test('without the compilers the command says how to install them', async () => {
   const env = { ...process.env, GPU_COMPILERS_DIR: '/nowhere' };
-  const outcome = await runNode([inProject('scripts/isa.mjs')], { cwd: inProject('.'), env, timeout: 60_000 });
+  const outcome = await runNode([inProject('tools/isa/main.mjs')], { cwd: inProject('.'), env, timeout: 60_000 });
   expect(outcome).toMatchObject({ code: 2, stdout: '' });
-  expect(outcome.stderr).toContain('scripts/isa/setup.sh');
+  expect(outcome.stderr).toContain('tools/isa/compilers/setup.sh');
 });

@@ -1,6 +1,6 @@
 /**
- * Rooms: the tables of docs/contributing/map.md name all imports of src/, dev/ and scripts/, and no
- * module reaches itself.
+ * Rooms: the tables of docs/contributing/map.md name all imports of src/, dev/, scripts/ and tools/,
+ * and no module reaches itself.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -31,12 +31,12 @@ const readRules = (): ReadonlyMap<string, ReadonlySet<string>> => {
 };
 
 const rules = readRules();
-const isTool = (room: string): boolean => /^(dev|scripts)(\/|$)/.test(room);
+const isTool = (room: string): boolean => /^(dev|scripts|tools)(\/|$)/.test(room);
 
 /** Paths from the project for tools, and from src/ for the library. */
 const shortOf = (path: string): string => (path.startsWith('src/') ? path.slice('src/'.length) : path);
 
-const modules = execFileSync('git', ['ls-files', 'src', 'dev', 'scripts', 'examples'], {
+const modules = execFileSync('git', ['ls-files', 'src', 'dev', 'scripts', 'tools', 'examples'], {
   cwd: project,
   encoding: 'utf8',
 })
@@ -163,10 +163,12 @@ describe('rooms of src/', () => {
 describe('rooms of tools', () => {
   const tools = modules.filter((path) => isTool(dirname(path)));
 
-  test('every folder of dev/ has a row, and every row a folder', () => {
+  test('every folder of dev/ and tools/ has a row, and every row a folder', () => {
     const folders = [...new Set(tools.map((path) => dirname(path).split('/').slice(0, 2).join('/')))];
-    const ofDev = folders.filter((folder) => folder.startsWith('dev'));
-    expect(ofDev.sort()).toEqual([...rules.keys()].filter((room) => room.startsWith('dev')).sort());
+    const hasRow = (folder: string): boolean => !folder.startsWith('scripts');
+    expect(folders.filter(hasRow).sort()).toEqual(
+      [...rules.keys()].filter((room) => isTool(room) && hasRow(room)).sort(),
+    );
   });
 
   test.each(tools)('%s imports what its room may', (path) => {

@@ -18,6 +18,7 @@ const CLEAN: readonly string[] = [
   'wgsl',
   'dev',
   'scripts',
+  'tools',
   'tests',
   'examples',
   'docs',

@@ -1,6 +1,6 @@
 /**
- * Runs the compilers of GPUs that this machine does not have, which scripts/isa/setup.sh installs:
- * from WGSL to SPIR-V, and from SPIR-V to the statistics of a chip's driver.
+ * Runs the compilers of GPUs that this machine does not have, which compilers/setup.sh installs: from
+ * WGSL to SPIR-V, and from SPIR-V to the statistics of a chip's driver.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -10,7 +10,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** @typedef {import('../../dev/isa/kernels.js').ChipKernel} ChipKernel */
+/** @typedef {import('./kernels.js').ChipKernel} ChipKernel */
 /** @typedef {Readonly<Record<string, string | number>>} Statistics values by the driver's own names */
 
 /** Name of every entry point in Dawn's SPIR-V. */
@@ -33,8 +33,8 @@ export class NoCompilersError extends Error {
   constructor() {
     super(
       `the compilers of GPUs are missing or out of date in ${folder} (GPU_COMPILERS_DIR sets another folder).\n` +
-        'To install them, run scripts/isa/setup.sh once as root on Debian or Ubuntu (5 to 15 minutes, about 2 GB). ' +
-        'Only npm run isa needs them.',
+        'To install them, run tools/isa/compilers/setup.sh once as root on Debian or Ubuntu (5 to 15 minutes, about 2 GB). ' +
+        'Only tools/isa needs them.',
     );
   }
 }
@@ -68,7 +68,7 @@ const run = (program, args) =>
     });
   });
 
-const script = join(here, 'gpu-stats.sh');
+const script = join(here, 'compilers', 'gpu-stats.sh');
 
 /** Hashes some texts to a file name. @param {readonly (string | Uint8Array)[]} parts */
 const hashOf = (parts) => {
@@ -175,7 +175,7 @@ const treeOf = (chip) => (chip === 'm1' ? 'apple' : /^(adreno|mali)/.test(chip) 
  */
 export async function statisticsOf(chip, spirv) {
   // all other programs are part of the tree, and its cache is deleted with it
-  const program = readFileSync(join(here, 'vkstats.c'));
+  const program = readFileSync(join(here, 'compilers', 'vkstats.c'));
   const key = hashOf([chip, readFileSync(spirv), program]);
   const path = join(cacheOf(treeOf(chip)), `${key}.json`);
   if (!existsSync(path)) {

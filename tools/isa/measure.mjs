@@ -1,8 +1,8 @@
-import { progress } from '../command-line.mjs';
+import { progress } from '../../scripts/command-line.mjs';
 import { statisticsOf, toSpirv } from './compilers.mjs';
 
-/** @typedef {import('../../dev/isa/chips.js').ChipName} ChipName */
-/** @typedef {import('../../dev/isa/kernels.js').ChipKernel} ChipKernel */
+/** @typedef {import('./chips.js').ChipName} ChipName */
+/** @typedef {import('./kernels.js').ChipKernel} ChipKernel */
 /**
  * Kernels to compile for a chip, with one of the settings.
  *
@@ -44,7 +44,7 @@ async function someAtATime(items, work) {
 /**
  * Compiles kernels and returns the statistics of the drivers as rows.
  *
- * @param {typeof import('../../dev/bench/index.js')} bench
+ * @param {import('../../scripts/builds.mjs').Isa} isa
  * @param {readonly Wanted[]} wanted
  */
 export async function measure({ takesVulkanMemoryModel, figuresOf, driverOf }, wanted) {

@@ -1,4 +1,8 @@
 /** Collects kernels for a chip: those that the library compiles, and operations of field-bench. */
+
+import type { Library } from '../../dev/bench/environment.js';
+import { fieldChain, fieldOperations } from '../../dev/field-bench/kernels.js';
+import { bls12381, p256Curve, secp192r1 } from '../../dev/oracle/curves.js';
 import type { Tuning } from '../../src/api/tuning.js';
 import { bls12377G2 } from '../../src/curves/bls12-377-g2.js';
 import { bls12381G2 } from '../../src/curves/bls12-381-g2.js';
@@ -9,9 +13,6 @@ import { encodePoints } from '../../src/engine/arguments.js';
 import { modulus } from '../../src/field/modulus.js';
 import { quadraticField } from '../../src/field/quadratic.js';
 import { pipelineFor } from '../../src/gpu/pipelines.js';
-import type { Library } from '../bench/environment.js';
-import { fieldChain, fieldOperations } from '../field-bench/kernels.js';
-import { bls12381, p256Curve, secp192r1 } from '../oracle/curves.js';
 import { type ChipName, chips } from './chips.js';
 import { type Asked, UnbuiltDevice } from './unbuilt-device.js';
 

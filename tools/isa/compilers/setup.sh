@@ -37,4 +37,4 @@ tree arm64
 vkstats=vkstats-$(cksum <"$here/vkstats.c" | cut -d' ' -f1)
 gcc -O1 -o "$dir/amd64/$vkstats" "$here/vkstats.c" "$dir"/amd64/usr/lib/x86_64-linux-gnu/libvulkan.so.1 -Wl,--allow-shlib-undefined
 aarch64-linux-gnu-gcc -O1 -I/usr/include -o "$dir/arm64/$vkstats" "$here/vkstats.c" "$dir"/arm64/usr/lib/aarch64-linux-gnu/libvulkan.so.1 -Wl,--allow-shlib-undefined
-echo "compilers are in $dir; try: npm run isa -- --gpu navi31"
+echo "compilers are in $dir; try: npm --prefix tools/isa start -- --gpu navi31"

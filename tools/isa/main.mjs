@@ -1,12 +1,13 @@
 /**
- * npm run isa -- --gpu navi31,ampere --kernels walk,product
+ * npm --prefix tools/isa start -- --gpu navi31,ampere --kernels walk,product
  *
  * Compiles the kernels with the compilers of real chips and prints the statistics of their drivers:
  * instructions, registers, spills, private memory, waves, the estimated time, bytes of code, and
- * seconds of compiling. Nothing is executed. Two settings may be compared, as in accum-ab.
+ * seconds of compiling. Nothing is executed. Two settings may be compared, as in `bench run`.
  */
 import { writeFileSync } from 'node:fs';
-import { openBench, openLibrary } from './builds.mjs';
+import { relative } from 'node:path';
+import { openIsa, openLibrary } from '../../scripts/builds.mjs';
 import {
   anyText,
   asksForHelp,
@@ -21,16 +22,16 @@ import {
   runCommand,
   UsageError,
   valued,
-} from './command-line.mjs';
-import { writeSection } from './docs-section.mjs';
-import { assertCompilers, NoCompilersError } from './isa/compilers.mjs';
-import { measure } from './isa/measure.mjs';
-import { knobOptions } from './knob-options.mjs';
+} from '../../scripts/command-line.mjs';
+import { writeSection } from '../../scripts/docs-section.mjs';
+import { knobOptions } from '../../scripts/knob-options.mjs';
+import { assertCompilers, NoCompilersError } from './compilers.mjs';
+import { measure } from './measure.mjs';
 
-/** @typedef {typeof import('../dev/bench/index.js')} Bench */
-/** @typedef {import('../dev/isa/chips.js').ChipName} ChipName */
-/** @typedef {import('../dev/bench/settings.js').Setting} Setting */
-/** @typedef {keyof Bench['curves']} CurveName */
+/** @typedef {import('../../scripts/builds.mjs').Isa} Isa */
+/** @typedef {import('./chips.js').ChipName} ChipName */
+/** @typedef {import('../../dev/bench/settings.js').Setting} Setting */
+/** @typedef {keyof Isa['curves']} CurveName */
 
 const DEFAULT_CHIPS = ['navi31', 'ampere'];
 
@@ -48,23 +49,23 @@ const own = {
 };
 
 const command = {
-  usage: 'usage: npm run isa -- [options]',
+  usage: 'usage: npm --prefix tools/isa start -- [options]',
   options: own,
   notes: 'Exit code: 0 done · 1 a kernel does not compile · 2 bad usage, or the compilers are not installed',
 };
 
-/** Returns options for the knobs that make a setting. @param {Bench} bench */
-function settingOptions(bench) {
-  const all = Object.entries(knobOptions(bench, 'accum-ab'));
-  return /** @type {Record<string, import('./command-line.mjs').Option<string[]>>} */ (
-    Object.fromEntries(all.filter(([name]) => bench.settingKnobs.includes(name.replace(/^[ab]\./, ''))))
+/** Returns options for the knobs that make a setting. @param {Isa} isa */
+function settingOptions(isa) {
+  const all = Object.entries(knobOptions(isa, 'accum-ab'));
+  return /** @type {Record<string, import('../../scripts/command-line.mjs').Option<string[]>>} */ (
+    Object.fromEntries(all.filter(([name]) => isa.settingKnobs.includes(name.replace(/^[ab]\./, ''))))
   );
 }
 
 /**
  * Reads the settings of A and B, or the only setting.
  *
- * @param {Bench} bench
+ * @param {Isa} isa
  * @param {Readonly<Record<string, readonly string[]>>} knobs
  * @param {readonly string[]} tuning
  * @returns {readonly Setting[]}
@@ -87,7 +88,7 @@ function readSettings({ parseKnobs, knobOfTuning, tuningQuery }, knobs, tuning) 
 /**
  * Chooses the kernels of each chip with each setting.
  *
- * @param {Bench} bench
+ * @param {Isa} isa
  * @param {readonly ChipName[]} chips
  * @param {readonly Setting[]} settings
  * @param {CurveName} curveName
@@ -115,14 +116,14 @@ async function choose({ stageKernels, fieldKernels, ownLibrary, curves }, chips,
   return wanted;
 }
 
-/** Compiles the kernels of the table in docs/reference/chips.md, and writes it. @param {Bench} bench */
-async function writeTable(bench) {
-  const { tableChips, kernelsOfTable, sourcesOf, docsTable } = bench;
-  /** @type {Map<ChipName, import('../dev/isa/kernels.js').ChipKernel[]>} */
+/** Compiles the kernels of the table in docs/reference/chips.md, and writes it. @param {Isa} isa */
+async function writeTable(isa) {
+  const { tableChips, kernelsOfTable, sourcesOf, docsTable } = isa;
+  /** @type {Map<ChipName, import('./kernels.js').ChipKernel[]>} */
   const kernels = new Map();
   for (const chip of tableChips) kernels.set(chip, await kernelsOfTable(chip));
   const { compiled, rows, drivers } = await measure(
-    bench,
+    isa,
     [...kernels].map(([chip, own]) => ({ chip, side: 0, kernels: own })),
   );
   writeSection('docs/reference/chips.md', 'isa', docsTable(await sourcesOf(kernels), rows, drivers));
@@ -130,40 +131,43 @@ async function writeTable(bench) {
 }
 
 /** Compiles kernels and prints the report. @param {readonly string[]} args */
-async function isa(args) {
+async function compile(args) {
   // missing compilers are reported before a build
   assertCompilers();
-  const bench = await openBench();
-  const { values, words: more } = readArguments({ ...own, ...settingOptions(bench) }, args);
+  const isa = await openIsa();
+  const { values, words: more } = readArguments({ ...own, ...settingOptions(isa) }, args);
   const { gpu, kernels: words, curve = 'bn254', tuning, write, json, ...knobs } = values;
   if (more.length > 0) throw new UsageError(`'${more[0]}' belongs to no option`);
-  const settings = readSettings(bench, knobs, tuning);
+  const settings = readSettings(isa, knobs, tuning);
   const [first, second] = settings.map(({ name }) => name);
   const isPlain = second === undefined && first === 'defaults' && gpu === undefined && curve === 'bn254';
   if (write && !(isPlain && words.includes('')))
     throw new UsageError('--write: the table has fixed chips, kernels and settings; leave the other options out');
   const chips = (gpu ?? DEFAULT_CHIPS).map((name) => {
-    const chip = bench.chipNames.find((each) => each === name);
-    if (chip === undefined) throw new UsageError(`--gpu: '${name}' is not one of ${bench.chipNames.join(', ')}`);
+    const chip = isa.chipNames.find((each) => each === name);
+    if (chip === undefined) throw new UsageError(`--gpu: '${name}' is not one of ${isa.chipNames.join(', ')}`);
     return chip;
   });
-  /** @type {readonly import('./isa/measure.mjs').Compiled[]} */
+  /** @type {readonly import('./measure.mjs').Compiled[]} */
   let compiled;
-  if (write) compiled = await writeTable(bench);
+  if (write) compiled = await writeTable(isa);
   else {
-    const measured = await measure(bench, await choose(bench, chips, settings, curve, words));
+    const measured = await measure(isa, await choose(isa, chips, settings, curve, words));
     compiled = measured.compiled;
     console.log(second === undefined ? `${curve}, ${first}` : `${curve}\nA: ${first}\nB: ${second}`);
-    console.log(bench.chipReport(measured.rows, measured.drivers).join('\n'));
+    console.log(isa.chipReport(measured.rows, measured.drivers).join('\n'));
   }
   if (json !== undefined) writeFileSync(json, `${JSON.stringify(compiled, null, 2)}\n`);
 }
 
+// npm starts a script in the folder of its package, but paths among the options are the caller's
+const { INIT_CWD } = process.env;
+if (INIT_CWD !== undefined && relative(import.meta.dirname, process.cwd()) === '') process.chdir(INIT_CWD);
 const args = process.argv.slice(2);
-const knobs = asksForHelp(args) ? settingOptions(await openBench()) : {};
+const knobs = asksForHelp(args) ? settingOptions(await openIsa()) : {};
 await runCommand(
   { ...command, options: { ...own, ...knobs } },
-  () => isa(args),
+  () => compile(args),
   2,
   (error) => (error instanceof NoCompilersError ? { code: 2, message: error.message } : { code: 1, message: error }),
 );

@@ -1,7 +1,7 @@
 /**
  * Prints the SPIR-V that Dawn makes of each kernel of a list, with a line `@@@ i` before each. This
  * is a process of its own: Dawn writes the SPIR-V to standard output, and its driver is one that
- * scripts/isa/setup.sh installs.
+ * compilers/setup.sh installs.
  */
 import { readFileSync, writeSync } from 'node:fs';
 import { create } from 'webgpu';
@@ -9,7 +9,7 @@ import { create } from 'webgpu';
 const COMPUTE = 4;
 
 const [list = '', ...flags] = process.argv.slice(2);
-/** @type {readonly import('../../dev/isa/kernels.js').ChipKernel[]} */
+/** @type {readonly import('./kernels.js').ChipKernel[]} */
 const kernels = JSON.parse(readFileSync(list, 'utf8'));
 const gpu = create(['enable-dawn-features=dump_shaders', ...flags]);
 const adapter = await gpu.requestAdapter();

@@ -2,7 +2,7 @@
  * Prints kernels × chips for terminals: a table for each chip. Two settings show both figures and
  * their ratio.
  */
-import { tableLines, withoutEmpty } from '../bench/table.js';
+import { tableLines, withoutEmpty } from '../../dev/bench/table.js';
 import { type ChipName, chips } from './chips.js';
 import type { Figures } from './figures.js';
 

@@ -1,0 +1,12 @@
+/** Exports of this folder and of the bench for main.mjs, which vite.bench.config.ts builds. */
+
+export { knobsOf } from '../../dev/bench/knob-names.js';
+export { parseKnobs } from '../../dev/bench/knobs.js';
+export { ownLibrary } from '../../dev/bench/library-of.js';
+export { knobHelp } from '../../dev/bench/mode-help.js';
+export { knobOfTuning, settingKnobs, tuningQuery } from '../../dev/bench/settings.js';
+export { chipNames, takesVulkanMemoryModel } from './chips.js';
+export { docsTable, kernelsOfTable, sourcesOf, tableChips } from './docs-table.js';
+export { driverOf, figuresOf } from './figures.js';
+export { curves, fieldKernels, stageKernels } from './kernels.js';
+export { chipReport } from './report.js';

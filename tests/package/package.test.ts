@@ -357,7 +357,9 @@ describe('the types of the package, with libraries checked as well', { tags: 'lo
     expect(check(options, inNode, node)).toBe('');
   });
 
-  test('compile with npm’s webgpu and without its types, as docs/how-to/bundlers-workers-csp.md says', { tags: 'long' }, () => {
+  test('compile with npm’s webgpu and without its types, as docs/how-to/bundlers-workers-csp.md says', {
+    tags: 'long',
+  }, () => {
     const paths = { '@webgpu/types': ['./no-types.d.ts'] };
     expect(check({ skipLibCheck: false, lib: ['ES2022', 'DOM'], types: ['node'], paths }, inNode, node)).toBe('');
   });

@@ -1,6 +1,6 @@
 /**
- * Chips whose compilers compilers/setup.sh installs, with their WebGPU names, on which the library's
- * defaults may depend.
+ * Chips whose compilers compilers/setup.sh installs, with their WebGPU names, on which the
+ * library's defaults may depend.
  */
 
 export interface Chip {

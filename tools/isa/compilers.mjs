@@ -1,6 +1,6 @@
 /**
- * Runs the compilers of GPUs that this machine does not have, which compilers/setup.sh installs: from
- * WGSL to SPIR-V, and from SPIR-V to the statistics of a chip's driver.
+ * Runs the compilers of GPUs that this machine does not have, which compilers/setup.sh installs:
+ * from WGSL to SPIR-V, and from SPIR-V to the statistics of a chip's driver.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -19,8 +19,8 @@ export const commonKnobs = {
     defaultGroup,
   ),
   encoding: text(
-    'Encoding',
-    'Encoding that the points are loaded in: le, or another that the library supports for them. The cross-check also asks for the sum in it.',
+    'Point encoding',
+    'Encoding of the loaded points: le, or another that the library supports for them. The cross-check also asks for the sum in it.',
     '',
     defaultEncoding,
   ),

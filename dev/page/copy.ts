@@ -11,7 +11,10 @@ export function copyButton(label: string, text: () => string): HTMLElement {
       await navigator.clipboard.writeText(text());
       status.replaceChildren('Copied.');
     } catch {
-      status.replaceChildren('This browser blocks copying here:', h('textarea', { readonly: true, rows: 6 }, text()));
+      status.replaceChildren(
+        'This browser blocks copying. Copy the text by hand:',
+        h('textarea', { readonly: true, rows: 6 }, text()),
+      );
     }
   };
   return h('span', { class: 'buttons' }, h('button', { type: 'button', click: () => void copy() }, label), status);

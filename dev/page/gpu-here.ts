@@ -6,7 +6,7 @@ import { isGpuKnob } from '../bench/settings.js';
 import { h } from './dom.js';
 
 /** Reason shown on disabled controls and links. */
-export const NEEDS_GPU = 'Needs a GPU, and there is none here';
+export const NEEDS_GPU = 'Needs a GPU, and none is available';
 
 let answer: Promise<string | null> | null = null;
 
@@ -24,7 +24,7 @@ async function ask(): Promise<string | null> {
   if (gpu === undefined) {
     return isSecureContext
       ? 'This browser offers no WebGPU. Chrome and Edge from 113, Safari from 26 and Firefox from 141 offer it on most devices.'
-      : 'Browsers offer WebGPU only to pages from https or localhost, and this page came from neither.';
+      : 'Browsers offer WebGPU only on pages from https or localhost, and this page is from neither.';
   }
   const hasAdapter = async (): Promise<boolean> => {
     try {
@@ -35,7 +35,7 @@ async function ask(): Promise<string | null> {
     }
   };
   if (await hasAdapter()) return null;
-  return 'This browser offers WebGPU, but no adapter: its GPU may be blocked, or its driver too old. In Chrome, chrome://gpu gives the reason.';
+  return 'This browser offers WebGPU, but no adapter: the GPU may be blocked, or its driver too old. In Chrome, chrome://gpu shows the reason.';
 }
 
 const isOnCpu = (query: URLSearchParams): boolean => {
@@ -66,7 +66,7 @@ export function missingGpu(why: string, query: URLSearchParams): HTMLElement {
   return h(
     'section',
     { class: 'caution no-gpu', 'aria-label': 'No GPU' },
-    h('p', {}, h('strong', {}, 'There is no GPU here. '), why),
+    h('p', {}, h('strong', {}, 'No GPU is available. '), why),
     h('p', { class: 'buttons' }, ...offer()),
   );
 }

@@ -117,11 +117,15 @@ export const runFields = (query: URLSearchParams): Field[] =>
     });
   });
 
+/** Longest list of values that fits into a placeholder; the help of the knob names longer ones. */
+const LONGEST_VALUES = 18;
+
 /** Makes the fields of the engine, for both sides or for one. */
 export const engineFields = (query: URLSearchParams, side: '' | 'a.' | 'b.'): Field[] => [
   ...Object.entries(engineKnobs).map(([name, knob]) => {
     const values = 'words' in knob ? Object.keys(knob.words).join(' or ') : knob.range.join(' to ');
-    const placeholder = `${engineDefaults[name] ?? 'automatic'} (${values})`;
+    const initial = engineDefaults[name] ?? 'automatic';
+    const placeholder = values.length > LONGEST_VALUES ? initial : `${initial} (${values})`;
     return makeField(side + name, knob, input(placeholder, query.get(side + name) ?? ''));
   }),
   ...(side === '' ? [] : [groupField(query, side)]),

@@ -174,7 +174,7 @@ describe('the charts', () => {
     expect(time.map(([n]) => n)).toContain('100,000');
     const shares = await rows('placements');
     expect(shares[4]).toEqual(['walk', '9.20 ms, 54 %', '12.9 ms, 60 %']);
-    expect(shares.at(-1)).toEqual(['all', '17.1 ms', '21.5 ms']);
+    expect(shares.at(-1)).toEqual(['total', '17.1 ms', '21.5 ms']);
     const [middle, ...runs] = await rows('distribution');
     expect(middle?.[0]).toBe('median');
     expect(runs).toHaveLength(40);
@@ -220,6 +220,29 @@ describe('the charts', () => {
     expect(await picture.locator('.chart-span').nth(2).getAttribute('title')).toBe(
       'on the GPU: 90.0 ms, from 60.0 to 150 ms',
     );
+  });
+
+  it('distinguish series and spans without their colours', async () => {
+    await open(1280);
+    const dashes = await page
+      .locator('#time .chart-entries .chart-swatch')
+      .evaluateAll((all) =>
+        all.map((swatch) => `${swatch.querySelector('.chart-line')?.getAttribute('stroke-dasharray')}`),
+      );
+    const measured = await page.locator('#time .chart-entries .chart-point').count();
+    expect(measured).toBeGreaterThan(1);
+    expect(new Set(dashes.slice(0, measured)).size).toBe(measured);
+    const textures = await page
+      .locator('#waterfall .chart-block')
+      .evaluateAll((all) => all.map((block) => getComputedStyle(block).backgroundImage));
+    expect(textures).toHaveLength(4);
+    expect(new Set(textures).size).toBe(4);
+    const spans = await page
+      .locator('#waterfall .chart-lane')
+      .nth(2)
+      .locator('.chart-span')
+      .evaluateAll((all) => all.map((span) => getComputedStyle(span).backgroundImage));
+    expect(spans).toEqual(textures.slice(0, spans.length));
   });
 
   it('show other numbers after an update', async () => {

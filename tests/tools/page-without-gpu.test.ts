@@ -91,7 +91,7 @@ describe('without a GPU the page', () => {
         reason: link.getAttribute('title'),
       })),
     );
-    const reason = 'Needs a GPU, and there is none here';
+    const reason = 'Needs a GPU, and none is available';
     const onCpu = (href: string) => ({ href, isDisabled: false, reason: null });
     const greyed = { href: null, isDisabled: true, reason };
     expect(questions).toEqual([
@@ -103,6 +103,7 @@ describe('without a GPU the page', () => {
       greyed,
       onCpu('?autorun=load&jobs=20&concurrency=1,5,20&backend=cpu'),
       greyed,
+      onCpu('?autorun=cpu-distribution'),
     ]);
     expect(await page.locator('.questions .needs-gpu:visible').count()).toBe(5);
   });
@@ -116,7 +117,7 @@ describe('without a GPU the page', () => {
       .evaluateAll((all) =>
         (all as HTMLOptionElement[]).filter(({ disabled }) => disabled).map(({ value, title }) => [value, title]),
       );
-    const reason = 'Needs a GPU, and there is none here';
+    const reason = 'Needs a GPU, and none is available';
     expect(modes).toEqual(['msm-trace', 'field-bench', 'calibrate', 'loading'].map((mode) => [mode, reason]));
     // which of them the CPU knows is the library's: multiply.ts takes none of the walker's
     for (const name of ['walkerpriv', 'c', 'precompute', 'a.walkers']) {
@@ -190,7 +191,7 @@ describe('with backend=cpu a run', () => {
     await section.getByText('no GPU opened').waitFor();
     const text = (await section.innerText()).replace(/\s+/g, ' ');
     expect(text).toMatch(/\bCPU\b/);
-    expect(text).not.toMatch(/software|plays GPU|GPU, ms|GPU time|roofline|timestamps/i);
+    expect(text).not.toMatch(/software|plays GPU|GPU, ms|GPU time|hardware limit|timestamps/i);
     expect(await section.locator('.caution').count()).toBe(0);
     expect(rows.map(({ event }) => event)).not.toContain('bound');
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -262,7 +263,7 @@ const DRAW = `(async () => {
   const root = document.createElement('section');
   root.className = 'run';
   document.querySelector('#main').replaceChildren(root);
-  new PartsView(root).update([findingsTable('What is promised', [{ name: 'distributions', findings }])]);
+  new PartsView(root).update([findingsTable('Targets', [{ name: 'distributions', findings }])]);
 })()`;
 
 describe('the table of targets', () => {
@@ -271,7 +272,7 @@ describe('the table of targets', () => {
     await page.goto(url);
     await page.locator('main > *').first().waitFor();
     await page.evaluate(DRAW);
-    const region = page.getByRole('region', { name: 'What is promised' });
+    const region = page.getByRole('region', { name: 'Targets' });
     expect(await region.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
     for (const text of ['12300 million (11200 to 13500)', '✗ MISSED', 'not measured', '✗ FAILED', 'needs --logn 16']) {
       const box = await region.getByText(text).boundingBox();

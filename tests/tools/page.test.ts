@@ -95,6 +95,15 @@ describe('the dev page in Chromium', () => {
     await page.getByText('brings the points of a bucket together').waitFor();
     const link = page.getByRole('link', { name: 'How fast is it?' });
     expect(await link.getAttribute('href')).toBe('?autorun=msm-bench&logn=10,12,14');
+    // the questions come first, and the form is folded
+    expect(await page.locator('main h2').first().textContent()).toBe('What would you like to know?');
+    expect(await page.locator('form').isVisible()).toBe(false);
+    await page.getByText('Advanced: choose every knob of a run').click();
+    for (const mode of ['msm-bench', 'load', 'sweep'] as const) {
+      await page.getByLabel('What to run').selectOption(mode);
+      const reps = { 'msm-bench': '5', load: '3', sweep: '7' }[mode];
+      expect(await page.locator('form [name="reps"]').getAttribute('placeholder')).toBe(reps);
+    }
     await page.setViewportSize({ width: 360, height: 740 });
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
     // exponents are set as such
@@ -122,23 +131,23 @@ describe('the dev page in Chromium', () => {
     expect(posted.filter(({ path }) => path === '/progress').map(({ row }) => row)).toEqual(rows);
     expect(posted.filter(({ path }) => path === '/results').map(({ row }) => row)).toEqual(rows);
     await page.getByRole('columnheader', { name: 'Median, ms' }).waitFor();
-    await page.getByText(/noble on the CPU (takes|is) \d/).waitFor();
+    await page.getByText(/takes [\d.]+ ms: [\d.]+ × (faster|slower) than noble on the CPU/).waitFor();
     // amber: that it is software is no error
     const adapterLine = page.locator('.caution', { hasText: 'swiftshader' });
     expect(await adapterLine.getByText('software', { exact: true }).isVisible()).toBe(true);
     expect(await page.locator('.alert:visible').count()).toBe(0);
-    // one size makes no line: it stands beside noble and the roofline
-    await page.getByRole('figure', { name: 'Side by side' }).waitFor();
-    expect(await page.getByRole('figure', { name: 'Time against n' }).isVisible()).toBe(false);
+    // one size makes no line: it stands beside noble and the hardware limit
+    await page.getByRole('figure', { name: 'Total time compared' }).waitFor();
+    expect(await page.getByRole('figure', { name: 'Total time by number of points' }).isVisible()).toBe(false);
     // its figures, large, are the median's
     const own = rows.filter((row) => row.event === 'repetition').toSorted((a, b) => (a.wallMs ?? 0) - (b.wallMs ?? 0));
     const middle = own[1]?.wallMs as number;
-    const wall = page.locator('.tiles > div', { has: page.getByText('Wall time', { exact: true }) });
+    const wall = page.locator('.tiles > div', { has: page.getByText('Total time', { exact: true }) });
     expect(await wall.locator('dd').first().textContent()).toBe(`${formatMs(middle)} ms`);
-    for (const label of ['GPU time', 'Product equivalents', 'Of the roofline', 'Against noble'])
+    for (const label of ['GPU time', 'Product equivalents', 'Share of the hardware limit', 'er than noble'])
       expect(await page.locator('.tiles dt', { hasText: label }).count()).toBe(1);
     // and where its time goes is that of the repetition in the middle: the parts add up to its wall
-    const shares = page.getByRole('figure', { name: 'Where the time goes' });
+    const shares = page.getByRole('figure', { name: 'Breakdown of the total time' });
     const all = await shares.locator('.chart-numbers tbody tr').last().locator('td').textContent();
     expect(all).toBe(`${formatMs(Math.max(middle, sumOf(own[1]?.phases)))} ms`);
 
@@ -152,15 +161,15 @@ describe('the dev page in Chromium', () => {
     const markdown = (await copied('Copy as Markdown')).split('\n');
     expect(markdown[0]).toBe('### Benchmark');
     expect(markdown).toContain(`<${url}?autorun=msm-bench&logn=6&reps=3>`);
-    expect(markdown).toContain(`- Wall time: **${formatMs(middle)} ms** (median of 3)`);
-    const heads = markdown.findIndex((line) => line.startsWith('| n | Answer | Median, ms |'));
+    expect(markdown).toContain(`- Total time: **${formatMs(middle)} ms** (median of 3)`);
+    const heads = markdown.findIndex((line) => line.startsWith('| n | Result | Median, ms |'));
     expect(markdown[heads + 1]).toMatch(/^\| --- \|( ---: \|)+$/);
-    expect(markdown[heads + 2]).toContain(`| 2⁶ | ✓ right | ${formatMs(middle)} |`);
+    expect(markdown[heads + 2]).toContain(`| 2⁶ | ✓ correct | ${formatMs(middle)} |`);
     // a column for each head, in every line
     for (const line of markdown.slice(heads, heads + 3)) expect(line.split('|')).toHaveLength(11);
   });
 
-  it('says that there is no bound where the roofline is exceeded, and has what it cannot copy to be copied by hand', {
+  it('says that there is no limit where the measured rate is exceeded, and has what it cannot copy to be copied by hand', {
     tags: 'long',
   }, async () => {
     await page.route('**/bench/roofline.ts*', async (route) => {
@@ -173,14 +182,14 @@ describe('the dev page in Chromium', () => {
       });
     });
     await run('autorun=msm-bench&logn=4&reps=1&peers=none');
-    await page.getByText('No bound at 2⁴: the whole MSM was faster than its products alone').waitFor();
-    expect(await page.getByRole('cell', { name: 'no bound' }).count()).toBe(1);
+    await page.getByText('No hardware limit at 2⁴: the MSM took less time than its products alone').waitFor();
+    expect(await page.getByRole('cell', { name: 'no limit' }).count()).toBe(1);
     expect(await page.getByText(/\d{3,} % /).count()).toBe(0);
     await page.evaluate(() => {
       navigator.clipboard.writeText = () => Promise.reject(new Error('not here'));
     });
     await page.getByRole('button', { name: 'Copy as Markdown' }).click();
-    expect(await page.locator('.buttons textarea').inputValue()).toContain('| 2⁴ | ✓ right |');
+    expect(await page.locator('.buttons textarea').inputValue()).toContain('| 2⁴ | ✓ correct |');
   });
 
   it('shows activity while the time left is unknown', { tags: 'long' }, async () => {
@@ -199,10 +208,10 @@ describe('the dev page in Chromium', () => {
     await page.waitForFunction(() => window.msmBench.status === 'done');
   });
 
-  it('draws several sizes as a line, with the roofline', { tags: 'long' }, async () => {
+  it('draws several sizes as a line, with the hardware limit', { tags: 'long' }, async () => {
     const { rows } = await run('autorun=msm-bench&logn=4,5&reps=1&peers=none');
-    await page.getByRole('figure', { name: 'Time against n' }).waitFor();
-    await page.getByRole('figure', { name: 'Where the time goes' }).waitFor();
+    await page.getByRole('figure', { name: 'Total time by number of points' }).waitFor();
+    await page.getByRole('figure', { name: 'Breakdown of the total time' }).waitFor();
     expect(rows.filter(({ event }) => event === 'peer')).toEqual([]);
     expect(rows.filter(({ event }) => event === 'bound')).toHaveLength(2);
   });
@@ -270,12 +279,14 @@ describe('the dev page in Chromium', () => {
     const { low, ratio, high } = (comparison as NonNullable<typeof comparison>).wallTimes;
     expect(low).toBeLessThanOrEqual(ratio);
     expect(ratio).toBeLessThanOrEqual(high);
-    await page.getByRole('figure', { name: 'Distribution of the times' }).waitFor();
+    await page.getByRole('figure', { name: 'Distribution of the total times' }).waitFor();
     // one verdict, and what it rests on
-    const verdict = page.locator('.tiles > div', { has: page.getByText('Verdict', { exact: true }) });
-    await verdict.getByText('95 % interval').waitFor();
+    const verdict = page.locator('.headline');
+    await verdict.getByText(/\(B\/A [\d.]+, 95 % CI [\d.]+ to [\d.]+\)\.$/).waitFor();
     expect(await verdict.count()).toBe(1);
-    expect(await page.getByText(/[AB] is faster|No difference/).count()).toBe(1);
+    expect(await verdict.textContent()).toMatch(
+      /^[AB] \(walkerpriv=[01]\) is [\d.]+ × faster|^No significant difference/,
+    );
   });
 
   it('sweeps a knob over a list, in turns', { tags: 'long' }, async () => {
@@ -286,7 +297,7 @@ describe('the dev page in Chromium', () => {
     const used = rows.flatMap((row) => (row.event === 'warm-up' ? [row.tuning?.walkerThreadsPerWorkgroup] : []));
     expect(used).toEqual([8, 16]);
     // two repetitions say nothing of which is faster, and the page does not either
-    await page.getByText('do not tell it apart').waitFor();
+    await page.getByText('not significantly faster than').waitFor();
     expect(await page.getByText('fastest', { exact: true }).count()).toBe(0);
   });
 
@@ -309,7 +320,7 @@ describe('the dev page in Chromium', () => {
     expect(rows.filter(({ event }) => event === 'calibrated')).toHaveLength(1);
     await page.getByRole('link', { name: 'the benchmark with it' }).waitFor();
     // each setting stands beside the defaults of its own turns
-    for (const name of ['Defaults then, ms', '÷ defaults', '95 % interval'])
+    for (const name of ['Defaults in these rounds, ms', '÷ defaults', '95 % CI'])
       await page.getByRole('columnheader', { name }).waitFor();
   });
 
@@ -330,7 +341,7 @@ describe('the dev page in Chromium', () => {
     });
     await page.getByText('✗ wrong').first().waitFor();
     // not that of the repetitions before it either
-    await page.getByText('its times are void').waitFor();
+    await page.getByText('no times are reported').waitFor();
     expect(rows.at(-1)).toMatchObject({ event: 'end', status: 'failed', medians: [] });
   });
 
@@ -345,8 +356,8 @@ describe('the dev page in Chromium', () => {
     });
     expect(rows.filter((row) => row.event === 'comparison')).toEqual([]);
     expect(rows.at(-2)).toMatchObject({ event: 'repetition', setting: 'B', agrees: false, wallMs: null, phases: null });
-    await page.getByText('its times are void').first().waitFor();
-    expect(await page.getByRole('figure', { name: 'Distribution of the times' }).isVisible()).toBe(false);
+    await page.getByText('no times are reported').first().waitFor();
+    expect(await page.getByRole('figure', { name: 'Distribution of the total times' }).isVisible()).toBe(false);
     const [file] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Download JSON' }).click(),
@@ -364,8 +375,8 @@ describe('the dev page in Chromium', () => {
     const [told] = rows.filter((row) => row.event === 'trace');
     expect(told).toMatchObject({ timeline: null, phases: null, gpuMs: null });
     expect(told?.hostTimes?.submitToResultMs).toBeGreaterThan(0);
-    await page.getByText('no timestamps: wall times only').waitFor();
-    await page.getByText('By the host’s clock', { exact: true }).click();
+    await page.getByText('no timestamps: total times only').waitFor();
+    await page.getByText('Breakdown by the clock of the host', { exact: true }).click();
     for (const name of ['encode', 'submit to result', 'read back, combine windows']) {
       await page.getByRole('rowheader', { name, exact: true }).first().waitFor();
     }
@@ -407,7 +418,7 @@ describe('the dev page in Chromium', () => {
     for (const event of ['field', 'peak', 'bound', 'comparison']) {
       expect(rows.filter((row) => row.event === event)).toEqual([]);
     }
-    await page.getByText('The browser took the GPU away').waitFor();
+    await page.getByText('The GPU device was lost: the browser or the driver reset it').waitFor();
   });
 
   it('measures the field, and compares its operations', { tags: 'long' }, async () => {

@@ -69,8 +69,8 @@ it('the static page runs, draws, keeps its results, and requests only its files 
   });
   const { status, error, rows } = await page.evaluate(() => window.msmBench);
   expect({ status, error }).toEqual({ status: 'done', error: null });
-  await page.getByText('No dev server took the rows').waitFor();
-  await page.getByRole('figure', { name: 'Time against n' }).locator('.chart-point').first().waitFor();
+  await page.getByText('No dev server stored the rows').waitFor();
+  await page.getByRole('figure', { name: 'Total time by number of points' }).locator('.chart-point').first().waitFor();
   const [file] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('button', { name: 'Download JSON' }).click(),

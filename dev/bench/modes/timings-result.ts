@@ -1,6 +1,15 @@
 /** Reports timed MSMs: figures, a table, time against n, the breakdown, and every repetition. */
 import { defaultCurve, defaultGroup } from '../../cases/address.js';
-import { formatBytes, formatMillions, formatMs, formatPercent, formatSize, formatSpeed, shortSize } from '../format.js';
+import {
+  formatBytes,
+  formatFactor,
+  formatMillions,
+  formatMs,
+  formatPercent,
+  formatSize,
+  formatSpeed,
+  shortSize,
+} from '../format.js';
 import {
   type Bar,
   type Column,
@@ -69,7 +78,7 @@ export function timingsResult(rows: readonly StampedRow[]): Parts {
   });
   const best = several && fastest?.notToldApartFrom === null ? fastest.best.setting : null;
   return [
-    summary(timed, fastest, atLargest.length, peers),
+    ...summary(timed, fastest, atLargest.length, peers),
     timesTable(timed, peers, several),
     notes(...standings, ...remarks(timed), ...skippedText(rows)),
     // one size gives no line
@@ -100,7 +109,7 @@ export function whereItGoes(timed: readonly Timed[], labelOf: (each: Timed) => s
       return parts === null ? [] : [{ label: labelOf(each), parts }];
     });
   const [bars, byHost] = [shares(partsOfWallTime), shares(partsByHost)];
-  const host = sharesTable('Breakdown by the clock of the host', 'Part', byHost);
+  const host = sharesTable('Encoding, waiting and reading back, by the clock of the host', 'Part', byHost);
   return [
     bars.length === 0
       ? null
@@ -143,22 +152,12 @@ export function remarks(timed: readonly Timed[]): string[] {
 }
 
 /** Reports the largest size, and the fastest of several settings. */
-function summary(
-  timed: readonly Timed[],
-  fastest: Fastest | null,
-  among: number,
-  peers: readonly TimedPeer[],
-): Part | null {
+function summary(timed: readonly Timed[], fastest: Fastest | null, among: number, peers: readonly TimedPeer[]): Parts {
   const wrong = timed.find((each) => each.wrong);
   if (wrong)
-    return tiles(['Result', verdict(false), `at ${shortSize(wrong.n)}, ${wrong.setting}; no times are reported`]);
-  if (fastest === null) return null;
-  const { best } = fastest;
-  return {
-    kind: 'section',
-    caption: `${pointsOf(best)}${among > 1 ? `, ${best.setting}` : ''}`,
-    parts: [headline(resultOf(fastest, among, peers)), tiles(...figures(best, peers))],
-  };
+    return [tiles(['Result', verdict(false), `at ${shortSize(wrong.n)}, ${wrong.setting}; no times are reported`])];
+  if (fastest === null) return [];
+  return [headline(resultOf(fastest, among, peers)), tiles(...figures(fastest.best, peers))];
 }
 
 /** Returns the sentence that says the result. */
@@ -199,7 +198,11 @@ function figures(best: Timed, peers: readonly TimedPeer[]): (Tile | null)[] {
       : ['Product equivalents', `${inMillions(productEquivalents)} M`, 'plain field products in this time'],
     boundExceeded ? ['Share of the hardware limit', 'no limit', 'faster than its products alone'] : null,
     bound && ['Share of the hardware limit', formatPercent(ofBound as number), `limit: ${formatMs(bound.ms)} ms`],
-    peer && [`Compared with ${peer.name}`, formatSpeed(peer.ratio), `${peer.name} on the CPU: ${formatMs(peer.ms)} ms`],
+    peer && [
+      `${peer.ratio >= 1 ? 'Faster' : 'Slower'} than ${peer.name}`,
+      `${formatFactor(Math.max(peer.ratio, 1 / peer.ratio))} ×`,
+      `${peer.name} on the CPU: ${formatMs(peer.ms)} ms`,
+    ],
   ];
 }
 

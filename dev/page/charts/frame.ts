@@ -18,7 +18,7 @@ export interface LegendEntry {
 export function makeFrame(caption: string, picture: HTMLElement) {
   const table = new TableView();
   const legend = h('ul', { class: 'chart-entries' });
-  const numbers = h('details', { class: 'chart-numbers' }, h('summary', {}, 'Numbers'), table.root);
+  const numbers = h('details', { class: 'chart-numbers' }, h('summary', {}, 'Values as a table'), table.root);
   return {
     root: h('figure', { class: 'chart' }, h('figcaption', {}, caption), picture, legend, numbers),
     update(data: Pick<TableData, 'heads' | 'rows'>, entries: readonly LegendEntry[] = []): void {

@@ -16,7 +16,8 @@ const POINT_RADIUS = 4.5;
 
 const DASHES = ['', '7 4', '2 3', '10 3 2 3', '14 4', '5 2 5 6', '2 6', '14 3 2 3 2 3'];
 
-export const BOUND_DASH = '6 5';
+/** Dash of a limit, which is drawn without points. */
+export const BOUND_DASH = '2 5';
 export const dashAt = (position: number): string => DASHES[position % DASHES.length] ?? '';
 
 /** Draws a line in `currentColor`. */
@@ -42,6 +43,14 @@ export const lineSwatch = (colour: string, dash: string, position?: number): Ele
     inColour(colour, line('M0 7H32', dash), ...(position === undefined ? [] : [point(position, 16, 7)])),
   );
 
-/** Draws a block of a colour for the legend, with the text that stands for it in the plot. */
-export const blockSwatch = (colour: string, text: string): Element =>
-  h('span', { class: 'chart-block', style: `background: ${colour}`, 'aria-hidden': 'true' }, h('span', {}, text));
+/** Classes of charts.css with patterns that distinguish blocks without colour. The third is plain. */
+const TEXTURES = ['chart-striped', 'chart-dotted', '', 'chart-barred'];
+export const textureAt = (position: number): string => TEXTURES[position % TEXTURES.length] ?? '';
+
+/** Draws a block of a colour for the legend, with the text or the texture that stands for it in the plot. */
+export const blockSwatch = (colour: string, text: string, texture = ''): Element =>
+  h(
+    'span',
+    { class: `chart-block ${texture}`, style: `background-color: ${colour}`, 'aria-hidden': 'true' },
+    text === '' ? '' : h('span', {}, text),
+  );

@@ -19,7 +19,7 @@ export function stackedShares({ caption, summary }: ChartOptions): Chart<ChartDa
       const blocks = names.map((name, i) => {
         const text = h('span', {}, String(i + 1), h('span', { class: 'chart-part-name' }, ` ${name}`));
         const share = parts.reduce((sum, each) => (each.name === name ? sum + each.ms : sum), 0);
-        const style = `background: ${colourOf(name)}; flex-grow: ${share}`;
+        const style = `background-color: ${colourOf(name)}; flex-grow: ${share}`;
         return h('span', { class: 'chart-part', style, title: `${name}: ${column[i]}` }, text);
       });
       return h(

@@ -33,10 +33,10 @@ export class TimeAxis {
   }
 }
 
-/** Draws a span in the colour of its name, with its tooltip. */
-export const spanOf = ({ name, startMs, ms }: Course['spans'][number], endMs: number): HTMLElement =>
+/** Draws a span in the colour of its name, with its texture and its tooltip. */
+export const spanOf = ({ name, startMs, ms }: Course['spans'][number], endMs: number, texture = ''): HTMLElement =>
   h('div', {
-    class: 'chart-span',
-    style: `background: ${colourOf(name)}; left: ${(100 * startMs) / endMs}%; width: ${(100 * ms) / endMs}%`,
+    class: `chart-span ${texture}`,
+    style: `background-color: ${colourOf(name)}; left: ${(100 * startMs) / endMs}%; width: ${(100 * ms) / endMs}%`,
     title: `${name}: ${formatMs(ms)} ms, from ${formatMs(startMs)} to ${formatMs(startMs + ms)} ms`,
   });

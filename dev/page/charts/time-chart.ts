@@ -3,7 +3,7 @@ import type { ChartData, ChartOptions, TimePoint, TimeSeries } from '../../bench
 import { svg } from '../dom.js';
 import { colourAt } from './colours.js';
 import type { Chart } from './frame.js';
-import { BOUND_DASH, inColour, line, lineSwatch, point } from './marks.js';
+import { BOUND_DASH, dashAt, inColour, line, lineSwatch, point } from './marks.js';
 import { type Drawing, MARGIN, type Plane, plane, plotChart } from './plot.js';
 import { sizeTicks, timeLabel, timeTicks } from './ticks.js';
 
@@ -34,7 +34,7 @@ function draw({ series }: ChartData['time']): Drawing {
       const about = (at: TimePoint): string => `${formatSize(at.n)} points: ${describe(at)} ms`;
       const points = known.map((at) => point(i, space.x(at.n), space.y(at.ms), about(at)));
       const details = kind === 'bound' ? [] : [whiskers(space, known), ...points];
-      return inColour(colourAt(i), line(course, kind === 'bound' ? BOUND_DASH : ''), ...details);
+      return inColour(colourAt(i), line(course, kind === 'bound' ? BOUND_DASH : dashAt(i)), ...details);
     });
     return [...space.marks, ...marks];
   };
@@ -44,7 +44,7 @@ function draw({ series }: ChartData['time']): Drawing {
     paint,
     legend: series.map(({ name, kind }, i) => ({
       name,
-      swatch: kind === 'bound' ? lineSwatch(colourAt(i), BOUND_DASH) : lineSwatch(colourAt(i), '', i),
+      swatch: kind === 'bound' ? lineSwatch(colourAt(i), BOUND_DASH) : lineSwatch(colourAt(i), dashAt(i), i),
     })),
     numbers: {
       heads: ['Points', ...series.map(({ name }) => `${name}, ms`)],

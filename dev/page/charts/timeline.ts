@@ -33,7 +33,7 @@ export function timeline({ caption, summary }: ChartOptions): Chart<ChartData['t
       ),
     );
     frame.update({
-      heads: ['Block', 'Lane', 'Start, ms', 'Took, ms'],
+      heads: ['Phase', 'Runs on', 'Start, ms', 'Duration, ms'],
       rows: blocks.map(({ name, lane, startMs, ms }) => [name, lane, formatMs(startMs), formatMs(ms)]),
     });
     axis.draw(endMs);

@@ -3,7 +3,7 @@ import type { ChartData, ChartOptions } from '../../bench/parts.js';
 import { h } from '../dom.js';
 import { colourOf } from './colours.js';
 import { type Chart, makeFrame } from './frame.js';
-import { blockSwatch } from './marks.js';
+import { blockSwatch, textureAt } from './marks.js';
 import { spanOf, TimeAxis } from './time-axis.js';
 
 /** Draws concurrent jobs as lines, each with its phases in sequence. */
@@ -22,7 +22,11 @@ export function waterfall({ caption, summary }: ChartOptions): Chart<ChartData['
           'div',
           { class: 'chart-lane' },
           h('span', { class: 'chart-lane-name' }, label),
-          h('div', { class: 'chart-track' }, ...spans.map((span) => spanOf(span, endMs))),
+          h(
+            'div',
+            { class: 'chart-track' },
+            ...spans.map((span) => spanOf(span, endMs, textureAt(names.indexOf(span.name)))),
+          ),
         ),
       ),
     );
@@ -30,14 +34,14 @@ export function waterfall({ caption, summary }: ChartOptions): Chart<ChartData['
       formatMs(spans.reduce((sum, span) => (span.name === name ? sum + span.ms : sum), 0));
     frame.update(
       {
-        heads: ['Line', 'From, ms', ...names.map((name) => `${name}, ms`)],
+        heads: ['Job: scalars', 'Start, ms', ...names.map((name) => `${name}, ms`)],
         rows: lines.map((line) => [
           line.label,
           formatMs(line.spans[0]?.startMs ?? 0),
           ...names.map((name) => times(line, name)),
         ]),
       },
-      names.map((name) => ({ swatch: blockSwatch(colourOf(name), ''), name })),
+      names.map((name, i) => ({ swatch: blockSwatch(colourOf(name), '', textureAt(i)), name })),
     );
     axis.draw(endMs);
   };

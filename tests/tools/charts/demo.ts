@@ -55,8 +55,8 @@ function filled<Data>(
 
 export const charts = {
   time: filled(timeChart, {
-    caption: 'Wall time of an MSM',
-    summary: 'Wall time against the number of points, for three engines and two bounds.',
+    caption: 'Total time of an MSM',
+    summary: 'Total time against the number of points, for three engines and two bounds.',
     data: {
       series: [
         { name: 'this engine', kind: 'measured', points: measure(powers(10, 22), 6, 95) },
@@ -72,12 +72,12 @@ export const charts = {
     },
   }),
   onePoint: filled(timeChart, {
-    caption: 'Wall time of an MSM, one size',
-    summary: 'The wall time at 100,000 points.',
+    caption: 'Total time of an MSM, one size',
+    summary: 'The total time at 100,000 points.',
     data: { series: [{ name: 'this engine', kind: 'measured', points: measure([100_000], 6, 95) }] },
   }),
   shares: filled(stackedShares, {
-    caption: 'Where the time goes',
+    caption: 'Breakdown of the total time',
     summary: 'The walk takes most of the time at all sizes, and its share grows with the size.',
     data: {
       bars: [12, 13, 14, 15, 16, 17, 18, 19, 20, 22].map((log, i) =>
@@ -89,7 +89,7 @@ export const charts = {
     },
   }),
   placements: filled(stackedShares, {
-    caption: 'Where the time goes, by placement of the scratch',
+    caption: 'Breakdown of the total time, by placement of the scratch',
     summary: 'With private scratch the walk takes a larger share.',
     data: {
       bars: [
@@ -158,7 +158,7 @@ export const charts = {
   }),
   closed: filled(timeChart, {
     caption: 'In closed details',
-    summary: 'The wall time at two sizes.',
+    summary: 'The total time at two sizes.',
     data: { series: [{ name: 'this engine', kind: 'measured', points: measure([2 ** 10, 2 ** 12], 6, 95) }] },
   }),
 };

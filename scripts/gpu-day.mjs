@@ -139,7 +139,7 @@ async function runStep({ name, args, quick: small, mostS }, { quick, adapter, ro
   const json = join(rowsFolder, `${name.replaceAll(/\W+/g, '-')}.json`);
   const own = quick ? small : args;
   // a mode that runs on the CPU takes no adapter
-  const where = own?.includes('cpu') ? [] : ['--adapter', adapter ?? 'hardware'];
+  const where = own?.some((word) => /^cpu(-|$)/.test(word)) ? [] : ['--adapter', adapter ?? 'hardware'];
   const line =
     own === null
       ? [script('./gpu-day/self-test.mjs'), adapter ?? 'hardware']

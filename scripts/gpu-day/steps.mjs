@@ -66,9 +66,30 @@ export const steps = [
   },
   {
     name: 'proofs',
-    about: 'Groth16 by snarkjs, with and without the library',
-    args: words('proofs --logn 12,14 --reps 6'),
-    quick: words('proofs --logn 8 --reps 2 --backend cpu'),
+    about: 'Groth16 by snarkjs, with and without the library, and several proofs at once',
+    args: words('proofs --logn 12,14 --reps 6 --concurrency 1,5,10,20'),
+    quick: words('proofs --logn 8 --reps 2 --backend cpu --concurrency 2'),
+    mostS: 180,
+  },
+  {
+    name: 'load',
+    about: 'sums of many callers at once',
+    args: words('load --logn 14 --reps 6'),
+    quick: words('load --logn 6 --jobs 8 --concurrency 1,4 --reps 1'),
+    mostS: 120,
+  },
+  {
+    name: 'cpu-distribution',
+    about: 'bucket rows to the threads of its cores',
+    args: words('cpu-distribution --logn 16'),
+    quick: words('cpu-distribution --logn 10 --reps 1'),
+    mostS: 240,
+  },
+  {
+    name: 'cpu-pool',
+    about: 'start and memory of workers on its cores',
+    args: words('cpu-pool --logn 16'),
+    quick: words('cpu-pool --logn 10 --reps 1'),
     mostS: 120,
   },
 ];

@@ -46,6 +46,17 @@ describe('proofs of snarkjs with the library', () => {
     expect(proofsResult([])).toEqual([]);
   });
 
+  it('at once are reported in seconds a proof', () => {
+    const proving = [1, 2, 3].flatMap((repetition) =>
+      (['plain', 'ours'] as const).map((side) => ({
+        ...{ event: 'proving', system: 'plonk', logn: 12, side, concurrency: 5, repetition },
+        ...{ ms: 5000, secondsPerProof: side === 'plain' ? 1.25 : 0.5 },
+      })),
+    );
+    const text = JSON.stringify(proofsResult([...proofs(0.5, 2, 300), ...proving] as unknown as StampedRow[]));
+    for (const told of ['seconds a proof', '1.250', '0.500', '0.400']) expect(text).toContain(told);
+  });
+
   it('are chosen in a terminal, with 2^14 constraints', () => {
     const parse = (query: string, place: 'page' | 'terminal') => parseKnobs(new URLSearchParams(query), place);
     const { cases, reps, settings } = parse('autorun=proofs&backend=cpu&workers=0', 'terminal');
@@ -65,6 +76,8 @@ describe('proofs of snarkjs with the library', () => {
       expect(msmMs).toBeGreaterThan(0);
       expect(ms).toBeGreaterThan(msmMs);
     }
+    const { ms, msmMs } = await prover.prove('ours', 3);
+    expect([ms > 0, msmMs > 0]).toEqual([true, true]);
     await prover.close();
   });
 });

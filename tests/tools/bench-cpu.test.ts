@@ -233,6 +233,14 @@ describe('the targets for the cost of workers', () => {
     expect([alone, idle].map((finding) => finding && verdictOf(finding))).toEqual(['met', 'MISSED']);
   });
 
+  it('have no verdict where the process freed memory meanwhile', () => {
+    const found = judgeResident([...bare, resident('worker idle again', 1, 2)]);
+    expect(found.map((finding) => [verdictOf(finding), finding.note])).toEqual([
+      ['met', undefined],
+      ['no verdict', 'the process freed memory meanwhile'],
+    ]);
+  });
+
   it('are not measured where no worker took part, nor where memory cannot be read', () => {
     const told = (rows: RowOf<'resident'>[]) => judgeResident(rows).map(({ value, note }) => [value, note]);
     expect(told(bare)).toEqual([

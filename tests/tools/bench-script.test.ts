@@ -254,6 +254,7 @@ describe('npm run bench', () => {
     expect(passes.map(({ concurrency, sharing }) => `${concurrency} ${sharing}`)).toEqual([
       '1 all on',
       '4 all on',
+      '4 all on, again',
       '4 no overlap',
       '4 no merging',
       '4 nothing kept',

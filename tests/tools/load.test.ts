@@ -4,14 +4,16 @@ import { parseKnobs } from '../../dev/bench/knobs.js';
 import { callInLoops } from '../../dev/bench/modes/load/callers.js';
 import { drawJobs, mixes, rangeOfSet } from '../../dev/bench/modes/load/jobs.js';
 import { judgeLoad } from '../../dev/bench/modes/load/judge.js';
+import { type LoadKnobs, sharingOf } from '../../dev/bench/modes/load/knobs.js';
 import { makeProblem } from '../../dev/bench/modes/load/problem.js';
 import { loadResult } from '../../dev/bench/modes/load/result.js';
 import { idleShareOf, quantile, spansOf } from '../../dev/bench/modes/load/statistics.js';
-import { ALL_ON, variantsOf } from '../../dev/bench/modes/load/variants.js';
+import { AGAIN, ALL_ON, variantsOf } from '../../dev/bench/modes/load/variants.js';
 import { verdictOf } from '../../dev/bench/modes/targets/findings.js';
 import type { RowOf, StampedRow } from '../../dev/bench/rows.js';
 import { bn254G1, expectedMsm } from '../../dev/oracle/known-bases.js';
 import type { EngineEvent } from '../../src/api/sharing.js';
+import { sleep } from '../support/time.js';
 
 describe('the jobs of a mix', () => {
   it('are those of proof after proof, in an order that the seed decides', () => {
@@ -55,7 +57,7 @@ describe('the jobs of a mix', () => {
 });
 
 describe('callers in a loop', () => {
-  const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+  const later = (ms: number): Promise<void> => sleep(ms);
 
   it('keep a fixed number of jobs under way, and take every job once', async () => {
     let [running, most] = [0, 0];
@@ -188,7 +190,13 @@ describe('the bench of many calls', () => {
     ] as unknown as StampedRow[];
     const parts = loadResult(rows);
     const text = JSON.stringify(parts);
-    for (const said of ['60 jobs (prover)', '0.83 (1.2 to 1.3)', 'no overlap', '1.3 (1.2 to 1.3)', '64 small sums'])
+    for (const said of [
+      '60 jobs (mix: prover)',
+      '0.83 (1.2 to 1.3)',
+      'no overlap',
+      '1.3 (1.2 to 1.3)',
+      '64 small sums',
+    ])
       expect(text).toContain(said);
     const drawn = parts.find((part) => part?.kind === 'waterfall');
     expect(drawn).toMatchObject({ summary: expect.stringContaining('3 jobs'), data: { lines: [{}, {}, {}] } });
@@ -217,12 +225,33 @@ describe('the bench of many calls', () => {
     expect(() => parse('autorun=msm-bench&jobs=3')).toThrow('jobs: not used by autorun=msm-bench');
   });
 
+  it('says where passes are too few, and in a terminal what the waterfall shows', () => {
+    const ratio = { ratio: 0.98, low: 0.9, high: 1.1, verdict: 'too few pairs' } as const;
+    const spans = spansOf(times, events, 100).map((each) => ({ ...each, n: 4096 }));
+    const text = JSON.stringify(
+      loadResult([
+        ...passes({ scratchBytes: 2 ** 21 }),
+        pass(20, 1, { sharing: AGAIN }),
+        { event: 'gain', concurrency: 20, without: AGAIN, ratio },
+        { event: 'waterfall', concurrency: 20, jobs: spans },
+      ] as unknown as StampedRow[]),
+    );
+    for (const said of ['0.98 (too few pairs)', AGAIN, 'GPU ms per job', '16.3', '2.0 MiB', 'on the GPU 30.0 ms'])
+      expect(text).toContain(said);
+  });
+
+  it('takes kinds of sharing from knobs', () => {
+    const parse = (query: string) => sharingOf(parseKnobs(new URLSearchParams(`autorun=load${query}`)) as LoadKnobs);
+    expect(parse('')).toEqual({});
+    expect(parse('&sidepool=2&throttle=on')).toEqual({ sidePool: 2, throttle: true });
+  });
+
   it('omits a cap on workers only where workers compute', () => {
     const labels = (backend: 'gpu' | 'auto' | 'cpu' | null) => variantsOf({ backend }).map(({ label }) => label);
-    expect(labels(null)).toEqual([ALL_ON, 'no overlap', 'no merging', 'nothing kept']);
+    expect(labels(null)).toEqual([ALL_ON, AGAIN, 'no overlap', 'no merging', 'nothing kept']);
     expect(labels('gpu')).toEqual(labels(null));
     // the CPU alone shares no device
-    expect(labels('cpu')).toEqual([ALL_ON]);
+    expect(labels('cpu')).toEqual([ALL_ON, AGAIN]);
     expect(labels('auto').slice(labels('gpu').length)).toEqual([
       'no cap on workers',
       'workers that wait',

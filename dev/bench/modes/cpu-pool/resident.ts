@@ -102,6 +102,10 @@ async function measureUsed(
 const bytesOf = (rows: readonly RowOf<'resident'>[], of: RowOf<'resident'>['of']): number[] =>
   rows.flatMap((row) => (row.of === of ? [row.bytesEach] : []));
 
+/** Takes the verdict from memory that shrank: the process freed more meanwhile than the threads took. */
+const withoutNegative = (found: Pick<Finding, 'value' | 'interval'>): Pick<Finding, 'value' | 'interval' | 'note'> =>
+  (found.value ?? 0) < 0 ? { ...found, interval: null, note: 'the process freed memory meanwhile' } : found;
+
 export function judgeResident(rows: readonly RowOf<'resident'>[]): Finding[] {
   const empty = bytesOf(rows, 'empty');
   const bare = bytesOf(rows, 'worker').map((bytes, round) => bytes - (empty[round] as number));
@@ -113,10 +117,10 @@ export function judgeResident(rows: readonly RowOf<'resident'>[]): Finding[] {
   return [
     bare.length === 0
       ? notMeasured(bareWhat, inMillions.target, unknown)
-      : { what: bareWhat, ...inMillions, ...middleOf(bare, 1e6) },
+      : { what: bareWhat, ...inMillions, ...withoutNegative(middleOf(bare, 1e6)) },
     again === undefined
       ? notMeasured(idle, inMillions.target, bare.length === 0 ? unknown : 'no worker took part; take more points')
-      : { what: idle, ...inMillions, value: (again - (median(empty) as number)) / 1e6 },
+      : { what: idle, ...inMillions, ...withoutNegative({ value: (again - (median(empty) as number)) / 1e6 }) },
   ];
 }
 

@@ -15,7 +15,7 @@ import { failureOf } from '../targets/findings.js';
 import { callInLoops } from './callers.js';
 import { drawJobs, type JobShape } from './jobs.js';
 import { judgeLoad, wallTimesAt } from './judge.js';
-import { type LoadKnobs, loadKnobs } from './knobs.js';
+import { type LoadKnobs, loadKnobs, sharingOf } from './knobs.js';
 import { measurePass } from './measure.js';
 import { type Job, makeProblem } from './problem.js';
 import { loadResult } from './result.js';
@@ -26,7 +26,7 @@ import { ALL_ON, variantsOf } from './variants.js';
 export const load = benchMode({
   title: 'Load',
   about:
-    'times the MSMs of a prover from 1 to 20 callers at once, with and without each way to share the device: what does each gain?',
+    'times the MSMs of a prover from 1 to 20 callers at once, with and without each way to share the device: what does each gain, and how much is noise?',
   takes: '3 to 6 min',
   example: 'load --logn 12 --concurrency 1,5,20 --jobs 40',
   limits:
@@ -78,7 +78,7 @@ async function runLoad(run: Run, host: Host, knobs: LoadKnobs): Promise<void> {
     const jobs = await makeJobs(shapes);
     for (const { label, sharing } of variants) {
       await run.next(`${label}: loading, compiling, checking every answer`);
-      const subject = await openSubject(run, bench, knobs, problem, label, sharing);
+      const subject = await openSubject(run, bench, knobs, problem, label, { ...sharingOf(knobs), ...sharing });
       subjects.push(subject);
       // all answers once; of the others enough to compile, and to learn what calls take
       const first = label === ALL_ON ? jobs : jobs.slice(0, most);

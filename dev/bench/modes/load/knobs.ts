@@ -1,4 +1,5 @@
 /** Knobs of `load`, and those that it shares with `proofs`. */
+import type { Sharing } from '../../../../src/api/sharing.js';
 import { integerKnob, integersKnob, type Values, wordKnob } from '../../knob.js';
 import type { Knobs } from '../../knobs.js';
 import { mixes } from './jobs.js';
@@ -22,6 +23,22 @@ export const loadKnobs = {
     mixes,
     'prover',
   ),
+  sidepool: integerKnob(
+    ['Side pool', 'Most workers of the CPU while the GPU has work (sharing.sidePool).'],
+    [0, 1024],
+    'the library’s',
+  ),
+  throttle: wordKnob(
+    ['Throttle', 'Applies the side pool also within a sum: workers beyond it wait (sharing.throttle).'],
+    ['default', 'on', 'off'],
+    'default',
+  ),
 };
+
+/** Kinds of sharing that hold for all engines of a run, unless a variant switches them off. */
+export const sharingOf = ({ sidepool, throttle }: Pick<LoadKnobs, 'sidepool' | 'throttle'>): Sharing => ({
+  ...(sidepool !== undefined && { sidePool: sidepool }),
+  ...(throttle !== 'default' && { throttle: throttle === 'on' }),
+});
 
 export type LoadKnobs = Knobs & Values<typeof loadKnobs>;

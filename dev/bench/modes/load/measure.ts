@@ -14,15 +14,16 @@ export interface Pass {
 
 /** @throws Error if a result is wrong */
 export async function measurePass(
-  { engine, events, label, memoryBudget, compute, promised }: Subject,
+  { engine, events, label, memoryBudget, scratch, compute, promised }: Subject,
   jobs: readonly Job[],
   mix: Mix,
   concurrency: number,
   repetition: number,
 ): Promise<Pass> {
-  const promisedBytes = await promised(jobs);
+  const promisedBytes = await promised(jobs, concurrency);
   const before = engine.stats;
   events.length = 0;
+  scratch.most = scratch.now();
   const { times, wallMs, begunAt } = await callInLoops(jobs, concurrency, (job) => compute(job));
   const after = engine.stats;
   const grown = (what: keyof EngineStats): number => after[what] - before[what];
@@ -39,6 +40,7 @@ export async function measurePass(
     waitedMs: grown('waitedMs'),
     idleShare: idleShareOf(grown('gpuMs'), spans),
     peakBytes: engine.memory.peak,
+    scratchBytes: scratch.most,
     ...{ promisedBytes, budgetBytes: memoryBudget },
     freesPerSecond: (1000 * grown('frees')) / wallMs,
   };

@@ -4,7 +4,7 @@
  */
 import { median, type RatioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { formatBytes, formatMs, formatRatio, formatSpeed } from '../../format.js';
-import { type Column, headline, type Part, type Parts, tableOf } from '../../parts.js';
+import { type Column, headline, notes, type Part, type Parts, tableOf } from '../../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
 import { grouped } from '../../summary.js';
 import { findingsTable } from '../targets/findings-table.js';
@@ -29,8 +29,11 @@ const mostOf = ({ passes }: Group, of: (row: Load) => number): string => formatB
 
 const spell = (value: number | null, digits: number): string => (value === null ? '–' : value.toFixed(digits));
 
-const spellRatio = (ratio: RatioOfMedians | null | undefined): string =>
-  ratio ? `${formatRatio(ratio.ratio)} (${formatRatio(ratio.low)} to ${formatRatio(ratio.high)})` : '–';
+const spellRatio = (ratio: RatioOfMedians | null | undefined): string => {
+  if (!ratio) return '–';
+  const range = `${formatRatio(ratio.low)} to ${formatRatio(ratio.high)}`;
+  return `${formatRatio(ratio.ratio)} (${ratio.verdict === 'too few pairs' ? ratio.verdict : range})`;
+};
 
 const jobsPerSecond = (group: Group): string =>
   spell(
@@ -46,6 +49,7 @@ const latencies: readonly Column<Group>[] = [
 
 /** Columns of passes on a GPU. */
 const ofGpu: readonly Column<Group>[] = [
+  ['GPU ms per job', (group) => formatMs(middle(group, ({ gpuMs, jobs }) => gpuMs / jobs))],
   [
     'GPU idle, %',
     (group) =>
@@ -62,7 +66,7 @@ const ofGpu: readonly Column<Group>[] = [
         0,
       ),
   ],
-  ['Peak scratch', (group) => mostOf(group, (row) => row.peakBytes)],
+  ['Peak scratch', (group) => mostOf(group, ({ scratchBytes, peakBytes }) => scratchBytes ?? peakBytes)],
   ['Planned scratch', (group) => mostOf(group, (row) => row.promisedBytes)],
   [
     'Buffers freed per second',
@@ -128,6 +132,7 @@ export function loadResult(rows: readonly StampedRow[]): Parts {
           ['p95, ms', ({ p95Ms }) => formatMs(p95Ms)],
         ]),
     waterfall === undefined ? null : waterfallOf(waterfall),
+    waterfall === undefined ? null : notes(waterfallLine(waterfall)),
     findingsTable('Targets', rowsOf(rows, 'target')),
   ];
 }
@@ -157,6 +162,23 @@ const latencyLines = (row: RowOf<'interactive'>) => {
   ];
 };
 
+/** Returns the phases of a job, in order. */
+const spansOf = ({ calledAt, startedAt, onGpuAt, computedAt, endedAt }: RowOf<'waterfall'>['jobs'][number]) => [
+  { name: 'queued', startMs: calledAt, ms: startedAt - calledAt },
+  { name: 'staged', startMs: startedAt, ms: onGpuAt - startedAt },
+  { name: 'on the GPU', startMs: onGpuAt, ms: computedAt - onGpuAt },
+  { name: 'windows combined', startMs: computedAt, ms: endedAt - computedAt },
+];
+
+/** Returns the median of each phase in one sentence, as terminals draw no chart. */
+function waterfallLine({ concurrency, jobs }: RowOf<'waterfall'>): string {
+  const all = jobs.map(spansOf);
+  const middles = (all[0] ?? []).map(
+    ({ name }, i) => `${name} ${formatMs(median(all.map((spans) => spans[i]?.ms ?? 0)))} ms`,
+  );
+  return `A job of ${concurrency} callers, medians: ${middles.join(', ')}.`;
+}
+
 /** Reports the phases of each job from call to result. */
 const waterfallOf = ({ concurrency, jobs }: RowOf<'waterfall'>): Part => {
   const endMs = Math.max(...jobs.map(({ endedAt }) => endedAt));
@@ -165,15 +187,7 @@ const waterfallOf = ({ concurrency, jobs }: RowOf<'waterfall'>): Part => {
     caption: `${jobs.length} jobs of ${concurrency} callers`,
     summary: `Each of ${jobs.length} jobs is queued, staged, computed on the GPU, and has its windows combined; the last ends after ${formatMs(endMs)} ms.`,
     data: {
-      lines: jobs.map(({ n, calledAt, startedAt, onGpuAt, computedAt, endedAt }, i) => ({
-        label: `${i + 1}: ${n.toLocaleString('en')}`,
-        spans: [
-          { name: 'queued', startMs: calledAt, ms: startedAt - calledAt },
-          { name: 'staged', startMs: startedAt, ms: onGpuAt - startedAt },
-          { name: 'on the GPU', startMs: onGpuAt, ms: computedAt - onGpuAt },
-          { name: 'windows combined', startMs: computedAt, ms: endedAt - computedAt },
-        ],
-      })),
+      lines: jobs.map((job, i) => ({ label: `${i + 1}: ${job.n.toLocaleString('en')}`, spans: spansOf(job) })),
     },
   };
 };

@@ -29,8 +29,14 @@ declare module '../../rows.js' {
        * computed all.
        */
       readonly idleShare: number | null;
-      /** Scratch of the engine: the peak so far, the plan of the largest job, and the budget. */
+      /** Largest scratch of the engine so far. */
       readonly peakBytes: number;
+      /** Largest scratch at an event of this pass; absent in old rows. */
+      readonly scratchBytes?: number;
+      /**
+       * Planned scratch of as many of the largest jobs as there are callers, at most the budget; in
+       * old rows of the largest job alone.
+       */
       readonly promisedBytes: number;
       readonly budgetBytes: number;
       /** Buffers freed on the device. */

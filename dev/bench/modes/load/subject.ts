@@ -28,20 +28,25 @@ export async function openSubject(
   const { memoryBudget, tuning, backend, workers } = setting;
   const { createMsmEngine } = await bench.library(setting);
   const events: EngineEvent[] = [];
+  const scratch = { most: 0, now: (): number => 0 };
   const engine = await engineIn(createMsmEngine, knobs, {
     ...{ memoryBudget, tuning, sharing },
     ...(bench.device && { device: bench.device }),
     ...(backend !== null && { backend }),
     ...(workers !== null && { maxWorkers: workers }),
-    onEvent: (event) => events.push(event),
+    onEvent(event) {
+      events.push(event);
+      scratch.most = Math.max(scratch.most, scratch.now());
+    },
   });
+  scratch.now = () => engine.memory.scratch;
   const bases = new Map<SetName, Bases>();
   for (const set of setNames) {
     bases.set(set, await engine.loadBases(problem.pointsOf(set), { signal: run.signal }));
   }
   const basesOf = (set: SetName): Bases => bases.get(set) as Bases;
   return {
-    ...{ label, engine, events, memoryBudget },
+    ...{ label, engine, events, scratch, memoryBudget },
 
     /** @throws Error if the result differs from the known answer */
     async compute({ set, n, scalars, expected }: Job, priority: Priority = 'normal'): Promise<void> {
@@ -53,11 +58,16 @@ export async function openSubject(
       run.tick();
     },
 
-    /** Returns the planned scratch in bytes of the largest of some calls. */
-    async promised(shapes: readonly JobShape[]): Promise<number> {
+    /** Returns the planned scratch in bytes of `callers` calls at once, the largest of some. */
+    async promised(shapes: readonly JobShape[], callers: number): Promise<number> {
       const distinct = new Map(shapes.map((shape) => [`${shape.set} ${shape.n}`, shape]));
       const plans = await Promise.all([...distinct.values()].map(({ set, n }) => engine.plan(basesOf(set), n)));
-      return Math.max(...plans.map(({ bytes }) => bytes));
+      const bytesOf = new Map([...distinct.keys()].map((key, i) => [key, plans[i]?.bytes ?? 0]));
+      const largest = shapes.map(({ set, n }) => bytesOf.get(`${set} ${n}`) ?? 0).sort((a, b) => b - a);
+      return Math.min(
+        memoryBudget,
+        largest.slice(0, callers).reduce((sum, bytes) => sum + bytes, 0),
+      );
     },
   };
 }

@@ -2,8 +2,9 @@
 import type { Sharing } from '../../../../src/api/sharing.js';
 import type { Setting } from '../../settings.js';
 
-/** Label of the engine with all kinds of sharing. */
+/** Label of the engine with all kinds of sharing, and of a second one, whose gain is noise. */
 export const ALL_ON = 'all on';
+export const AGAIN = 'all on, again';
 
 export interface Variant {
   readonly label: string;
@@ -19,6 +20,7 @@ const NO_CAP = 1024;
  */
 export const variantsOf = ({ backend }: Pick<Setting, 'backend'>): readonly [Variant, ...Variant[]] => [
   { label: ALL_ON, sharing: {} },
+  { label: AGAIN, sharing: {} },
   ...(backend === 'cpu' ? [] : withGpu(backend)),
 ];
 

@@ -5,8 +5,9 @@
 import { openBenchSetup } from '../../bench-setup.js';
 import type { Host } from '../../environment.js';
 import { interleave } from '../../interleave.js';
-import { type Values, wordKnob } from '../../knob.js';
+import { knob, type Values, wordKnob } from '../../knob.js';
 import type { Knobs } from '../../knobs.js';
+import { parseIntegers } from '../../lists.js';
 import { weightOf } from '../../measure.js';
 import type { RowOf } from '../../rows.js';
 import type { Run } from '../../run.js';
@@ -18,6 +19,13 @@ import { systems } from './system.js';
 
 const own = {
   system: wordKnob(['Proof system', 'Proof system of snarkjs.'], systems, 'groth16'),
+  concurrency: knob(
+    ['Callers', 'Also makes so many proofs at once, in turns with and without the library: 1,5,10,20.'],
+    '1 to 1000, or a list',
+    'no such proofs',
+    (text, name) => parseIntegers(name, text, 1, 1000),
+    (): readonly number[] => [],
+  ),
 };
 
 type ProofKnobs = Knobs & Values<typeof own>;
@@ -26,7 +34,7 @@ export const proofs = benchMode({
   title: 'Proofs',
   about: 'times proofs by snarkjs, with and without the library, in turns: what does the one line gain?',
   takes: '1 to 2 min',
-  example: 'proofs --logn 12,14 --system plonk',
+  example: 'proofs --logn 14 --system plonk --concurrency 1,5,10,20',
   limits: 'The witness is part of the input: it is not timed.',
   nodeOnly: 'it needs snarkjs and reads the memory of the process; examples/prover/ is a page that proves',
   runsOn: 'either',
@@ -61,7 +69,13 @@ async function watchPeak<Result>({ usedBytes }: Host, work: () => Promise<Result
 
 async function runProofs(run: Run, host: Host, knobs: ProofKnobs): Promise<void> {
   const sizes = knobs.cases.map(({ address }) => Math.round(Math.log2(address.n)));
-  run.plan(sizes.flatMap((logn) => Array(4 * knobs.reps + 2).fill(weightOf(2 ** logn))));
+  const { concurrency, reps } = knobs;
+  run.plan(
+    sizes.flatMap((logn) => [
+      ...Array(4 * reps + 2).fill(weightOf(2 ** logn)),
+      ...concurrency.flatMap((callers) => Array(2 * reps).fill(callers * weightOf(2 ** logn))),
+    ]),
+  );
   const bench = await openBenchSetup(run, host, knobs);
   try {
     const found: Finding[] = [];
@@ -80,7 +94,7 @@ async function runProofs(run: Run, host: Host, knobs: ProofKnobs): Promise<void>
 async function measure(
   run: Run,
   host: Host,
-  { curve, reps, settings, system }: ProofKnobs,
+  { concurrency, curve, reps, settings, system }: ProofKnobs,
   device: GPUDevice | null,
   logn: number,
 ): Promise<readonly RowOf<'proof'>[]> {
@@ -122,6 +136,17 @@ async function measure(
     await prove('first', 'ours', 1);
     for (let repetition = 1; repetition <= reps; repetition++) await prove('by itself', 'ours', repetition);
     await interleave(sides, reps, { take: (side, repetition) => prove('in turns', side, repetition) });
+    for (const callers of concurrency) {
+      await interleave(sides, reps, {
+        async take(side, repetition) {
+          await run.next(`2^${logn}, ${callers} proofs at once, ${side}: repetition ${repetition} of ${reps}`);
+          const { ms } = await prover.prove(side, callers);
+          const told = { system, logn, side, concurrency: callers, repetition, ms };
+          run.emit({ event: 'proving', ...told, secondsPerProof: ms / 1000 / callers }, 'progress', 'results');
+          run.advance(callers * weightOf(2 ** logn));
+        },
+      });
+    }
     return rows;
   } finally {
     await prover.close();

@@ -1,8 +1,10 @@
 /** Reports proofs: medians of both sides, and the library's targets. */
 import { median, ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { formatMs } from '../../format.js';
-import { type Parts, tableOf } from '../../parts.js';
+import { type Part, type Parts, tableOf } from '../../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
+import { grouped } from '../../summary.js';
+import { intervalText } from '../../verdict-text.js';
 import { type Finding, notMeasured, ratioFinding } from '../targets/findings.js';
 import { findingsTable } from '../targets/findings-table.js';
 import type { Side } from './prover.js';
@@ -62,6 +64,25 @@ const titles: Readonly<Record<System, string>> = { groth16: 'Groth16', plonk: 'P
 
 const names: Readonly<Record<Side, string>> = { plain: 'snarkjs alone', ours: 'with the library' };
 
+/** Reports proofs at once: seconds a proof, as a proving service counts them. */
+function provingTable(rows: readonly RowOf<'proving'>[]): Part | null {
+  if (rows.length === 0) return null;
+  const levels = grouped(rows, ({ logn, concurrency }) => `${logn} ${concurrency}`).map((own) => {
+    const secondsOf = (side: Side): number[] =>
+      own.filter((row) => row.side === side).map(({ secondsPerProof }) => secondsPerProof);
+    return { first: own[0] as RowOf<'proving'>, plain: secondsOf('plain'), ours: secondsOf('ours') };
+  });
+  const middle = (values: readonly number[]): string => median(values)?.toFixed(3) ?? '–';
+  return tableOf('Proofs at once: seconds a proof, medians', levels, [
+    ['Domain', ({ first }) => `2^${first.logn}`],
+    ['Proofs at once', ({ first }) => String(first.concurrency)],
+    [names.plain, ({ plain }) => middle(plain)],
+    [names.ours, ({ ours }) => ({ text: middle(ours), as: 'strong' })],
+    ['With ÷ alone', ({ plain, ours }) => ratioOfMedians(plain, ours).ratio.toFixed(3)],
+    ['95 % CI', ({ plain, ours }) => intervalText(ratioOfMedians(plain, ours), 3)],
+  ]);
+}
+
 export function proofsResult(rows: readonly StampedRow[]): Parts {
   const told = rowsOf(rows, 'proof');
   const sizes = [...new Set(told.map(({ logn }) => logn))];
@@ -93,6 +114,7 @@ export function proofsResult(rows: readonly StampedRow[]): Parts {
       ['Peak memory, MB', ({ peak }) => peak],
       ['Proofs', ({ proofs }) => String(proofs)],
     ]),
+    provingTable(rowsOf(rows, 'proving')),
     findingsTable('Targets', rowsOf(rows, 'target')),
   ];
 }

@@ -24,5 +24,15 @@ declare module '../../rows.js' {
       /** Peak memory of the process during the proof; null if unknown. */
       readonly peakBytes: number | null;
     };
+    /** Proofs made at once, as a proving service makes them; all verified. */
+    readonly proving: {
+      readonly system: System;
+      readonly logn: number;
+      readonly side: Side;
+      readonly concurrency: number;
+      readonly repetition: number;
+      readonly ms: number;
+      readonly secondsPerProof: number;
+    };
   }
 }

@@ -1,0 +1,119 @@
+/** Kinds of tables of figures, and how their rows were measured. */
+import { code, table } from '../markdown.js';
+import { type Experiment, readExperiments } from './experiments.js';
+import type { Figures } from './measured.js';
+import { type Row, rowsIn, valueAt } from './rows.js';
+
+export const power = (logn: number): string => `2^${logn}`;
+
+interface Environment {
+  readonly runtime?: string;
+  readonly cores?: number;
+  readonly os?: string;
+}
+
+/** Returns the command of a run from the address that its first row has. */
+const commandOf = (query: string): string => {
+  const asked = new URLSearchParams(query);
+  const mode = asked.get('autorun');
+  asked.delete('autorun');
+  // modes that have another name in a terminal today
+  const today: Readonly<Record<string, string>> = {
+    'msm-bench': 'run',
+    sweep: 'run',
+    'accum-ab': 'run',
+    'msm-trace': 'run --trace',
+  };
+  const name = mode === 'load' && asked.has('encodings') ? 'run --phase load' : (today[mode ?? ''] ?? mode);
+  return ['npm run bench --', name, ...[...asked].map(([key, value]) => `--${key} ${value}`)].join(' ');
+};
+
+/** Returns how a file of rows was measured, from its first row: adapter, runtime, command. */
+export const sourceOf = (figures: Figures, file: string): string => {
+  const [first = {}] = rowsIn(file) as readonly Row[];
+  const environment = (first.environment ?? {}) as Environment | string;
+  const adapter = (valueAt(first, 'adapter.description') as string | undefined) || 'no GPU';
+  const note = figures.files[file];
+  const query = first.query;
+  const command = note?.command ?? (typeof query === 'string' ? commandOf(query) : undefined);
+  const isOnCpu =
+    adapter.startsWith('no GPU') || (typeof query === 'string' && /backend=cpu|cpubelow=65536/.test(query));
+  const backend = isOnCpu ? 'CPU' : adapter;
+  const runtime =
+    typeof environment === 'string'
+      ? environment
+      : `${environment.runtime ?? `Node ${String(first.node ?? '20')}`}, ${environment.cores ?? 2} cores`;
+  return [
+    `${backend}; ${runtime}${note?.note ? `; ${note.note}` : ''}`,
+    ...(command === undefined ? [] : [code(command)]),
+    `rows: ${code(`dev/results/${file}`)}`,
+  ].join('; ');
+};
+
+/** A table, and below it how each of its files was measured. */
+const withSources = (figures: Figures, text: string, files: readonly string[]): string =>
+  [text, '', ...files.map((file) => `- ${sourceOf(figures, file)}.`)].join('\n');
+
+/** Returns a table of figures: a line for each number, a column for each id with that number. */
+export const grid = (
+  figures: Figures,
+  name: string,
+  numbers: readonly number[],
+  columns: readonly (readonly [head: string, id: (number: number) => string])[],
+  write: (number: number) => string = power,
+): string =>
+  withSources(
+    figures,
+    table(
+      [name, ...columns.map(([head]) => head)],
+      numbers.map((number) => [
+        write(number),
+        ...columns.map(([, id]) => (figures.has(id(number)) ? figures.text(id(number)) : '')),
+      ]),
+    ),
+    [
+      ...new Set(
+        numbers
+          .flatMap((number) => columns.map(([, id]) => id(number)))
+          .filter((id) => figures.has(id))
+          .flatMap((id) => figures.sourcesOf(figures.find(id)).map(({ file }) => file)),
+      ),
+    ],
+  );
+
+/** Returns a table of figures by their ids, with a name for each. */
+export const list = (
+  figures: Figures,
+  head: readonly [string, string],
+  lines: readonly (readonly [name: string, id: string])[],
+): string =>
+  withSources(
+    figures,
+    table(
+      head,
+      lines.map(([name, id]) => [name, figures.text(id)]),
+    ),
+    [...new Set(lines.flatMap(([, id]) => figures.sourcesOf(figures.find(id)).map(({ file }) => file)))],
+  );
+
+/** Returns the ratio of an experiment with its interval. */
+export const ratioText = ({ ratio, interval }: Pick<Experiment, 'ratio' | 'interval'>): string =>
+  [ratio?.toFixed(2), interval && `(${interval.map((each) => each.toFixed(2)).join(' to ')})`]
+    .filter(Boolean)
+    .join(' ');
+
+/** Experiments whose ids begin with a name, with what was measured. */
+export const measurements = (prefix: string, head: string): string =>
+  table(
+    [head, 'n', 'before', 'after', 'ratio', 'row'],
+    readExperiments()
+      .filter(({ id, supersededBy }) => id.startsWith(prefix) && supersededBy === undefined)
+      .map(({ id, what, n, before, after, ...compared }) => [
+        what,
+        n.map((each) => (Number.isInteger(Math.log2(each)) ? power(Math.log2(each)) : String(each))).join(', '),
+        before ?? '',
+        after ?? '',
+        ratioText(compared),
+        code(id),
+      ]),
+  );

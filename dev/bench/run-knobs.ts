@@ -5,6 +5,8 @@ import { modeNames, modeOf } from './modes.js';
 
 /** Knobs of a run, in the order of the form; a knob of several modes has the texts of the first. */
 export const runKnobs: Readonly<Record<string, KnobText>> = {
+  // first for the order, and last so that no mode changes them
+  ...commonKnobs,
   ...Object.fromEntries(modeNames.toReversed().flatMap((mode) => Object.entries(modeOf(mode).knobs))),
   ...commonKnobs,
 };

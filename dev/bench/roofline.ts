@@ -41,7 +41,7 @@ export function makeRoofline(run: Run, gpu: GPU, p: bigint) {
       for (const { engine } of subjects) {
         const product = engine.lastRun?.tuning.fieldProduct;
         if (product === undefined || meters.has(product)) continue;
-        await run.next('Measuring the product alone: the roofline');
+        await run.next('Measuring the field product alone: the hardware limit');
         const meter = await openMeter(gpu, (why) => run.loseDevice(why), { product, p });
         meters.set(product, { meter, rates: [] });
       }

@@ -27,6 +27,8 @@ const TUNING_NOTE =
 const isSet = (query: URLSearchParams): boolean =>
   Object.keys(engineKnobs).some((name) => (query.get(name) ?? '') !== '');
 
+const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 /** Id of the form, for buttons outside it. */
 export const FORM_ID = 'knobs';
 
@@ -135,7 +137,7 @@ export class KnobForm {
     const known = knobsOf(mode);
     const defaults = defaultsOf(mode);
     for (const { name, small, control } of this.#run) {
-      if (name === 'autorun') small.textContent = modeOf(mode).about;
+      if (name === 'autorun') small.textContent = sentence(modeOf(mode).about);
       if (control instanceof HTMLInputElement) control.placeholder = defaults[name] ?? '';
     }
     for (const field of [...this.#run, ...this.#common]) field.show(known.includes(field.name));

@@ -42,7 +42,7 @@ export const accumAb = benchMode({
     'times two settings in turns and tests whether they differ by more than noise: does private or workgroup scratch win?',
   takes: '15 to 40 s',
   example: 'run --logn 12 --a.walkerpriv 1 --b.walkerpriv 0',
-  limits: 'A verdict needs 6 pairs. Peers and the roofline are left out.',
+  limits: 'A verdict needs 6 pairs. Peers and the hardware limit are left out.',
   runsOn: 'either',
   timesCases: true,
   settings: 'sides',

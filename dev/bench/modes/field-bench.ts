@@ -51,7 +51,8 @@ const own = {
 
 export const fieldBench = benchMode({
   title: 'Field arithmetic',
-  about: 'times products, squares and inversions beside the device’s peak rates: how far from the roofline?',
+  about:
+    'times products, squares and inversions against the peak rates of the device: how close to the hardware limit?',
   takes: '20 to 50 s; with --variants all 1 to 3 min',
   example: 'field --variants all --chains 1,2,4,8',
   limits: 'The base field of BN254 only.',

@@ -10,7 +10,8 @@ const NONE = 'none';
 
 export const msmBench = benchMode({
   title: 'Benchmark',
-  about: 'checks the result, then times repetitions at each size, beside noble and the roofline: how fast is it?',
+  about:
+    'checks the result, then times repetitions at each size, against noble and the hardware limit: how fast is it?',
   takes: '10 to 30 s',
   example: 'run --logn 10..16 --reps 7',
   runsOn: 'either',
@@ -19,7 +20,7 @@ export const msmBench = benchMode({
   defaults: {},
   knobs: {
     peers: wordsKnob(
-      ['Peers', 'Other libraries timed in the same run, interleaved.'],
+      ['Compare with', 'Other libraries to time in the same run, interleaved.'],
       [...peerNames, NONE],
       'each up to the size at which it is quick',
     ),

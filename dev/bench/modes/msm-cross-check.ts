@@ -47,7 +47,7 @@ declare module '../rows.js' {
 
 export const msmCrossCheck = benchMode({
   title: 'Cross-check',
-  about: 'compares every case with the oracles: is it right?',
+  about: 'compares every case with independent references: is it correct?',
   takes: '5 to 20 s',
   example: "check --logn 8,10 --case 'points=*,scalars=random'",
   limits: 'Times are not compared: they include compilation.',

@@ -15,7 +15,7 @@ export const msmTrace = benchMode({
   about: 'shows the passes of one MSM on a timeline: where does the time go?',
   takes: '5 to 15 s',
   example: 'run --logn 14 --trace dev/results/trace.json',
-  limits: 'Passes have times where the device has timestamps. Peers and the roofline are left out.',
+  limits: 'Passes have times where the device has timestamps. Peers and the hardware limit are left out.',
   runsOn: 'gpu',
   timesCases: true,
   ...ofMsm,

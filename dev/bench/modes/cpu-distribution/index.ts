@@ -26,7 +26,7 @@ import { measureCosts, SIMULATED, simulatedMs } from './simulation.js';
 import { addressOf, type Way, WORKS, type Work, waysOf, workerCountsOf } from './works.js';
 
 export const cpuDistribution = benchMode({
-  title: 'Rows to threads',
+  title: 'Distribution to CPU threads',
   about:
     'times MSMs on CPU threads, with contiguous and strided equal shares and with chunks of 2 to 256 rows on demand, in turns: which is best?',
   takes: '2 to 6 min',

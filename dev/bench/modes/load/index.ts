@@ -26,7 +26,7 @@ import { ALL_ON, variantsOf } from './variants.js';
 export const load = benchMode({
   title: 'Load',
   about:
-    'times the MSMs of a prover from 1 to 20 callers at once, with and without each way to share the device: what does each gain, and how much is noise?',
+    'times the MSMs of a prover from 1 to 20 callers at once, with and without each kind of sharing: what does each gain, and how much is noise?',
   takes: '3 to 6 min',
   example: 'load --logn 12 --concurrency 1,5,20 --jobs 40',
   limits:

@@ -32,7 +32,7 @@ type ProofKnobs = Knobs & Values<typeof own>;
 
 export const proofs = benchMode({
   title: 'Proofs',
-  about: 'times proofs by snarkjs, with and without the library, in turns: what does the one line gain?',
+  about: 'times proofs by snarkjs, with and without the library, in turns: how much faster are they?',
   takes: '1 to 2 min',
   example: 'proofs --logn 14 --system plonk --concurrency 1,5,10,20',
   limits: 'The witness is part of the input: it is not timed.',

@@ -38,7 +38,7 @@ const own = {
 
 export const targets = benchMode({
   title: 'Targets',
-  about: 'measures what the performance targets ask for: which are met, and which are missed?',
+  about: 'measures the performance targets: which are met, and which are missed?',
   takes: '4 to 10 min up to 2^16',
   example: 'targets --logn 16 --rows work,small --strict',
   nodeOnly: 'it needs the clocks of Node, and new devices that compile every kernel again',

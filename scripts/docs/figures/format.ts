@@ -45,8 +45,6 @@ export const formats = {
   ratio: ({ value }: Measured) => ratio(value),
   'ratio and interval': (measured: Measured) => ratio(measured.value) + interval(measured, ratio),
   faster,
-  /** The number alone of `2.2 × faster`. */
-  factor: ({ value }: Measured) => factor(1 / value),
   'faster and interval': (measured: Measured) => {
     const { low, high } = measured;
     const text = faster(measured);

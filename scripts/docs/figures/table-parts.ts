@@ -12,10 +12,17 @@ interface Environment {
   readonly os?: string;
 }
 
-/** Returns the command of a run from the address that its first row has. */
-const commandOf = (query: string): string => {
+/** Modes that measured rows, and that the bench no longer has. */
+const removedModes = ['crossover', 'replay'];
+
+/**
+ * Returns the command of a run from the address that its first row has; undefined for a mode that
+ * the bench no longer has.
+ */
+const commandOf = (query: string): string | undefined => {
   const asked = new URLSearchParams(query);
   const mode = asked.get('autorun');
+  if (mode === null || removedModes.includes(mode)) return undefined;
   asked.delete('autorun');
   // modes that have another name in a terminal today
   const today: Readonly<Record<string, string>> = {
@@ -24,7 +31,7 @@ const commandOf = (query: string): string => {
     'accum-ab': 'run',
     'msm-trace': 'run --trace',
   };
-  const name = mode === 'load' && asked.has('encodings') ? 'run --phase load' : (today[mode ?? ''] ?? mode);
+  const name = mode === 'load' && asked.has('encodings') ? 'run --phase load' : (today[mode] ?? mode);
   return ['npm run bench --', name, ...[...asked].map(([key, value]) => `--${key} ${value}`)].join(' ');
 };
 
@@ -96,11 +103,11 @@ export const list = (
     [...new Set(lines.flatMap(([, id]) => figures.sourcesOf(figures.find(id)).map(({ file }) => file)))],
   );
 
+const digits = (ratio: number): string => ratio.toFixed(ratio < 0.1 ? 3 : 2);
+
 /** Returns the ratio of an experiment with its interval. */
 export const ratioText = ({ ratio, interval }: Pick<Experiment, 'ratio' | 'interval'>): string =>
-  [ratio?.toFixed(2), interval && `(${interval.map((each) => each.toFixed(2)).join(' to ')})`]
-    .filter(Boolean)
-    .join(' ');
+  [ratio && digits(ratio), interval && `(${interval.map(digits).join(' to ')})`].filter(Boolean).join(' ');
 
 /** Experiments whose ids begin with a name, with what was measured. */
 export const measurements = (prefix: string, head: string): string =>

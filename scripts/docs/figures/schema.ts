@@ -49,7 +49,7 @@ export interface RangeFigure {
 
 export type Figure = RowFigure | RangeFigure;
 
-/** What is known of a file of rows beside its rows. */
+/** Facts about a file of rows that its rows do not have. */
 export interface FileNote {
   /** Command that made it, where its rows do not say. */
   readonly command?: string;

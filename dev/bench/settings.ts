@@ -65,7 +65,7 @@ const tuningTexts: Readonly<Record<keyof Tuning, readonly [name: string, label: 
   walkerTasks: ['walkertasks', 'Walker tasks', 'Largest number of tasks of one walk.'],
   walkerEntriesPerTask: [
     'walkerentries',
-    'Entries a task',
+    'Entries per task',
     'Fewest points to add per task: limits the number of tasks.',
   ],
   walkerLeastThreads: [
@@ -78,7 +78,7 @@ const tuningTexts: Readonly<Record<keyof Tuning, readonly [name: string, label: 
   sortEntriesPerThread: ['sortentries', 'Sort entries', 'Entries that one thread of the sort ranks in sequence.'],
   additionsPerSubmit: [
     'submitadds',
-    'Additions a submit',
+    'Additions per submit',
     'Largest number of additions of one submit: limits how long a submit holds the GPU.',
   ],
   cpuBelow: [
@@ -88,13 +88,13 @@ const tuningTexts: Readonly<Record<keyof Tuning, readonly [name: string, label: 
   ],
   cpuDistribution: [
     'cpudist',
-    'Chunks to threads',
+    'Distribution to threads',
     'How the CPU distributes work to threads: a thread that is done draws the next chunk (dynamic), or all get equal shares (static).',
     { dynamic: 'dynamic', static: 'static' },
   ],
   cpuChunk: [
     'cpuchunk',
-    'Rows a chunk',
+    'Rows per chunk',
     'Rows of 64 buckets that a thread draws at once; 0: by the size of the problem.',
   ],
   fieldProduct: [
@@ -125,12 +125,12 @@ const otherKnobs = {
   },
   verify: {
     label: 'Verify',
-    help: 'Computes every result a second time in another way, and compares. A wrong one is an error.',
+    help: 'Computes every result a second time in another way, and compares them. A difference is an error.',
     words: { '1': true, '0': false },
   },
   checks: {
     label: 'Checks',
-    help: 'Check on the GPU after every stage what it left. Slow; a failing check names the stage. Not with a build.',
+    help: 'Checks the output of every stage on the GPU. Slow; a failing check names the stage. Not with a build.',
     words: { '1': true, '0': false },
   },
   backend: {

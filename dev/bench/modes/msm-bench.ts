@@ -22,7 +22,7 @@ export const msmBench = benchMode({
     peers: wordsKnob(
       ['Compare with', 'Other libraries to time in the same run, interleaved.'],
       [...peerNames, NONE],
-      'each up to the size at which it is quick',
+      'automatic, by size',
     ),
   },
   run: (run, host, knobs) =>

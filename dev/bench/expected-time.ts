@@ -1,6 +1,6 @@
 /**
  * Estimates how long a run takes, from wall times on two cores with SwiftShader
- * (docs/performance.md).
+ * (docs/reference/performance.md).
  */
 import { type Knobs, needsGpu } from './knobs.js';
 import { modeOf, seenOn } from './modes.js';

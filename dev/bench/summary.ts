@@ -1,6 +1,6 @@
 /** Summarises the rows of a run: medians by case and setting, for the page and for terminals. */
 import type { HostTimes, PhaseTime } from '../../src/api/run-record.js';
-import { median, ratioOfMedians } from '../../src/calibrate/statistics.js';
+import { leastPairs, median, ratioOfMedians } from '../../src/calibrate/statistics.js';
 import { present } from './parts.js';
 import { type RowOf, rowsOf, type StampedRow } from './rows.js';
 
@@ -137,6 +137,8 @@ export interface Fastest<One = Timed> {
   readonly best: One;
   /** Null if each of the others is slower by more than noise. */
   readonly notToldApartFrom: readonly One[] | null;
+  /** True if there are too few repetitions for a verdict. */
+  readonly isTooFew: boolean;
 }
 
 /**
@@ -156,7 +158,11 @@ export function fastestBy<One>(ones: readonly One[], timesOf: (one: One) => read
     if (Math.min(...a, ...b) <= 0) return true;
     return ratioOfMedians(a, b, { resamples: 2000 }).verdict !== 'A is faster';
   });
-  return { best: best.one, notToldApartFrom: close.length === 0 ? null : close.map(({ one }) => one) };
+  return {
+    best: best.one,
+    notToldApartFrom: close.length === 0 ? null : close.map(({ one }) => one),
+    isTooFew: best.times.length < leastPairs,
+  };
 }
 
 /** @param timed summaries of one case */

@@ -51,10 +51,12 @@ export const equivalentsText = (of: RatioOfMedians): string =>
 
 /** Formats the rank of the best median among several. */
 export const standingText = <One>(
-  { notToldApartFrom }: Fastest<One>,
+  { notToldApartFrom, isTooFew }: Fastest<One>,
   among: number,
   nameOf: (one: One) => string,
-): string =>
-  notToldApartFrom === null
-    ? `the fastest of ${among}`
+): string => {
+  if (notToldApartFrom === null) return `the fastest of ${among}`;
+  return isTooFew
+    ? `the lowest median of ${among}, from too few repetitions for a verdict`
     : `the lowest median of ${among}, but not significantly faster than ${notToldApartFrom.map(nameOf).join('; ')}`;
+};

@@ -173,7 +173,7 @@ describe('the report of cpu-distribution', () => {
     );
     expect(text).toMatch(/\. For no input is it significantly faster than by size; static\.\n/);
     expect(text).toMatch(/\nby size +50\.1 +49\.6 – 51\.1 +0\.501 +8 +2\n/);
-    expect(text).toContain('2 rows: the lowest median of 3, but not significantly faster than by size; static.');
+    expect(text).toContain('2 rows: the lowest median of 3, from too few repetitions for a verdict.');
   });
 
   it('is won by no distribution in which no worker took part', () => {

@@ -13,12 +13,12 @@ import { encodingsOf } from '../../oracle/encodings.js';
 import { openBenchDevice } from '../bench-device.js';
 import { type EngineUnderTest, makeEngine } from '../engine-under-test.js';
 import type { Host } from '../environment.js';
-import { formatMs, formatRatio, shortSize } from '../format.js';
+import { formatMs, formatRatio, formatSize, formatSpeed, shortSize } from '../format.js';
 import { interleave } from '../interleave.js';
 import { knob, type Values } from '../knob.js';
 import type { Knobs } from '../knobs.js';
 import { weightOf, wrongResult } from '../measure.js';
-import { notes, type Parts, tableOf, verdict } from '../parts.js';
+import { headline, notes, type Parts, tableOf, verdict } from '../parts.js';
 import { makeRoofline } from '../roofline.js';
 import { type RowOf, rowsOf, type StampedRow } from '../rows.js';
 import type { Run } from '../run.js';
@@ -213,6 +213,14 @@ function conclude(address: CaseAddress, way: Way, first: Way, rate: number | nul
   };
 }
 
+/** Returns the sentence that says the result for the largest size. */
+function resultOf(loaded: readonly RowOf<'loaded'>[]): string {
+  const most = Math.max(...loaded.map(({ n }) => n));
+  const [first, ...others] = loaded.filter(({ n }) => n === most) as [RowOf<'loaded'>, ...RowOf<'loaded'>[]];
+  const compared = others.map(({ setting, ratio }) => `; ${setting} is ${formatSpeed(1 / ratio.ratio)}`);
+  return `Loading ${formatSize(most)} points as ${first.setting} takes ${formatMs(first.medianMs)} ms${compared.join('')}.`;
+}
+
 function show(rows: readonly StampedRow[]): Parts {
   const loaded = rowsOf(rows, 'loaded');
   const [one] = loaded;
@@ -223,6 +231,7 @@ function show(rows: readonly StampedRow[]): Parts {
     );
   const isBounded = loaded.some(({ allowedMs }) => allowedMs !== null);
   return [
+    headline(resultOf(loaded)),
     tableOf(
       'Time to load points, medians of the repetitions; an MSM over the loaded points was checked every time',
       loaded,

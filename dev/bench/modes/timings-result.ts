@@ -161,7 +161,8 @@ function summary(timed: readonly Timed[], fastest: Fastest | null, among: number
 }
 
 /** Returns the sentence that says the result. */
-function resultOf({ best, notToldApartFrom }: Fastest, among: number, peers: readonly TimedPeer[]): string {
+function resultOf(fastest: Fastest, among: number, peers: readonly TimedPeer[]): string {
+  const { best } = fastest;
   const peer = peerOf(best, peers);
   const compared = [
     peer && `${formatSpeed(peer.ratio)} than ${peer.name} on the CPU`,
@@ -169,7 +170,7 @@ function resultOf({ best, notToldApartFrom }: Fastest, among: number, peers: rea
   ].filter((part) => typeof part === 'string');
   const took = `A sum of ${pointsOf(best)} takes ${formatMs(best.medianMs)} ms`;
   if (among === 1) return `${[took, compared.join(', at ')].filter((part) => part !== '').join(': ')}.`;
-  const rank = standingText({ best, notToldApartFrom }, among, settingOf);
+  const rank = standingText(fastest, among, settingOf);
   return `${took} with ${best.setting}, ${rank}.`;
 }
 

@@ -217,7 +217,7 @@ describe('npm run bench', () => {
     );
     expect(code, stderr).toBe(0);
     expect(stdout).toMatch(/\nWorkers permitted +First call, ms +Workers of the first call .*\n0 .*\n1 .*\n2 /);
-    expect(stdout).toMatch(/\nfew points +66 points, 8 workers permitted: median ÷ that with 1 +≤ 1\.05 /);
+    expect(stdout).toMatch(/\nfew points +66 points, 8 workers permitted: median ÷ median with 1 +≤ 1\.05 /);
     expect(stdout).toMatch(/\n +66 points: workers that took part +≤ 0 +0 +met\n/);
     const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
     const few = rows.flatMap((row) => (row.event === 'few-points' ? [row] : []));
@@ -245,7 +245,7 @@ describe('npm run bench', () => {
     const { code, stdout, stderr } = await bench(...args.split(' '));
     expect(code, stderr).toBe(0);
     expect(stderr).not.toContain('Warning');
-    expect(stdout).toMatch(/\nc +Jobs a second .*\n1 .*\n4 /);
+    expect(stdout).toMatch(/\nCallers +Jobs per second .*\n1 .*\n4 /);
     for (const without of ['no overlap', 'no merging', 'nothing kept'])
       expect(stdout).toMatch(new RegExp(`\\n${without} +[\\d.]+ +[\\d.]+ \\(`));
     expect(stdout).toMatch(/passes whose scratch exceeded the budget +≤ 0 +0 +met/);
@@ -315,12 +315,12 @@ describe('npm run bench', () => {
       expect(stdout).toMatch(new RegExp(`\n${name} +[\\d.]+ +[\\d.]+ `));
     }
     expect(stdout).toMatch(
-      /\nInverting S numbers a thread, products each +S = 1 +S = 4 +S = 8 +S = 16 +S = 32 +Compile, ms\n/,
+      /\nMethod +S = 1 +S = 4 +S = 8 +S = 16 +S = 32 +Compile, ms\n/,
     );
     expect(stdout).toMatch(/\nworkgroup columns, 64 in \d+ +[\d.]+ /);
     // two repetitions are too few for a difference
     expect(stdout).toMatch(
-      /\nThe product .* reaches .* million per second: the lowest median of \d+, but not significantly faster than /,
+      /\nThe product .* reaches .* million per second: the lowest median of \d+, from too few repetitions for a verdict/,
     );
     // heads of neighbouring columns do not run into each other
     const heads = /^M\/s, by chains a thread .*$/m.exec(stdout)?.[0] ?? '';

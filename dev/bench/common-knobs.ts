@@ -1,4 +1,7 @@
-/** Knobs that several modes share. Each mode says which it uses; knobs of the engine are in settings.ts. */
+/**
+ * Knobs that several modes share. Each mode says which it uses; knobs of the engine are in
+ * settings.ts.
+ */
 import { defaultCurve, defaultEncoding, defaultGroup } from '../cases/address.js';
 import { pointDistributions } from '../cases/point-distributions.js';
 import { scalarDistributions } from '../cases/scalar-distributions.js';

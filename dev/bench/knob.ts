@@ -3,13 +3,13 @@ import { parseInteger } from '../cases/address.js';
 import type { CurveGroup } from '../oracle/curves.js';
 import { parseIntegers } from './lists.js';
 
-/** What is shown about a knob. */
+/** Text about a knob. */
 export interface KnobText {
   readonly label: string;
   readonly help: string;
   /** Valid values, such as `1 to 1000`; empty if the help describes them. */
   readonly values: string;
-  /** What holds if the knob is not given; empty if a mode or another knob decides. */
+  /** Value if the knob is not given; empty if a mode or another knob decides. */
   readonly unset: string;
 }
 

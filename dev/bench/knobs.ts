@@ -42,8 +42,8 @@ export interface PlacedCase {
 }
 
 /**
- * Knobs of a run that modes share. Curve, group and encoding hold for timed MSMs, and for cases that
- * name none.
+ * Knobs of a run that modes share. Curve, group and encoding hold for timed MSMs, and for cases
+ * that name none.
  */
 export interface Knobs extends EncodedGroup {
   /** Null starts nothing; all else is then read for the {@link suggestedMode}. */

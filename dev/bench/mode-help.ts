@@ -4,7 +4,7 @@ import { type Mode, modeOf, notOnPage, seenOn } from './modes.js';
 import { knobText, runKnobs } from './run-knobs.js';
 import { engineKnobs } from './settings.js';
 
-/** Returns the lines about a mode: its purpose, its duration, what it leaves out, and an example. */
+/** Returns the lines about a mode: its purpose, duration, limits, and an example. */
 export function modeHelp(mode: Mode): string[] {
   const { title, about, takes, limits, example } = modeOf(mode);
   const why = notOnPage(mode);

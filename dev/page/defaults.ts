@@ -11,7 +11,7 @@ export const defaultsOf = (mode: Mode): Defaults =>
 
 const { precompute, memoryBudget, verify, checks, tuning } = makeSetting(new Map());
 
-/** Defaults of the knobs of the engine by name. The engine chooses the others by size and device. */
+/** Defaults of the engine's knobs by name. The engine chooses the others by size and device. */
 export const engineDefaults: Defaults = {
   precompute: String(precompute),
   budget: String(memoryBudget / 2 ** 20),

@@ -37,8 +37,8 @@ function launchOptions(text) {
 }
 
 /**
- * Runs the page in a browser behind any endpoint of Playwright's protocol: that of a device farm, or
- * `npx playwright run-server` on another machine (both ends need the same minor version).
+ * Runs the page in a browser behind any endpoint of Playwright's protocol: that of a device farm,
+ * or `npx playwright run-server` on another machine (both ends need the same minor version).
  */
 export const remoteOptions = {
   connect: valued(

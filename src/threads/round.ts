@@ -45,7 +45,7 @@ export interface RoundOutcome<Result> {
 /** How often the own thread calls `checkpoint` while it waits for workers, in milliseconds. */
 const CHECK_MS = 10;
 
-/** A silent worker counts as dead after this multiple of the own thread's longest chunk or share. */
+/** Multiple of the own thread's longest chunk or share until a silent worker counts as dead. */
 const SILENT_CHUNKS = 20;
 
 /** Runs one round. */

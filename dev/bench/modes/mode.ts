@@ -9,13 +9,13 @@ import type { Run } from '../run.js';
 /** A mode of the bench: what it is for, its knobs, its run and its report. */
 export interface BenchMode<Own extends KnobTable = KnobTable> {
   readonly title: string;
-  /** What it does, and the question that it answers. */
+  /** Purpose, and the question that the mode answers. */
   readonly about: string;
   /** Duration with defaults on two busy cores with SwiftShader; the shorter end is an estimate. */
   readonly takes: string;
   /** Arguments of `npm run bench --`, as an example. */
   readonly example: string;
-  /** What the mode leaves out, switches off or cannot measure; absent if nothing. */
+  /** Parts that the mode leaves out, switches off or cannot measure; absent if none. */
   readonly limits?: string;
   /** Why it runs in a terminal only; absent if it also runs on the page. */
   readonly nodeOnly?: string;

@@ -43,11 +43,11 @@ export const lineSwatch = (colour: string, dash: string, position?: number): Ele
     inColour(colour, line('M0 7H32', dash), ...(position === undefined ? [] : [point(position, 16, 7)])),
   );
 
-/** Classes of charts.css with patterns that distinguish blocks without colour. The third is plain. */
+/** Classes of charts.css whose patterns distinguish blocks without colour. The third is plain. */
 const TEXTURES = ['chart-striped', 'chart-dotted', '', 'chart-barred'];
 export const textureAt = (position: number): string => TEXTURES[position % TEXTURES.length] ?? '';
 
-/** Draws a block of a colour for the legend, with the text or the texture that stands for it in the plot. */
+/** Draws a coloured block for the legend, with its text or texture in the plot. */
 export const blockSwatch = (colour: string, text: string, texture = ''): Element =>
   h(
     'span',

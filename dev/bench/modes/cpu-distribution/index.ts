@@ -128,7 +128,7 @@ async function timeWork(
   return { rows: engines.map(({ way, calls }) => conclude(told, way, first.calls, calls)), windowBits };
 }
 
-/** Simulates threads that this machine does not have. Edwards curves are mapped first, and left out. */
+/** Simulates threads that this machine does not have, for all but Edwards curves. */
 async function simulateWork(
   run: Run,
   curve: CurveContext,

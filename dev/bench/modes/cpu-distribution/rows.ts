@@ -35,7 +35,7 @@ declare module '../../rows.js' {
       readonly mostWorkers: number;
       readonly chunk: number;
     };
-    /** A work on threads that this machine does not have, from the costs of its chunks on one thread. */
+    /** Work on threads that this machine does not have, by the cost of its chunks on one. */
     readonly simulated: {
       readonly case: string;
       readonly n: number;

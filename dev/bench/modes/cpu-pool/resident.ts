@@ -102,7 +102,7 @@ async function measureUsed(
 const bytesOf = (rows: readonly RowOf<'resident'>[], of: RowOf<'resident'>['of']): number[] =>
   rows.flatMap((row) => (row.of === of ? [row.bytesEach] : []));
 
-/** Takes the verdict from memory that shrank: the process freed more meanwhile than the threads took. */
+/** Takes the verdict from memory that shrank: the process freed more than the threads took. */
 const withoutNegative = (found: Pick<Finding, 'value' | 'interval'>): Pick<Finding, 'value' | 'interval' | 'note'> =>
   (found.value ?? 0) < 0 ? { ...found, interval: null, note: 'the process freed memory meanwhile' } : found;
 

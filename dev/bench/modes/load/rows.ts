@@ -42,7 +42,7 @@ declare module '../../rows.js' {
       /** Buffers freed on the device. */
       readonly freesPerSecond: number;
     };
-    /** Wall time of a pass at one concurrency ÷ that at concurrency 1; null if 1 was not measured. */
+    /** Time of a pass at one concurrency ÷ that at concurrency 1; null if 1 was not measured. */
     readonly inflation: {
       readonly concurrency: number;
       readonly ratio: RatioOfMedians | null;

@@ -1,5 +1,6 @@
 /**
- * Opens snarkjs with a key of one proof system. Each proof uses the MSMs of snarkjs or those of the library.
+ * Opens snarkjs with a key of one proof system. Each proof uses the MSMs of snarkjs or those of the
+ * library.
  */
 import { makeCircuit } from '../../../../examples/prover/circuit.js';
 import { makeKeys } from '../../../../examples/prover/keys.js';

@@ -1,8 +1,9 @@
 /**
  * node scripts/gpu-day/snarkjs-modules.mjs
  *
- * Prints the folders of snarkjs and of its dependencies. A script that packs the project for a GPU
- * host without npm takes these folders along, and the mode `proofs` of the bench can run there.
+ * Prints the folders of commander, of snarkjs and of their dependencies. A script that packs the
+ * project for a GPU host without npm takes these folders along: commands need commander, and the
+ * mode `proofs` of the bench needs snarkjs.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -33,5 +34,5 @@ const add = (name, from) => {
   for (const each of Object.keys(dependencies)) add(each, folder);
 };
 
-add('snarkjs', '.');
+for (const name of ['snarkjs', 'commander']) add(name, '.');
 console.log([...found].join('\n'));

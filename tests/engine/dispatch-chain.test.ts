@@ -1,6 +1,6 @@
 /**
  * Dispatch chain: every result belongs to its call and is complete, or the call rejects. These
- * tests cover its parts; `npm run faults` injects random faults.
+ * tests cover its parts; `npm run stress -- faults` injects random faults.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

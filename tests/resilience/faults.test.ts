@@ -1,6 +1,6 @@
 /**
- * Campaign of `npm run faults`: its faults have an effect, it detects them, and a short campaign
- * runs.
+ * Campaign of `npm run stress -- faults`: its faults have an effect, it detects them, and a short
+ * campaign runs.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Random load on one device, as `npm run soak` has for longer. */
+/** Random load on one device, as `npm run stress -- soak` has for longer. */
 import { expect, test } from 'vitest';
 import { soak } from '../../dev/soak/soak.js';
 import { getDevice } from '../support/gpu.js';

@@ -241,7 +241,8 @@ describe('the bench of many calls', () => {
   });
 
   it('takes kinds of sharing from knobs', () => {
-    const parse = (query: string) => sharingOf(parseKnobs(new URLSearchParams(`autorun=load${query}`)) as LoadKnobs);
+    const parse = (query: string) =>
+      sharingOf(parseKnobs(new URLSearchParams(`autorun=load${query}`)) as unknown as LoadKnobs);
     expect(parse('')).toEqual({});
     expect(parse('&sidepool=2&throttle=on')).toEqual({ sidePool: 2, throttle: true });
   });

@@ -1,6 +1,6 @@
 /**
- * `npm run mutate`: it makes the changes that it reports, as a test loads a source, and every
- * mutant that docs/contributing/mutants.md explains exists.
+ * `npm run stress -- mutate`: it makes the changes that it reports, as a test loads a source, and
+ * every mutant that docs/contributing/mutants.md explains exists.
  */
 import { afterAll, describe, expect, test } from 'vitest';
 import { explains, explanations, mutantsOf, shuffled, sources } from '../../scripts/mutate/mutants.mjs';

@@ -16,7 +16,10 @@ export default defineConfig({
     // files at a time take 0.7 times as long as one after the other.
     maxWorkers: 2,
     tags: [
-      { name: 'long', description: 'the second tier, `npm run test:all`; docs/contributing/testing.md says what is in it' },
+      {
+        name: 'long',
+        description: 'the second tier, `npm run test:all`; docs/contributing/testing.md says what is in it',
+      },
     ],
     // long limits: a busy machine takes three times as long as an idle one
     testTimeout: 300_000,

@@ -5,7 +5,6 @@
 
 export {
   curveGroup,
-  defaultCurve,
   formatCaseAddress,
   parseCurve,
   parseGroup,
@@ -39,6 +38,5 @@ export { startBench } from './modes.js';
 export { reportLines } from './report.js';
 export { rowsOf } from './rows.js';
 export { Run } from './run.js';
-export { runKnobs } from './run-knobs.js';
-export { engineKnobs, knobOfTuning, settingKnobs, tuningQuery } from './settings.js';
+export { settingKnobs } from './settings.js';
 export { tableLines } from './table.js';

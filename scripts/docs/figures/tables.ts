@@ -24,7 +24,7 @@ const provers = (figures: Figures): string => {
       'total time, beside a software GPU',
     ],
     Object.entries(systems).flatMap(([system, title]) =>
-      [11, 12, 14]
+      [12, 14]
         .filter((logn) => figures.has(`proof-${system}-${logn}-cpu`) || figures.has(`proof-${system}-${logn}-auto`))
         .map((logn) => {
           const id = `proof-${system}-${logn}`;

@@ -37,7 +37,6 @@ await runCommand(command, async () => {
   if (write) for (const { path, found, text } of pages) if (text !== found) writeFileSync(join(project, path), text);
   const wrong = write ? pages.map((page) => ({ ...page, differences: [] })) : pages;
   const lines = [...problems, ...reportLines(wrong)];
-  if (unused.length > 0) console.error(`warning: no page has ${unused.join(', ')}`);
   if (lines.length === 0) return;
   console.error(lines.join('\n'));
   if (!write) console.error('renew with: node scripts/docs/generate.mjs --write');

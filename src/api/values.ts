@@ -95,7 +95,7 @@ export type SpecialEncoding =
    * where it is the larger one, and 0x40 at infinity. On BLS12 curves it is `zcash-compressed`.
    */
   | 'gnark-compressed'
-  /** Aztec's barretenberg: big-endian, in G2 c0 before c1. Infinity is nothing but 0xff. */
+  /** Aztec's barretenberg: big-endian, in G2 c0 before c1. Infinity has 0xff in every byte. */
   | 'aztec'
   /**
    * Aztec's barretenberg: x alone, big-endian. The first byte has 0x80 where y is odd. There is no

@@ -16,7 +16,8 @@ export const msOf = async (action: () => Promise<unknown>): Promise<number> => {
  * again.
  */
 export const stopClock = (): { spend(ms: number): void } => {
-  let now = performance.now();
+  // whole milliseconds, so that sums of times are exact
+  let now = Math.ceil(performance.now());
   vi.spyOn(performance, 'now').mockImplementation(() => now);
   return {
     spend(ms) {

@@ -27,15 +27,19 @@ const sections: readonly Section[] = [
   { title: 'engine.msmBatch', of: [['src/api/calls.ts', 'MsmBatchOptions'], turn] },
   {
     title: 'accelerate',
-    text: `Of \`webgpu-msm/snarkjs\`. It also takes some options of [\`createMsmEngine\`](#createmsmengine) for its engines: ${stringsOf('src/provers/accelerate-options.ts', 'ofEngines').map(code).join(', ')}.`,
+    text: `Module \`webgpu-msm/snarkjs\`. It also takes some options of [\`createMsmEngine\`](#createmsmengine) for its engines: ${stringsOf('src/provers/accelerate-options.ts', 'ofEngines').map(code).join(', ')}.`,
     of: [['src/provers/accelerate-options.ts', 'AccelerateOptions']],
   },
   {
     title: 'nobleMsm',
-    text: 'Of `webgpu-msm/noble`. It takes the options of [`createMsmEngine`](#createmsmengine), without `curve` and `group`.',
+    text: 'Module `webgpu-msm/noble`. It takes the options of [`createMsmEngine`](#createmsmengine), without `curve` and `group`.',
     of: [],
   },
-  { title: 'calibrate', text: 'Of `webgpu-msm/calibrate`.', of: [['src/calibrate/calibrate.ts', 'CalibrateOptions']] },
+  {
+    title: 'calibrate',
+    text: 'Module `webgpu-msm/calibrate`.',
+    of: [['src/calibrate/calibrate.ts', 'CalibrateOptions']],
+  },
 ];
 
 /** Returns a type as the table shows it: a short union of strings in place of its name. */

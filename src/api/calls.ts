@@ -57,9 +57,9 @@ export interface LoadBasesOptions extends TurnOptions {
    */
   readonly encoding?: PointEncoding;
   /**
-   * Checks on the GPU that each point is in the subgroup of the curve's order, in addition to the
-   * check that it is on the curve. `not-in-subgroup` names the first point that is not. The check
-   * takes no time on curves that have no other points (docs/reference/curves.md).
+   * Checks that each point is in the subgroup of the curve's order, in addition to the check that
+   * it is on the curve. `not-in-subgroup` names the first point that is not. The check takes no
+   * time on curves that have no other points (docs/reference/curves.md).
    *
    * @defaultValue `false`
    */

@@ -20,7 +20,7 @@ export const bls12377: KnownCurve = {
   },
   encodings: ['ark', 'ark-compressed', 'gnark', 'gnark-compressed'],
   // φ: (x, y) to (β·x, y) with β³ = 1 is multiplication by −s² in the group, with the seed s: φ² +
-  // φ + 1 = 0, and s⁴ − s² + 1 = r (Bowe, https://eprint.iacr.org/2019/814)
+  // φ + 1 = 0, and s⁴ − s² + 1 = r (Scott, https://eprint.iacr.org/2021/1130)
   membership: {
     multiple: -(0x8508c00000000001n ** 2n),
     x: 0x1ae3a4617c510eabc8756ba8f8c524eb8882a75cc9bc8e359064ee822fb5bffd1e945779fffffffffffffffffffffffn,

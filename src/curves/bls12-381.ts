@@ -19,7 +19,7 @@ export const bls12381: KnownCurve = {
   },
   encodings: ['eip2537', 'zcash', 'zcash-compressed', 'ark', 'ark-compressed', 'gnark', 'gnark-compressed'],
   // φ: (x, y) to (β·x, y) with β³ = 1 is multiplication by −s² in the group, with the seed s: φ² +
-  // φ + 1 = 0, and s⁴ − s² + 1 = r (Bowe, https://eprint.iacr.org/2019/814)
+  // φ + 1 = 0, and s⁴ − s² + 1 = r (Scott, https://eprint.iacr.org/2021/1130)
   membership: {
     multiple: -(0xd201000000010000n ** 2n),
     x: 0x5f19672fdf76ce51ba69c6076a0f77eaddb3a93be6f89688de17d813620a00022e01fffffffefffen,

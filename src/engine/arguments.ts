@@ -1,6 +1,7 @@
 import type { LoadBasesOptions, MsmBatchOptions, MsmOptions, Priority, Progress } from '../api/calls.js';
 import type { AffinePoint, BytesLike, Coordinate, PointEncoding, ScalarEncoding } from '../api/values.js';
 import { type CurveContext, numbersOf } from '../curves/curve.js';
+import { hasPrimeOrder } from '../curves/prime-order.js';
 import { badArgument, kindOf, show } from '../errors.js';
 import { ownOptions } from '../own-options.js';
 import { AGEING_MS } from '../scheduling/edf.js';
@@ -32,6 +33,17 @@ export const readVerify = (name: string, given: unknown): number => {
 };
 
 const scalarEncodings: readonly ScalarEncoding[] = ['le', 'be', 'le-montgomery'];
+
+/**
+ * Checks that membership of the group can be tested.
+ *
+ * @throws MsmError `bad-argument` if points are to be tested and the order is composite, so that
+ * the test would prove nothing
+ */
+export const assertTestable = (curve: CurveContext, checkSubgroup: boolean): void => {
+  if (checkSubgroup && !curve.negatesScalars && !hasPrimeOrder(curve))
+    throw badArgument(`options.checkSubgroup: the order of ${curve.name} must be prime`);
+};
 
 /** Options of a call, copied when it was made. */
 export interface CallOptions {

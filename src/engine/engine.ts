@@ -19,7 +19,7 @@ import { publicPoint } from '../msm/stages/combine-windows.js';
 import type { Abandon, CallQueue, CallTicket } from '../scheduling/call-queue.js';
 import { CallContext } from '../session/call-context.js';
 import { CallClock } from '../session/clock.js';
-import { type CallOptions, countPoints, readCallOptions, readPrecompute } from './arguments.js';
+import { assertTestable, type CallOptions, countPoints, readCallOptions, readPrecompute } from './arguments.js';
 import { CallInputs, type GivenPoints, type GivenScalars, scalarBytesOf } from './call-inputs.js';
 import { computeGroup, type GroupInput, type Multiply } from './compute-group.js';
 import { readPoints, readScalarVectors } from './decode.js';
@@ -117,6 +117,7 @@ export class Engine implements MsmEngine<Coordinate> {
     const settings = readCallOptions(options);
     this.#assertUsable(settings.signal);
     const { encoding, checkSubgroup, label = 'bases' } = settings;
+    assertTestable(this.#curve, checkSubgroup);
     const tables = loadedTables(this.#curve, readPrecompute(settings));
     // checked before the points are read, which may take long
     this.#backend.assertFits(countPoints(this.#curve, points, encoding), tables);

@@ -118,7 +118,7 @@ export interface MsmEngineOptions<Of extends Coordinate = bigint> {
    */
   readonly retries?: number;
   /**
-   * Verifies results: computes them again by another method, and compares; see
+   * Verifies results of the GPU by a second, randomly weighted MSM; see
    * docs/explanation/correctness.md. A number from 0 to 1 is the probability that a call is
    * verified. A verification takes about as long as the call.
    *

@@ -115,8 +115,21 @@ describe('points outside the group', () => {
     engine.destroy();
   });
 
-  test('cannot be found if the order is not prime: the call rejects', async () => {
-    const engine = await createMsmEngine({ curve: smallCurve, device: await getDevice() });
+  test('are tested only after the self-test of the field product that tests them', async () => {
+    const { bytes } = makeKnownBases(oracleOf({ curve: 'bn254', group: 'g2' }), 5, 1);
+    for (const checkSubgroup of [false, true]) {
+      const device = await getDevice({ label: `a device of its own, ${checkSubgroup}` });
+      const engine = await createMsmEngine({ curve: 'bn254', group: 'g2', device });
+      const bases = await engine.loadBases(bytes, { checkSubgroup });
+      expect(engine.selfTest === null).toBe(!checkSubgroup);
+      bases.destroy();
+      engine.destroy();
+    }
+  });
+
+  test.each(['gpu', 'cpu'] as const)('cannot be found if the order is not prime: on %s it rejects', async (backend) => {
+    const gpu = await getGpu();
+    const engine = await createMsmEngine({ curve: smallCurve, backend, gpu });
     const { points } = smallCase(3);
     await expect(engine.loadBases(points, { checkSubgroup: true })).rejects.toMatchObject({
       code: 'bad-argument',

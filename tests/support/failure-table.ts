@@ -1,7 +1,7 @@
 /**
- * Table of failures: causes, stages and outcomes. Files tests/failures*.test.ts prove each stage of
- * each row with a test, and docs/reference/failures.md is generated from the rows. A row says
- * nothing that its tests do not assert.
+ * Table of failures: causes, stages and outcomes. Files tests/resilience/failures*.test.ts prove
+ * each stage of each row with a test, and docs/reference/failures.md is generated from the rows. A
+ * row says nothing that its tests do not assert.
  */
 import type { MsmErrorCode } from '../../src/index.js';
 

@@ -139,7 +139,7 @@ export class GpuBackend implements Accelerator, Surveyor {
   }
 
   async load(request: LoadRequest, call: CallContext): Promise<LoadedBases> {
-    const { source, tables, label } = request;
+    const { source, tables, label, checkSubgroup } = request;
     const { retainBases, alternative } = this.#options;
     const testFirst = async (device: DeviceTester<MsmSetup>, _: unknown, own: CallContext): Promise<void> => {
       await device.test(this.#msm, (setup) => this.#known(setup, tables.count > 1), own);
@@ -150,8 +150,9 @@ export class GpuBackend implements Accelerator, Surveyor {
     };
     const operation = {
       ...loadOperation,
-      // bases without a copy cannot be loaded again, so the field products are tested first
-      ...(!retainBases && { testFirst }),
+      // Neither bases without a copy nor a test of their group can be repeated when the self-test
+      // refuses the field product that did them.
+      ...((!retainBases || checkSubgroup) && { testFirst }),
       ...(alternative !== null && { onCpu }),
     };
     const { result, report } = await this.#session.execute(operation, request, call);

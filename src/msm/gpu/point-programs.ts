@@ -2,7 +2,6 @@
 import type { CurveContext } from '../../curves/curve.js';
 import { isInfinity, multiply } from '../../curves/jacobian.js';
 import { type PointSource, readerOf } from '../../curves/point-source.js';
-import { badArgument } from '../../errors.js';
 import type { Upload } from '../../gpu/submission.js';
 import type { DeviceView } from '../../session/operation.js';
 import type { Command, Slice } from '../../shaders/commands.js';
@@ -95,28 +94,12 @@ export const preparation = (device: DeviceView<MsmSetup>, { sign, edwards }: Poi
 };
 
 /**
- * Returns whether 2^(n − 1) is 1 modulo an odd n (Fermat test to the base 2). Composite numbers
- * fail, unless they were chosen to pass.
- */
-const mayBePrime = (n: bigint): boolean => {
-  let power = 1n;
-  for (const bit of (n - 1n).toString(2)) power = (power * power * (bit === '1' ? 2n : 1n)) % n;
-  return n === 2n || power === 1n;
-};
-
-/**
  * Returns the program that rejects points outside the group of order r. Returns null where every
- * point of the curve is in the group.
- *
- * @throws MsmError `bad-argument` where the order is composite, so that the test would prove
- * nothing
+ * point of the curve is in the group. The order must be prime, else the test proves nothing.
  */
 export const membership = (device: DeviceView<MsmSetup>): PointProgram | null => {
   const { curve } = device.setup;
   if (curve.negatesScalars) return null;
-  if (curve.membership === undefined && !mayBePrime(curve.order)) {
-    throw badArgument(`options.checkSubgroup: the order of ${curve.name} must be prime`);
-  }
   return pointProgram(device, 'subgroup', 'membership', () => membershipTest(curve), false);
 };
 

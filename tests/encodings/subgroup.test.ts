@@ -115,7 +115,7 @@ describe('points outside the group', () => {
     engine.destroy();
   });
 
-  test('are tested only after the self-test of the field product that tests them', async () => {
+  test('are tested only after the self-test of the field product that tests them', { tags: 'long' }, async () => {
     const { bytes } = makeKnownBases(oracleOf({ curve: 'bn254', group: 'g2' }), 5, 1);
     for (const checkSubgroup of [false, true]) {
       const device = await getDevice({ label: `a device of its own, ${checkSubgroup}` });

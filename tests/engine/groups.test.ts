@@ -100,7 +100,7 @@ describe('an engine of BN254 G2', () => {
     }
   });
 
-  test('computes few scalars on the CPU, and many on the GPU', async () => {
+  test('computes few scalars on the CPU, and many on the GPU', { tags: 'long' }, async () => {
     for (const [count, on] of [
       [3, 'cpu'],
       [300, 'gpu'],

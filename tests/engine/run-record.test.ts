@@ -149,7 +149,7 @@ describe('hostTimes', () => {
     expect(run.wallMs).toBeCloseTo(10 * ticks);
   });
 
-  test('leave out time of the GPU for other calls, which is in the wall time', async () => {
+  test('leave out time of the GPU for other calls, which is in the wall time', { tags: 'long' }, async () => {
     const engine = await create({ device: await getDevice() });
     const bases = await engine.loadBases(points.bytes);
     const [first, second] = await Promise.all(

@@ -52,7 +52,7 @@ const withoutAdapter = () =>
 async function run(query: string): Promise<MsmBench> {
   await page.goto(`${url}?${query}`);
   await page.waitForFunction(() => ['done', 'failed'].includes(window.msmBench?.status), undefined, {
-    timeout: 60_000,
+    timeout: 240_000,
   });
   return page.evaluate(() => window.msmBench);
 }

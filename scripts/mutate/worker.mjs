@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { loadConfigFromFile } from 'vite';
 import { createVitest } from 'vitest/node';
 import { project } from '../builds.mjs';
 import { applied } from './operators.mjs';
@@ -26,8 +27,17 @@ const swap = {
   },
 };
 
-const options = { root: project, watch: false, bail: 1, reporters: [{}], tagsFilter: ['!long'] };
-const vitest = await createVitest('test', options, { plugins: [swap], logLevel: 'silent' });
+// The configuration without its projects: those load the file again, without the plugin.
+const environment = { command: /** @type {const} */ ('serve'), mode: 'test' };
+const found = await loadConfigFromFile(environment, join(project, 'vitest.config.ts'), project);
+const { test: { projects: _, ...test } = {}, plugins = [], ...rest } = found?.config ?? {};
+const options = { root: project, config: false, watch: false, bail: 1, reporters: [{}], tagsFilter: ['!long'] };
+const vitest = await createVitest('test', /** @type {import('vitest/node').CliOptions} */ (options), {
+  ...rest,
+  plugins: [...plugins, swap],
+  logLevel: 'silent',
+  test: { ...test, include: ['tests/**/*.test.ts'] },
+});
 const specifications = await vitest.globTestSpecifications();
 
 /** Runs the tests of a task until one fails. @param {Task} task @returns {Promise<Results>} */

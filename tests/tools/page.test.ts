@@ -602,6 +602,7 @@ describe('the dev page in Chromium', () => {
 
   it('writes the knobs of its form into the URL', { tags: 'long' }, async () => {
     await page.goto(url);
+    await page.getByText('Advanced: choose every knob of a run').click();
     await page.getByLabel('Sizes, log₂ n').fill('4');
     await page.getByLabel('Repetitions').fill('1');
     await page.getByRole('button', { name: 'Run', exact: true }).click();

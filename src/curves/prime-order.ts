@@ -6,4 +6,4 @@ import type { CurveContext } from './curve.js';
  * orders of named curves are known to be.
  */
 export const hasPrimeOrder = ({ membership, order }: Pick<CurveContext, 'membership' | 'order'>): boolean =>
-  membership !== undefined || order === 2n || (order % 2n === 1n && isPrime(order));
+  membership !== undefined || isPrime(order);

@@ -7,11 +7,12 @@ const ROUNDS = 10;
 const BASE_END = 2 ** 45;
 
 /**
- * Returns whether an odd number above 1 is prime, with an error probability of at most 4^−10:
- * Miller (1976) and Rabin (1980). The bases are random, so that no composite number passes by
+ * Returns whether a number above 1 is prime, with an error probability of at most 4^−10: Miller
+ * (1976) and Rabin (1980). The bases are random, so that no composite number passes by
  * construction.
  */
 export const isPrime = (p: bigint): boolean => {
+  if (p % 2n === 0n) return p === 2n;
   let [odd, twos] = [p - 1n, 0];
   for (; odd % 2n === 0n; odd /= 2n) twos++;
   const end = Math.min(BASE_END, Number(p) - 1);

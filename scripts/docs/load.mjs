@@ -1,7 +1,8 @@
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { createServer, runnerImport } from 'vite';
+import { project } from '../builds.mjs';
 
-const inProject = (/** @type {string} */ path) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const inProject = (/** @type {string} */ path) => join(project, path);
 
 /**
  * Runs work that imports TypeScript modules of the repository, with shaders as the library's build

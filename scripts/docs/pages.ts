@@ -1,27 +1,15 @@
-/** The pages that have generated text: README.md and docs/, without what is built into docs/. */
-import { readdirSync, readFileSync } from 'node:fs';
+/** The pages with their generated text. */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { allBlocks } from './blocks.js';
 import { type Renewal, renew } from './markers.js';
-
-/** Folders of docs/ that hold no pages of the repository. */
-const builtFolders = ['reference/api/', '.vitepress/', 'node_modules/'];
+import { pagePaths } from './page-paths.js';
 
 /** A page of the repository, by its path. */
 export interface Page extends Renewal {
   readonly path: string;
   readonly found: string;
 }
-
-/** Returns the paths of all pages, relative to the project. */
-export const pagePaths = (project: string): string[] => [
-  'README.md',
-  ...readdirSync(join(project, 'docs'), { recursive: true, encoding: 'utf8' })
-    .map((path) => path.replaceAll('\\', '/'))
-    .filter((path) => path.endsWith('.md') && !builtFolders.some((folder) => path.startsWith(folder)))
-    .sort()
-    .map((path) => `docs/${path}`),
-];
 
 /** All pages with their generated text renewed. */
 export interface RenewedPages {

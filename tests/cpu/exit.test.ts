@@ -4,12 +4,11 @@
  * computes.
  */
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { bn254 } from '@noble/curves/bn254.js';
 import { build } from 'vite';
 import { beforeAll, expect, test } from 'vitest';
+import { inProject } from '../support/run-script.js';
 
-const inProject = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 // A build of its own, as `npm test` must neither need dist/ nor change it.
 const outDir = inProject('node_modules/.cache/webgpu-msm/built-for-exit');
 

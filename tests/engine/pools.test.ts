@@ -3,14 +3,12 @@
  * from there once more in a worker thread.
  */
 import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { bn254G1, expectedMsm, makeKnownBases, makeRandomScalars } from '../../dev/oracle/known-bases.js';
 import { createMsmEngine } from '../../src/index.js';
 import { getGpu } from '../support/gpu.js';
-
-const inProject = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+import { inProject } from '../support/run-script.js';
 
 test(`an MSM in ${isMainThread ? 'a process' : 'a worker thread'}`, async () => {
   const { logs, bytes } = makeKnownBases(bn254G1, 64, 33);

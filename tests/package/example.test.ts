@@ -1,11 +1,9 @@
-import { fileURLToPath } from 'node:url';
 import { bn254 } from '@noble/curves/bn254.js';
 import type { Browser } from 'playwright';
 import { build, createServer, type ViteDevServer } from 'vite';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium } from '../../scripts/browser/launch.mjs';
-
-const inProject = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+import { inProject } from '../support/run-script.js';
 
 let server: ViteDevServer;
 let browser: Browser;

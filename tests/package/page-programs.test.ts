@@ -11,8 +11,9 @@ import { bn254 } from '@noble/curves/bn254.js';
 import { build as esbuild } from 'esbuild';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { pagePaths } from '../../scripts/docs/page-paths.js';
 import { buildLibrary } from '../support/build-library.js';
-import { handWrittenPages, programsOf, programWith } from '../support/page-programs.js';
+import { programsOf, programWith } from '../support/page-programs.js';
 import { makePowersOfTau } from '../support/powers-of-tau.js';
 import { ffCurveOf, makeStatement } from '../support/proving.js';
 import { inProject, type Outcome, runNode } from '../support/run-script.js';
@@ -197,7 +198,7 @@ describe('docs/how-to/many-calls.md', () => {
 });
 
 test('all programs of all pages agree with the types of the library', () => {
-  const programs = handWrittenPages()
+  const programs = pagePaths(inProject('.'))
     .flatMap(programsOf)
     .filter(({ language }) => ['js', 'ts'].includes(language));
   expect(programs.length).toBeGreaterThan(10);

@@ -3,12 +3,12 @@
  * all: see tests/support/failure-table.ts, from which docs/reference/failures.md is generated.
  */
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { type Bases, createMsmEngine, type MsmOptions } from '../../src/index.js';
 import { Bench, expectOutcome, large, prove, small, strikeAt, tuning } from '../support/failure-bench.js';
 import { sections } from '../support/failure-table.js';
 import { type Call, type LeasedDevice, leaseDevice, leaseGpu, type Tap } from '../support/leased-gpu.js';
+import { inProject } from '../support/run-script.js';
 import { smallCase, smallCurve } from '../support/small-curve.js';
 import { sleep } from '../support/time.js';
 
@@ -353,8 +353,6 @@ prove(sections.creation.title, sections.creation.rows, {
     expect(gpu.devices).toEqual([]);
   },
 });
-
-const inProject = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 test('every section of the table has its proofs in the files it names', () => {
   for (const [key, { file }] of Object.entries(sections)) {

@@ -1,6 +1,5 @@
 /** The programs in code blocks of README.md and of the pages in docs/. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { inProject } from './run-script.js';
 
 /** A code block of a page. */
@@ -30,12 +29,3 @@ export const programWith = (page: string, text: string): string => {
   if (found.length !== 1) throw new Error(`${page} has ${found.length} programs with "${text}"`);
   return found[0]?.text as string;
 };
-
-/** Returns the paths of README.md and of the hand-written pages in docs/. */
-export const handWrittenPages = (): string[] => [
-  'README.md',
-  ...readdirSync(inProject('docs'), { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.md') && !path.startsWith(join('reference', 'api')))
-    .filter((path) => !path.startsWith('.'))
-    .map((path) => join('docs', path)),
-];

@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StampedRow } from '../../dev/bench/rows.js';
+import { pagePaths } from '../../scripts/docs/page-paths.js';
 import { inProject, runScript } from '../support/run-script.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-bench-'));
@@ -29,10 +30,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 it('the docs suggest output files in a folder that the linter skips', () => {
   const { files } = JSON.parse(readFileSync(inProject('biome.json'), 'utf8')) as { files: { includes: string[] } };
   expect(files.includes).toContain('!dev/results');
-  const pages = readdirSync(inProject('docs'), { recursive: true, encoding: 'utf8' }).filter((name) =>
-    name.endsWith('.md'),
-  );
-  const suggested = ['README.md', ...pages.map((name) => `docs/${name}`)].flatMap((name) => {
+  const suggested = pagePaths(inProject('.')).flatMap((name) => {
     const text = readFileSync(inProject(name), 'utf8');
     return [...text.matchAll(/--(?:json|csv|trace) ([\w./-]+\.json|[\w./-]+\.csv)/g)].map(([, path]) => path);
   });

@@ -1,7 +1,7 @@
 /**
  * `size:MODULE`, the limit of a module's compressed size, and `sizes`, the table of all modules.
  */
-import { bundleLimits, sizeLimits } from '../../package/size-limits.mjs';
+import { sizeLimits } from '../../package/size-limits.mjs';
 import type { Blocks } from '../blocks.js';
 import { code, table } from '../markdown.js';
 
@@ -12,7 +12,6 @@ const modules = Object.entries(sizeLimits);
 
 export const blocks: Blocks = {
   ...Object.fromEntries(modules.map(([name, { bytes }]) => [`size:${name}`, kib(bytes)])),
-  'size:one-file': kib(bundleLimits.oneFile),
   sizes: table(
     ['module', 'at most, gzip', 'contains', 'loaded'],
     modules.map(([name, { bytes, holds, loaded }]) => [code(`${name}.js`), kib(bytes), holds, loaded]),

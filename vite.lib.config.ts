@@ -26,7 +26,10 @@ export default defineConfig({
       entry: {
         index: 'src/index.ts',
         calibrate: 'src/calibrate.ts',
+        fields: 'src/fields.ts',
         formats: 'src/formats.ts',
+        groth16: 'src/groth16.ts',
+        plonk: 'src/plonk.ts',
         noble: 'src/noble.ts',
         node: 'src/node.ts',
         snarkjs: 'src/snarkjs.ts',
@@ -41,7 +44,18 @@ export default defineConfig({
       // Code that index.js shares with other files stays in index.js, which exports it to them
       // under short names. So a program that imports index.js alone fetches one file.
       preserveEntrySignatures: 'allow-extension',
-      output: { minify: false, chunkFileNames: '[name].js' },
+      output: {
+        minify: false,
+        chunkFileNames: '[name].js',
+        // fields.js and cpu-backend.js share the first, groth16.js and plonk.js the second
+        codeSplitting: {
+          includeDependenciesRecursively: false,
+          groups: [
+            { name: 'arithmetic', test: /\/src\/wasm\/(?!vectors\/)/, minShareCount: 2 },
+            { name: 'proofs', test: /\/src\/proofs\//, minShareCount: 2 },
+          ],
+        },
+      },
     },
   },
 });

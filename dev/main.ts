@@ -6,7 +6,6 @@ import { modeOf, startBench } from './bench/modes.js';
 import { type MsmBench, Run } from './bench/run.js';
 import { readAddress } from './page/address.js';
 import { h, note } from './page/dom.js';
-import { explanation } from './page/explanation.js';
 import { missingGpu, offerCpu, whyNoGpu } from './page/gpu-here.js';
 import { pageHost } from './page/host.js';
 import { FORM_ID, KnobForm } from './page/knob-form.js';
@@ -19,6 +18,10 @@ declare global {
     msmBench: MsmBench;
   }
 }
+
+/** Returns a text of the page, which is a template of index.html. */
+const explanation = (id: 'introduction' | 'questions' | 'reference'): Node =>
+  document.importNode((document.getElementById(id) as HTMLTemplateElement).content, true);
 
 /** Names, each as code, with commas between them. */
 const codes = (names: readonly string[]): (Node | string)[] =>

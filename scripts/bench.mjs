@@ -22,9 +22,7 @@ import {
   valued,
 } from './command-line.mjs';
 import { knobOptions } from './knob-options.mjs';
-import { benchRemotely } from './remote/bench.mjs';
-import { endingOf } from './remote/ending.mjs';
-import { EXIT, readRemote, remoteNotes, remoteOptions } from './remote/options.mjs';
+import { benchRemotely, remoteNotes, remoteOptions } from './remote.mjs';
 import { runBench } from './run-bench.mjs';
 
 /** @typedef {typeof import('../dev/bench/index.js')} Library */
@@ -52,6 +50,7 @@ const modeOf = {
   calibrate: 'calibrate',
   'cpu-distribution': 'cpu-distribution',
   'cpu-pool': 'cpu-pool',
+  transforms: 'transforms',
 };
 
 /** Modes of `run`, with the options that choose them. */
@@ -125,7 +124,7 @@ function readRun(library, named, args) {
     (message) => message.replaceAll(/^/gm, '--'),
   );
   for (const { build } of read.settings) if (build !== null) findLibrary(build, 'build');
-  return { read, query, mode, own, remote: isRemote ? readRemote(/** @type {any} */ (own), query) : null };
+  return { read, query, mode, own };
 }
 
 /**
@@ -171,8 +170,8 @@ async function measureHere(library, { read, query, own: { json, csv, trace } }) 
 async function bench(named, args) {
   const library = await openBench();
   const asked = readRun(library, named, args);
-  if (asked.remote !== null) return benchRemotely(library, asked.remote);
-  const { adapter } = asked.own;
+  const { adapter, connect } = asked.own;
+  if (connect !== undefined) return benchRemotely(library, /** @type {any} */ (asked.own), asked.query);
   if (library.needsGpu(asked.read)) return onAdapter(adapter, () => measureHere(library, asked));
   if (adapter !== undefined) {
     const why = asked.read.settings.some(({ backend }) => backend === 'cpu') ? ' --backend cpu' : '';
@@ -231,8 +230,7 @@ const ofModes = (command, about) => ({
     const help = asksForHelp(args)
       ? await helpOf(command, modes)
       : { usage: `usage: npm run bench -- ${command} [options]`, options: {} };
-    const remote = args.some(isConnect) ? endingOf : undefined;
-    await runCommand(help, () => bench(named, args), EXIT.usage, remote);
+    await runCommand(help, () => bench(named, args));
   },
 });
 
@@ -261,6 +259,7 @@ usage: npm run bench -- COMMAND [options]`,
     ),
     'cpu-distribution': ofModes('cpu-distribution', 'compares ways to distribute bucket rows to CPU threads'),
     'cpu-pool': ofModes('cpu-pool', 'measures the CPU’s workers: their start, small MSMs, and memory'),
+    transforms: ofModes('transforms', 'times number-theoretic transforms on the CPU, beside ffjavascript'),
   },
   aliases,
 );

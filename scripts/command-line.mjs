@@ -16,6 +16,16 @@ import {
 /** A mistake on the command line; the message names the option. */
 export class UsageError extends Error {}
 
+/** A failure with an exit code of its own, and what to do about it. */
+export class CommandError extends Error {
+  /** @param {number} code @param {string} message @param {string} [advice] */
+  constructor(code, message, advice = '') {
+    super(message);
+    this.code = code;
+    this.advice = advice;
+  }
+}
+
 /**
  * @template T the type of its value
  * @typedef {object} Option
@@ -256,31 +266,28 @@ export function refusalsAsUsage(parse, worded = (message) => message) {
 }
 
 /**
- * The exit code of a failure, its message, and what to do about it.
- *
- * @typedef {{ code: number, message?: unknown, advice?: string }} Ending
- */
-
-/**
  * Runs a command and sets the exit code. It answers --help before it does anything else.
  *
  * @param {Command<any>} command
  * @param {() => Promise<void>} work
  * @param {number} [badUsage] the exit code of a usage error
- * @param {(error: unknown) => Ending} [endingOf] the ending of any other error
  */
-export async function runCommand(command, work, badUsage = 2, endingOf = anyFailure) {
+export async function runCommand(command, work, badUsage = 2) {
   try {
     if (asksForHelp(process.argv.slice(2))) console.log(helpText(command));
     else await work();
   } catch (error) {
     progress('');
-    const usage = /^usage:.*$/m.exec(command.usage)?.[0] ?? command.usage.split('\n')[0];
-    // the whole help would push the error off the screen
-    if (error instanceof UsageError) console.error(`${error.message}\n\n${usage}\n--help lists the options`);
-    const { code, message, advice } = error instanceof UsageError ? { code: badUsage } : endingOf(error);
-    for (const line of [message, advice]) if (line) console.error(line);
-    process.exitCode = code;
+    process.exitCode = 1;
+    if (error instanceof UsageError) {
+      const usage = /^usage:.*$/m.exec(command.usage)?.[0] ?? command.usage.split('\n')[0];
+      // the whole help would push the error off the screen
+      console.error(`${error.message}\n\n${usage}\n--help lists the options`);
+      process.exitCode = badUsage;
+    } else if (error instanceof CommandError) {
+      console.error([error.message, error.advice].filter(Boolean).join('\n'));
+      process.exitCode = error.code;
+    } else console.error(error instanceof NoAdapterError ? error.message : error);
   }
 }
 
@@ -342,9 +349,6 @@ export async function runSubcommand(usage, commands, aliases = {}) {
   }
   await commands[aliases[name] ?? name]?.run(Object.hasOwn(aliases, name) ? [name, ...args] : args);
 }
-
-/** @type {(error: unknown) => Ending} */
-const anyFailure = (error) => ({ code: 1, message: error instanceof NoAdapterError ? error.message : error });
 
 /**
  * Runs work in a process that is prepared for the requested adapter: this one, or a child.

@@ -1,140 +1,163 @@
-/** npm run correctness: see ./correctness/options.mjs, or --help. */
+/** npm run correctness: see --help. */
 import { adapterLine } from './adapter/adapter-line.mjs';
 import { openBench } from './builds.mjs';
-import { progress, refusalsAsUsage, runCommand, say } from './command-line.mjs';
-import { command, parseOptions } from './correctness/options.mjs';
+import {
+  adapterOption,
+  anyText,
+  CommandError,
+  flag,
+  integer,
+  listOf,
+  parseCommand,
+  progress,
+  refusalsAsUsage,
+  repeatable,
+  runCommand,
+  say,
+  valued,
+} from './command-line.mjs';
 
-const EXIT = { ok: 0, wrong: 1, noAdapter: 3, stalled: 4 };
+const DEFAULT_LOGNS = [8, 10, 12];
+
+/** Knobs of the page that are passed on unchanged. */
+const knobs = {
+  curve: valued('bn254', 'the curve; the help of the page lists the curves', anyText),
+  group: valued('g1', 'its group: g1, or g2 for curves that have one', anyText),
+  encoding: valued('le', 'the encoding of the points that are loaded', anyText),
+  seed: valued('1', 'seed of the points and scalars', anyText),
+  walkerpriv: valued(
+    '0|1',
+    "only one placement of the scratch: workgroup (0) or private (1); 'turns': each case with one of the two",
+    anyText,
+  ),
+  ...Object.fromEntries(
+    ['walkertpb', 'walkers', 'c', 'fieldproduct', 'backend', 'workers', 'cpubelow', 'checks'].map((name) => [
+      name,
+      valued('…', 'a knob of the engine, as on the page', anyText),
+    ]),
+  ),
+};
+
+const command = {
+  usage: `usage: npm run correctness -- [options]
+
+Opens the dev page in a headless Chromium and computes every case with both placements of the prefix scratch, three
+times each. It compares the results with the oracles (noble) and with each other.`,
+  options: {
+    logns: valued('8,10,12', 'sizes as powers of two; none by default if --ns is given', listOf(integer(0, 22))),
+    ns: valued('1000,4097', 'sizes as numbers', listOf(integer(0, 2 ** 22))),
+    all: flag(`run the whole list once: every distribution of points with every one of scalars, at sizes from 0 to
+      2^17 - 1, and a case in every encoding of every group of every curve, with the two placements of the scratch
+      in turns; short for --cases 'all;encodings' --runs 1 --walkerpriv turns`),
+    cases: repeatable(
+      'core',
+      `the cases at each size: a set, or an address with points= and scalars=; * or a missing part means all.
+      Separate several with ';' or repeat the option. Default core.`,
+    ),
+    runs: valued('3', 'runs of each case with each placement', integer(1, 1000)),
+    ...knobs,
+    adapter: adapterOption,
+    stall: valued('120', 'the run fails after this many seconds without progress', integer(1, 86_400), 120),
+    list: flag('list the sets and distributions'),
+  },
+  notes: `Environment: PW_EXECUTABLE names the Chromium. Without it, Playwright's own, the system's or the one from npm is used.
+
+Exit code: 0 all agree · 1 a disagreement, or a case did not run · 2 bad usage · 3 no browser or no adapter · 4 or 5 stalled
+7 the page crashed`,
+};
+
+/**
+ * Reads the arguments as the page's query and the options of the driver.
+ *
+ * @throws UsageError
+ */
+function parseOptions() {
+  const {
+    all,
+    cases,
+    runs = all ? 1 : 3,
+    logns,
+    ns = [],
+    list,
+    adapter = 'auto',
+    stall,
+    ...rest
+  } = parseCommand(command);
+  const given = all ? ['all', 'encodings', ...cases] : cases.length > 0 ? cases : ['core'];
+  const sizes = [...(logns ?? (ns.length > 0 ? [] : DEFAULT_LOGNS)).map((log) => 2 ** log), ...ns];
+  const query = new URLSearchParams({ autorun: 'msm-cross-check', reps: String(runs), n: sizes.join(',') });
+  for (const filter of given.flatMap((text) => text.split(';'))) query.append('case', filter.trim());
+  for (const [knob, value] of Object.entries({ ...rest, walkerpriv: rest.walkerpriv ?? (all ? 'turns' : undefined) })) {
+    if (value !== undefined) query.set(knob, value);
+  }
+  return { query, runs, adapter, list, stallSeconds: stall };
+}
 
 /** Cases a second of the whole list, on SwiftShader with two busy cores (README). */
 const CASES_A_SECOND = 3.8;
-
-/** @typedef {typeof import('../dev/bench/index.js')} Library */
-
-/**
- * Returns the key of a case with a placement of the scratch. Without a placement the engine chooses
- * one; on the CPU there is none.
- *
- * @param {string} name
- * @param {string | null | undefined} placement
- */
-const keyOf = (name, placement) => (placement ? `${name}, ${placement}` : name);
-
-/** Follows the checks of a run: which are missing, and how many failed. */
-class Checks {
-  /** Keys of the checks that the page has not reported yet. @type {Set<string>} */
-  missing;
-  failures = 0;
-  /** @type {Library['passed']} */
-  #passed;
-  #runs;
-
-  /** @param {Library} library @param {ReturnType<Library['parseKnobs']>['cases']} cases @param {number} runs */
-  constructor({ formatCaseAddress, passed }, cases, runs) {
-    this.missing = new Set(cases.map(({ address, placement }) => keyOf(formatCaseAddress(address), placement)));
-    this.#passed = passed;
-    this.#runs = runs;
-  }
-
-  /** Prints a row of the page, and counts it. @param {import('../dev/bench/run.js').MsmBench['rows'][number]} row */
-  take(row) {
-    if (row.event === 'init') {
-      say(`${adapterLine(row.adapter)}\n`);
-    } else if (row.event === 'case') {
-      const { case: name, placement, agrees, onCurve, identical, medianMs, error } = row;
-      if (!this.missing.delete(keyOf(name, placement))) this.missing.delete(name);
-      const right = this.#passed(row) && row.runs === this.#runs;
-      if (!right) this.failures++;
-      const wrong = `WRONG: agrees ${agrees}, on the curve ${onCurve}, identical ${identical}; ${error ?? ''}`;
-      say(`${(medianMs?.toFixed(0) ?? '–').padStart(6)} ms  ${keyOf(name, placement)}: ${right ? 'right' : wrong}`);
-    }
-  }
-}
-
-/** Opens a page that prints its errors. @param {import('playwright').Browser} browser */
-async function openPage(browser) {
-  const page = await browser.newPage();
-  page.on('pageerror', (error) => console.error(`page: ${error.message}`));
-  page.on('console', (message) => {
-    if (message.type() === 'error') console.error(`page: ${message.text()}`);
-  });
-  return page;
-}
-
-/**
- * Prints the verdict of a run that has ended.
- *
- * @param {import('./browser/watch-page.mjs').BenchState} end
- * @param {Checks} checks
- * @param {number} total
- * @param {number} seconds
- * @returns {boolean} whether all checks passed
- */
-function reportEnd(end, { missing, failures }, total, seconds) {
-  for (const name of missing) console.error(`did not run: ${name}`);
-  if (failures > 0 || missing.size > 0 || end.status !== 'done') {
-    const unrun = missing.size > 0 ? `, ${missing.size} did not run` : '';
-    console.error(`\nWRONG: ${failures} of ${total} failed${unrun}. ${end.error ?? ''}`);
-    return false;
-  }
-  console.log(`\nAll ${total} agree with the oracles, ${seconds.toFixed(0)} s.`);
-  return true;
-}
 
 /**
  * Runs the cases in a browser. The modules that start a browser are imported late, so that a usage
  * error is reported at once.
  *
  * @param {ReturnType<typeof parseOptions>} options
- * @returns {Promise<number>} the exit code
+ * @throws CommandError
  */
-async function check({ query, runs, adapter: request, list, stallSeconds }) {
-  const library = await openBench();
-  if (list) {
-    console.log(library.describeCases());
-    return EXIT.ok;
-  }
+async function check({ query, runs, adapter, list, stallSeconds }) {
+  const { describeCases, formatCaseAddress, parseKnobs, passed } = await openBench();
+  if (list) return console.log(describeCases());
+  /** Names a case with its placement; the engine chooses one where there is none. */
+  const keyOf = (/** @type {string} */ name, /** @type {string | null | undefined} */ placement) =>
+    placement ? `${name}, ${placement}` : name;
   // the cases are listed here as well, so that a case that the page leaves out is noticed
-  const { cases } = refusalsAsUsage(() => library.parseKnobs(query));
-  const checks = new Checks(library, cases, runs);
-  const total = checks.missing.size;
-  const seconds = (total * runs) / CASES_A_SECOND;
-  if (seconds > 60) console.log(`About ${Math.round(seconds / 60)} min on two cores with a software adapter.`);
+  const { cases } = refusalsAsUsage(() => parseKnobs(query));
+  const missing = new Set(cases.map(({ address, placement }) => keyOf(formatCaseAddress(address), placement)));
+  const total = missing.size;
+  const minutes = Math.round((total * runs) / CASES_A_SECOND / 60);
+  if (minutes > 0) console.log(`About ${minutes} min on two cores with a software adapter.`);
 
-  const { launchChromium, NoBrowserError } = await import('./browser/launch.mjs');
-  const { hadNoWebGpu, StalledError, watchPage } = await import('./browser/watch-page.mjs');
+  const { launchChromium } = await import('./browser/launch.mjs');
+  const { hadNoWebGpu, watchPage } = await import('./browser/watch-page.mjs');
   const { startDevServer } = await import('./dev-server.mjs');
   const { server, url } = await startDevServer();
   /** @type {import('playwright').Browser | undefined} */
   let browser;
+  let failures = 0;
   try {
-    const launched = await launchChromium(request);
+    const launched = await launchChromium(adapter);
     browser = launched.browser;
     console.log(`Chromium: ${launched.source}; adapter: ${launched.kind}; ${total} checks\n`);
-    const page = await openPage(browser);
+    const page = await browser.newPage();
+    page.on('pageerror', (error) => console.error(`page: ${error.message}`));
+    page.on('console', (message) => message.type() === 'error' && console.error(`page: ${message.text()}`));
     const started = Date.now();
     const end = await watchPage(page, `${url}?${query}`, {
       firstProgressSeconds: stallSeconds,
       stallSeconds,
       onProgress: ({ doing, done, total: all }) => progress(`${done}/${all} ${doing}`),
-      onRow: (row) => checks.take(row),
+      onRow(row) {
+        if (row.event === 'init') say(`${adapterLine(row.adapter)}\n`);
+        if (row.event !== 'case') return;
+        const { case: name, placement, agrees, onCurve, identical, medianMs, error } = row;
+        if (!missing.delete(keyOf(name, placement))) missing.delete(name);
+        const right = passed(row) && row.runs === runs;
+        if (!right) failures++;
+        const wrong = `WRONG: agrees ${agrees}, on the curve ${onCurve}, identical ${identical}; ${error ?? ''}`;
+        say(`${(medianMs?.toFixed(0) ?? '–').padStart(6)} ms  ${keyOf(name, placement)}: ${right ? 'right' : wrong}`);
+      },
     }).finally(() => progress(''));
-
-    if (end.adapter === null) {
-      console.error(`No engine: ${end.error}`);
-      return hadNoWebGpu(end) ? EXIT.noAdapter : EXIT.wrong;
-    }
-    return reportEnd(end, checks, total, (Date.now() - started) / 1000) ? EXIT.ok : EXIT.wrong;
-  } catch (error) {
-    if (!(error instanceof NoBrowserError || error instanceof StalledError)) throw error;
-    console.error(`correctness: ${error.message}`);
-    return error instanceof StalledError ? EXIT.stalled : EXIT.noAdapter;
+    if (end.adapter === null) throw new CommandError(hadNoWebGpu(end) ? 3 : 1, `No engine: ${end.error}`);
+    for (const name of missing) console.error(`did not run: ${name}`);
+    if (failures > 0 || missing.size > 0 || end.status !== 'done')
+      throw new CommandError(
+        1,
+        `\nWRONG: ${failures} of ${total} failed, ${missing.size} did not run. ${end.error ?? ''}`,
+      );
+    console.log(`\nAll ${total} agree with the oracles, ${((Date.now() - started) / 1000).toFixed(0)} s.`);
   } finally {
     await browser?.close();
     await server.close();
   }
 }
 
-await runCommand(command, async () => {
-  process.exitCode = await check(parseOptions(process.argv.slice(2)));
-});
+await runCommand(command, () => check(parseOptions()));

@@ -3,7 +3,8 @@
  *
  * Runs random programs: engines with random knobs, and sequences of calls on mixtures of awkward
  * points and scalars. Compares every result with an oracle that knows the points' discrete
- * logarithms. At the first mismatch it shrinks the program and prints the command that repeats it.
+ * logarithms. At the first mismatch fast-check shrinks the program, and the command that repeats it
+ * is printed.
  */
 import { openBench } from './builds.mjs';
 import { adapterOption, integer, json, oneOf, valued } from './command-line.mjs';
@@ -34,39 +35,29 @@ export const command = {
  * @param {import('./command-line.mjs').Values<typeof command.options>} options
  */
 export async function run({ minutes, seed, program, backend, adapter }) {
-  const { drawProgram, execute, keepPipelines, movedTo, size, shrink } = await openBench();
-  await onDevice(adapter, `seed ${seed}`, async (bare) => {
-    const device = keepPipelines(bare);
-    if (program === undefined) console.log(`${minutes} minutes; a line every half minute`);
-    const started = performance.now();
-    const seconds = () => (performance.now() - started) / 1000;
-    const tried = { programs: 0, calls: 0, points: 0, scalars: 0 };
-    let said = 0;
-    const tell = () => {
-      said = seconds();
-      const { programs, calls, points, scalars } = tried;
-      console.log(
-        `${Math.round(said)} s: ${programs} programs, ${calls} calls, ${points} points, ${scalars} scalars, 0 mismatches`,
-      );
-    };
-    for (let index = 0; program !== undefined ? index === 0 : seconds() < 60 * minutes; index++) {
-      const candidate = movedTo(backend, program ?? drawProgram(seed, index));
-      const failure = await execute(device, candidate);
-      if (failure !== null) {
-        console.log(`MISMATCH in program ${index} of seed ${seed}, call ${failure.call}: ${failure.error}`);
-        console.log('shrinking …');
-        const small = await shrink(candidate, async (smaller) => (await execute(device, smaller)) !== null);
-        console.log(`reproduce it with:\n  npm run stress -- fuzz --program '${JSON.stringify(small)}'`);
-        process.exitCode = 1;
-        return;
-      }
-      const { points, scalars } = size(candidate);
-      tried.programs++;
-      tried.calls += candidate.calls.length;
-      tried.points += points;
-      tried.scalars += scalars;
-      if (seconds() - said > 30) tell();
+  const { execute, fuzz, movedTo } = await openBench();
+  await onDevice(adapter, `seed ${seed}`, async (device) => {
+    if (program !== undefined) {
+      const failure = await execute(device, movedTo(backend, program));
+      console.log(failure === null ? 'no mismatch' : `MISMATCH in call ${failure.call}: ${failure.error}`);
+      if (failure !== null) process.exitCode = 1;
+      return;
     }
-    tell();
+    console.log(`${minutes} minutes; a line every half minute`);
+    const started = performance.now();
+    let [said, last] = [0, ''];
+    const failure = await fuzz(device, { seed, seconds: 60 * minutes, backend }, (counts) => {
+      const seconds = (performance.now() - started) / 1000;
+      const { programs, calls, points, scalars } = counts;
+      last = `${Math.round(seconds)} s: ${programs} programs, ${calls} calls, ${points} points, ${scalars} scalars, 0 mismatches`;
+      if (seconds - said < 30) return;
+      said = seconds;
+      console.log(last);
+    });
+    console.log(last);
+    if (failure === null) return;
+    console.log(`MISMATCH in ${failure.error}`);
+    console.log(`reproduce it with:\n  npm run stress -- fuzz --program '${JSON.stringify(failure.program)}'`);
+    process.exitCode = 1;
   });
 }

@@ -57,7 +57,7 @@ export async function warmUp(run: Run, subject: EngineUnderTest, msmCase: MsmCas
     pipelines: engine.pipelines,
     scratchBytes: memory.peak,
   };
-  run.emit(row, 'progress', 'results');
+  run.emit(row);
   if (!last.agrees) throw wrongResult(msmCase, `${label}, nothing was timed`, last);
 }
 

@@ -22,17 +22,13 @@ export async function preparePeers(run: Run, gpu: GPU | null, msmCase: MsmCase, 
   for (const name of (asked ?? peerNames) as readonly PeerName[]) {
     const peer: Peer | null = peers[name](address);
     if (peer === null) {
-      run.emit(
-        { event: 'skipped', variant: name, why: `does not know ${address.curve}, ${address.group}` },
-        'progress',
-        'results',
-      );
+      run.emit({ event: 'skipped', variant: name, why: `does not know ${address.curve}, ${address.group}` });
       continue;
     }
     if (asked === null && peer.quickUpTo === 0) continue;
     if (asked === null && n > peer.quickUpTo) {
       const why = `takes long at n = ${size}; peers=${name} runs it anyway`;
-      run.emit({ event: 'skipped', variant: name, why }, 'progress', 'results');
+      run.emit({ event: 'skipped', variant: name, why });
       continue;
     }
     await run.next(`${name}: preparing ${size} points`);
@@ -63,7 +59,7 @@ export async function preparePeers(run: Run, gpu: GPU | null, msmCase: MsmCase, 
         const wall = performance.now() - begun;
         const agrees = peer.check(result);
         const told = { peer: peer.name, case: formatCaseAddress(address), n, repetition, agrees };
-        run.emit({ event: 'peer', ...told, wallMs: agrees ? wall : null }, 'progress', 'results');
+        run.emit({ event: 'peer', ...told, wallMs: agrees ? wall : null });
       }
     },
     destroy(): void {

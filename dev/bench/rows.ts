@@ -8,9 +8,8 @@ import type { Tuning } from '../../src/api/tuning.js';
 import type { Environment } from './environment.js';
 import type { Finding } from './modes/targets/findings.js';
 
-/** Paths that rows are posted to, below the address of the page. */
+/** Paths that each row is posted to, below the address of the page. */
 export const rowPaths = ['progress', 'results'] as const;
-export type RowPath = (typeof rowPaths)[number];
 
 export type Placement = 'private' | 'workgroup';
 

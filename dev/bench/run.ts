@@ -5,7 +5,7 @@
 import type { AdapterDescription } from '../../src/api/device.js';
 import { MsmError } from '../../src/index.js';
 import { errorMessage } from './error-message.js';
-import type { Row, RowOf, RowPath, StampedRow } from './rows.js';
+import type { Row, RowOf, StampedRow } from './rows.js';
 
 /** State that programs that drive a run read. */
 export type MsmBench = ReturnType<typeof newBench>;
@@ -41,7 +41,7 @@ export interface RunListener {
 
 /** Store of rows. */
 export interface RowSink {
-  post(path: RowPath, row: StampedRow): void;
+  post(row: StampedRow): void;
   /** Resolves when every row so far was sent or given up. */
   flushed(): Promise<void>;
 }
@@ -164,10 +164,10 @@ export class Run {
     if (timed.weight > 0) this.bench.secondsLeft = Math.max(0, (left * timed.seconds) / timed.weight);
   }
 
-  emit(row: Row, ...paths: RowPath[]): void {
+  emit(row: Row): void {
     const stamped: StampedRow = { ...row, runId: this.bench.runId, at: new Date().toISOString() };
     this.bench.rows.push(stamped);
-    for (const path of paths) this.#sink?.post(path, stamped);
+    this.#sink?.post(stamped);
     this.#listener.onRow(stamped);
     this.tick();
   }
@@ -185,7 +185,7 @@ export class Run {
     bench.doing = '';
     bench.secondsLeft = null;
     bench.error = error;
-    this.emit({ event: 'end', status, error, seconds: this.seconds, medians }, 'progress', 'results');
+    this.emit({ event: 'end', status, error, seconds: this.seconds, medians });
     await this.#sink?.flushed();
     bench.status = status;
     this.#say();

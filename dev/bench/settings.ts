@@ -7,7 +7,7 @@ import type { Tuning } from '../../src/api/tuning.js';
 import type { Group } from '../../src/curves/names.js';
 import type { MsmEngineOptions } from '../../src/engine/options.js';
 import { fieldProducts } from '../../src/field/modulus.js';
-import { tuningRanges } from '../../src/msm/plan/check-tuning.js';
+import { tuningChoices, tuningRanges } from '../../src/msm/plan/check-tuning.js';
 import { parseGroup, parseInteger } from '../cases/address.js';
 
 /** Options of an engine, as the knobs ask for. */
@@ -97,10 +97,16 @@ const tuningTexts: Readonly<Record<keyof Tuning, readonly [name: string, label: 
     'Rows per chunk',
     'Rows of 64 buckets that a thread draws at once; 0: by the size of the problem.',
   ],
+  cpuArithmetic: [
+    'cpuarithmetic',
+    'Arithmetic of the CPU',
+    'Arithmetic of the CPU: the fastest that the platform has (auto), or one of its forms in WebAssembly, or BigInt.',
+    Object.fromEntries(tuningChoices.cpuArithmetic.map((name) => [name, name])),
+  ],
   fieldProduct: [
     'fieldproduct',
     'Products',
-    'Representation of field products: signed limbs (for devices with slow shifts), unsigned limbs, or bytes with dot4U8Packed (for chips that have the instruction).',
+    'Representation of field products: signed limbs (for devices with slow shifts), unsigned limbs, bytes with dot4U8Packed (for chips that have the instruction), or floats with fma (for slow integer multiplications).',
     Object.fromEntries(fieldProducts.map((product) => [product, product])),
   ],
 };

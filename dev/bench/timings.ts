@@ -92,9 +92,9 @@ export async function runTimings(run: Run, host: Host, knobs: Knobs, options: Ti
         const own = { ...address, group: subject.group };
         medians.push({ case: formatCaseAddress(own), setting: subject.label, medianMs });
         const bound = roofline?.boundOf(own, subject) ?? null;
-        if (bound !== null) run.emit(bound, 'progress', 'results');
+        if (bound !== null) run.emit(bound);
       }
-      if (conclude !== undefined) run.emit(conclude(address, times), 'progress', 'results');
+      if (conclude !== undefined) run.emit(conclude(address, times));
     }
   } finally {
     meter?.destroy();
@@ -148,11 +148,7 @@ async function timeOne(
   const cost = wallMs === null || productsPerSecond === null ? null : (wallMs / 1000) * productsPerSecond;
   const told = { case: formatCaseAddress(msmCase.address), n, setting, repetition, ...times };
   const timeline = outcome.agrees ? (outcome.record?.timeline ?? null) : null;
-  run.emit(
-    traced ? { event: 'trace', ...told, timeline } : { event: 'repetition', ...told, productEquivalents: cost },
-    'progress',
-    'results',
-  );
+  run.emit(traced ? { event: 'trace', ...told, timeline } : { event: 'repetition', ...told, productEquivalents: cost });
   run.advance(weightOf(n));
   if (wallMs === null) throw wrongResult(msmCase, `${setting}, repetition ${repetition}`, outcome);
   run.bench.lastWallMs = wallMs;

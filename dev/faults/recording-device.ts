@@ -5,7 +5,6 @@
 import { bufferUsage } from '../../src/gpu/constants.js';
 import { type Command, type Mapped, plainLabel, type Trace } from './commands.js';
 import type { Awaited } from './promises.js';
-import { proxyOf } from './proxy.js';
 import { encodeSteps, type RecordedCommandBuffer, recordingEncoder } from './recorded-steps.js';
 
 /** Changes to the commands of a call; `at` is the index of a command in the trace of the call. */
@@ -21,6 +20,16 @@ export interface Injection {
   /** Replaces a promise of a method. */
   answered?(method: Awaited, promise: Promise<unknown>): PromiseLike<unknown>;
 }
+
+/** Returns a proxy with some properties of its own; all others come from the target. */
+const proxyOf = <Target extends object>(target: Target, own: Readonly<Record<string, unknown>>): Target =>
+  new Proxy(target, {
+    get: (_, name) => {
+      if (typeof name === 'string' && Object.hasOwn(own, name)) return own[name];
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
 
 /** Returns whether a buffer is the result buffer, the only one that each call creates anew. */
 const isResult = ({ label }: GPUBuffer): boolean => plainLabel(label) === 'result';

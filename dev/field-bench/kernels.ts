@@ -3,6 +3,7 @@ import {
   balancedDigits,
   digitsOf,
   type FieldProduct,
+  FLOAT_LIMB_BITS,
   fieldProducts,
   invert,
   joinLimbs,
@@ -51,6 +52,7 @@ fn with_bit(a: Packed, bit: u32) -> Packed {
 const productTerms = (m: Modulus, product: FieldProduct, square = false): number => {
   const words = lazyLimbs(m, 32);
   if (product === 'dot4') return 2 * words * (4 * words + 3);
+  if (product === 'fma') return 4 * lazyLimbs(m, FLOAT_LIMB_BITS) ** 2;
   const limbs = product === 'signed' ? m.limbs : lazyLimbs(m, UNSIGNED_LIMB_BITS);
   return (square ? (limbs * (limbs + 1)) / 2 : limbs ** 2) + limbs ** 2;
 };

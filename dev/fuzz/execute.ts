@@ -1,5 +1,6 @@
 /** Runs a program, and compares every result with the oracle of known discrete logarithms. */
 import { bytesToHex } from '@noble/curves/utils.js';
+import fc from 'fast-check';
 import type { MsmEngine } from '../../src/api/engine.js';
 import type { Bases, Scalars } from '../../src/api/handles.js';
 import type { AffinePoint } from '../../src/api/values.js';
@@ -11,7 +12,7 @@ import { createCheckedEngine } from '../checks/engine.js';
 import { type CurveGroup, oracleOf } from '../oracle/curves.js';
 import { pointsIn, scalarsIn } from '../oracle/encodings.js';
 import { type Coordinate, expectedMsm, gotExpected, spellPoint } from '../oracle/known-bases.js';
-import { type FuzzCall, type FuzzProgram, length, vectorsOf } from './program.js';
+import { type FuzzCall, type FuzzProgram, length, movedTo, programs, vectorsOf } from './program.js';
 
 /** A failed program: the index of the call, and the difference to the expected result. */
 export interface Failure {
@@ -154,8 +155,72 @@ export const execute = async (
   }
 };
 
-/** Returns the number of points and scalars of a program, for statistics. */
-export const size = ({ calls }: FuzzProgram): { points: number; scalars: number } => ({
-  points: calls.reduce((sum, call) => sum + length(call.points), 0),
-  scalars: calls.flatMap(vectorsOf).reduce((sum, { scalars }) => sum + length(scalars), 0),
-});
+/**
+ * Caches the pipelines of a device by source, as drivers do, because every program has an engine of
+ * its own.
+ *
+ * @returns the same device
+ */
+const keepPipelines = (device: GPUDevice): GPUDevice => {
+  const makeModule = device.createShaderModule.bind(device);
+  const makePipeline = device.createComputePipelineAsync.bind(device);
+  const sources = new WeakMap<GPUShaderModule, string>();
+  const kept = new Map<string, Promise<GPUComputePipeline>>();
+  return Object.assign(device, {
+    createShaderModule: (descriptor: GPUShaderModuleDescriptor) => {
+      const module = makeModule(descriptor);
+      sources.set(module, descriptor.code);
+      return module;
+    },
+    createComputePipelineAsync: (descriptor: GPUComputePipelineDescriptor) => {
+      const source = sources.get(descriptor.compute.module) as string;
+      const pipeline = kept.get(source) ?? makePipeline(descriptor);
+      kept.set(source, pipeline);
+      return pipeline;
+    },
+  });
+};
+
+/** Number of programs that passed, and of their calls, points and scalars. */
+export type FuzzCounts = Record<'programs' | 'calls' | 'points' | 'scalars', number>;
+
+/** Programs of one seed of fast-check; the next ones have the next seed. */
+const BATCH = 100;
+
+/**
+ * Runs programs until the time is over or one fails, which fast-check then shrinks.
+ *
+ * @param onProgram told after each program that passed
+ * @returns the smallest program that fails, and its error; null if none does
+ */
+export async function fuzz(
+  device: GPUDevice,
+  options: { readonly seed: number; readonly seconds: number; readonly backend: FuzzProgram['backend'] },
+  onProgram: (counts: Readonly<FuzzCounts>) => void,
+): Promise<{ readonly program: FuzzProgram; readonly error: string } | null> {
+  const kept = keepPipelines(device);
+  const counts: FuzzCounts = { programs: 0, calls: 0, points: 0, scalars: 0 };
+  const end = performance.now() + 1000 * options.seconds;
+  let isShrinking = false;
+  const property = fc.asyncProperty(
+    programs().map((program) => movedTo(options.backend, program)),
+    async (program) => {
+      if (!isShrinking && performance.now() > end) return;
+      const failure = await execute(kept, program);
+      isShrinking ||= failure !== null;
+      if (failure !== null) throw new Error(`call ${failure.call}: ${failure.error}`);
+      const { calls } = program;
+      counts.programs++;
+      counts.calls += calls.length;
+      counts.points += calls.reduce((sum, call) => sum + length(call.points), 0);
+      counts.scalars += calls.flatMap(vectorsOf).reduce((sum, { scalars }) => sum + length(scalars), 0);
+      if (!isShrinking) onProgram(counts);
+    },
+  );
+  for (let batch = 0; performance.now() < end; batch++) {
+    const seed = (options.seed * 100_003 + batch) | 0;
+    const { counterexample, errorInstance } = await fc.check(property, { seed, numRuns: BATCH });
+    if (counterexample !== null) return { program: counterexample[0], error: String(errorInstance) };
+  }
+  return null;
+}

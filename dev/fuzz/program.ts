@@ -1,7 +1,8 @@
 /**
- * Programs of the fuzzer: an engine, and a sequence of calls on it. A program is plain data, so
- * that it can be printed, shrunk and run again.
+ * Programs of the fuzzer: an engine, and a sequence of calls on it. fast-check draws and shrinks
+ * them. A program is plain data, so that it can be printed and run again.
  */
+import fc from 'fast-check';
 import type { Tuning } from '../../src/api/tuning.js';
 import type { PointEncoding, ScalarEncoding } from '../../src/api/values.js';
 import type { Group } from '../../src/curves/names.js';
@@ -12,16 +13,8 @@ import {
   pointDistributions,
 } from '../cases/point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from '../cases/scalar-distributions.js';
-import {
-  type CurveGroup,
-  type CurveName,
-  edwardsNames,
-  groupsOf,
-  oracles,
-  weierstrassNames,
-} from '../oracle/curves.js';
+import { type CurveName, edwardsNames, groupsOf, oracles, weierstrassNames } from '../oracle/curves.js';
 import { encodingsOf, hasInfinity } from '../oracle/encodings.js';
-import { Random } from '../oracle/known-bases.js';
 
 /** Points or scalars of one distribution. A mixture concatenates several segments. */
 export interface Segment<Name extends string> {
@@ -92,90 +85,94 @@ const sortShapes: readonly Partial<Tuning>[] = [
   { sortThreadsPerWorkgroup: 3, sortEntriesPerThread: 5 },
 ];
 
+/** Draws a value in one of `every` cases, else undefined, which is also what it shrinks to. */
+const seldom = <Value>(every: number, arbitrary: fc.Arbitrary<Value>): fc.Arbitrary<Value | undefined> =>
+  fc.oneof(
+    { withCrossShrink: true },
+    { arbitrary: fc.constant(undefined), weight: every - 1 },
+    { arbitrary, weight: 1 },
+  );
+
+const yes = fc.constant(true as const);
+
+/** Draws log-uniformly from 1 to `most`. */
+const logUniform = (most: number): fc.Arbitrary<number> =>
+  fc.nat(2 ** 20 - 1).map((share) => Math.floor(2 ** ((share / 2 ** 20) * Math.log2(most + 1))));
+
 /** Draws boundary sizes, and any others. */
-const drawSize = (random: Random, most: number): number => {
-  const kind = random.below(4);
-  if (kind === 0) return random.below(Math.min(most, 16) + 1);
-  if (kind === 1) {
-    const power = 2 ** random.below(Math.floor(Math.log2(most)) + 1);
-    return Math.min(most, Math.max(0, power - 1 + random.below(3)));
-  }
-  // log-uniform
-  return Math.floor(2 ** ((random.u32() / 2 ** 32) * Math.log2(most + 1)));
+const sizes = (most: number): fc.Arbitrary<number> =>
+  fc.oneof(
+    fc.nat(Math.min(most, 16)),
+    fc
+      .tuple(fc.nat(Math.floor(Math.log2(most))), fc.integer({ min: -1, max: 1 }))
+      .map(([log, by]) => Math.min(most, 2 ** log + by)),
+    logUniform(most),
+  );
+
+/** Draws up to three segments; every second one takes all that the ones before leave. */
+const mixtures = <Name extends string>(names: readonly Name[], most: number) =>
+  fc.array(
+    fc.record({ from: fc.constantFrom(...names), n: fc.oneof(sizes(most), fc.constant(most)), seed: fc.nat(999) }),
+    { maxLength: 3 },
+  );
+
+/** Cuts segments to at most `most` items in all. */
+const fitted = <Name extends string>(segments: readonly Segment<Name>[], most: number): Segment<Name>[] => {
+  let left = most;
+  return segments.flatMap((segment) => {
+    const n = Math.min(segment.n, left);
+    left -= n;
+    return n === 0 ? [] : [{ ...segment, n }];
+  });
 };
 
-const pick = <Item>(random: Random, items: readonly Item[]): Item => items[random.below(items.length)] as Item;
+/** Returns the properties that are not undefined. */
+const defined = <Properties extends object>(properties: Properties) =>
+  Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof Properties]: Exclude<Properties[Name], undefined>;
+  };
 
-const drawMixture = <Name extends string>(random: Random, names: readonly Name[], n: number): Segment<Name>[] => {
-  const parts = 1 + random.below(3);
-  const segments: Segment<Name>[] = [];
-  let rest = n;
-  for (let i = 0; i < parts; i++) {
-    const share = i === parts - 1 ? rest : random.below(rest + 1);
-    if (share > 0) segments.push({ from: pick(random, names), n: share, seed: random.below(1000) });
-    rest -= share;
-  }
-  return segments;
-};
+const vectors = (most: number) =>
+  fc.record({ scalars: mixtures(scalarNames, most), offset: fc.oneof(fc.constant(0), sizes(most)) });
 
-const drawVector = (random: Random, bases: number): FuzzVector => {
-  const offset = random.below(2) === 0 ? 0 : random.below(bases + 1);
-  const n = random.below(2) === 0 ? bases - offset : random.below(bases - offset + 1);
-  return { scalars: drawMixture(random, scalarNames, n), offset };
-};
-
-const encodings = ['be', 'le-montgomery'] as const;
-
-const drawCall = (random: Random, mostPoints: number): FuzzCall => {
-  const bases = drawSize(random, mostPoints);
-  return {
-    points: drawMixture(random, pointNames, bases),
-    ...drawVector(random, bases),
-    ...(random.below(6) === 0 && { encoding: pick(random, encodings) }),
-    ...(random.below(6) === 0 && { scalarEncoding: pick(random, encodings) }),
-    ...(random.below(4) === 0 && { precompute: 2 + random.below(random.below(4) === 0 ? 63 : 8) }),
-    ...(random.below(4) === 0 && {
-      more: Array.from({ length: 1 + random.below(4) }, () => drawVector(random, bases)),
+/** Draws calls whose sizes and encodings do not fit each other yet; encodings are numbers. */
+const rawCalls = (most: number) =>
+  fc.record({
+    size: sizes(most),
+    points: mixtures(pointNames, most),
+    vector: vectors(most),
+    more: seldom(4, fc.array(vectors(most), { minLength: 1, maxLength: 4 })),
+    encoding: seldom(3, fc.nat(999)),
+    result: seldom(4, fc.nat(999)),
+    rest: fc.record({
+      scalarEncoding: seldom(6, fc.constantFrom('be', 'le-montgomery')),
+      precompute: seldom(4, fc.oneof(fc.integer({ min: 2, max: 9 }), fc.integer({ min: 2, max: 64 }))),
+      checkSubgroup: seldom(6, yes),
+      loaded: seldom(4, yes),
     }),
-  };
-};
+  });
 
-/** Returns the call with points and sums in encodings of a group. */
-const encoded = (random: Random, call: FuzzCall, of: CurveGroup): FuzzCall => {
-  const all = encodingsOf(of);
-  const encoding = random.below(3) === 0 ? pick(random, all) : call.encoding;
-  const writable = (from: PointDistributionName): PointDistributionName =>
-    encoding !== undefined && !hasInfinity(encoding) && (pointDistributions[from] as PointDistribution).hasInfinity
-      ? 'pairs'
-      : from;
-  return {
-    ...call,
-    points: call.points.map(({ from, ...rest }) => ({ from: writable(from), ...rest })),
-    ...(encoding && { encoding }),
-    ...(random.below(6) === 0 && { checkSubgroup: true }),
-    ...(random.below(4) === 0 && { result: pick(random, all.filter(hasInfinity)) }),
-  };
-};
+type RawCall = ReturnType<typeof rawCalls> extends fc.Arbitrary<infer Raw> ? Raw : never;
 
-/** Moves a program to the second group, whose points are twice as long. */
-const movedToG2 = ({ memoryBudget, ...rest }: FuzzProgram): FuzzProgram => ({
-  ...rest,
-  group: 'g2',
-  memoryBudget: memoryBudget === null ? null : 2 * memoryBudget,
-});
-
-/** Moves a program to an Edwards curve, with its encodings. */
-const movedToEdwards = (random: Random, { tuning, ...program }: Omit<FuzzProgram, 'curve' | 'group'>): FuzzProgram => {
-  const curve = pick(random, edwardsNames);
-  // SwiftShader's compiler crashes on checked dot products on ed25519, where a is large and p has
-  // 255 bits
-  const isTooMuch = program.checks === true && tuning.fieldProduct === 'dot4';
-  return {
-    ...program,
-    tuning: isTooMuch ? { ...tuning, fieldProduct: 'unsigned' } : tuning,
-    curve,
-    calls: program.calls.map((call) => encoded(random, call, { curve, group: 'g1' })),
+/** Makes a drawn call one over a group with the encodings `known`. */
+const callOf = (
+  { size, points: segments, vector, more, encoding: at, result, rest }: RawCall,
+  known: readonly PointEncoding[],
+): FuzzCall => {
+  const pick = (from: readonly PointEncoding[], index: number | undefined) =>
+    index === undefined ? undefined : from[index % from.length];
+  const encoding = pick(known, at);
+  const points = fitted(segments, size).map(({ from, ...others }) => {
+    const { hasInfinity: isInfinite } = pointDistributions[from] as PointDistribution;
+    return { from: encoding !== undefined && !hasInfinity(encoding) && isInfinite ? 'pairs' : from, ...others };
+  });
+  const bases = length(points);
+  const within = ({ scalars, offset: drawn }: FuzzVector): FuzzVector => {
+    const offset = Math.min(drawn, bases);
+    return { scalars: fitted(scalars, bases - offset), offset };
   };
+  const encodings = { encoding, result: pick(known.filter(hasInfinity), result) };
+  return { points, ...within(vector), ...defined({ ...encodings, ...rest, more: more?.map(within) }) };
 };
 
 /** Moves a program to another backend, without `cpuBelow`. */
@@ -184,59 +181,44 @@ export const movedTo = (backend: FuzzProgram['backend'], { tuning, ...rest }: Fu
   return backend === undefined ? { ...rest, tuning } : { ...rest, backend, tuning: others };
 };
 
-/** Draws a program before its backend is chosen. */
-const drawOnGpu = (seed: number, index: number, mostPoints: number): FuzzProgram => {
-  const random = new Random(seed * 1_000_003 + index);
-  const maybe = <Value>(value: () => Value): Value | undefined => (random.below(2) === 0 ? value() : undefined);
-  const knobs = {
-    windowBits: maybe(() => 2 + random.below(random.below(8) === 0 ? 15 : 11)),
-    walkerTasks: maybe(() => 1 + random.below(2 ** random.below(13))),
-    walkerEntriesPerTask: maybe(() => 1 + random.below(2 ** random.below(8))),
-    walkerLeastThreads: maybe(() => 1 + random.below(2 ** random.below(9))),
-    // checks on the GPU are rare: they are slow, and need a second pipeline for each shape of the
-    // walker
-    checks: random.below(8) === 0 ? true : undefined,
-    fieldProduct: random.below(3) === 0 ? pick(random, fieldProducts) : undefined,
-    // some programs also use the CPU
-    cpuBelow: random.below(4) === 0 ? random.below(400) : 0,
-  };
-  const { checks, ...drawn } = knobs;
-  const checked = checks && { checks };
-  const tuning = Object.fromEntries(
-    Object.entries({ ...pick(random, walkerShapes), ...pick(random, sortShapes), ...drawn }).filter(
-      ([, value]) => value !== undefined,
-    ),
-  ) as Partial<Tuning>;
-  // other curves are rare, because each has pipelines of its own
-  const curve = random.below(8) === 0 ? pick(random, weierstrassNames) : undefined;
-  // a budget needs room for the buckets of the widest window, and for points of 96 bytes
-  const memoryBudget = random.below(4) === 0 ? ((tuning.windowBits ?? 0) > 10 ? 96 : 9) * 2 ** 20 : null;
-  const calls = Array.from({ length: 1 + random.below(4) }, () => drawCall(random, mostPoints));
-  // drawn last, so that programs of a seed stayed the same when the second group was added
-  const inG2 = groupsOf(curve ?? 'bn254').includes('g2') && random.below(6) === 0;
-  // SwiftShader expands dot products, and its compiler crashes on them for fields of 381 bits, for
-  // pairs, and if checked with a ≠ 0; engines refuse them there
-  const isWide =
-    inG2 || (curve !== undefined && oracles[curve].coordinateBytes > 32) || (curve === 'p256' && checks === true);
-  const program: FuzzProgram = {
-    ...(curve && { curve }),
-    ...checked,
-    tuning: isWide && tuning.fieldProduct === 'dot4' ? { ...tuning, fieldProduct: 'unsigned' } : tuning,
-    memoryBudget,
-    calls: calls.map((call) => encoded(random, call, { curve: curve ?? 'bn254', group: inG2 ? 'g2' : 'g1' })),
-  };
-  // drawn after all else, so that 15 of 16 programs of a seed stayed the same when Edwards curves
-  // were added
-  if (random.below(16) === 0) return movedToEdwards(random, { ...checked, tuning, memoryBudget, calls });
-  return inG2 ? movedToG2(program) : program;
-};
-
-/** Draws program number `index` of a seed, the same on every machine. */
-export const drawProgram = (seed: number, index: number, mostPoints = 4096): FuzzProgram => {
-  // drawn from a source of its own, so that programs of a seed stayed the same when backends were
-  // added
-  const random = new Random(seed * 999_983 + index + 7);
-  const backend = random.below(4) === 0 ? pick(random, fuzzBackends) : undefined;
-  const { calls, ...program } = movedTo(backend, drawOnGpu(seed, index, mostPoints));
-  return { ...program, calls: calls.map((call) => (random.below(4) === 0 ? { ...call, loaded: true } : call)) };
-};
+/** Draws programs. Checks, other curves and groups are rare: each has pipelines of its own. */
+export const programs = (mostPoints = 4096): fc.Arbitrary<FuzzProgram> =>
+  fc
+    .record({
+      backend: seldom(4, fc.constantFrom(...fuzzBackends)),
+      curve: seldom(5, fc.constantFrom<CurveName[]>(...weierstrassNames, ...edwardsNames)),
+      inG2: seldom(6, yes),
+      checks: seldom(8, yes),
+      hasBudget: seldom(4, yes),
+      walker: fc.constantFrom(...walkerShapes),
+      sort: fc.constantFrom(...sortShapes),
+      knobs: fc.record({
+        windowBits: seldom(
+          2,
+          fc.oneof({ arbitrary: fc.integer({ min: 2, max: 12 }), weight: 7 }, fc.integer({ min: 2, max: 16 })),
+        ),
+        walkerTasks: seldom(2, logUniform(4096)),
+        walkerEntriesPerTask: seldom(2, logUniform(128)),
+        walkerLeastThreads: seldom(2, logUniform(256)),
+        fieldProduct: seldom(3, fc.constantFrom(...fieldProducts)),
+        cpuBelow: fc.oneof({ arbitrary: fc.constant(0), weight: 3 }, fc.nat(400)),
+      }),
+      calls: fc.array(rawCalls(mostPoints), { minLength: 1, maxLength: 4 }),
+    })
+    .map(({ backend, curve, inG2, checks, hasBudget, walker, sort, knobs, calls }) => {
+      const of = curve ?? 'bn254';
+      const group: Group = inG2 && groupsOf(of).includes('g2') ? 'g2' : 'g1';
+      // SwiftShader expands dot products, and its compiler crashes on them for fields of 381 bits,
+      // for pairs, and if checked with a ≠ 0; engines refuse them there
+      const isChecked = checks && (of === 'p256' || edwardsNames.some((name) => name === of));
+      const isTooMuch = group === 'g2' || oracles[of].coordinateBytes > 32 || isChecked;
+      const fieldProduct = knobs.fieldProduct === 'dot4' && isTooMuch ? 'unsigned' : knobs.fieldProduct;
+      // a budget needs room for the buckets of the widest window, and for points of 96 bytes
+      const budget = ((knobs.windowBits ?? 0) > 10 ? 96 : 9) * 2 ** 20 * (group === 'g2' ? 2 : 1);
+      return movedTo(backend, {
+        ...defined({ curve, checks, group: group === 'g2' ? group : undefined }),
+        tuning: { ...walker, ...sort, ...defined({ ...knobs, fieldProduct }) },
+        memoryBudget: hasBudget ? budget : null,
+        calls: calls.map((call) => callOf(call, encodingsOf({ curve: of, group }))),
+      });
+    });

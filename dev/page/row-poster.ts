@@ -1,5 +1,5 @@
 import { errorMessage } from '../bench/error-message.js';
-import type { RowPath, StampedRow } from '../bench/rows.js';
+import { rowPaths, type StampedRow } from '../bench/rows.js';
 import type { RowSink } from '../bench/run.js';
 
 const timeoutMs = 5000;
@@ -15,7 +15,7 @@ export function makeRowPoster() {
   const state = { failure: null as string | null, posted: 0 };
   let last: Promise<void> = Promise.resolve();
 
-  const send = async (path: RowPath, row: StampedRow): Promise<void> => {
+  const send = async (path: (typeof rowPaths)[number], row: StampedRow): Promise<void> => {
     if (state.failure !== null) return;
     try {
       const { ok, status } = await fetch(new URL(path, document.baseURI), {
@@ -32,8 +32,8 @@ export function makeRowPoster() {
     }
   };
   const sink: RowSink = {
-    post(path, row) {
-      last = last.then(() => send(path, row));
+    post(row) {
+      for (const path of rowPaths) last = last.then(() => send(path, row));
     },
     flushed: () => last,
   };

@@ -20,8 +20,9 @@ interface TheirCurve {
   readonly G2: TheirGroup;
 }
 
-const builders = { bn254: 'buildBn128', 'bls12-381': 'buildBls12381' } as const;
-const isTheirs = (curve: string): curve is keyof typeof builders => Object.hasOwn(builders, curve);
+/** Functions of ffjavascript that make curves. */
+export const builders = { bn254: 'buildBn128', 'bls12-381': 'buildBls12381' } as const;
+export const isTheirs = (curve: string): curve is keyof typeof builders => Object.hasOwn(builders, curve);
 
 export const inNode = typeof process === 'object' && process.versions?.node !== undefined;
 

@@ -7,7 +7,7 @@ import { appendFile, mkdir } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Plugin, PreviewServer, ViteDevServer } from 'vite';
-import { type RowPath, rowPaths } from '../bench/rows.js';
+import { rowPaths } from '../bench/rows.js';
 
 /**
  * Largest row. A row with phases takes about 2 KB; a trace takes 80 bytes a pass, and an MSM in
@@ -47,7 +47,7 @@ export function createRowLog(folder: string) {
   let last: Promise<void> = Promise.resolve();
 
   /** Appends rows one after the other, so that lines do not mix. */
-  const append = (path: RowPath, row: unknown): Promise<void> => {
+  const append = (path: string, row: unknown): Promise<void> => {
     const appended = last.then(async () => {
       await mkdir(folder, { recursive: true });
       await appendFile(join(folder, `${path}.jsonl`), `${JSON.stringify(row)}\n`);

@@ -1,6 +1,7 @@
 /** Starts a Chromium that has an adapter of the requested kind. */
 import { chromium } from 'playwright';
 import { describeAdapter } from '../adapter/adapter-line.mjs';
+import { CommandError } from '../command-line.mjs';
 import { inTime } from '../in-time.mjs';
 import { findChromium } from './find-chromium.mjs';
 
@@ -14,9 +15,6 @@ import { findChromium } from './find-chromium.mjs';
  * @property {{ executablePath: string, args: string[], env: Record<string, string> }} launchOptions
  *   options that start another one like it
  */
-
-/** No Chromium starts, or none has a requested adapter. The message says what to do. */
-export class NoBrowserError extends Error {}
 
 const COMMON = ['--no-sandbox', '--enable-unsafe-webgpu'];
 const SYSTEM = [
@@ -42,7 +40,7 @@ const PROBE_TIMEOUT_MS = 30_000;
  *
  * @param {AdapterRequest} adapter `auto` takes a GPU where Chromium finds one, else the software adapter
  * @returns {Promise<Launched>}
- * @throws NoBrowserError
+ * @throws CommandError 3 if no Chromium starts, or none has a requested adapter
  */
 export async function launchChromium(adapter) {
   /** @type {Set<string>} */
@@ -57,7 +55,8 @@ export async function launchChromium(adapter) {
       }
     }
   }
-  throw new NoBrowserError(
+  throw new CommandError(
+    3,
     reasons.size === 0
       ? `no Chromium found: set PW_EXECUTABLE to one (the one from npm runs on Linux x64 only, and this is ${process.platform} ${process.arch})`
       : `no Chromium with a${adapter === 'auto' ? 'n' : ` ${adapter}`} adapter:\n  ${[...reasons].join('\n  ')}`,

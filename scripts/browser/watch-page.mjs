@@ -1,4 +1,5 @@
 /** Opens the bench page in a browser and follows its run by reading `window.msmBench`. */
+import { CommandError } from '../command-line.mjs';
 import { inTime } from '../in-time.mjs';
 
 /**
@@ -8,14 +9,13 @@ import { inTime } from '../in-time.mjs';
 
 const POLL_MS = 250;
 
-/** A run made no progress for too long. The message names the step that was running. */
-export class StalledError extends Error {}
-
-/** A run made no progress at all. */
-export class NoFirstProgressError extends StalledError {}
-
-/** The page could not be opened, crashed, or was closed. */
-export class PageLostError extends Error {}
+/** Makes the error of a page that could not be opened, crashed, or was closed. @param {string} message */
+const pageLost = (message) =>
+  new CommandError(
+    7,
+    message,
+    'Check that the browser still runs and that the device has memory for this size. Farms also end long sessions.',
+  );
 
 /**
  * Opens the page and polls its run until the run ends.
@@ -28,6 +28,7 @@ export class PageLostError extends Error {}
  * @param {(row: MsmBench['rows'][number]) => void} options.onRow
  * @param {(bench: BenchState) => void} options.onProgress an error that it throws ends the watching
  * @returns {Promise<BenchState>} the state at the end of the run
+ * @throws CommandError 4 stalled, 5 no first progress, 7 page lost
  */
 export async function watchPage(page, url, { firstProgressSeconds, stallSeconds, onRow, onProgress }) {
   let seen = 0;
@@ -36,12 +37,12 @@ export async function watchPage(page, url, { firstProgressSeconds, stallSeconds,
   let doing = 'opening the page';
   let deadline = Date.now() + firstProgressSeconds * 1000;
 
-  if (page.isClosed()) throw new PageLostError('the page was closed before it was opened');
+  if (page.isClosed()) throw pageLost('the page was closed before it was opened');
   /** @type {Promise<never>} */
   const lost = new Promise((_, reject) => {
-    page.once('crash', () => reject(new PageLostError(`the page crashed while: ${doing}`)));
+    page.once('crash', () => reject(pageLost(`the page crashed while: ${doing}`)));
     page.once('close', () => {
-      reject(new PageLostError(`the page was closed, or the connection to its browser broke, while: ${doing}`));
+      reject(pageLost(`the page was closed, or the connection to its browser broke, while: ${doing}`));
     });
   });
   // the caller closes the page after the run, and then no promise is waiting for `lost`
@@ -49,8 +50,16 @@ export async function watchPage(page, url, { firstProgressSeconds, stallSeconds,
 
   const late = () =>
     ticks > 0
-      ? new StalledError(`no progress for ${stallSeconds} s while: ${doing}`)
-      : new NoFirstProgressError(`no progress within the first ${firstProgressSeconds} s while: ${doing}`);
+      ? new CommandError(
+          4,
+          `no progress for ${stallSeconds} s while: ${doing}`,
+          'On a slow device, raise --stall or use a smaller size. Otherwise its GPU or its tab hangs.',
+        )
+      : new CommandError(
+          5,
+          `no progress within the first ${firstProgressSeconds} s while: ${doing}`,
+          'On a slow connection, raise --first-progress. Otherwise check that the address is that of the bench page.',
+        );
 
   /**
    * @template T
@@ -73,7 +82,7 @@ export async function watchPage(page, url, { firstProgressSeconds, stallSeconds,
     const state = await watched(page.evaluate(readBench, seen).catch(nothingWhileItNavigates));
     if (state !== null) {
       const { rows, ...bench } = state;
-      if (runId !== '' && bench.runId !== runId) throw new PageLostError(`the page was loaded anew while: ${doing}`);
+      if (runId !== '' && bench.runId !== runId) throw pageLost(`the page was loaded anew while: ${doing}`);
       runId = bench.runId;
       if (bench.ticks > ticks) deadline = Date.now() + stallSeconds * 1000;
       ticks = bench.ticks;
@@ -97,7 +106,7 @@ export const hadNoWebGpu = ({ adapter, error }) =>
  *
  * @param {import('playwright').Page} page
  * @param {string} url
- * @throws PageLostError
+ * @throws CommandError
  */
 async function open(page, url) {
   /** @type {import('playwright').Response | null} */
@@ -106,10 +115,10 @@ async function open(page, url) {
     response = await page.goto(url, { timeout: 0 });
   } catch (error) {
     const [reason = ''] = /** @type {Error} */ (error).message.split('\n');
-    throw new PageLostError(`the browser cannot open the page: ${reason.replace(/^page\.goto: /, '')}`);
+    throw pageLost(`the browser cannot open the page: ${reason.replace(/^page\.goto: /, '')}`);
   }
   if (response !== null && !response.ok()) {
-    throw new PageLostError(`${url} was answered with ${response.status()} ${response.statusText()}`.trimEnd());
+    throw pageLost(`${url} was answered with ${response.status()} ${response.statusText()}`.trimEnd());
   }
 }
 

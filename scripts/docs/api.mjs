@@ -1,10 +1,9 @@
 /** Writes the API of all entries of the package as Markdown, from the docstrings. */
 import { Application, PageEvent, ReflectionKind, TSConfigReader } from 'typedoc';
+import { entries } from './navigation.mjs';
 
-/** Sources of the entries, as in `exports` of package.json. */
-const entryPoints = ['index', 'calibrate', 'formats', 'noble', 'node', 'snarkjs', 'msm/cpu/worker'].map(
-  (name) => `src/${name}.ts`,
-);
+/** Sources of the entries. */
+const entryPoints = entries.map((name) => `src/${name === 'worker' ? 'msm/cpu/worker' : name}.ts`);
 
 /** Options of typedoc-plugin-markdown: a page for each symbol, with a heading for each member. */
 const markdown = {
@@ -27,7 +26,10 @@ const markdown = {
 };
 
 /** Interfaces that the package implements; callers implement the others. */
-const handles = ['MsmEngine', 'Bases', 'Scalars', 'PointSection', 'NobleMsm', 'NobleBases', 'Accelerate'];
+const handles = [
+  ...['MsmEngine', 'Bases', 'Scalars', 'PointSection', 'NobleMsm', 'NobleBases', 'Accelerate'],
+  ...['FieldEngine', 'FieldVector', 'FieldOperations', 'SparseMatrix', 'ProvingKey'],
+];
 
 /**
  * Returns the public functions whose docstring has no `@example`. Methods that free need none.

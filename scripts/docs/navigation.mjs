@@ -9,7 +9,15 @@ const sections = [
     folder: 'how-to',
     text: 'How-to',
     pages: [
-      ...['snarkjs', 'noble', 'your-prover', 'files-and-encodings', 'bundlers-workers-csp'],
+      ...[
+        'snarkjs',
+        'prove-groth16',
+        'noble',
+        'your-prover',
+        'field-vectors',
+        'files-and-encodings',
+        'bundlers-workers-csp',
+      ],
       ...['many-calls', 'tune', 'several-machines', 'report-a-gpu'],
     ],
   },
@@ -50,7 +58,18 @@ const itemsOf = (/** @type {string} */ folder, /** @type {readonly string[]} */ 
   pagesOf(folder, known).map((name) => ({ text: titleOf(`${folder}/${name}`), link: `/${folder}/${name}` }));
 
 /** The entries of the package, as the pages of the API are named. */
-export const entries = ['index', 'calibrate', 'formats', 'noble', 'node', 'snarkjs', 'worker'];
+export const entries = [
+  'index',
+  'calibrate',
+  'fields',
+  'formats',
+  'groth16',
+  'noble',
+  'node',
+  'plonk',
+  'snarkjs',
+  'worker',
+];
 
 /** Returns the item of an entry: its functions first, then its types. @returns {Item} */
 const entryItem = (/** @type {string} */ name) => ({

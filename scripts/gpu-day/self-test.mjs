@@ -13,7 +13,7 @@ await onAdapter(process.argv[2], async () => {
   const { createMsmEngine } = await openLibrary(project);
   const gpu = openGpu();
   let isRight = true;
-  for (const fieldProduct of /** @type {const} */ (['unsigned', 'signed', 'dot4'])) {
+  for (const fieldProduct of /** @type {const} */ (['unsigned', 'signed', 'fma', 'dot4'])) {
     const device = await requestDevice();
     const engine = await createMsmEngine({ curve: 'bn254', device, gpu, tuning: { fieldProduct, cpuBelow: 0 } });
     // SwiftShader's compiler crashes on the kernels with dot products

@@ -39,7 +39,7 @@ export const steps = [
   {
     name: 'products',
     about: 'the whole MSM with each field product',
-    args: words('run --logn 16 --reps 7 --fieldproduct signed,unsigned,dot4'),
+    args: words('run --logn 16 --reps 7 --fieldproduct signed,unsigned,fma,dot4'),
     quick: words('run --logn 10 --reps 3 --fieldproduct signed,unsigned'),
     mostS: 60,
   },

@@ -26,7 +26,10 @@ export default ({ configTo = 'dist' }) =>
   [
     { entry: 'index', tsconfig: 'tsconfig.build.json' },
     { entry: 'calibrate', tsconfig: 'tsconfig.build.json' },
+    { entry: 'fields', tsconfig: 'tsconfig.build.json' },
     { entry: 'formats', tsconfig: 'tsconfig.build.json' },
+    { entry: 'groth16', tsconfig: 'tsconfig.build.json' },
+    { entry: 'plonk', tsconfig: 'tsconfig.build.json' },
     { entry: 'noble', tsconfig: 'tsconfig.build.json' },
     { entry: 'snarkjs', tsconfig: 'tsconfig.build.json' },
     { entry: 'node', tsconfig: 'tsconfig.node.json' },

@@ -81,11 +81,13 @@ export interface RunRecord {
    */
   readonly predicted: Prediction | null;
   /**
-   * Arithmetic of the CPU: WebAssembly with 128-bit SIMD or without; or BigInt, about ten times
-   * slower, where a content security policy forbids WebAssembly (`wasm-unsafe-eval` allows it) or
-   * the platform has none. null where the GPU computed.
+   * Arithmetic of the CPU: WebAssembly with fused multiply-adds of floats (relaxed SIMD), with
+   * products of 128 bits (wide arithmetic), with integers in 128-bit SIMD, or with integers of 64
+   * bits alone; or BigInt, about ten times slower, where a
+   * content security policy forbids WebAssembly (`wasm-unsafe-eval` allows it) or the platform has
+   * none. null where the GPU computed.
    */
-  readonly arithmetic: 'wasm-simd' | 'wasm' | 'bigint' | null;
+  readonly arithmetic: 'wasm-fma' | 'wasm-wide' | 'wasm-simd' | 'wasm' | 'bigint' | null;
   /** Workers that took part, in addition to the thread of the engine; 0 where the GPU computed. */
   readonly workers: number;
   /**

@@ -51,12 +51,13 @@ export interface Tuning {
    * slow shifts. `unsigned`: limbs of 13 bits, with products of at most 24 bits. `dot4`: four
    * products of bytes at a time; it needs the WGSL language feature
    * `packed_4x8_integer_dot_product`, is slow on chips without such an instruction, and is refused
-   * on software adapters for primes above 256 bits and in G2. `signed` needs a device that rounds
-   * f32 sums to nearest; on others its wrong results are refused and never returned. An engine uses
-   * one product for all its work on a device: by default the fastest one of the chip
-   * (docs/reference/chips.md).
+   * on software adapters for primes above 256 bits and in G2. `fma`: limbs of 24 bits with floats
+   * for the high halves of their products, for chips with slow multiplications of integers; exact
+   * with a fused `fma` and without. `signed` needs a device that rounds f32 sums to nearest; on
+   * others its wrong results are refused and never returned. An engine uses one product for all its
+   * work on a device: by default the fastest one of the chip (docs/reference/chips.md).
    */
-  readonly fieldProduct: 'signed' | 'unsigned' | 'dot4';
+  readonly fieldProduct: 'signed' | 'unsigned' | 'dot4' | 'fma';
   /**
    * Largest number of scalars of an MSM that the CPU computes, 0 to 2^16; the GPU computes all
    * larger ones, and with 0 all of them. Zeros do not count where they are the majority. Each
@@ -75,4 +76,10 @@ export interface Tuning {
    * with `static` one chunk for each thread. With `static` the chunks of a thread are strided.
    */
   readonly cpuChunk: number;
+  /**
+   * Arithmetic of the CPU, with the names of `RunRecord.arithmetic`. `auto`: the fastest that the
+   * platform has. Another one is for measurements; an MSM rejects with `bad-argument` where the
+   * platform does not have it.
+   */
+  readonly cpuArithmetic: 'auto' | 'wasm-fma' | 'wasm-wide' | 'wasm-simd' | 'wasm' | 'bigint';
 }

@@ -1,7 +1,8 @@
 import type { AffinePoint, Coordinate } from '../api/values.js';
 import type { CurveContext } from '../curves/curve.js';
 import { addAffine, infinityOf, type Jacobian, multiply, toAffine } from '../curves/jacobian.js';
-import { encodePoints, encodeScalars } from '../engine/arguments.js';
+import { encodePoints } from '../engine/arguments.js';
+import { writeNumber } from '../engine/bytes.js';
 import { mod } from '../field/modulus.js';
 import { publicPoint } from '../msm/stages/combine-windows.js';
 import { Random } from './random.js';
@@ -34,11 +35,14 @@ export const makeProblem = (curve: CurveContext, n: number): Problem => {
     scalars.reduce((total, scalar, i) => total + scalar * BigInt((i % distinct) + 1), 0n),
     curve.order,
   );
+  const each = curve.scalarBytes / 8;
+  const words = new BigUint64Array(n * each);
+  for (const [i, scalar] of scalars.entries()) writeNumber(words, i * each, each, scalar);
   const points = scalars.map((_, i) => multiples[i % distinct] as AffinePoint<Coordinate>);
   return {
     n,
     points: encodePoints(curve, points),
-    scalars: encodeScalars(curve, scalars, 'scalars'),
+    scalars: new Uint8Array(words.buffer),
     expected: publicPoint(curve, toAffine(curve, multiply(curve, logarithm, curve.generator))),
   };
 };

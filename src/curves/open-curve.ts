@@ -17,6 +17,18 @@ import type { Group, NamedCurve } from './names.js';
 
 const isEdwards = (curve: AnyCurve | EdwardsCurve): curve is EdwardsCurve => !('b' in curve);
 
+/** Contexts of curves by name. Engines of a curve share what is generated from its constants. */
+const ofNamed = new WeakMap<object, CurveContext>();
+
+const contextOfNamed = (found: AnyCurve | EdwardsCurve): CurveContext => {
+  const known = ofNamed.get(found);
+  if (known !== undefined) return known;
+  const curve = isEdwards(found) ? weierstrassOf(found) : found;
+  const context = curveContext(curve, curve.nonResidue === undefined ? undefined : quadraticField);
+  ofNamed.set(found, context);
+  return context;
+};
+
 /**
  * Resolves the curve of a caller, given by name or constants. Checks constants as far as that is
  * quick: with a wrong order, GPU and CPU would return different sums, because they reduce scalars
@@ -30,8 +42,7 @@ export const openCurve = async (given: NamedCurve | AnyCurve, group: Group | und
   }
   if (typeof given !== 'object' || given === null) {
     const found = await resolveCurve(given, group ?? 'g1');
-    const curve = isEdwards(found) ? weierstrassOf(found) : found;
-    return curveContext(curve, curve.nonResidue === undefined ? undefined : quadraticField);
+    return contextOfNamed(found);
   }
   // read before the first await, so that later changes of the object have no effect
   const own = constantsOf(given);

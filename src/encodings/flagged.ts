@@ -183,14 +183,14 @@ export const flagged = (flagsOf: (curve: CurveContext) => Flags, sign: RootSign,
   const ownLayout = (curve: CurveContext): Layout => layoutOf(curve, flagsOf(curve), sign, isWhole);
   return {
     size: (curve) => ownLayout(curve).size,
-    read: (curve, bytes) => {
+    read: (curve, bytes, first) => {
       const { pointBytes } = curve;
       const layout = ownLayout(curve);
       const { size } = layout;
       const points = new Uint8Array((bytes.length / size) * pointBytes);
       for (let i = 0; i < bytes.length / size; i++) {
         const point = points.subarray(i * pointBytes, (i + 1) * pointBytes);
-        readPoint(curve, layout, bytes.subarray(i * size, (i + 1) * size), point, i);
+        readPoint(curve, layout, bytes.subarray(i * size, (i + 1) * size), point, first + i);
       }
       return points;
     },

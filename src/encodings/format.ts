@@ -10,9 +10,10 @@ export interface Format {
   /**
    * Converts encoded points to x‖y in little-endian bytes. May write over `bytes` and return them.
    *
+   * @param first index of the first of these points, for errors
    * @throws RangeError naming the point, as `points[i]`
    */
-  read(curve: CurveContext, bytes: Bytes): Bytes;
+  read(curve: CurveContext, bytes: Bytes, first: number): Bytes;
   /** Converts one point from x‖y in little-endian bytes. May write over `bytes` and return them. */
   write(curve: CurveContext, bytes: Bytes): Bytes;
   /** True if the encoding cannot represent infinity. */

@@ -20,14 +20,14 @@ export const bigEndian: Format = { size: plainSize, ...reversed(({ field }) => f
  */
 export const aztec: Format = {
   size: plainSize,
-  read: (curve, bytes) => {
+  read: (curve, bytes, first) => {
     const { pointBytes } = curve;
-    for (let at = 0, i = 0; at < bytes.length; at += pointBytes, i++) {
+    for (let at = 0, i = first; at < bytes.length; at += pointBytes, i++) {
       const point = bytes.subarray(at, at + pointBytes);
       if (point.every((byte) => byte === 0)) throw new RangeError(`points[${i}] is (0, 0), and infinity is all ones`);
       if (point.every((byte) => byte === 0xff)) point.fill(0);
     }
-    return bigEndian.read(curve, bytes);
+    return bigEndian.read(curve, bytes, first);
   },
   write: (curve, bytes) => (bytes.every((byte) => byte === 0) ? bytes.fill(0xff) : bigEndian.write(curve, bytes)),
 };
@@ -55,7 +55,7 @@ export const montgomery: Format = {
  */
 export const eip2537: Format = {
   size: ({ coordinates }) => 128 * coordinates.degree,
-  read: ({ field, coordinates }, bytes) => {
+  read: ({ field, coordinates }, bytes, first) => {
     const padding = 64 - field.bytes;
     const numbers = 2 * coordinates.degree;
     const points = new Uint8Array((bytes.length / 64) * field.bytes);
@@ -63,7 +63,7 @@ export const eip2537: Format = {
       const number = bytes.subarray(64 * i, 64 * (i + 1));
       if (number.subarray(0, padding).some((byte) => byte !== 0)) {
         throw new RangeError(
-          `points[${Math.floor(i / numbers)}]: the ${padding} bytes in front of a coordinate must be 0`,
+          `points[${first + Math.floor(i / numbers)}]: the ${padding} bytes in front of a coordinate must be 0`,
         );
       }
       points.set(number.subarray(padding), i * field.bytes);

@@ -5,20 +5,11 @@ import { hasPrimeOrder } from '../curves/prime-order.js';
 import { badArgument, kindOf, show } from '../errors.js';
 import { ownOptions } from '../own-options.js';
 import { AGEING_MS } from '../scheduling/edf.js';
-import { copyBytes, givenBytes, roomFor } from './bytes.js';
+import { copyBytes, givenBytes, roomFor, writeNumber } from './bytes.js';
 
 /** Copies an array by index, with holes. An array of a caller's class may have another iterator. */
 export const itemsOf = <Item>(given: readonly Item[]): Item[] =>
   Array.from({ length: given.length }, (_, i) => given[i] as Item);
-
-/** Writes the little-endian bytes of `value` at `at`. */
-const writeBytes = (target: Uint8Array, at: number, length: number, value: bigint): void => {
-  let rest = value;
-  for (let i = 0; i < length; i++) {
-    target[at + i] = Number(rest & 0xffn);
-    rest >>= 8n;
-  }
-};
 
 /**
  * Reads the probability of a verification.
@@ -145,6 +136,7 @@ export const encodePoints = (
   }
   const count = points.length;
   const bytes = roomFor('points', count, pointBytes);
+  const words = new BigUint64Array(bytes.buffer);
   // by index, because the array's class may have another iterator
   for (let i = 0; i < count; i++) {
     const point = (points as readonly AffinePoint<Coordinate>[])[i];
@@ -158,7 +150,7 @@ export const encodePoints = (
       if (typeof value !== 'bigint') throw badArgument(`points[${i}].${name} must be a bigint, got ${kindOf(value)}`);
       if (value < 0n || value >= field.p) throw badArgument(`points[${i}].${name} must be in [0, p), got ${value}`);
       if (value !== 0n) isZero = false;
-      writeBytes(bytes, i * pointBytes + at * field.bytes, field.bytes, value);
+      writeNumber(words, (i * pointBytes + at * field.bytes) / 8, field.bytes / 8, value);
     }
     // zero bytes encode infinity
     if (isZero) throw badArgument(`points[${i}] is (0, 0) and not marked as infinity; it is no point of the curve`);
@@ -229,38 +221,6 @@ export const readOffsets = ({ offset, offsets }: CallOptions, scalars: readonly 
     if (offset === undefined) throw badArgument(`options.offsets[${i}] is missing`);
     return offset;
   });
-};
-
-/**
- * Returns the scalars of `msm`, or of one vector of `msmBatch`, as bytes.
- *
- * @param name of the argument, for errors
- * @throws MsmError `bad-argument`
- */
-export const encodeScalars = (
-  { scalarBytes }: CurveContext,
-  scalars: BytesLike | readonly bigint[],
-  name: string,
-): Uint8Array<ArrayBuffer> => {
-  const given = copyBytes(name, scalars, scalarBytes, 'scalar');
-  if (given !== null) return given;
-  if (!Array.isArray(scalars)) {
-    throw badArgument(`${name} must be bytes (a Uint8Array, say) or an array of bigints, got ${kindOf(scalars)}`);
-  }
-  const count = scalars.length;
-  const bytes = roomFor(name, count, scalarBytes);
-  for (let i = 0; i < count; i++) {
-    const scalar = (scalars as readonly unknown[])[i];
-    if (typeof scalar !== 'bigint') throw badArgument(`${name}[${i}] must be a bigint, got ${kindOf(scalar)}`);
-    if (scalar < 0n || scalar >> BigInt(8 * scalarBytes) !== 0n) {
-      // a scalar may be secret, and messages may be logged: the message does not have its value
-      throw badArgument(
-        `${name}[${i}] must be in [0, 2^${8 * scalarBytes}), got one ${scalar < 0n ? 'below' : 'above'}`,
-      );
-    }
-    writeBytes(bytes, i * scalarBytes, scalarBytes, scalar);
-  }
-  return bytes;
 };
 
 /**

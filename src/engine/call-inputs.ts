@@ -6,15 +6,8 @@ import { badArgument, show } from '../errors.js';
 import type { LoadedBases } from '../msm/inputs/loaded-bases.js';
 import { LoadedScalars } from '../msm/inputs/loaded-scalars.js';
 import type { ScalarVector } from '../msm/inputs/scalar-vectors.js';
-import {
-  type CallOptions,
-  encodedBytes,
-  encodeScalars,
-  isPlain,
-  itemsOf,
-  readOffset,
-  readOffsets,
-} from './arguments.js';
+import { type CallOptions, itemsOf, readOffset, readOffsets } from './arguments.js';
+import { copyScalars } from './given-scalars.js';
 
 export type GivenPoints = BytesLike | readonly AffinePoint<Coordinate>[];
 export type GivenScalars = BytesLike | readonly bigint[] | Scalars;
@@ -62,11 +55,10 @@ export class CallInputs {
     return (lengths as readonly number[]).filter((each) => each > 0);
   }
 
-  /** Copies scalars and does not decode them yet. @throws MsmError `bad-argument` */
-  readScalars(given: BytesLike | readonly bigint[], encoding: ScalarEncoding | undefined, name: string) {
-    return isPlain(encoding)
-      ? encodeScalars(this.#curve, given, name)
-      : encodedBytes(name, given, this.#curve.scalarBytes, 'scalarEncoding');
+  /** Checks and copies scalars, and does not convert them yet. @throws MsmError `bad-argument` */
+  readScalars(given: BytesLike | readonly bigint[], encoding: ScalarEncoding | undefined): ScalarVector {
+    const copied = copyScalars(this.#curve, given, encoding, 'scalars');
+    return { ...copied, n: copied.scalars.length / this.#curve.scalarBytes, offset: 0, loaded: null };
   }
 
   /** Reads the scalars and the offset of `msm`. @throws MsmError `bad-argument`, `destroyed` */
@@ -99,8 +91,11 @@ export class CallInputs {
     if (loaded !== null && loaded.store.order !== this.#curve.order) {
       throw badArgument(`${names.scalars} were loaded for a group of another order than ${this.#curve.name}'s`);
     }
-    const scalars = loaded?.bytes ?? this.readScalars(given as Exclude<GivenScalars, Scalars>, encoding, names.scalars);
-    const n = scalars.length / this.#curve.scalarBytes;
-    return { scalars, n, offset: readOffset(bases.length, n, offset, names), loaded };
+    const copied =
+      loaded === null
+        ? copyScalars(this.#curve, given as Exclude<GivenScalars, Scalars>, encoding, names.scalars)
+        : { scalars: loaded.bytes };
+    const n = copied.scalars.length / this.#curve.scalarBytes;
+    return { ...copied, n, offset: readOffset(bases.length, n, offset, names), loaded };
   }
 }

@@ -2,31 +2,29 @@
 import type { AffinePoint, Coordinate } from '../api/values.js';
 import type { CurveContext } from '../curves/curve.js';
 import type { ScalarVector } from '../msm/inputs/scalar-vectors.js';
+import { TimeSlice } from '../scheduling/time-slice.js';
 import type { CallContext } from '../session/call-context.js';
-import { readScalarVectors } from './decode.js';
+import { convertScalars } from './given-scalars.js';
 import type { GroupMember, RequestGroup, SumRequest } from './request-group.js';
 import { type ResultWriter, resultWriter } from './results.js';
 
-/** Decoded scalars of a request, and the writer of its results. */
+/** A request whose scalars are converted, and the writer of its results. */
 interface Prepared {
   readonly member: GroupMember;
   readonly vectors: readonly ScalarVector[];
   readonly write: ResultWriter;
 }
 
-/** Decoded vectors on the same bases. */
+/** Vectors on the same bases, with their scalars converted. */
 export type GroupInput = Pick<SumRequest, 'bases' | 'vectors' | 'verify'>;
 
 /** Computes the sums of vectors, in their order. */
 export type Multiply = (input: GroupInput, call: CallContext) => Promise<readonly AffinePoint<Coordinate>[]>;
 
-const prepare = async (curve: CurveContext, member: GroupMember): Promise<Prepared> => {
+const prepare = async (curve: CurveContext, member: GroupMember, timeSlice: TimeSlice): Promise<Prepared> => {
   const { vectors, scalarEncoding, result } = member.request;
-  return {
-    member,
-    vectors: await readScalarVectors(curve, vectors, scalarEncoding),
-    write: await resultWriter(curve, result),
-  };
+  await convertScalars(curve, vectors, scalarEncoding, timeSlice);
+  return { member, vectors, write: await resultWriter(curve, result) };
 };
 
 /** Computes a group, and settles each member with its results or its error. Never rejects. */
@@ -37,10 +35,11 @@ export const computeGroup = async (
   call: CallContext,
 ): Promise<void> => {
   call.clock.enter('encodeMs');
+  const timeSlice = new TimeSlice(() => call.checkpoint());
   const ready: Prepared[] = [];
   for (const member of members) {
     try {
-      ready.push(await prepare(curve, member));
+      ready.push(await prepare(curve, member, timeSlice));
     } catch (error) {
       member.fail(error);
     }

@@ -17,17 +17,22 @@ import type { ScalarVector } from '../msm/inputs/scalar-vectors.js';
 import { loadedTables } from '../msm/plan/workload.js';
 import { publicPoint } from '../msm/stages/combine-windows.js';
 import type { Abandon, CallQueue, CallTicket } from '../scheduling/call-queue.js';
+import { nextTurn, TimeSlice } from '../scheduling/time-slice.js';
 import { CallContext } from '../session/call-context.js';
 import { CallClock } from '../session/clock.js';
 import { assertTestable, type CallOptions, countPoints, readCallOptions, readPrecompute } from './arguments.js';
 import { CallInputs, type GivenPoints, type GivenScalars, scalarBytesOf } from './call-inputs.js';
 import { computeGroup, type GroupInput, type Multiply } from './compute-group.js';
-import { readPoints, readScalarVectors } from './decode.js';
+import { readPoints } from './decode.js';
 import type { EngineParts } from './engine-parts.js';
+import { convertScalars } from './given-scalars.js';
 import { abortWhenAllAbort, groupOf, type SumRequest } from './request-group.js';
 import type { ResultPoint } from './results.js';
 
 type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Bytes whose copy at the call takes a turn of the event loop: about 2 ms. */
+const BYTES_OF_A_TURN = 2 ** 21;
 
 export class Engine implements MsmEngine<Coordinate> {
   readonly #parts: EngineParts;
@@ -121,7 +126,8 @@ export class Engine implements MsmEngine<Coordinate> {
     const tables = loadedTables(this.#curve, readPrecompute(settings));
     // checked before the points are read, which may take long
     this.#backend.assertFits(countPoints(this.#curve, points, encoding), tables);
-    const source = await readPoints(this.#curve, points, encoding);
+    const timeSlice = new TimeSlice(() => this.#assertUsable(settings.signal));
+    const source = await readPoints(this.#curve, points, encoding, timeSlice);
     this.#backend.assertFits(source.bytes.length / this.#curve.pointBytes, tables);
     const request = { source, tables, label, checkSubgroup };
     const load = async (call: CallContext): Promise<Bases> => {
@@ -138,18 +144,15 @@ export class Engine implements MsmEngine<Coordinate> {
     const settings = readCallOptions(options);
     this.#assertUsable(settings.signal);
     const { scalarEncoding, label = 'scalars' } = settings;
-    const given = this.#inputs.readScalars(scalars, scalarEncoding, 'scalars');
-    const { scalarBytes } = this.#curve;
-    const n = given.length / scalarBytes;
+    const given = this.#inputs.readScalars(scalars, scalarEncoding);
     const load = async (call: CallContext): Promise<Scalars> => {
-      const plain = { scalars: given, n, offset: 0, loaded: null };
-      const [vector] = await readScalarVectors(this.#curve, [plain], scalarEncoding);
+      await convertScalars(this.#curve, [given], scalarEncoding, new TimeSlice(() => call.checkpoint()));
       call.checkpoint();
-      const store = new ScalarStore(this.#curve, (vector as ScalarVector).scalars, label);
+      const store = new ScalarStore(this.#curve, given.scalars, label);
       await this.#backend.place(store, call);
-      return new LoadedScalars(store, scalarBytes, 0, n, false);
+      return new LoadedScalars(store, this.#curve.scalarBytes, 0, given.n, false);
     };
-    const { length } = given;
+    const { length } = given.scalars;
     return this.#run('loadScalars', length, settings, new CallClock(), load, (loaded) => loaded.destroy());
   }
 
@@ -220,8 +223,10 @@ export class Engine implements MsmEngine<Coordinate> {
   ): Promise<Result> {
     const { priority = 'normal', deadline = null, signal, request, onProgress } = settings;
     const assertUsable = (): void => this.#assertUsable(undefined);
-    const begin = (ticket: CallTicket): Promise<Result> =>
-      task(new CallContext({ ticket, clock, onProgress, assertUsable }));
+    const begin = async (ticket: CallTicket): Promise<Result> => {
+      if (bytes > BYTES_OF_A_TURN) await nextTurn();
+      return task(new CallContext({ ticket, clock, onProgress, assertUsable }));
+    };
     const queued = { kind, priority, deadline, bytes, signal, request };
     return this.#queue.run(begin, queued, abandon);
   }

@@ -8,8 +8,10 @@
  *   suffice (src/field/product-unsigned.ts, wgsl/field/field-words.wgsl).
  * - `dot4`: words, multiplied four bytes at a time (src/field/product-dot4.ts,
  *   wgsl/field/field-words.wgsl).
+ * - `fma`: words, split into limbs of 24 bits for a product, whose high halves come from floats
+ *   (src/field/product-fma.ts, wgsl/field/field-words.wgsl).
  */
-export const fieldProducts = ['signed', 'unsigned', 'dot4'] as const;
+export const fieldProducts = ['signed', 'unsigned', 'dot4', 'fma'] as const;
 
 /** A way to compute products; `fieldProducts` describes each. */
 export type FieldProduct = (typeof fieldProducts)[number];
@@ -83,6 +85,9 @@ export const invert = (a: bigint, m: bigint): bigint => {
 /** Bits of a limb of unsigned products. */
 export const UNSIGNED_LIMB_BITS = 13;
 
+/** Bits of a limb of products by floats: as many as a float has. */
+export const FLOAT_LIMB_BITS = 24;
+
 /**
  * Spare bits of elements between unsigned products: elements are below 2p, and sums of two below
  * 4p.
@@ -95,7 +100,7 @@ export const lazyLimbs = ({ bits }: Pick<Modulus, 'bits'>, width: number): numbe
 
 const montgomeryBitsOf = (product: FieldProduct, bits: number, limbs: number): number => {
   if (product === 'signed') return LIMB_BITS * limbs;
-  const width = product === 'dot4' ? 32 : UNSIGNED_LIMB_BITS;
+  const width = { unsigned: UNSIGNED_LIMB_BITS, dot4: 32, fma: FLOAT_LIMB_BITS }[product];
   return width * lazyLimbs({ bits }, width);
 };
 

@@ -90,7 +90,7 @@ export const dot4Product = (m: Modulus): WordProgram => {
       // modulo 2^32, so higher columns do not matter
       const [c0, c1, c2, c3] = whole as [Word, Word, Word, Word];
       const u = program.let(`u${i}`, sumLow(c0, left(c1, 8), left(c2, 16), left(c3, 24)));
-      const q = program.let(`q${i}`, timesLow(u, Number(n0)));
+      const q = program.let(`q${i}`, timesLow(u, number(Number(n0))));
       const reduced = range(columnCount).map((k) =>
         program.let(`y${i}_${k}`, sum(whole[k] as Word, dot4(q, windowOf(p, k)))),
       );

@@ -5,6 +5,7 @@ import { inverseView } from './inverse-wgsl.js';
 import { balancedDigits, digitsOf, LIMB_BITS, lazyLimbs, type Modulus } from './modulus.js';
 import { montgomeryProduct } from './product.js';
 import { dot4Product } from './product-dot4.js';
+import { fmaProduct } from './product-fma.js';
 import { unsignedProduct } from './product-unsigned.js';
 import { body, floatLiteral, inUnits, list, literals } from './statements.js';
 import { type Limbs, range, StraightLine, type Term } from './straight-line.js';
@@ -154,9 +155,9 @@ const wordsView = (m: Modulus): TemplateView => {
     unpackedWords: list(count, (i) => (i < m.words ? `a.v${i >> 2}.${'xyzw'[i & 3]}` : '0u')),
     roomInWords: count <= m.words,
     products:
-      m.product === 'dot4'
-        ? [product('field_mul', dot4Product(m))]
-        : [product('field_mul', unsignedProduct(m, false)), product('field_square', unsignedProduct(m, true))],
+      m.product === 'unsigned'
+        ? [product('field_mul', unsignedProduct(m, false)), product('field_square', unsignedProduct(m, true))]
+        : [product('field_mul', (m.product === 'dot4' ? dot4Product : fmaProduct)(m))],
     squares: m.product === 'unsigned',
     one: constant(m.r),
   };

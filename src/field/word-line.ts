@@ -68,11 +68,26 @@ export const sumLow = (...terms: readonly Word[]): Word => ({
 export const times = (a: Word, b: Word): Word =>
   a.most * b.most === 0 ? number(0) : checked({ wgsl: `${a.wgsl} * ${b.wgsl}`, most: a.most * b.most });
 
-/** Returns the product modulo 2^32. */
-export const timesLow = (a: Word, factor: number): Word => ({
-  wgsl: `${a.wgsl} * ${factor}u`,
+/** Returns the product of two names or constants modulo 2^32. */
+export const timesLow = (a: Word, b: Word): Word => ({ wgsl: `${a.wgsl} * ${b.wgsl}`, most: MOST, wraps: true });
+
+/** Returns the difference of a sum and a word modulo 2^32. */
+export const minus = (a: Word, b: Word): Word =>
+  b.most === 0 ? a : { wgsl: `${a.wgsl} - ${operand(b)}`, most: MOST, wraps: true };
+
+/** Returns a value that is `most` or less, as is known. @throws RangeError if it may be no word */
+export const known = (a: Word, most: number): Word => checked({ ...a, most });
+
+/** Returns a name or constant as a float. @throws RangeError if the float may be another number */
+export const float = (a: Word): Word => {
+  if (a.most >= 2 ** 24) throw new RangeError(`'${a.wgsl}' could have more than 24 bits`);
+  return { wgsl: /^\d/.test(a.wgsl) ? `${a.most}.0f` : `f32(${a.wgsl})`, most: a.most };
+};
+
+/** Returns the bits of a·b + c, of floats and a power of two c, rounded once or twice. */
+export const roundedBits = (a: Word, b: Word, c: number): Word => ({
+  wgsl: `bitcast<u32>(fma(${a.wgsl}, ${b.wgsl}, ${c}.0f))`,
   most: MOST,
-  wraps: true,
 });
 
 /** Returns ⌊a / 2^bits⌋. */

@@ -164,6 +164,17 @@ const openPlonk = (file: OpenFile, sections: Sections, header: Fields, protocol:
   };
 };
 
+/** The file of a key, for readers of further sections. */
+export interface KeyFile {
+  readonly file: OpenFile;
+  readonly sections: Sections;
+}
+
+const files = /* @__PURE__ */ new WeakMap<Zkey, KeyFile>();
+
+/** Returns the file of a key that `openZkey` returned. */
+export const fileOf = (zkey: Zkey): KeyFile => files.get(zkey) as KeyFile;
+
 /**
  * Opens a `.zkey` of snarkjs: Groth16, PLONK or FFLONK, on BN254 or BLS12-381. Reads its headers,
  * and no points.
@@ -196,5 +207,8 @@ export const openZkey = async (source: FileSource): Promise<Zkey> => {
     throw badArgument(`zkey: protocol ${id} is unknown; there are 1 (groth16), 2 (plonk), 10 (fflonk)`);
   }
   const header = await Fields.read(file, sectionOf(file, sections, 2, 'header'), 'section 2 (header)');
-  return protocol === 'groth16' ? openGroth16(file, sections, header) : openPlonk(file, sections, header, protocol);
+  const zkey =
+    protocol === 'groth16' ? openGroth16(file, sections, header) : openPlonk(file, sections, header, protocol);
+  files.set(zkey, { file, sections });
+  return zkey;
 };

@@ -1,7 +1,42 @@
-/** Longest time that the CPU computes before the event loop runs, in milliseconds: a frame. */
-const SLICE_MS = 16;
+/**
+ * Milliseconds after which a computation lets the event loop run: half a frame, since the last step
+ * may take long, and the page has work of its own.
+ */
+const SLICE_MS = 8;
 
-/** Lets the page's event loop run every 16 ms. */
+/** Returns a channel; null where the platform has none. */
+const newChannel = (): MessageChannel | null => {
+  if (typeof MessageChannel !== 'function') return null;
+  try {
+    return new MessageChannel();
+  } catch {
+    // Node reads options of its own from an altered `Object.prototype`
+    return null;
+  }
+};
+
+/**
+ * Resolves in a later turn of the event loop, after timers, messages and frames that are due. It is
+ * a message: `setTimeout` takes 1 ms in Node, 4 ms in pages and 1 s in hidden ones, and the
+ * continuations of `scheduler.yield` go before timers, messages and frames in Chromium.
+ */
+export const nextTurn = (): Promise<void> =>
+  new Promise((resolve) => {
+    const channel = newChannel();
+    if (channel === null) {
+      setTimeout(resolve, 0);
+      return;
+    }
+    const { port1, port2 } = channel;
+    port1.onmessage = () => {
+      // an open port keeps Node running
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(null);
+  });
+
+/** Lets the page's event loop run every 8 ms. */
 export class TimeSlice {
   readonly #onCheckpoint: () => Promise<void> | void;
   #asked = 0;
@@ -32,7 +67,7 @@ export class TimeSlice {
 
   /** Lets the event loop run, and passes a checkpoint. */
   async yield(): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    await nextTurn();
     await this.checkpoint();
     this.#last = performance.now();
   }

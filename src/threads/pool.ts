@@ -42,6 +42,7 @@ export class Pool<Task, Result> {
   readonly #inputs = new SharedMemory();
   readonly #counters = new SharedMemory();
   #isBusy = false;
+  #isReserved = false;
   #idle: ReturnType<typeof setTimeout> | undefined;
 
   /**
@@ -82,9 +83,20 @@ export class Pool<Task, Result> {
     return this.#workers.all.length;
   }
 
-  /** True while a round runs. */
+  /** True while a round runs, or the pool is reserved for one. */
   get isBusy(): boolean {
-    return this.#isBusy;
+    return this.#isBusy || this.#isReserved;
+  }
+
+  /** Reserves the pool for a round whose input is prepared in turns, until `run` or `release`. */
+  reserve(): void {
+    this.#assertIdle();
+    this.#isReserved = true;
+  }
+
+  /** Ends a reservation without a round. */
+  release(): void {
+    this.#isReserved = false;
   }
 
   /** True if no more workers are started, because too many died. */
@@ -110,6 +122,7 @@ export class Pool<Task, Result> {
     const source = chunkSource(round.distribution, round.chunks, maxWorkers + 1, counters);
     const { silentMs } = this.#timeouts;
     const running = new RoundRun(round, source, this.#workers, { maxWorkers, silentMs });
+    this.#isReserved = false;
     this.#isBusy = true;
     this.#workers.round = running;
     try {

@@ -1,6 +1,5 @@
 /** Engines without a GPU: the same calls, answers and refusals. */
 import { describe, expect, test } from 'vitest';
-import { engineIn } from '../../dev/cases/engine-in.js';
 import { everyEncoding, everyGroup, everyPoints, everyScalars, pairwiseCases } from '../../dev/cases/list.js';
 import { makeCase } from '../../dev/cases/msm-case.js';
 import { type CurveGroup, oracleOf } from '../../dev/oracle/curves.js';
@@ -9,17 +8,15 @@ import { encodePoints, type OracleCurve, toAffinePoint } from '../../dev/oracle/
 import { bls12381 } from '../../src/curves/bls12-381.js';
 import { cubic, curveContext } from '../../src/curves/curve.js';
 import { squareRoot } from '../../src/field/square-root.js';
-import { type Coordinate, createMsmEngine, type MsmEngine, MsmError } from '../../src/index.js';
+import { type Coordinate, createMsmEngine, type MsmEngine, MsmError, type Tuning } from '../../src/index.js';
+import { inWasm } from '../support/arithmetic.js';
+import { keptEngine } from '../support/engines.js';
 import { getDevice } from '../support/gpu.js';
+import { smallCase, smallCurve } from '../support/small-curve.js';
+import { sleep } from '../support/time.js';
 
 const backend = 'cpu';
-const engines = new Map<string, Promise<MsmEngine<Coordinate>>>();
-const engineOf = (of: CurveGroup): Promise<MsmEngine<Coordinate>> => {
-  const key = `${of.curve} ${of.group}`;
-  const engine = engines.get(key) ?? engineIn(createMsmEngine, of, { backend });
-  engines.set(key, engine);
-  return engine;
-};
+const engineOf = (of: CurveGroup): Promise<MsmEngine<Coordinate>> => keptEngine(of, { backend });
 const bn254 = { curve: 'bn254', group: 'g1' } as const;
 
 describe('the choice of a backend', () => {
@@ -30,7 +27,7 @@ describe('the choice of a backend', () => {
     expect(engine.adapter).toMatchObject({ vendor: 'cpu', software: true });
     const bases = await engine.loadBases([{ x: 1n, y: 2n, infinity: false }]);
     expect(await engine.msm(bases, [3n])).toEqual(toAffinePoint(oracleOf(bn254).Point.BASE.multiply(3n)));
-    expect(engine.lastRun).toMatchObject({ on: 'cpu', arithmetic: 'wasm-simd', n: 1, verified: true, submits: 0 });
+    expect(engine.lastRun).toMatchObject({ on: 'cpu', arithmetic: inWasm, n: 1, verified: true, submits: 0 });
     await expect(createMsmEngine({ curve: 'bn254', backend: 'gpu' })).rejects.toMatchObject({ code: 'no-webgpu' });
   });
 
@@ -54,7 +51,7 @@ describe('the choice of a backend', () => {
 
   test('with a device the GPU computes, and small MSMs run on the CPU', async () => {
     const device = await getDevice();
-    const { points, scalars, expected } = makeCase({ points: 'distinct', scalars: 'random', n: 3, seed: 1 });
+    const { points, scalars, expected } = smallCase(3);
     for (const [wanted, backends, on] of [
       ['auto', ['gpu', 'cpu'], 'cpu'],
       ['gpu', ['gpu'], 'gpu'],
@@ -62,12 +59,12 @@ describe('the choice of a backend', () => {
       ['both', ['gpu', 'cpu'], 'cpu'],
     ] as const) {
       const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 };
-      const engine = await createMsmEngine({ curve: 'bn254', device, backend: wanted, tuning });
+      const engine = await createMsmEngine({ curve: smallCurve, device, backend: wanted, tuning });
       expect(engine.backends).toEqual(backends);
-      const bases = await engine.loadBases(points.bytes);
-      expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
+      const bases = await engine.loadBases(points);
+      expect(await engine.msm(bases, scalars)).toEqual(expected);
       expect(engine.lastRun?.on).toBe(on);
-      expect(engine.lastRun?.arithmetic).toBe(on === 'gpu' ? null : 'wasm-simd');
+      expect(engine.lastRun?.arithmetic).toEqual(on === 'gpu' ? null : inWasm);
       engine.destroy();
     }
     for (const wrong of ['all', '', 1, null]) {
@@ -77,17 +74,49 @@ describe('the choice of a backend', () => {
   });
 });
 
+describe('tuning.cpuArithmetic', () => {
+  const { points, scalars, expected } = makeCase({ points: 'few-with-signs', scalars: 'random', n: 300, seed: 4 });
+  const engineWith = (cpuArithmetic: Tuning['cpuArithmetic']) =>
+    createMsmEngine({ curve: 'bn254', backend, maxWorkers: 0, tuning: { cpuArithmetic } });
+
+  test.each(['wasm-simd', 'wasm', 'bigint'] as const)('%s computes, and its record has the name', async (name) => {
+    const engine = await engineWith(name);
+    const bases = await engine.loadBases(points.bytes);
+    expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
+    expect(engine.lastRun).toMatchObject({ arithmetic: name, noWorkers: null });
+    engine.destroy();
+  });
+
+  test('one that the platform does not have is refused by name', async () => {
+    // no version of Node has it yet
+    const engine = await engineWith('wasm-wide');
+    const bases = await engine.loadBases(points.bytes);
+    await expect(engine.msm(bases, scalars.bytes)).rejects.toMatchObject({
+      code: 'bad-argument',
+      message: expect.stringContaining("tuning.cpuArithmetic is 'wasm-wide'"),
+    });
+    await expect(engineWith('native' as never)).rejects.toMatchObject({ code: 'bad-argument' });
+    engine.destroy();
+  });
+});
+
 describe('sums of CPU engines', () => {
-  test('every pair of points, scalars and n up to 4,097 is right', async () => {
+  const FEW = 257;
+  const pairs = pairwiseCases({ ...bn254, encoding: 'le' }, 4).filter(({ n }) => n <= 4097);
+  const areRight = async (cases: typeof pairs): Promise<void> => {
     const engine = await engineOf(bn254);
-    const cases = pairwiseCases({ ...bn254, encoding: 'le' }, 4).filter(({ n }) => n <= 4097);
-    expect(cases.length).toBeGreaterThan(everyPoints.length * everyScalars.length * 0.5);
     for (const address of cases) {
       const { points, scalars, expected } = makeCase(address);
       const bases = await engine.loadBases(points.bytes);
       expect(await engine.msm(bases, scalars.bytes), JSON.stringify(address)).toEqual(expected);
       bases.destroy();
     }
+  };
+  test(`every pair of points and scalars with n up to ${FEW} is right`, () =>
+    areRight(pairs.filter(({ n }) => n <= FEW)));
+  test('every pair of points, scalars and larger n up to 4,097 is right', { tags: 'long' }, async () => {
+    expect(pairs.length).toBeGreaterThan(everyPoints.length * everyScalars.length * 0.5);
+    await areRight(pairs.filter(({ n }) => n > FEW));
   });
 
   const inEncoding = async (address: ReturnType<typeof everyEncoding>[number]): Promise<void> => {
@@ -203,7 +232,7 @@ describe('a CPU engine rejects the same arguments as a GPU engine', () => {
     const bases = await engine.loadBases(large.points.bytes);
     const controller = new AbortController();
     const aborted = engine.msm(bases, large.scalars.bytes, { signal: controller.signal });
-    setTimeout(() => controller.abort(), 30);
+    void sleep(30).then(() => controller.abort());
     await expect(aborted).rejects.toMatchObject({ code: 'aborted' });
     expect(await engine.msm(bases, large.scalars.bytes)).toEqual(large.expected);
     const pending = engine.msm(bases, large.scalars.bytes);

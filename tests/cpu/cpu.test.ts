@@ -1,6 +1,6 @@
 /** CPU path of small MSMs, alone against noble and the textbook, and in an engine. */
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { everyPoints, everyScalars } from '../../dev/cases/list.js';
 import { makeCase } from '../../dev/cases/msm-case.js';
 import { pointDistributions } from '../../dev/cases/point-distributions.js';
@@ -19,14 +19,14 @@ import { type Curve, curveContext } from '../../src/curves/curve.js';
 import { toAffine } from '../../src/curves/jacobian.js';
 import { readerOf } from '../../src/curves/point-source.js';
 import { encodePoints } from '../../src/engine/arguments.js';
-import { createMsmEngine, type MsmEngine } from '../../src/index.js';
+import type { MsmEngine } from '../../src/index.js';
 import { pippenger, signedDigits } from '../../src/msm/cpu/pippenger.js';
 import { cpuWindowBits } from '../../src/msm/plan/window-bits.js';
 import { windowCount } from '../../src/msm/plan/window-count.js';
 import { publicPoint } from '../../src/msm/stages/combine-windows.js';
 import { TimeSlice } from '../../src/scheduling/time-slice.js';
 import { captureGpu } from '../support/captured-gpu.js';
-import { getDevice } from '../support/gpu.js';
+import { openEngine } from '../support/engines.js';
 import { orderTwoCase } from '../support/order-two.js';
 import { sleep } from '../support/time.js';
 
@@ -101,12 +101,11 @@ describe('sums on the CPU', () => {
 describe('small MSMs in an engine', () => {
   const bound = 20;
   const { points, scalars, expected } = makeCase({ points: 'few-with-signs', scalars: 'unreduced', n: bound, seed: 6 });
-  const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: bound };
+  const tuning = { cpuBelow: bound };
   let engine: MsmEngine;
   beforeAll(async () => {
-    engine = await createMsmEngine({ curve: 'bn254', device: await getDevice(), tuning });
+    engine = await openEngine({ tuning });
   });
-  afterAll(() => engine.destroy());
 
   test('run on the CPU up to the bound, larger ones on the GPU, and both are right', async () => {
     for (const [n, on] of [
@@ -124,7 +123,7 @@ describe('small MSMs in an engine', () => {
 
   test('are right from any offset, by bytes or bigints, with progress, and leave the GPU idle', async () => {
     const { gpu, devices } = await captureGpu();
-    const own = await createMsmEngine({ curve: 'bn254', gpu, tuning });
+    const own = await openEngine({ gpu, tuning });
     const loaded = await own.loadBases(points.bytes);
     const queue = (devices[0] as GPUDevice).queue;
     queue.submit = () => {
@@ -137,34 +136,27 @@ describe('small MSMs in an engine', () => {
       expect(sum).toEqual(expectedMsm(bn254G1, points.logs.slice(offset), rest));
       expect(ticks).toEqual(offset === bound ? [] : [0, 1]);
     }
-    own.destroy();
   });
 
   test('run on the GPU if the points are not in main memory', async () => {
-    const own = await createMsmEngine({ curve: 'bn254', device: await getDevice(), tuning, retainBases: false });
+    const own = await openEngine({ tuning, retainBases: false });
     expect(await own.msm(await own.loadBases(points.bytes), scalars.bytes)).toEqual(expected);
     expect(own.lastRun?.on).toBe('gpu');
-    own.destroy();
   });
 
   test('run while the GPU is being lost', async () => {
     const { gpu, devices } = await captureGpu();
-    const own = await createMsmEngine({ curve: 'bn254', gpu, tuning });
+    const own = await openEngine({ gpu, tuning });
     const loaded = await own.loadBases(points.bytes);
     devices[0]?.destroy();
     await devices[0]?.lost;
     expect(await own.msm(loaded, scalars.bytes)).toEqual(expected);
     expect(devices).toHaveLength(1);
-    own.destroy();
   });
 
   test('end with an abort, destroyed bases or a destroyed engine', async () => {
     const large = makeCase({ points: 'distinct', scalars: 'random', n: 6000, seed: 8 });
-    const own = await createMsmEngine({
-      curve: 'bn254',
-      device: await getDevice(),
-      tuning: { ...tuning, cpuBelow: 6000 },
-    });
+    const own = await openEngine({ tuning: { cpuBelow: 6000 } });
     const start = async () => {
       const loaded = await own.loadBases(large.points.bytes, { label: 'gone' });
       const controller = new AbortController();

@@ -46,13 +46,13 @@ const actor = (begun: Begin<RoundTask>[], isDone: () => boolean): ComputeWorker 
     addEventListener: (type: string, listen: (event: { readonly data: FromWorker<WindowSums> }) => void) => {
       if (type !== 'message') return;
       say = (data) => listen({ data });
-      setTimeout(() => say({ say: 'ready' }));
+      void sleep().then(() => say({ say: 'ready' }));
     },
     postMessage: (message: ToWorker<RoundTask>) => {
       if (message.say === 'more') return;
       begun.push(message);
       const result = { windows: new Uint32Array(), points: new Int32Array(), entries: 0 };
-      if (isDone()) setTimeout(() => say({ say: 'done', result, chunks: 0 }));
+      if (isDone()) void sleep().then(() => say({ say: 'done', result, chunks: 0 }));
     },
     terminate: () => undefined,
   } as ComputeWorker;

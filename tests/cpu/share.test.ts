@@ -11,17 +11,17 @@ import { bn254 } from '../../src/curves/bn254.js';
 import { bn254G2 } from '../../src/curves/bn254-g2.js';
 import { curveContext } from '../../src/curves/curve.js';
 import { quadraticField } from '../../src/field/quadratic.js';
-import { compileKernel, wasmCurve } from '../../src/msm/cpu/adder.js';
 import { combineWindows } from '../../src/msm/cpu/combine-windows.js';
 import { cutRows } from '../../src/msm/cpu/cut.js';
 import { digitsOfScalars } from '../../src/msm/cpu/digits.js';
 import { type Operands, rowsOf, Share } from '../../src/msm/cpu/share.js';
 import { finish } from '../../src/msm/cpu/steps.js';
 import { workersFor } from '../../src/msm/plan/work.js';
-import { PointAdder } from '../../src/wasm/arithmetic/point-adder.js';
+import { PointAdder } from '../../src/wasm/points/point-adder.js';
+import { kernelFor } from '../support/kernels.js';
 
 const curve = curveContext(bn254);
-const kernel = compileKernel(wasmCurve(curve), 2);
+const kernel = kernelFor(curve, 'wasm-simd');
 
 const makeOperands = (
   points: keyof typeof pointDistributions,

@@ -10,20 +10,16 @@ import { scalarDistributions } from '../../dev/cases/scalar-distributions.js';
 import { type CurveGroup, edwardsNames, oracleOf } from '../../dev/oracle/curves.js';
 import {
   bn254G1,
-  type Coordinate,
   encodePoints,
   encodeScalars,
   expectedMsm,
   makeKnownBases,
   makeRandomScalars,
-  numbersOf,
-  toAffinePoint,
 } from '../../dev/oracle/known-bases.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { type CurveContext, curveContext } from '../../src/curves/curve.js';
 import { openCurve } from '../../src/curves/open-curve.js';
 import { createMsmEngine } from '../../src/index.js';
-import { compileKernel, wasmCurve } from '../../src/msm/cpu/adder.js';
 import { combineWindows } from '../../src/msm/cpu/combine-windows.js';
 import { digitsOfScalars } from '../../src/msm/cpu/digits.js';
 import { multiplyOnCpu } from '../../src/msm/cpu/multiply.js';
@@ -31,8 +27,9 @@ import { rowsOf, Share } from '../../src/msm/cpu/share.js';
 import { finish } from '../../src/msm/cpu/steps.js';
 import { survey } from '../../src/msm/plan/survey.js';
 import { NO_TABLES } from '../../src/msm/plan/workload.js';
-import type { Lanes } from '../../src/wasm/arithmetic/lane-code.js';
-import { PointAdder } from '../../src/wasm/arithmetic/point-adder.js';
+import { PointAdder } from '../../src/wasm/points/point-adder.js';
+import { additions } from '../support/additions.js';
+import { arithmeticsHere, kernelFor } from '../support/kernels.js';
 import { orderTwoCase } from '../support/order-two.js';
 
 const contextOf = ({ curve, group }: CurveGroup): Promise<CurveContext> => openCurve(curve, group);
@@ -40,43 +37,12 @@ const contextOf = ({ curve, group }: CurveGroup): Promise<CurveContext> => openC
 /** Edwards curves are computed on through their images (tests/engine/edwards.test.ts). */
 const weierstrassGroups = everyGroup.filter(({ curve }) => !(edwardsNames as readonly string[]).includes(curve));
 
-/** Coefficients of x and y of a point; zeros for infinity. */
-const told = (point: { toAffine(): { x: Coordinate; y: Coordinate } }): bigint[] => {
-  const { x, y } = point.toAffine();
-  return [...numbersOf(x), ...numbersOf(y)];
-};
-
-describe.each([1, 2] as Lanes[])('lists of additions, %i lanes', (lanes) => {
+describe.each(arithmeticsHere)('lists of additions, %s', (arithmetic) => {
   test.each(weierstrassGroups.map((of) => [`${of.curve} ${of.group}`, of] as const))('of %s', async (_, of) => {
-    const oracle = oracleOf(of);
-    const { Point } = oracle;
-    const adder = await PointAdder.open(await compileKernel(wasmCurve(await contextOf(of)), lanes));
-    const { BASE: G, ZERO, Fn } = Point;
-    const points = [
-      ZERO,
-      G,
-      G.double(),
-      G.negate(),
-      ...Array.from({ length: 9 }, (_, i) => G.multiply(Fn.create(7n ** BigInt(40 * i + 30)))),
-    ];
-    const bytes = encodePoints(
-      oracle,
-      points.map((point) => toAffinePoint(point)),
-    );
-    const at = adder.enter(new Uint32Array(bytes.buffer), 1n);
-    const pairs = points.flatMap((P, i) =>
-      points.flatMap((Q, j) => [0, 1].flatMap((p) => [0, 1].map((q) => ({ P, Q, i, j, p, q })))),
-    );
-    const sums = pairs.map(({ i, j, p, q }) => {
-      const to = adder.take(1);
-      adder.add(to, at + i * adder.pointBytes + p, at + j * adder.pointBytes + q);
-      return to;
-    });
-    adder.flush();
-    for (const [k, { P, Q, i, j, p, q }] of pairs.entries()) {
-      const sum = (p === 0 ? P : P.negate()).add(q === 0 ? Q : Q.negate());
-      expect(adder.read(sums[k] as number), `${p ? '-' : ''}${i} + ${q ? '-' : ''}${j}`).toEqual(told(sum));
-    }
+    const adder = await PointAdder.open(await kernelFor(await contextOf(of), arithmetic));
+    const { count, wrong } = additions(of, adder);
+    expect(wrong).toEqual([]);
+    expect(count).toBe(4 * 13 ** 2);
   });
 });
 
@@ -87,14 +53,14 @@ const multiply = (curve: CurveContext, points: Bytes, scalars: Bytes, offset = 0
   return multiplyOnCpu(curve, { bytes: points, scale: 1n, encoding: 'le' }, [vector], () => undefined);
 };
 
-describe.each([1, 2] as Lanes[])('the check of points, %i lanes', (lanes) => {
+describe.each(arithmeticsHere)('the check of points, %s', (arithmetic) => {
   test.each(weierstrassGroups.map((of) => [`${of.curve} ${of.group}`, of] as const))('%s', async (_, of) => {
     const curve = await contextOf(of);
     const oracle = oracleOf(of);
     const n = 40;
     const points = pointDistributions['with-infinities'].make(n, 6, oracle);
     const words = (bytes: Uint8Array): Uint32Array => new Uint32Array(bytes.slice().buffer);
-    const adder = await PointAdder.open(await compileKernel(wasmCurve(curve), lanes));
+    const adder = await PointAdder.open(await kernelFor(curve, arithmetic));
     const checked = (bytes: Uint8Array, count = n): number => {
       adder.release();
       return adder.check(adder.enter(words(bytes.subarray(0, count * curve.pointBytes)), 1n), count);
@@ -127,7 +93,7 @@ describe('sums in WebAssembly', () => {
         const { values, bytes } = scalarDistributions[distribution].make(n, 51);
         const { sums, arithmetic } = await multiply(curve, points.bytes, bytes);
         expect(sums, `${distribution}, n = ${n}`).toEqual([expectedMsm(bn254G1, points.logs, values)]);
-        expect(arithmetic).toBe('wasm-simd');
+        expect(arithmetic).toBe(arithmeticsHere[0]);
       }
     }
   });
@@ -156,7 +122,7 @@ describe('sums in WebAssembly', () => {
     const n = 2 ** 16;
     const known = makeKnownBases(bn254G1, n, 5);
     const values = makeRandomScalars(bn254G1, n, 6);
-    const adder = await PointAdder.open(await compileKernel(wasmCurve(curve), 2));
+    const adder = await PointAdder.open(await kernelFor(curve, 'wasm-simd'));
     expect(adder.bytes).toBeLessThan(2 ** 18);
     const digits = digitsOfScalars(curve, encodeScalars(bn254G1, values), 253, 13);
     const operands = { points: new Uint32Array(known.bytes.buffer), scale: 1n, digits };

@@ -4,32 +4,22 @@
  */
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { concatBytes, hexToBytes, numberToBytesBE } from '@noble/curves/utils.js';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { oracles, oraclesOfG2 } from '../../dev/oracle/curves.js';
 import { pointsIn } from '../../dev/oracle/encodings.js';
 import { expectedMsm, infinityOf, makeKnownBases, toAffinePoint } from '../../dev/oracle/known-bases.js';
 import type { PairingName } from '../../src/curves/names.js';
-import { type AffinePoint, createMsmEngine, type Fp2, type MsmEngine, type PointEncoding } from '../../src/index.js';
+import type { AffinePoint, Fp2, MsmEngine, PointEncoding } from '../../src/index.js';
 import { eip197, eip2537G2, generatorOfEip197, refusedByEip2537, type Vector } from '../support/eip-vectors.js';
-import { getDevice } from '../support/gpu.js';
+import { keptEngine } from '../support/engines.js';
 
 /**
  * Points are always imported on the GPU; compiling the rest of it for fields of pairs takes long.
  */
 type Place = 'gpu' | 'cpu';
 
-const engines = new Map<string, Promise<MsmEngine<Fp2>>>();
-const engineOf = async (curve: PairingName, on: Place): Promise<MsmEngine<Fp2>> => {
-  const key = `${curve} ${on}`;
-  const device = await getDevice();
-  const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: on === 'gpu' ? 0 : 2 ** 16 };
-  const engine = engines.get(key) ?? createMsmEngine({ curve, group: 'g2', device, tuning });
-  engines.set(key, engine);
-  return engine;
-};
-afterAll(async () => {
-  for (const engine of engines.values()) (await engine).destroy();
-});
+const engineOf = (curve: PairingName, on: Place): Promise<MsmEngine<Fp2>> =>
+  keptEngine({ curve, group: 'g2' }, { tuning: { cpuBelow: on === 'gpu' ? 0 : 2 ** 16 } });
 
 const n = 20;
 const knownOf = (curve: PairingName) => {

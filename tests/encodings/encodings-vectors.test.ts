@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { hexToBytes } from '@noble/curves/utils.js';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type CurveGroup, oracleOf } from '../../dev/oracle/curves.js';
 import { type Coordinate, expectedMsm, Random } from '../../dev/oracle/known-bases.js';
 import { bn254 } from '../../src/curves/bn254.js';
@@ -15,8 +15,9 @@ import { readerOf } from '../../src/curves/point-source.js';
 import { readPoints, writerOf } from '../../src/encodings/encodings.js';
 import { encodePoints } from '../../src/engine/arguments.js';
 import { quadraticField } from '../../src/field/quadratic.js';
-import { createMsmEngine, type MsmEngine, type PointEncoding } from '../../src/index.js';
-import { getDevice } from '../support/gpu.js';
+import type { PointEncoding } from '../../src/index.js';
+import { finish } from '../../src/msm/cpu/steps.js';
+import { keptEngine } from '../support/engines.js';
 import { inProject } from '../support/run-script.js';
 
 interface PointSet extends CurveGroup {
@@ -60,7 +61,7 @@ describe('vectors of other software, on the CPU', () => {
   test.each(named)(title, (vectors) => {
     const curve = contextOf(vectors);
     const encoding = vectors.encoding as PointEncoding;
-    const read = readerOf(curve, readPoints(curve, bytesOf(vectors.points), encoding));
+    const read = readerOf(curve, finish(readPoints(curve, bytesOf(vectors.points), encoding)));
     const write = encoding === 'aztec-compressed' ? null : writerOf(curve, encoding);
     for (const [i, k] of vectors.k.entries()) {
       const point = multiple(vectors, k);
@@ -70,25 +71,44 @@ describe('vectors of other software, on the CPU', () => {
   });
 });
 
-describe('vectors of other software, on the GPU', () => {
-  const engines = new Map<string, Promise<MsmEngine<Coordinate>>>();
-  const engineOf = async ({ curve, group }: CurveGroup): Promise<MsmEngine<Coordinate>> => {
-    const key = `${curve} ${group}`;
-    const options = {
-      device: await getDevice(),
-      selfTest: false,
-      tuning: { cpuBelow: 0, walkerSlots: 2, walkerThreadsPerWorkgroup: 8 },
-    };
-    const made = engines.get(key) ?? createMsmEngine({ curve, group, ...options } as never);
-    engines.set(key, made as Promise<MsmEngine<Coordinate>>);
-    return made as Promise<MsmEngine<Coordinate>>;
-  };
-  afterAll(async () => {
-    for (const engine of engines.values()) (await engine).destroy();
+describe('many points are decoded in steps', () => {
+  const n = 5000;
+  const steps = Math.ceil(n / 2048);
+  const firstOf = (encoding: string): readonly Vectors[] =>
+    named.filter((each) => each.encoding === encoding).slice(0, 1);
+
+  test.each(named)(title, (vectors) => {
+    const curve = contextOf(vectors);
+    const encoding = vectors.encoding as PointEncoding;
+    const few = finish(readPoints(curve, bytesOf(vectors.points), encoding));
+    const all = Array.from({ length: n }, (_, i) => vectors.points[i % vectors.points.length] as string);
+    const decoding = readPoints(curve, bytesOf(all), encoding);
+    for (let i = 0; i < steps; i++) expect(decoding.next().done).toBe(false);
+    const { done, value } = decoding.next();
+    expect(done).toBe(true);
+    const { bytes, ...rest } = value as typeof few;
+    const repeated = Array.from({ length: n }, (_, i) => {
+      const at = (i % vectors.points.length) * curve.pointBytes;
+      return few.bytes.subarray(at, at + curve.pointBytes);
+    });
+    expect(Buffer.compare(bytes, Buffer.concat(repeated))).toBe(0);
+    expect(rest).toEqual({ scale: few.scale, encoding, ...(few.sign && { sign: few.sign }) });
   });
 
+  test.each([...firstOf('gnark-compressed'), ...firstOf('aztec'), ...firstOf('ark')])(`${title}: errors`, (vectors) => {
+    const curve = contextOf(vectors);
+    const encoding = vectors.encoding as PointEncoding;
+    const all = bytesOf(Array.from({ length: n }, () => vectors.points[1] as string));
+    const size = all.length / n;
+    // zeros are not compressed and no point of aztec; all ones are no flags of arkworks
+    all.fill(encoding === 'ark' ? 0xff : 0, 4000 * size, 4001 * size);
+    expect(() => finish(readPoints(curve, all, encoding))).toThrow('points[4000]');
+  });
+});
+
+describe('vectors of other software, on the GPU', () => {
   const multiplies = async (vectors: Vectors): Promise<void> => {
-    const engine = await engineOf(vectors);
+    const engine = await keptEngine(vectors, { selfTest: false });
     const bytes = bytesOf(vectors.points);
     const encoding = vectors.encoding as PointEncoding;
     const bases = await engine.loadBases(bytes, { encoding, checkSubgroup: true });

@@ -4,7 +4,7 @@
  */
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { hexToBytes, numberToBytesBE } from '@noble/curves/utils.js';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type CurveName, curveNames, oracles } from '../../dev/oracle/curves.js';
 import { pointsIn, scalarsIn } from '../../dev/oracle/encodings.js';
 import { type AffinePoint, expectedMsm, groupOrder, INFINITY, makeKnownBases } from '../../dev/oracle/known-bases.js';
@@ -12,26 +12,15 @@ import { bls12377 } from '../../src/curves/bls12-377.js';
 import { curveContext, isOnCurve } from '../../src/curves/curve.js';
 import { Y_EVEN, Y_ODD } from '../../src/curves/point-source.js';
 import { readElement, writeElement } from '../../src/field/field.js';
-import { createMsmEngine, type MsmEngine, type PointEncoding, type ScalarEncoding } from '../../src/index.js';
+import type { MsmEngine, PointEncoding, ScalarEncoding } from '../../src/index.js';
 import { decompression } from '../../src/msm/programs/decompress.js';
 import { runProgram } from '../reference/program.js';
 import { eip196, eip2537, type Vector } from '../support/eip-vectors.js';
-import { getDevice } from '../support/gpu.js';
-
-const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 };
+import { keptEngine, openEngine } from '../support/engines.js';
 
 /** One of each curve for the GPU, and one that takes everything to the CPU. */
-const engines = new Map<string, Promise<MsmEngine>>();
-const engineOf = async (curve: CurveName, cpuBelow: number): Promise<MsmEngine> => {
-  const key = `${curve} ${cpuBelow}`;
-  const device = await getDevice();
-  const engine = engines.get(key) ?? createMsmEngine({ curve, device, tuning: { ...tuning, cpuBelow } });
-  engines.set(key, engine);
-  return engine;
-};
-afterAll(async () => {
-  for (const engine of engines.values()) (await engine).destroy();
-});
+const engineOf = (curve: CurveName, cpuBelow: number): Promise<MsmEngine<bigint>> =>
+  keptEngine({ curve, group: 'g1' }, { tuning: { cpuBelow } });
 
 const encoded = (curve: CurveName, points: readonly AffinePoint[], encoding: PointEncoding): Uint8Array =>
   pointsIn(oracles[curve], points, encoding);
@@ -170,15 +159,13 @@ describe.each([
     return bytes;
   };
   const isTold = async (backend: 'cpu' | 'gpu'): Promise<void> => {
-    const options = backend === 'cpu' ? { maxWorkers: 0 } : { device: await getDevice() };
-    const engine = await createMsmEngine({ curve: 'bls12-377', backend, ...options });
+    const engine = await openEngine({ curve: 'bls12-377', backend, maxWorkers: 0 });
     const bases = await engine.loadBases(withFlag(smaller), { encoding });
     expect(await engine.msm(bases, [3n])).toEqual({ x: p - 1n, y: 0n, infinity: false });
     await expect(engine.loadBases(withFlag(larger), { encoding })).rejects.toMatchObject({
       code: 'not-on-curve',
       message: 'points[0] is not on bls12-377',
     });
-    engine.destroy();
   };
 
   test('has one sign, that of the smaller y', () => isTold('cpu'));

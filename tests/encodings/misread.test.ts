@@ -1,10 +1,10 @@
 /** Points in the formats of other tools are refused, and the message says which format it is. */
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { bn254 } from '@noble/curves/bn254.js';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { bls12381 } from '../../dev/oracle/curves.js';
-import { createMsmEngine, type MsmEngine } from '../../src/index.js';
-import { getDevice } from '../support/gpu.js';
+import type { MsmEngine } from '../../src/index.js';
+import { openEngine } from '../support/engines.js';
 
 const curves = [
   ['bn254', 'bn254', bn254.G1.Point, 32] as const,
@@ -17,9 +17,8 @@ describe.each(curves)('%s', (name, curve, { BASE, Fp }, bytes) => {
   let engine: MsmEngine;
 
   beforeAll(async () => {
-    engine = await createMsmEngine({ curve, device: await getDevice() });
+    engine = await openEngine({ curve });
   });
-  afterAll(() => engine.destroy());
 
   /** Points as bytes, each coordinate by a writing. */
   const write = (writing: (value: bigint) => Uint8Array): Uint8Array =>
@@ -54,7 +53,7 @@ describe.each(curves)('%s', (name, curve, { BASE, Fp }, bytes) => {
 
   test('the error is right also in a later slice', { tags: 'long' }, async () => {
     // tables of at most 64 points are made at a time
-    const own = await createMsmEngine({ curve, device: await getDevice(), tuning: { additionsPerSubmit: 1024 } });
+    const own = await openEngine({ curve, tuning: { additionsPerSubmit: 1024 } });
     const one = write(littleEndian).subarray(0, 2 * bytes);
     const given = new Uint8Array(70 * one.length);
     for (let i = 0; i < 70; i++) given.set(one, i * one.length);
@@ -62,7 +61,6 @@ describe.each(curves)('%s', (name, curve, { BASE, Fp }, bytes) => {
     await expect(own.loadBases(given, { precompute: 2 })).rejects.toMatchObject({
       message: expect.stringMatching(/^points\[66\].*, but read as big-endian bytes it is on the curve/),
     });
-    own.destroy();
   });
 
   test('a point in no known format is rejected without a guess', async () => {

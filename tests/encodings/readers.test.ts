@@ -40,8 +40,8 @@ import {
   type PointSection,
   type RandomAccess,
 } from '../../src/formats.js';
-import { createMsmEngine, type MsmEngine, MsmError } from '../../src/index.js';
-import { getDevice } from '../support/gpu.js';
+import { type MsmEngine, MsmError } from '../../src/index.js';
+import { openEngine } from '../support/engines.js';
 import { inProject } from '../support/run-script.js';
 import { binfile, POWER, readZkey, type SnarkjsFiles, snarkjsFiles, VARIABLES } from '../support/snarkjs-files.js';
 
@@ -79,18 +79,10 @@ const isRefused = async (opened: Promise<unknown>, message: string | RegExp): Pr
 let engine: MsmEngine;
 let files: SnarkjsFiles;
 
-const engineThat = async (cpuBelow: number): Promise<MsmEngine> =>
-  createMsmEngine({
-    curve: 'bn254',
-    device: await getDevice(),
-    tuning: { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow },
-  });
-
 beforeAll(async () => {
-  engine = await engineThat(2 ** 16);
+  engine = await openEngine({ tuning: { cpuBelow: 2 ** 16 } });
   files = await snarkjsFiles('bn128');
 });
-afterAll(() => engine?.destroy());
 
 /** Σ (i + 2)·P_i of BN254, by the engine and by noble. */
 const multipliesAs = async (section: PointSection, points: readonly AffinePoint[], by = engine): Promise<void> => {
@@ -250,10 +242,9 @@ describe('readers of snarkjs files', () => {
     });
 
     test('gives points that multiply right on the GPU', { tags: 'long' }, async () => {
-      const onGpu = await engineThat(0);
+      const onGpu = await openEngine();
       await multiplies(onGpu);
       expect(onGpu.lastRun?.on).toBe('gpu');
-      onGpu.destroy();
     });
   });
 

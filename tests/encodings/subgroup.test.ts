@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { numberToBytesBE } from '@noble/curves/utils.js';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type CurveGroup, oracleOf, oracles } from '../../dev/oracle/curves.js';
 import {
   type AffinePoint,
@@ -14,6 +14,7 @@ import {
   makeKnownBases,
 } from '../../dev/oracle/known-bases.js';
 import { createMsmEngine, type MsmEngine, type PointEncoding } from '../../src/index.js';
+import { keptEngine, openEngine } from '../support/engines.js';
 import { getDevice, getGpu } from '../support/gpu.js';
 import { inProject } from '../support/run-script.js';
 import { smallCase, smallCurve } from '../support/small-curve.js';
@@ -33,17 +34,8 @@ const { groups } = JSON.parse(readFileSync(inProject('tests/vectors/outsiders.js
 const coordinate = (of: string | readonly string[]): Coordinate =>
   typeof of === 'string' ? BigInt(of) : { c0: BigInt(of[0] as string), c1: BigInt(of[1] as string) };
 
-const engines = new Map<string, Promise<MsmEngine<Coordinate>>>();
-const engineOf = async ({ curve, group }: CurveGroup): Promise<MsmEngine<Coordinate>> => {
-  const key = `${curve} ${group}`;
-  const options = { curve, group, device: await getDevice(), tuning: { walkerSlots: 2, walkerThreadsPerWorkgroup: 8 } };
-  const made = engines.get(key) ?? (createMsmEngine(options as never) as Promise<unknown>);
-  engines.set(key, made as Promise<MsmEngine<Coordinate>>);
-  return made as Promise<MsmEngine<Coordinate>>;
-};
-afterAll(async () => {
-  for (const engine of engines.values()) (await engine).destroy();
-});
+const engineOf = (of: CurveGroup): Promise<MsmEngine<Coordinate>> =>
+  keptEngine(of, { selfTest: false, tuning: { cpuBelow: 2 ** 10 } });
 
 describe('points outside the group', () => {
   const refuses = async ({ points, ofSmallOrder = [], ...which }: Outsiders): Promise<void> => {
@@ -103,7 +95,7 @@ describe('points outside the group', () => {
   });
 
   test('need no work of the GPU on curves without a cofactor', async () => {
-    const engine = await createMsmEngine({ curve: 'bn254', gpu: await getGpu() });
+    const engine = await openEngine({ gpu: await getGpu(), selfTest: false });
     const { bytes } = makeKnownBases(oracles.bn254, 5, 1);
     const bases = await engine.loadBases(bytes, { checkSubgroup: true });
     expect(engine.pipelines.map(({ name }) => name)).not.toContain('run_program');
@@ -112,7 +104,6 @@ describe('points outside the group', () => {
       code: 'bad-argument',
       message: 'options.checkSubgroup must be true or false, got 1',
     });
-    engine.destroy();
   });
 
   test('are tested only after the self-test of the field product that tests them', { tags: 'long' }, async () => {
@@ -129,14 +120,13 @@ describe('points outside the group', () => {
 
   test.each(['gpu', 'cpu'] as const)('cannot be found if the order is not prime: on %s it rejects', async (backend) => {
     const gpu = await getGpu();
-    const engine = await createMsmEngine({ curve: smallCurve, backend, gpu });
+    const engine = await openEngine({ curve: smallCurve, backend, gpu });
     const { points } = smallCase(3);
     await expect(engine.loadBases(points, { checkSubgroup: true })).rejects.toMatchObject({
       code: 'bad-argument',
       message: 'options.checkSubgroup: the order of small must be prime',
     });
     expect(engine.memory.bases).toBe(0);
-    engine.destroy();
   });
 });
 

@@ -3,9 +3,8 @@
  * points, and how they are put together.
  */
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type ScalarDistributionName, scalarDistributions } from '../../dev/cases/scalar-distributions.js';
-import { createCheckedEngine } from '../../dev/checks/engine.js';
 import { bls12381, bls12381Oracle } from '../../dev/oracle/curves.js';
 import {
   type AffinePoint,
@@ -17,26 +16,17 @@ import {
 } from '../../dev/oracle/known-bases.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { curveContext } from '../../src/curves/curve.js';
-import {
-  type Bases,
-  createMsmEngine,
-  type MsmEngine,
-  type MsmEngineOptions,
-  type Progress,
-  type Tuning,
-} from '../../src/index.js';
+import type { Bases, MsmEngine, Progress, Tuning } from '../../src/index.js';
 import { gpuKnobs } from '../../src/msm/plan/device-profiles.js';
 import { planMsm } from '../../src/msm/plan/planner.js';
 import { schedule } from '../../src/msm/plan/schedule.js';
 import { fullWorkload } from '../../src/msm/plan/workload.js';
 import { captureGpu } from '../support/captured-gpu.js';
-import { getDevice } from '../support/gpu.js';
+import { type EngineOptions, openEngine } from '../support/engines.js';
 import { smallCase, smallCurve } from '../support/small-curve.js';
 
 const count = 600;
 const known = makeKnownBases(bn254G1, count, 31);
-/** One walk pipeline for the whole file. */
-const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 } as const;
 
 interface Vector {
   readonly length: number;
@@ -69,20 +59,10 @@ const mixed: readonly Vector[] = [
 const withEngine = async (
   more: Partial<Tuning>,
   use: (engine: MsmEngine, bases: Bases) => Promise<void>,
-  options: Partial<MsmEngineOptions> & { readonly checks?: boolean } = {},
+  options: EngineOptions = {},
 ): Promise<void> => {
-  const engine = await createCheckedEngine({
-    curve: 'bn254',
-    device: await getDevice(),
-    tuning: { ...tuning, ...more },
-    checks: false,
-    ...options,
-  });
-  try {
-    await use(engine, await engine.loadBases(known.bytes));
-  } finally {
-    engine.destroy();
-  }
+  const engine = await openEngine({ tuning: more, ...options });
+  await use(engine, await engine.loadBases(known.bytes));
 };
 
 describe('batches of vectors with different lengths and offsets', () => {
@@ -156,7 +136,7 @@ test('points of 96 bytes, which no binding offset is a multiple of, are right at
   tags: 'long',
 }, async () => {
   const bls = makeKnownBases(bls12381Oracle, 40, 3);
-  const engine = await createMsmEngine({ curve: bls12381, device: await getDevice(), tuning });
+  const engine = await openEngine({ curve: bls12381 });
   const bases = await engine.loadBases(bls.bytes);
   const scalars = Array.from({ length: 17 }, (_, i) => BigInt(i + 1) ** 40n);
   const vectors = Array.from({ length: 17 }, (_, offset) => ({
@@ -169,7 +149,6 @@ test('points of 96 bytes, which no binding offset is a multiple of, are right at
     { offsets: vectors.map(({ offset }) => offset) },
   );
   expect(sums).toEqual(vectors.map(({ offset, own }) => expectedMsm(bls12381Oracle, bls.logs.slice(offset), own)));
-  engine.destroy();
 });
 
 describe('the contract of batches', () => {
@@ -177,10 +156,9 @@ describe('the contract of batches', () => {
   let bases: Bases;
   const { points, scalars, expected } = smallCase(40);
   beforeAll(async () => {
-    engine = await createMsmEngine({ curve: smallCurve, device: await getDevice(), tuning });
+    engine = await openEngine({ curve: smallCurve });
     bases = await engine.loadBases(points);
   });
-  afterAll(() => engine?.destroy());
 
   test('no vectors give no sums, and empty vectors give infinity', async () => {
     expect(await engine.msmBatch(bases, [])).toEqual([]);
@@ -298,11 +276,7 @@ describe('batches of many vectors', () => {
   test('300 vectors of 8 scalars are right, on the GPU and on the CPU', async () => {
     const { points, scalars } = smallCase(8);
     for (const cpuBelow of [0, 2 ** 16]) {
-      const engine = await createMsmEngine({
-        curve: smallCurve,
-        device: await getDevice(),
-        tuning: { ...tuning, cpuBelow },
-      });
+      const engine = await openEngine({ curve: smallCurve, tuning: { cpuBelow } });
       const bases = await engine.loadBases(points);
       const vectors = Array.from({ length: 300 }, (_, i) => scalars.map((scalar) => scalar ^ BigInt(i % 3)));
       const sums = await engine.msmBatch(bases, vectors);
@@ -320,21 +294,19 @@ describe('warmup', () => {
 
   test('compiles everything for all sizes and for a second engine on the device', async () => {
     const { gpu, devices } = await captureGpu();
-    const engine = await createMsmEngine({ curve: smallCurve, gpu, tuning });
+    const engine = await openEngine({ curve: smallCurve, gpu });
     await engine.warmup(2 ** 16);
     const compiled = engine.pipelines.length;
     expect(compiled).toBeGreaterThan(5);
     expect(await engine.msm(await engine.loadBases(points), scalars)).toEqual(expected);
-    const second = await createMsmEngine({ curve: smallCurve, device: devices[0] as GPUDevice, tuning });
+    const second = await openEngine({ curve: smallCurve, device: devices[0] as GPUDevice });
     expect(await second.msm(await second.loadBases(points), scalars)).toEqual(expected);
     expect(engine.pipelines).toHaveLength(compiled);
     expect(second.pipelines).toHaveLength(compiled);
-    second.destroy();
-    engine.destroy();
   });
 
   test('keeps no memory, and rejects invalid sizes', async () => {
-    const engine = await createMsmEngine({ curve: smallCurve, device: await getDevice(), tuning });
+    const engine = await openEngine({ curve: smallCurve });
     await engine.warmup(1);
     expect(engine.memory).toEqual({ bases: 0, scalars: 0, scratch: 0, peak: 0 });
     for (const wrong of [0, -1, 1.5, Number.NaN, '5', undefined]) {

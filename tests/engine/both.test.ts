@@ -18,7 +18,9 @@ import {
   type Prediction,
   type RunRecord,
 } from '../../src/index.js';
+import { inWasm } from '../support/arithmetic.js';
 import { getDevice } from '../support/gpu.js';
+import { sleep } from '../support/time.js';
 
 /** Knobs with which the kernels compile fast. */
 const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 } as const;
@@ -73,7 +75,7 @@ describe('backend: both', () => {
       };
       expect(await engine.msm(bases, scalars.bytes, { onProgress })).toEqual(expected);
       const record = engine.lastRun;
-      expect(record).toMatchObject({ on: 'both', n, vectors: 1, arithmetic: 'wasm-simd', hostTimes: null });
+      expect(record).toMatchObject({ on: 'both', n, vectors: 1, arithmetic: inWasm, hostTimes: null });
       expect(record?.gpuShare).toBeGreaterThan(0);
       expect(record?.gpuShare).toBeLessThan(1);
       expect(record?.submits).toBeGreaterThan(0);
@@ -124,7 +126,7 @@ describe('backend: both', () => {
   test('an abort ends a call, destroyed bases are rejected, and the next call is right', async () => {
     const controller = new AbortController();
     const call = engine.msm(bases, large.scalars.bytes, { signal: controller.signal });
-    setTimeout(() => controller.abort(), 5);
+    void sleep(5).then(() => controller.abort());
     await expect(call).rejects.toMatchObject({ code: 'aborted' });
     const gone = await engine.loadBases(large.points.bytes.subarray(0, 64));
     gone.destroy();
@@ -136,7 +138,7 @@ describe('backend: both', () => {
     const other = await open();
     const loaded = await other.loadBases(large.points.bytes);
     const call = other.msm(loaded, large.scalars.bytes);
-    setTimeout(() => other.destroy(), 5);
+    void sleep(5).then(() => other.destroy());
     await expect(call).rejects.toMatchObject({ code: 'destroyed' });
   });
 

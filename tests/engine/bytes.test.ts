@@ -1,10 +1,10 @@
 /** Points and scalars as bytes of every kind: views, buffers, pages, and of another realm. */
 import { createContext, runInContext } from 'node:vm';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { makeCase } from '../../dev/cases/msm-case.js';
 import { copyBytes } from '../../src/engine/bytes.js';
-import { type Bases, type BytesLike, createMsmEngine, type MsmEngine } from '../../src/index.js';
-import { getDevice } from '../support/gpu.js';
+import type { Bases, BytesLike, MsmEngine } from '../../src/index.js';
+import { openEngine } from '../support/engines.js';
 
 /** The bytes, wherever something may have them. */
 const forms: Readonly<Record<string, (bytes: Uint8Array<ArrayBuffer>) => BytesLike>> = {
@@ -88,10 +88,9 @@ describe('an engine accepts bytes', () => {
   let bases: Bases;
 
   beforeAll(async () => {
-    engine = await createMsmEngine({ curve: 'bn254', device: await getDevice() });
+    engine = await openEngine();
     bases = await engine.loadBases(points.bytes);
   });
-  afterAll(() => engine.destroy());
 
   test.each(Object.entries(forms))('%s', async (_, form) => {
     using own = await engine.loadBases(form(points.bytes.slice()));

@@ -3,14 +3,14 @@
  * scalars, sizes around the boundaries of workgroups, and knobs at random. The right answer comes
  * from the known logarithms of the points; each MSM runs twice.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { CaseOf } from '../../dev/cases/msm-case.js';
 import { type PointDistributionName, type PointSet, pointDistributions } from '../../dev/cases/point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from '../../dev/cases/scalar-distributions.js';
 import { type AffinePoint, bn254G1, expectedMsm } from '../../dev/oracle/known-bases.js';
 import type { Tuning } from '../../src/api/tuning.js';
-import { createMsmEngine, type MsmEngine } from '../../src/index.js';
-import { getDevice } from '../support/gpu.js';
+import type { MsmEngine } from '../../src/index.js';
+import { openEngine } from '../support/engines.js';
 
 const placements = ['private', 'workgroup'] as const;
 /**
@@ -25,8 +25,7 @@ const tuning = {
   cpuBelow: 0,
 } as const;
 
-const create = async (more: Partial<Tuning>): Promise<MsmEngine> =>
-  createMsmEngine({ curve: 'bn254', device: await getDevice(), tuning: { ...tuning, ...more } });
+const create = (more: Partial<Tuning>): Promise<MsmEngine> => openEngine({ tuning: { ...tuning, ...more } });
 
 interface Case {
   readonly points: PointSet;
@@ -57,7 +56,6 @@ const computesAll = (walkerPrefixMemory: (typeof placements)[number]): void => {
   beforeAll(async () => {
     engine = await create({ walkerPrefixMemory });
   });
-  afterAll(() => engine?.destroy());
 
   const pointNames = Object.keys(pointDistributions) as PointDistributionName[];
   const scalarNames = Object.keys(scalarDistributions) as ScalarDistributionName[];
@@ -134,17 +132,10 @@ const drawn: Partial<Tuning>[] = [
 
 const changesNothing = async (knobs: Partial<Tuning>): Promise<void> => {
   const engine = await create(knobs);
-  try {
-    // most sums are exceptional, one bucket is hot, and the rest is noise
-    await expectTwice(
-      engine,
-      makeCase({ points: 'few-with-signs', scalars: 'one-bucket-and-noise', n: 300, seed: 43 }),
-    );
-    expect(engine.lastRun?.tuning).toMatchObject(knobs);
-    await expectTwice(engine, makeCase({ points: 'doubling-chain', scalars: 'all-one', n: 65, seed: 44 }));
-  } finally {
-    engine.destroy();
-  }
+  // most sums are exceptional, one bucket is hot, and the rest is noise
+  await expectTwice(engine, makeCase({ points: 'few-with-signs', scalars: 'one-bucket-and-noise', n: 300, seed: 43 }));
+  expect(engine.lastRun?.tuning).toMatchObject(knobs);
+  await expectTwice(engine, makeCase({ points: 'doubling-chain', scalars: 'all-one', n: 65, seed: 44 }));
 };
 
 test.each(drawn.slice(0, 1))('no knob changes a result: %j', changesNothing);
@@ -165,7 +156,6 @@ test('a walk with more workgroups than one dimension of a dispatch allows is rig
   expect(await engine.msm(await engine.loadBases(points.bytes), scalars)).toEqual(expected);
   // a sixteenth of the digits are 0 and make no task
   expect(((engine.lastRun?.tasks as number) * 15) / 16).toBeGreaterThan(66_000);
-  engine.destroy();
 });
 
 test('an engine that has computed one shape computes the next one right, larger or smaller, hot or empty', {
@@ -186,5 +176,4 @@ test('an engine that has computed one shape computes the next one right, larger 
   // what a buffer holds from the call before must not show: no stage may read what it has not
   // written
   for (const [points, scalars, n] of shapes) await expectTwice(engine, makeCase({ points, scalars, n, seed: 45 }));
-  engine.destroy();
 });

@@ -6,14 +6,14 @@ import { readFileSync } from 'node:fs';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { babyjubjub, jubjub } from '@noble/curves/misc.js';
 import { numberToBytesBE, numberToBytesLE } from '@noble/curves/utils.js';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { edwardsNames, oracles } from '../../dev/oracle/curves.js';
 import { Random } from '../../dev/oracle/known-bases.js';
 import type { EdwardsName } from '../../src/curves/names.js';
 import { registry } from '../../src/curves/registry.js';
 import { squareRoot } from '../../src/field/square-root.js';
 import { createMsmEngine, type MsmEngine, type PointEncoding } from '../../src/index.js';
-import { getDevice } from '../support/gpu.js';
+import { keptEngine } from '../support/engines.js';
 import { inProject } from '../support/run-script.js';
 import { type EdwardsPoint, TextbookEdwards } from '../support/textbook-edwards.js';
 
@@ -72,18 +72,8 @@ describe('constants of Edwards curves', () => {
   });
 });
 
-const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 };
-const engines = new Map<string, Promise<MsmEngine>>();
-const engineOf = async (curve: EdwardsName, cpuBelow: number): Promise<MsmEngine> => {
-  const key = `${curve} ${cpuBelow}`;
-  const device = await getDevice();
-  const engine = engines.get(key) ?? createMsmEngine({ curve, device, tuning: { ...tuning, cpuBelow } });
-  engines.set(key, engine);
-  return engine;
-};
-afterAll(async () => {
-  for (const engine of engines.values()) (await engine).destroy();
-});
+const engineOf = (curve: EdwardsName, cpuBelow: number): Promise<MsmEngine<bigint>> =>
+  keptEngine({ curve, group: 'g1' }, { tuning: { cpuBelow } });
 
 const NEUTRAL = { x: 0n, y: 1n, infinity: true };
 const publicPoint = ({ x, y }: EdwardsPoint) => ({ x, y, infinity: x === 0n && y === 1n });

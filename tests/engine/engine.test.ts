@@ -1,5 +1,5 @@
 /** Contract of the public API: inputs, results, rejected arguments, and the memory of an engine. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import {
   bn254G1,
   encodePoints,
@@ -22,8 +22,9 @@ import {
   type PointEncoding,
   type Progress,
 } from '../../src/index.js';
+import { openEngine, quick } from '../support/engines.js';
 import { getDevice, getGpu } from '../support/gpu.js';
-import { sleep } from '../support/time.js';
+import { until } from '../support/time.js';
 
 const r = groupOrder(bn254G1);
 const n = 40;
@@ -31,8 +32,6 @@ const known = makeKnownBases(bn254G1, n, 21);
 const scalars = makeRandomScalars(bn254G1, n, 22);
 const scalarBytes = encodeScalars(bn254G1, scalars);
 const expected = expectedMsm(bn254G1, known.logs, scalars);
-/** One walk pipeline for the whole file. */
-const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 } as const;
 
 /**
  * Checks code and message of a rejection. The message has to name what is wrong, so it is never
@@ -47,17 +46,13 @@ const expectRefusal = async (call: () => Promise<unknown>, code: MsmErrorCode, m
   expect(outcome).toMatchObject({ name: 'MsmError', code, message: expect.stringMatching(message) });
 };
 
-const create = async (options: Partial<MsmEngineOptions> = {}): Promise<MsmEngine> =>
-  createMsmEngine({ curve: 'bn254', device: await getDevice(), tuning, ...options });
-
 /** For the tests that need nothing special: one engine, with the bases `known`. */
 let engine: MsmEngine;
 let bases: Bases;
 beforeAll(async () => {
-  engine = await create();
+  engine = await openEngine();
   bases = await engine.loadBases(known.bytes);
 });
-afterAll(() => engine?.destroy());
 
 const expectRight = async (): Promise<void> => {
   expect(await engine.msm(bases, scalars)).toEqual(expected);
@@ -262,7 +257,7 @@ describe('wrong arguments are rejected before any work, and leave the engine usa
   });
 
   test('msm rejects bases of another engine on the same device, and destroyed ones', async () => {
-    const other = await create();
+    const other = await openEngine();
     const foreign = await other.loadBases(known.bytes);
     await expectRefusal(() => engine.msm(foreign, scalars), 'bad-argument', /loadBases of this engine/);
     await expectRefusal(() => other.msm(bases, scalars), 'bad-argument', /loadBases of this engine/);
@@ -280,7 +275,7 @@ describe('wrong arguments are rejected before any work, and leave the engine usa
   });
 
   test('bases destroyed during a multiplication reject the call, and the engine stays usable', async () => {
-    const own = await create({ tuning: { ...tuning, windowBits: 8, additionsPerSubmit: 1024 } });
+    const own = await openEngine({ tuning: { windowBits: 8, additionsPerSubmit: 1024 } });
     const loaded = await own.loadBases(known.bytes, { label: 'gone' });
     for (const moment of [1, 2]) {
       const gone = await own.loadBases(known.bytes, { label: 'gone' });
@@ -295,7 +290,6 @@ describe('wrong arguments are rejected before any work, and leave the engine usa
     }
     expect(await own.msm(loaded, scalars)).toEqual(expected);
     expect(own.memory.bases).toBe(64 * n);
-    own.destroy();
   });
 
   test('a callback that throws rejects its own call and no other', async () => {
@@ -440,20 +434,19 @@ describe('createMsmEngine refuses', () => {
   });
 
   test('a budget below one scalar rejects when it is used, and the engine keeps rejecting', async () => {
-    const tight = await create({ memoryBudget: 4096 });
+    const tight = await openEngine({ memoryBudget: 4096 });
     const loaded = await tight.loadBases(known.bytes);
     for (let i = 0; i < 2; i++) {
       await expectRefusal(() => tight.msm(loaded, scalars), 'bad-argument', /^memoryBudget: .* raise the budget/);
     }
     expect(await tight.msm(loaded, [])).toEqual(INFINITY);
     expect(tight.memory.peak).toBeLessThanOrEqual(4096);
-    tight.destroy();
   });
 });
 
 describe('the memory of an engine', () => {
   test('counts bases while they exist; scratch is constant from run to run; all is 0 in the end', async () => {
-    const own = await create();
+    const own = await openEngine();
     expect(own.memory).toEqual({ bases: 0, scalars: 0, scratch: 0, peak: 0 });
     const [a, b] = [await own.loadBases(known.bytes), await own.loadBases(known.points.slice(0, 10))];
     expect([a.length, a.byteLength, b.length, b.byteLength]).toEqual([n, 64 * n, 10, 640]);
@@ -505,7 +498,7 @@ describe('the memory of an engine', () => {
       return buffer;
     };
     const bytes = (): number => [...alive.values()].reduce((sum, size) => sum + size, 0);
-    const own = await create({ device });
+    const own = await openEngine({ device });
     const check = (): void => expect(own.memory.bases + own.memory.scratch).toBe(bytes());
     const loaded = await own.loadBases(known.bytes);
     check();
@@ -525,7 +518,7 @@ describe('the memory of an engine', () => {
 
 describe('lastRun', () => {
   test('is null before the first MSM, and describes the last one', async () => {
-    const own = await create();
+    const own = await openEngine();
     expect(own.lastRun).toBeNull();
     const loaded = await own.loadBases(known.bytes);
     expect(await own.msm(loaded, [])).toEqual(INFINITY);
@@ -544,7 +537,7 @@ describe('lastRun', () => {
     expect(run.submits).toBe(1);
     // the device of these tests was requested without timestamps
     expect(run.phases).toBeNull();
-    expect(run.tuning).toMatchObject({ ...tuning, windowBits: run.windowBits });
+    expect(run.tuning).toMatchObject({ ...quick, windowBits: run.windowBits });
     expect(Object.values(run.tuning)).not.toContain(undefined);
     expect(run.adapter).toEqual(own.adapter);
     expect(own.adapter.description + own.adapter.vendor + own.adapter.architecture).not.toBe('');
@@ -562,22 +555,18 @@ describe('lastRun', () => {
     // an engine that requests its own device asks for them
     const gpu = await getGpu();
     const offered = (await gpu.requestAdapter())?.features.has('timestamp-query') === true;
-    const own = await createMsmEngine({ curve: 'bn254', gpu, tuning });
-    try {
-      const loaded = await own.loadBases(known.bytes);
-      expect(await own.msm(loaded, scalars)).toEqual(expected);
-      const phases = own.lastRun?.phases ?? null;
-      expect(phases === null).toBe(!offered);
-      if (phases === null) return;
-      const names = ['decompose', 'sort', 'partition', 'walk', 'combine', 'reduce', 'combine windows (CPU)'];
-      expect(phases.map(({ name }) => name)).toEqual(names);
-      const total = phases.reduce((sum, { ms }) => sum + ms, 0);
-      for (const { ms } of phases) expect(ms).toBeGreaterThanOrEqual(0);
-      expect(total).toBeGreaterThan(0);
-      expect(total).toBeLessThanOrEqual((own.lastRun?.wallMs as number) + 1);
-    } finally {
-      own.destroy();
-    }
+    const own = await openEngine({ gpu });
+    const loaded = await own.loadBases(known.bytes);
+    expect(await own.msm(loaded, scalars)).toEqual(expected);
+    const phases = own.lastRun?.phases ?? null;
+    expect(phases === null).toBe(!offered);
+    if (phases === null) return;
+    const names = ['decompose', 'sort', 'partition', 'walk', 'combine', 'reduce', 'combine windows (CPU)'];
+    expect(phases.map(({ name }) => name)).toEqual(names);
+    const total = phases.reduce((sum, { ms }) => sum + ms, 0);
+    for (const { ms } of phases) expect(ms).toBeGreaterThanOrEqual(0);
+    expect(total).toBeGreaterThan(0);
+    expect(total).toBeLessThanOrEqual((own.lastRun?.wallMs as number) + 1);
   });
 });
 
@@ -592,7 +581,7 @@ describe('chunks', () => {
     const many = makeKnownBases(bn254G1, count, 31);
     const values = makeRandomScalars(bn254G1, count, 32);
     const memoryBudget = megabytes * 1_000_000;
-    const own = await create({ memoryBudget });
+    const own = await openEngine({ memoryBudget });
     const loaded = await own.loadBases(many.bytes);
     const progress: Progress[] = [];
     const onProgress = (p: Progress): void => void progress.push(p);
@@ -611,7 +600,6 @@ describe('chunks', () => {
     const later = values.slice(count >> 1);
     expect(await own.msm(loaded, later, { offset: 1 })).toEqual(expectedMsm(bn254G1, many.logs.slice(1), later));
     expect(own.memory.peak).toBeLessThanOrEqual(memoryBudget);
-    own.destroy();
   };
   const title = 'n = %i in %i MB, on a device with no more than the limits that every device has';
   test.each([[4097, 2]])(title, keepsToBudget);
@@ -647,7 +635,7 @@ describe('chunks', () => {
     const count = 2100;
     const many = makeKnownBases(bn254G1, count, 33);
     const values = makeRandomScalars(bn254G1, count, 34);
-    const own = await create({ device });
+    const own = await openEngine({ device });
     const progress: Progress[] = [];
     const loaded = await own.loadBases(many.bytes, { onProgress: (p) => void progress.push(p) });
     // 1024 points of 64 bytes
@@ -705,11 +693,10 @@ describe('chunks', () => {
     const few = { byteLength: 64 * 5462, slice: never };
     await expectRefusal(() => own.loadBases(few, { precompute: 3 }), 'bad-argument', tables);
     await expectRefusal(() => own.loadBases(unread(5462), { precompute: 3 }), 'bad-argument', tables);
-    own.destroy();
   });
 
   test('a budget of exactly the memory of a call is enough, and is not exceeded', async () => {
-    const first = await create();
+    const first = await openEngine();
     const loaded = await first.loadBases(known.bytes);
     await first.msm(loaded, scalars);
     const { peak } = first.memory;
@@ -720,12 +707,11 @@ describe('chunks', () => {
       [peak + 512, 1],
       [peak - 64, 2],
     ] as const) {
-      const own = await create({ memoryBudget, tuning: { ...tuning, windowBits } });
+      const own = await openEngine({ memoryBudget, tuning: { windowBits } });
       const again = await own.loadBases(known.bytes);
       expect(await own.msm(again, scalars)).toEqual(expected);
       expect(own.lastRun?.submits).toBe(submits);
       expect(own.memory.peak).toBeLessThanOrEqual(memoryBudget);
-      own.destroy();
     }
   });
 });
@@ -750,7 +736,7 @@ describe('concurrent calls', () => {
   });
 
   test('of two engines on one device do not disturb each other, and one engine outlives the other', async () => {
-    const [left, right] = [await create(), await create({ tuning: { ...tuning, windowBits: 7 } })];
+    const [left, right] = [await openEngine(), await openEngine({ tuning: { windowBits: 7 } })];
     const [ofLeft, ofRight] = await Promise.all([left.loadBases(known.bytes), right.loadBases(known.bytes)]);
     const rounds = Array.from({ length: 4 }, () => [left.msm(ofLeft, scalars), right.msm(ofRight, scalarBytes)]).flat();
     expect(await Promise.all(rounds)).toEqual(rounds.map(() => expected));
@@ -776,7 +762,7 @@ describe("the caller's device", () => {
     device.pushErrorScope('out-of-memory');
     device.pushErrorScope('internal');
 
-    const own = await create({ device });
+    const own = await openEngine({ device });
     const loaded = await own.loadBases(known.bytes);
     expect(await own.msm(loaded, scalars)).toEqual(expected);
     await own.loadBases(new Uint8Array(64).fill(1)).catch(() => undefined);
@@ -793,7 +779,7 @@ describe("the caller's device", () => {
     const state = await Promise.race([device.lost.then(() => 'lost'), Promise.resolve('alive')]);
     expect(state).toBe('alive');
     // and it computes: another engine on it finds everything as it should be
-    const next = await create({ device });
+    const next = await openEngine({ device });
     expect(await next.msm(await next.loadBases(known.bytes), scalars)).toEqual(expected);
     next.destroy();
     device.onuncapturederror = null;
@@ -801,20 +787,19 @@ describe("the caller's device", () => {
 
   test('reports the caller’s own errors also while the engine works', async () => {
     const device = await getDevice();
-    const own = await create({ device });
+    const own = await openEngine({ device });
     const loaded = await own.loadBases(known.bytes);
     device.pushErrorScope('validation');
     const call = own.msm(loaded, scalars);
     device.createBuffer({ label: 'a mistake of the caller’s', size: 4, usage: 0x0003 });
     expect(await call).toEqual(expected);
     expect(await device.popErrorScope()).toMatchObject({ message: expect.stringContaining('a mistake of the caller') });
-    own.destroy();
   });
 });
 
 describe('the end of an engine', () => {
   test('a destroyed engine rejects all calls, and a second `destroy` does nothing', async () => {
-    const own = await create();
+    const own = await openEngine();
     const loaded = await own.loadBases(known.bytes);
     own.destroy();
     own.destroy();
@@ -825,7 +810,7 @@ describe('the end of an engine', () => {
   });
 
   test('engines and bases are disposable', async () => {
-    const own = await create();
+    const own = await openEngine();
     const loaded = await own.loadBases(known.bytes);
     loaded[Symbol.dispose]();
     await expectRefusal(() => own.msm(loaded, scalars), 'destroyed', /bases/);
@@ -852,7 +837,7 @@ describe('the end of an engine', () => {
 
   test('destroying an engine destroys the device that it requested', async () => {
     const { gpu, made } = await watched();
-    const own = await createMsmEngine({ curve: 'bn254', gpu, tuning });
+    const own = await openEngine({ gpu });
     own.destroy();
     expect(made).toHaveLength(1);
     expect(await made[0]?.lost).toMatchObject({ reason: 'destroyed' });
@@ -860,15 +845,14 @@ describe('the end of an engine', () => {
 
   test('bases that are destroyed while they move to a new device are freed there', { tags: 'long' }, async () => {
     const { gpu, made } = await watched();
-    const own = await createMsmEngine({ curve: 'bn254', gpu, tuning });
+    const own = await openEngine({ gpu });
     const loaded = await own.loadBases(known.bytes, { label: 'gone' });
     made[0]?.destroy();
     await made[0]?.lost;
     const call = expectRefusal(() => own.msm(loaded, scalars), 'destroyed', /'gone'/);
-    while (own.memory.scratch === 0 || made.length < 2) await sleep(1);
+    await until(() => own.memory.scratch > 0 && made.length === 2);
     loaded.destroy();
     await call;
     expect(own.memory.bases).toBe(0);
-    own.destroy();
   });
 });

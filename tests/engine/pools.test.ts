@@ -1,23 +1,20 @@
 /**
- * The library in Node under both of vitest's pools: this file runs in a process of its own, and
- * from there once more in a worker thread.
+ * The library in Node under both of vitest's pools: this file runs in a process, and from there
+ * once more in a worker thread.
  */
 import { spawnSync } from 'node:child_process';
 import { isMainThread } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { bn254G1, expectedMsm, makeKnownBases, makeRandomScalars } from '../../dev/oracle/known-bases.js';
-import { createMsmEngine } from '../../src/index.js';
-import { getGpu } from '../support/gpu.js';
+import { openEngine } from '../support/engines.js';
 import { inProject } from '../support/run-script.js';
 
 test(`an MSM in ${isMainThread ? 'a process' : 'a worker thread'}`, async () => {
   const { logs, bytes } = makeKnownBases(bn254G1, 64, 33);
   const scalars = makeRandomScalars(bn254G1, 64, 34);
-  const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 };
-  const engine = await createMsmEngine({ curve: 'bn254', gpu: await getGpu(), tuning });
+  const engine = await openEngine();
   const bases = await engine.loadBases(bytes);
   expect(await engine.msm(bases, scalars)).toEqual(expectedMsm(bn254G1, logs, scalars));
-  engine.destroy();
 });
 
 if (isMainThread) {

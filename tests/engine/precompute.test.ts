@@ -1,26 +1,22 @@
 /** Bases with tables of multiples: the same sums with fewer additions. */
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { makeCase } from '../../dev/cases/msm-case.js';
 import { type PointDistributionName, pointDistributions } from '../../dev/cases/point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from '../../dev/cases/scalar-distributions.js';
-import { createCheckedEngine } from '../../dev/checks/engine.js';
 import { bls12381, bls12381Oracle, p256Curve, p256Oracle } from '../../dev/oracle/curves.js';
 import { bn254G1, expectedMsm, makeKnownBases } from '../../dev/oracle/known-bases.js';
-import { type Bases, createMsmEngine, type MsmEngine, type Progress, type RunRecord } from '../../src/index.js';
+import type { Bases, MsmEngine, Progress, RunRecord } from '../../src/index.js';
 import { captureGpu } from '../support/captured-gpu.js';
-import { getDevice } from '../support/gpu.js';
+import { openEngine } from '../support/engines.js';
 import { smallCase, smallCurve } from '../support/small-curve.js';
-
-/** Knobs of the only walk pipeline of this file. */
-const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 } as const;
+import { sleep } from '../support/time.js';
 
 describe('tables on BN254', () => {
   let engine: MsmEngine;
   beforeAll(async () => {
-    engine = await createMsmEngine({ curve: 'bn254', device: await getDevice(), tuning });
+    engine = await openEngine();
   });
-  afterAll(() => engine?.destroy());
 
   const agrees = async (precompute: number): Promise<void> => {
     const n = 300;
@@ -85,13 +81,11 @@ describe('tables on BN254', () => {
           ),
         }),
         async ({ precompute, windowBits, additionsPerSubmit, checks, vectors }) => {
-          const knobs = {
-            ...tuning,
+          const tuning = {
             ...(windowBits && { windowBits }),
             ...(additionsPerSubmit && { additionsPerSubmit }),
           };
-          const device = await getDevice();
-          const own = await createCheckedEngine({ curve: 'bn254', device, tuning: knobs, checks });
+          const own = await openEngine({ tuning, checks });
           const bases = await own.loadBases(known.bytes, { precompute });
           const made = vectors.map(({ offset, length, scalars }, i) => ({
             offset,
@@ -105,7 +99,6 @@ describe('tables on BN254', () => {
           expect(sums).toEqual(
             made.map(({ offset, values }) => expectedMsm(bn254G1, known.logs.slice(offset), values)),
           );
-          own.destroy();
         },
       ),
       { numRuns: 10, seed: 6 },
@@ -118,20 +111,19 @@ test.each([
   ['a = -3', p256Curve, p256Oracle],
 ] as const)('%s', { tags: 'long' }, async (_, curve, oracle) => {
   const known = makeKnownBases(oracle, 50, 2);
-  const engine = await createMsmEngine({ curve, device: await getDevice(), tuning });
+  const engine = await openEngine({ curve });
   const { values, bytes } = scalarDistributions.unreduced.make(47, 5);
   for (const precompute of [3, 16]) {
     const bases = await engine.loadBases(known.bytes, { precompute });
     expect(await engine.msm(bases, bytes, { offset: 3 })).toEqual(expectedMsm(oracle, known.logs.slice(3), values));
   }
-  engine.destroy();
 });
 
 describe('the contract of precompute', () => {
   const { points, scalars, expected } = smallCase(40);
 
   test('a wrong number of tables is rejected', async () => {
-    const engine = await createMsmEngine({ curve: smallCurve, device: await getDevice(), tuning });
+    const engine = await openEngine({ curve: smallCurve });
     for (const precompute of [0, -1, 1.5, 65, '4', null, Number.NaN]) {
       await expect(engine.loadBases(points, { precompute: precompute as number })).rejects.toMatchObject({
         code: 'bad-argument',
@@ -139,11 +131,10 @@ describe('the contract of precompute', () => {
       });
     }
     expect(engine.memory.bases).toBe(0);
-    engine.destroy();
   });
 
   test('the error names a point off the curve, and no buffer remains', async () => {
-    const engine = await createMsmEngine({ curve: smallCurve, device: await getDevice(), tuning });
+    const engine = await openEngine({ curve: smallCurve });
     const wrong = points.map((point, i) => (i === 7 ? { ...point, y: point.y + 1n } : point));
     await expect(engine.loadBases(wrong, { precompute: 3 })).rejects.toMatchObject({
       code: 'not-on-curve',
@@ -152,17 +143,15 @@ describe('the contract of precompute', () => {
     expect(engine.memory.bases).toBe(0);
     const bases: Bases = await engine.loadBases(points, { precompute: 3 });
     expect(await engine.msm(bases, scalars)).toEqual(expected);
-    engine.destroy();
   });
 
   test('loads no points at all, and reports progress', async () => {
-    const engine = await createMsmEngine({ curve: smallCurve, device: await getDevice(), tuning });
+    const engine = await openEngine({ curve: smallCurve });
     expect((await engine.loadBases([], { precompute: 3 })).length).toBe(0);
     const ticks: Progress[] = [];
     await engine.loadBases(points, { precompute: 3, onProgress: (progress) => ticks.push(progress) });
     // one submit for the points, and one for each further table
     expect(ticks).toEqual([0, 1, 2, 3].map((done) => ({ phase: 'load', done, total: 3 })));
-    engine.destroy();
   });
 
   test('slices keep to the memory budget, and the points at their ends are loaded', async () => {
@@ -171,38 +160,35 @@ describe('the contract of precompute', () => {
     const many = smallCase(3000, (i) => (ends.includes(i) ? BigInt(i + 3) ** 5n : 0n));
     // half of it is for the points, of 32 bytes each
     const memoryBudget = 2 * 32 * size;
-    const engine = await createMsmEngine({ curve: smallCurve, device: await getDevice(), tuning, memoryBudget });
+    const engine = await openEngine({ curve: smallCurve, memoryBudget });
     const ticks: Progress[] = [];
     const bases = await engine.loadBases(many.points, { precompute: 3, onProgress: (tick) => ticks.push(tick) });
     expect(ticks.at(-1)).toEqual({ phase: 'load', done: 9, total: 9 });
     expect(engine.memory.peak).toBeLessThanOrEqual(memoryBudget);
     expect(await engine.msm(bases, many.scalars)).toEqual(many.expected);
-    engine.destroy();
   });
 
   test('an abort between two tables takes effect and frees the buffers', async () => {
-    const engine = await createMsmEngine({ curve: smallCurve, device: await getDevice(), tuning });
+    const engine = await openEngine({ curve: smallCurve });
     const controller = new AbortController();
     const call = engine.loadBases(points, {
       precompute: 3,
       signal: controller.signal,
-      onProgress: () => setTimeout(() => controller.abort(), 0),
+      onProgress: () => void sleep().then(() => controller.abort()),
     });
     await expect(call).rejects.toMatchObject({ code: 'aborted' });
     expect(engine.memory.bases).toBe(0);
     expect(await engine.msm(await engine.loadBases(points, { precompute: 3 }), scalars)).toEqual(expected);
-    engine.destroy();
   });
 
   test('tables are computed again after the loss of the device', async () => {
     const { gpu, devices } = await captureGpu();
-    const engine = await createMsmEngine({ curve: smallCurve, gpu, tuning });
+    const engine = await openEngine({ curve: smallCurve, gpu });
     const bases = await engine.loadBases(points, { precompute: 4 });
     devices[0]?.destroy();
     await devices[0]?.lost;
     expect(await engine.msm(bases, scalars)).toEqual(expected);
     expect(devices).toHaveLength(2);
     expect(bases.byteLength).toBe(40 * 4 * 32);
-    engine.destroy();
   });
 });

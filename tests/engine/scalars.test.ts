@@ -2,7 +2,7 @@
  * Scalars that are loaded once and multiplied often: the same sums, uploaded once, counted, freed,
  * and loaded again after a loss.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { oraclesOfG2 } from '../../dev/oracle/curves.js';
 import {
   bn254G1,
@@ -13,7 +13,7 @@ import {
   makeRandomScalars,
 } from '../../dev/oracle/known-bases.js';
 import { type Bases, createMsmEngine, type MsmEngine, type MsmEngineOptions, type Scalars } from '../../src/index.js';
-import { getDevice } from '../support/gpu.js';
+import { openEngine, quick } from '../support/engines.js';
 import { type Call, type LeasedDevice, leaseDevice, leaseGpu } from '../support/leased-gpu.js';
 import { sleep } from '../support/time.js';
 
@@ -22,7 +22,6 @@ const n = 200;
 const known = makeKnownBases(bn254G1, n, 41);
 const given = makeRandomScalars(bn254G1, n, 42);
 const sumOf = (scalars: readonly bigint[], offset = 0) => expectedMsm(bn254G1, known.logs.slice(offset), scalars);
-const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 } as const;
 
 /** Calls that upload scalars to the device. */
 const watchWrites = (lease: LeasedDevice): Call[] => {
@@ -39,10 +38,9 @@ describe.each(['gpu', 'cpu'] as const)('%s', (backend) => {
   let engine: MsmEngine;
   let bases: Bases;
   beforeAll(async () => {
-    engine = await createMsmEngine({ curve: 'bn254', backend, tuning, device: await getDevice() });
+    engine = await openEngine({ backend });
     bases = await engine.loadBases(known.bytes);
   });
-  afterAll(() => engine.destroy());
 
   test('loaded scalars give the right sums, all and some, at any offset, alone and in batches', async () => {
     const scalars = await engine.loadScalars(given);
@@ -152,27 +150,23 @@ describe.each(['gpu', 'cpu'] as const)('%s', (backend) => {
     // of what looks like a handle, nothing is believed
     const forged = { ...scalars, length: n, byteLength: 0, destroy() {}, subarray: () => forged } as never;
     await expect(engine.msm(bases, forged)).rejects.toMatchObject(badArgument('scalars must be bytes'));
-    const grumpkin = await createMsmEngine({ curve: 'grumpkin', backend: 'cpu' });
+    const grumpkin = await openEngine({ curve: 'grumpkin', backend: 'cpu' });
     const point = await grumpkin.loadBases([
       { x: 1n, y: 17631683881184975370165255887551781615748388533673675138860n, infinity: false },
     ]);
     await expect(grumpkin.msm(point, scalars.subarray(0, 1))).rejects.toMatchObject(
       badArgument("scalars were loaded for a group of another order than grumpkin's"),
     );
-    grumpkin.destroy();
     scalars.destroy();
   });
 });
 
 describe('loaded scalars on a device', () => {
-  let engine: MsmEngine | null = null;
-  afterEach(() => engine?.destroy());
-  const open = (options: Partial<MsmEngineOptions>): Promise<MsmEngine> =>
-    createMsmEngine({ curve: 'bn254', tuning, selfTest: false, ...options });
+  const open = (options: Partial<MsmEngineOptions>): Promise<MsmEngine> => openEngine({ selfTest: false, ...options });
 
   test('are uploaded once, counted, and freed', async () => {
     const lease = await leaseDevice();
-    engine = await open({ device: lease.device });
+    const engine = await open({ device: lease.device });
     const bases = await engine.loadBases(known.bytes);
     await engine.msm(bases, given);
     const [before, { bases: ofBases, scratch }] = [lease.live, engine.memory];
@@ -200,7 +194,7 @@ describe('loaded scalars on a device', () => {
 
   test('leave nothing behind, after a thousand of them', async () => {
     const lease = await leaseDevice();
-    engine = await open({ device: lease.device });
+    const engine = await open({ device: lease.device });
     const before = lease.live;
     for (let i = 0; i < 1000; i++) (await engine.loadScalars(given.slice(0, 1 + (i % 7)))).destroy();
     expect([lease.live, engine.memory.scalars]).toEqual([before, 0]);
@@ -210,11 +204,17 @@ describe('loaded scalars on a device', () => {
     tags: 'long',
   }, async () => {
     const lease = await leaseDevice();
-    engine = await open({ device: lease.device });
+    const engine = await open({ device: lease.device });
     const oracle = oraclesOfG2.bn254;
     const knownG2 = makeKnownBases(oracle, 60, 43);
-    const g2 = await createMsmEngine({ curve: 'bn254', group: 'g2', device: lease.device, tuning, selfTest: false });
-    const elsewhere = await open({ device: await getDevice() });
+    const g2 = await createMsmEngine({
+      curve: 'bn254',
+      group: 'g2',
+      device: lease.device,
+      tuning: quick,
+      selfTest: false,
+    });
+    const elsewhere = await open({});
     const onCpu = await open({ backend: 'cpu' });
     const scalars = await engine.loadScalars(given);
     const basesOfG2 = await g2.loadBases(knownG2.points);
@@ -229,13 +229,12 @@ describe('loaded scalars on a device', () => {
     engine.destroy();
     expect(await g2.msm(basesOfG2, scalars.subarray(100, 160))).toEqual(expected);
     expect(writes).toHaveLength(1);
-    for (const each of [g2, elsewhere, onCpu]) each.destroy();
+    g2.destroy();
   });
 
   test('leave nothing on the device if the load is aborted at any moment', async () => {
     const lease = await leaseDevice();
     const loading = await open({ device: lease.device });
-    engine = loading;
     await loading.loadBases(known.bytes);
     const { bases } = loading.memory;
     let aborted = 0;
@@ -265,7 +264,7 @@ describe('loaded scalars on a device', () => {
 
   test('are loaded again after the loss of the device', { tags: 'long' }, async () => {
     const leased = await leaseGpu();
-    engine = await open({ gpu: leased.gpu });
+    const engine = await open({ gpu: leased.gpu });
     const bases = await engine.loadBases(known.bytes);
     const scalars = await engine.loadScalars(given);
     expect(await engine.msm(bases, scalars)).toEqual(sumOf(given));
@@ -281,7 +280,7 @@ describe('loaded scalars on a device', () => {
 
   test('are uploaded again if they were overwritten on the device', { tags: 'long' }, async () => {
     const lease = await leaseDevice();
-    engine = await open({ device: lease.device });
+    const engine = await open({ device: lease.device });
     const bases = await engine.loadBases(known.bytes);
     let scalars: Scalars | null = null;
     let uploads = 0;
@@ -304,7 +303,7 @@ describe('loaded scalars on a device', () => {
 
   test('reject the call if there is no memory for them, and the engine stays usable', { tags: 'long' }, async () => {
     const lease = await leaseDevice();
-    engine = await open({ device: lease.device });
+    const engine = await open({ device: lease.device });
     const bases = await engine.loadBases(known.bytes);
     lease.tap = (call) => {
       if (call.method === 'createBuffer' && call.label === 'witness') throw new RangeError('injected');

@@ -53,7 +53,7 @@ describe('the known answer of the self-test', () => {
   };
 
   const isKnown = async (_: string, given: WeierstrassName | Curve, oracle: OracleCurve): Promise<void> => {
-    for (const product of ['signed', 'unsigned', 'dot4'] as const) {
+    for (const product of ['signed', 'unsigned', 'dot4', 'fma'] as const) {
       const curve = withProduct(await openCurve(given, undefined), product);
       const known = knownAnswer(curve);
       const { pointBytes, p } = curve;
@@ -86,7 +86,7 @@ describe('the known answer of the self-test', () => {
   test.each(curves.filter(isSlow))('on %s equals the oracle’s', { tags: 'long' }, isKnown);
 
   test('has coordinates that are hard to compute with, plain and in Montgomery form', async () => {
-    for (const product of ['signed', 'unsigned', 'dot4'] as const) {
+    for (const product of ['signed', 'unsigned', 'dot4', 'fma'] as const) {
       const curve = withProduct(await openCurve('bn254', 'g1'), product);
       const { p, field } = curve;
       const { points } = knownAnswer(curve);
@@ -102,6 +102,20 @@ describe('the known answer of the self-test', () => {
           expect(nearest).toBeLessThan(16n);
         }
       }
+    }
+  });
+
+  test('has limbs whose squares are hard to round for products by floats, either way', async () => {
+    const curve = withProduct(await openCurve('bn254', 'g1'), 'fma');
+    const { p, field } = curve;
+    const { points } = knownAnswer(curve);
+    const rests = Array.from({ length: points.length / 64 }, (_, i) => {
+      const x = (readNumber(points.subarray(64 * i, 64 * i + 32)) << BigInt(field.montgomeryBits)) % p;
+      return Array.from({ length: 10 }, (_, limb) => ((x >> BigInt(24 * limb)) & 0xffffffn) ** 2n % 2n ** 25n);
+    });
+    // the lowest limb is the next that gives a point
+    for (const wanted of [2n ** 24n + 1n, 2n ** 24n - 7n]) {
+      expect(rests.some(([, ...higher]) => higher.every((rest) => rest === wanted))).toBe(true);
     }
   });
 
@@ -135,28 +149,34 @@ const constants: Record<Exclude<Tuning['fieldProduct'], 'dot4'>, [string, string
   signed: [' + 206158430208.0)', ' + 206158446592.0)'],
   // limbs of 13 bits are masked
   unsigned: ['& 8191u', '& 4095u'],
+  // 2^48, whose sums are 2^25 apart
+  fma: [' 281474976710656.0f)', ' 140737488355328.0f)'],
 };
 
-/**
- * A device whose driver gets constants of these products wrong in kernels of these names; how often
- * it compiled.
- */
-const miscompiling = async (
-  products: readonly (keyof typeof constants)[],
+/** A device whose driver changes the code of kernels of these names; how often it compiled. */
+const changing = async (
+  label: string,
+  change: (code: string) => string,
   kernels: RegExp = /./,
 ): Promise<{ device: GPUDevice; compiled: string[] }> => {
-  const device = await getDevice({ label: `miscompiles ${products}` });
+  const device = await getDevice({ label });
   const create = device.createShaderModule.bind(device);
   const compiled: string[] = [];
   device.createShaderModule = (descriptor) => {
-    const label = descriptor.label ?? '';
-    compiled.push(label);
-    if (!kernels.test(label)) return create(descriptor);
-    const code = products.reduce((text, product) => text.replaceAll(...constants[product]), descriptor.code);
-    return create({ ...descriptor, code });
+    const name = descriptor.label ?? '';
+    compiled.push(name);
+    return create(kernels.test(name) ? { ...descriptor, code: change(descriptor.code) } : descriptor);
   };
   return { device, compiled };
 };
+
+/** A device whose driver gets constants of these products wrong. */
+const miscompiling = (products: readonly (keyof typeof constants)[], kernels?: RegExp) =>
+  changing(
+    `miscompiles ${products}`,
+    (code) => products.reduce((text, product) => text.replaceAll(...constants[product]), code),
+    kernels,
+  );
 
 const known = makeKnownBases(bn254G1, 40, 5);
 const expected = expectedMsm(bn254G1, known.logs, known.logs);
@@ -251,9 +271,9 @@ describe('the self-test on a sound device', () => {
 });
 
 describe('the self-test with a compiler that changes a constant', () => {
-  const other = { signed: 'unsigned', unsigned: 'signed' } as const;
+  const other = { signed: 'unsigned', unsigned: 'signed', fma: 'unsigned' } as const;
 
-  test.each(['signed', 'unsigned'] as const)(
+  test.each(['signed', 'unsigned', 'fma'] as const)(
     'replaces %s products by others on the device',
     { tags: 'long' },
     async (product) => {
@@ -333,6 +353,49 @@ describe('the self-test with a compiler that changes a constant', () => {
       expect(engine.selfTest?.product).toBe(null);
       expect(engine.lastRun).toBe(null);
     }
+    engine.destroy();
+  });
+});
+
+describe('the self-test of products by floats', { tags: 'long' }, () => {
+  const call = /\bfma\((\w+), ([\w.]+), ([\w.]+)\)/g;
+  const msmOn = async (change: (code: string) => string): Promise<MsmEngine> => {
+    const { device } = await changing('another fma', change);
+    const engine = await engineOn(device, { fieldProduct: 'fma' });
+    await engine.warmup(40);
+    const bases = await engine.loadBases(known.bytes);
+    expect(await engine.msm(bases, known.logs)).toEqual(expected);
+    return engine;
+  };
+
+  test('passes without fma', async () => {
+    let calls = 0;
+    const engine = await msmOn((code) =>
+      code.replace(call, (_, a, b, c) => {
+        calls++;
+        return `(${a} * ${b} + ${c})`;
+      }),
+    );
+    expect(calls).toBeGreaterThan(400);
+    expect(engine.selfTest).toMatchObject({ product: 'fma', failed: null });
+    expect(engine.lastRun).toMatchObject({ fallback: null, tuning: { fieldProduct: 'fma' } });
+    // an addition takes six products
+    const { points, scalars } = knownAnswer(withProduct(await openCurve('bn254', 'g1'), 'fma'));
+    await engine.msm(await engine.loadBases(points), scalars);
+    expect(6 * (engine.lastRun?.entries ?? 0)).toBeGreaterThan(2 ** 12);
+    engine.destroy();
+  });
+
+  test.each([
+    ['drops five bits of an operand', (a: string) => `bitcast<f32>(bitcast<u32>(${a}) & 0xffffffe0u)`],
+    ['is eight units off', (a: string) => `(${a} + 0.0000005 * ${a})`],
+  ])('replaces them where fma %s', async (_, worse) => {
+    const engine = await msmOn((code) => code.replace(call, (_, a, b, c) => `fma(${worse(a)}, ${b}, ${c})`));
+    expect(engine.selfTest).toMatchObject({ product: 'unsigned', failed: expect.stringContaining('fma') });
+    expect(engine.lastRun).toMatchObject({
+      fallback: engine.selfTest?.failed,
+      tuning: { fieldProduct: 'unsigned' },
+    });
     engine.destroy();
   });
 });

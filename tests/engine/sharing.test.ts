@@ -2,26 +2,21 @@
  * Engines that share a device, and calls that share an engine: overlap, merging, budgets and
  * `trim`. Every result is compared with a known one.
  */
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { bn254G1, expectedMsm, makeKnownBases, makeRandomScalars } from '../../dev/oracle/known-bases.js';
 import { watchBytes } from '../../dev/soak/watch-bytes.js';
 import { createMsmEngine, type EngineEvent, type MsmEngineOptions, MsmError, type Sharing } from '../../src/index.js';
+import { openEngine } from '../support/engines.js';
 import { getDevice } from '../support/gpu.js';
 import { type LeasedDevice, leaseGpu } from '../support/leased-gpu.js';
-import { sleep } from '../support/time.js';
+import { sleep, until } from '../support/time.js';
 
 const n = 200;
 const known = makeKnownBases(bn254G1, n, 61);
 const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, windowBits: 5, cpuBelow: 0 } as const;
 
-const engines: { destroy(): void }[] = [];
-afterEach(() => {
-  for (const engine of engines.splice(0)) engine.destroy();
-});
-
 const open = async (more: Omit<MsmEngineOptions, 'curve'> = {}) => {
-  const engine = await createMsmEngine({ curve: 'bn254', tuning, selfTest: false, device: await getDevice(), ...more });
-  engines.push(engine);
+  const engine = await openEngine({ tuning, selfTest: false, ...more });
   return { engine, bases: await engine.loadBases(known.bytes) };
 };
 const vector = (seed: number, length = n) => {
@@ -100,7 +95,7 @@ describe('concurrent calls', () => {
         engine.msm(bases, scalars, { signal: (controllers[i] as AbortController).signal }),
       );
       const settled = Promise.allSettled(calls);
-      while (watched.log.length < 2) await sleep();
+      await until(() => watched.log.length >= 2);
       for (const each of controllers.slice(0, 2)) each.abort();
       const [first, second, third, fourth] = await settled;
       for (const each of [first, second]) expect(each).toMatchObject({ reason: { code: 'aborted' } });
@@ -402,9 +397,9 @@ describe('the memory of a device', () => {
           sums++;
         }
       });
-      const pass = async (some: number): Promise<void> => {
+      const pass = (some: number): Promise<unknown> => {
         const enough = sums + some;
-        while (sums < enough) await sleep(1);
+        return until(() => sums >= enough);
       };
       const load = async () => {
         await pass(2);
@@ -439,8 +434,7 @@ describe('the memory of a device', () => {
     expect(await engine.msm(bases, scalars)).toEqual(sum);
     engine.destroy();
     await expect(engine.trim()).rejects.toMatchObject({ code: 'destroyed' });
-    const onCpu = await createMsmEngine({ curve: 'bn254', backend: 'cpu' });
-    engines.push(onCpu);
+    const onCpu = await openEngine({ backend: 'cpu' });
     const theirs = await onCpu.loadBases(known.bytes);
     expect(await onCpu.msm(theirs, scalars)).toEqual(sum);
     await onCpu.trim();
@@ -460,10 +454,9 @@ describe('engines of one device', () => {
   /** Two engines on the device that the first one requested, on a GPU that lends devices. */
   const openTwo = async () => {
     const gpu = await leaseGpu();
-    const own = { curve: 'bn254', tuning, selfTest: false } as const;
-    const first = await createMsmEngine({ ...own, gpu: gpu.gpu });
-    const second = await createMsmEngine({ ...own, deviceOf: first });
-    engines.push(first, second);
+    const own = { tuning, selfTest: false } as const;
+    const first = await openEngine({ ...own, gpu: gpu.gpu });
+    const second = await openEngine({ ...own, deviceOf: first });
     const bases = [await first.loadBases(known.bytes), await second.loadBases(known.bytes)] as const;
     return { gpu, first, second, bases };
   };
@@ -506,8 +499,7 @@ describe('engines of one device', () => {
     second.destroy();
     expect(await next.device.lost).toMatchObject({ reason: 'destroyed' });
     // one that comes afterwards has another one
-    const third = await createMsmEngine({ curve: 'bn254', tuning, selfTest: false, deviceOf: first });
-    engines.push(third);
+    const third = await openEngine({ tuning, selfTest: false, deviceOf: first });
     expect(await third.msm(await third.loadBases(known.bytes), scalars)).toEqual(sum);
     expect(gpu.devices).toHaveLength(3);
   });
@@ -564,7 +556,7 @@ describe('engines of one device', () => {
 
     test('an engine that is destroyed while it waits for the next device requests none', async () => {
       const gpu = await leaseGpu();
-      const engine = await createMsmEngine({ curve: 'bn254', tuning, selfTest: false, gpu: gpu.gpu });
+      const engine = await openEngine({ tuning, selfTest: false, gpu: gpu.gpu });
       const bases = await engine.loadBases(known.bytes);
       const { scalars, sum } = vector(84);
       expect(await engine.msm(bases, scalars)).toEqual(sum);
@@ -581,11 +573,9 @@ describe('engines of one device', () => {
   });
 
   test('an engine without a GPU has no device to share', async () => {
-    const onCpu = await createMsmEngine({ curve: 'bn254', backend: 'cpu' });
-    engines.push(onCpu);
+    const onCpu = await openEngine({ backend: 'cpu' });
     const { gpu } = await leaseGpu();
-    const engine = await createMsmEngine({ curve: 'bn254', gpu, deviceOf: onCpu, selfTest: false });
-    engines.push(engine);
+    const engine = await openEngine({ gpu, deviceOf: onCpu, selfTest: false });
     expect(engine.backends).toContain('gpu');
     const wrong = createMsmEngine({ curve: 'bn254', deviceOf: {} as never });
     await expect(wrong).rejects.toMatchObject({

@@ -1,8 +1,7 @@
 /** Scalars that are mostly zero, or short: the plan adapts, and the sums stay the same. */
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type ScalarDistributionName, scalarDistributions } from '../../dev/cases/scalar-distributions.js';
-import { createCheckedEngine } from '../../dev/checks/engine.js';
 import {
   bn254G1,
   encodeScalars,
@@ -12,41 +11,22 @@ import {
   makeKnownBases,
   Random,
 } from '../../dev/oracle/known-bases.js';
-import {
-  createMsmEngine,
-  type MsmEngine,
-  type MsmEngineOptions,
-  type RunRecord,
-  type Tuning,
-} from '../../src/index.js';
+import type { MsmEngine, RunRecord, Tuning } from '../../src/index.js';
 import { captureGpu } from '../support/captured-gpu.js';
-import { getDevice } from '../support/gpu.js';
+import { type EngineOptions, openEngine } from '../support/engines.js';
 import { smallCase, smallCurve } from '../support/small-curve.js';
 
 const r = groupOrder(bn254G1);
 const count = 2000;
 const known = makeKnownBases(bn254G1, count, 41);
-/** Knobs of the only walk pipeline of this file. */
-const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 } as const;
-
-type Options = Partial<MsmEngineOptions> & { readonly checks?: boolean };
-
-const create = async (more: Partial<Tuning> = {}, options: Options = {}) =>
-  createCheckedEngine({
-    curve: 'bn254',
-    device: await getDevice(),
-    tuning: { ...tuning, ...more },
-    checks: false,
-    ...options,
-  });
+const create = (tuning: Partial<Tuning> = {}, options: EngineOptions = {}): Promise<MsmEngine> =>
+  openEngine({ tuning, ...options });
 
 /** Keeps the pipelines alive between tests. */
-let keeper: MsmEngine;
 beforeAll(async () => {
-  keeper = await create();
+  const keeper = await create();
   await keeper.warmup(count);
 });
-afterAll(() => keeper?.destroy());
 
 /** Returns n scalars, of which a share is nonzero. */
 const sparse = (n: number, share: number, seed: number): bigint[] => {
@@ -57,7 +37,7 @@ const sparse = (n: number, share: number, seed: number): bigint[] => {
 const expectSum = (scalars: readonly bigint[], offset = 0) => expectedMsm(bn254G1, known.logs.slice(offset), scalars);
 
 describe('sums of scalars that are mostly zero', () => {
-  const settings: [string, Partial<Tuning>, Options, number][] = [
+  const settings: [string, Partial<Tuning>, EngineOptions, number][] = [
     ['as it is', {}, {}, 1],
     ['checked between the stages, which picks nothing', {}, { checks: true }, 1],
     ['a tight budget', {}, { memoryBudget: 7e5 }, 1],
@@ -65,7 +45,12 @@ describe('sums of scalars that are mostly zero', () => {
     ['with tables', {}, {}, 5],
     ['the rest on the CPU', { cpuBelow: 100 }, {}, 1],
   ];
-  const follows = async (_: string, more: Partial<Tuning>, options: Options, precompute: number): Promise<void> => {
+  const follows = async (
+    _: string,
+    more: Partial<Tuning>,
+    options: EngineOptions,
+    precompute: number,
+  ): Promise<void> => {
     const engine = await create(more, options);
     const bases = await engine.loadBases(known.bytes, { precompute });
     for (const [share, offset] of [
@@ -83,7 +68,6 @@ describe('sums of scalars that are mostly zero', () => {
     if (options.memoryBudget !== undefined) {
       expect(engine.memory.peak).toBeLessThanOrEqual(options.memoryBudget);
     }
-    engine.destroy();
   };
   // further pipelines
   const isSlow = ([, , { checks }, precompute]: (typeof settings)[number]): boolean =>
@@ -99,7 +83,6 @@ describe('sums of scalars that are mostly zero', () => {
       expect(await engine.msm(bases, scalars), `place ${place}`).toEqual(expectSum(scalars));
       expect(engine.lastRun?.entries).toBe(1);
     }
-    engine.destroy();
   });
 
   test('are right after a move to a device that binds less than the bases: scalars are surveyed again', async () => {
@@ -120,7 +103,7 @@ describe('sums of scalars that are mostly zero', () => {
         return create(descriptor);
       };
     });
-    const engine = await createMsmEngine({ curve: smallCurve, gpu, tuning });
+    const engine = await openEngine({ curve: smallCurve, gpu });
     const bases = await engine.loadBases(points);
     expect(bases.byteLength).toBeGreaterThan(most);
     expect(await engine.msm(bases, scalars)).toEqual(expected);
@@ -129,7 +112,6 @@ describe('sums of scalars that are mostly zero', () => {
     expect(await engine.msm(bases, scalars)).toEqual(expected);
     expect(devices).toHaveLength(2);
     expect(Math.max(...bound)).toBeLessThanOrEqual(most);
-    engine.destroy();
   });
 
   test('need no points and no GPU if all scalars are zero', async () => {
@@ -137,7 +119,6 @@ describe('sums of scalars that are mostly zero', () => {
     const bases = await engine.loadBases(known.bytes);
     expect(await engine.msm(bases, new Uint8Array(32 * count))).toEqual(INFINITY);
     expect(engine.lastRun).toMatchObject({ on: 'cpu', n: count, entries: 0 });
-    engine.destroy();
   });
 
   test('are right in random batches of sparse and dense vectors', { tags: 'long' }, async () => {
@@ -161,7 +142,6 @@ describe('sums of scalars that are mostly zero', () => {
       }),
       { numRuns: 10, seed: 3 },
     );
-    engine.destroy();
   });
 });
 
@@ -185,5 +165,4 @@ test('nonzero digits decide the plan and the work', async () => {
   expect(await share('all-one')).toBeLessThan(0.06);
   expect(await share('r-minus-one')).toBeLessThan(0.06);
   expect(await share('one-nonzero')).toBeLessThan(0.02);
-  engine.destroy();
 });

@@ -2,24 +2,25 @@
  * Arguments that untyped JavaScript may pass: errors name the argument, and the engine stays
  * usable.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { makeCase } from '../../dev/cases/msm-case.js';
 import { pointsIn, scalarsIn } from '../../dev/oracle/encodings.js';
 import { bn254G1 } from '../../dev/oracle/known-bases.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { type Bases, createMsmEngine, type MsmEngine, type MsmEngineOptions } from '../../src/index.js';
+import { openEngine, quick } from '../support/engines.js';
 import { getDevice } from '../support/gpu.js';
 
 const { points, scalars, expected } = makeCase({ points: 'distinct', scalars: 'random', n: 9, seed: 3 });
-const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, windowBits: 8 } as const;
+/** Sums of a few points are computed on the CPU. */
+const tuning = { windowBits: 8, cpuBelow: 64 } as const;
 let engine: MsmEngine;
 let bases: Bases;
 
 beforeAll(async () => {
-  engine = await createMsmEngine({ curve: 'bn254', device: await getDevice(), tuning });
+  engine = await openEngine({ tuning });
   bases = await engine.loadBases(points.bytes);
 });
-afterAll(() => engine.destroy());
 
 const detached = (bytes: Uint8Array<ArrayBuffer>): Uint8Array => {
   const copy = bytes.slice();
@@ -145,7 +146,7 @@ describe.each<[string, <Given extends object>(given: Given) => Given]>([
   });
 
   test('an invalid array of bases is rejected', async () => {
-    const onCpu = await createMsmEngine({ curve: 'bn254', backend: 'cpu', maxWorkers: 0 });
+    const onCpu = await openEngine({ backend: 'cpu', maxWorkers: 0 });
     for (const [each, kept] of [
       [engine, bases],
       [onCpu, await onCpu.loadBases(points.bytes)],
@@ -160,7 +161,6 @@ describe.each<[string, <Given extends object>(given: Given) => Given]>([
       expect(() => other.destroy()).toThrow(expect.objectContaining(own));
       expect(await each.msm(kept, scalars.bytes)).toEqual(expected);
     }
-    onCpu.destroy();
   });
 });
 
@@ -181,7 +181,7 @@ test('an unknown encoding of scalars is rejected, also for loaded scalars, which
 });
 
 test('changes of the caller’s objects after a call have no effect', async () => {
-  const knobs: { walkerSlots: number; walkerTasks?: number; cpuBelow: number } = { walkerSlots: 4, cpuBelow: 0 };
+  const knobs: { cpuBelow: number; walkerTasks?: number } = { ...quick };
   const own = await createMsmEngine({ curve: 'bn254', device: await getDevice(), tuning: knobs });
   knobs.walkerTasks = 0;
   knobs.cpuBelow = 100;
@@ -228,16 +228,15 @@ test('options and curves may be objects of a class, with getters and methods', a
     }
   }
   const curve = Object.create(bn254) as typeof bn254;
-  const own = await createMsmEngine({ curve, device: await getDevice(), tuning });
+  const own = await openEngine({ curve, tuning });
   const [loading, computing] = [new Progress(), new Progress()];
   const loaded = await own.loadBases(points.bytes, loading);
   expect(await own.msm(loaded, scalars.bytes, computing)).toEqual(expected);
   expect([loading.ticks > 0, computing.ticks > 0]).toEqual([true, true]);
-  own.destroy();
 });
 
 test('an engine destroyed at the last tick of a load returns no bases', async () => {
-  const own = await createMsmEngine({ curve: 'bn254', device: await getDevice(), tuning });
+  const own = await openEngine({ tuning });
   const load = own.loadBases(points.bytes, { onProgress: ({ done, total }) => done === total && own.destroy() });
   await expect(load).rejects.toMatchObject({ code: 'destroyed' });
   expect(own.memory).toMatchObject({ bases: 0, scratch: 0 });

@@ -1,6 +1,5 @@
 /** `verify`: right results pass however they are computed; wrong results on the curve do not. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { createCheckedEngine } from '../../dev/checks/engine.js';
 import { bls12381, bls12381Oracle } from '../../dev/oracle/curves.js';
 import {
   bn254G1,
@@ -20,32 +19,20 @@ import {
   type Progress,
 } from '../../src/index.js';
 import { Suspicion } from '../../src/session/resident.js';
+import { type EngineOptions, openEngine } from '../support/engines.js';
 import { Bench, large, small, tuning } from '../support/failure-bench.js';
 import { getDevice } from '../support/gpu.js';
 import type { Call, Tap } from '../support/leased-gpu.js';
 import { smallCase, smallCurve } from '../support/small-curve.js';
 import { TextbookCurve } from '../support/textbook-curve.js';
 
-const engines: MsmEngine[] = [];
 const benches: Bench[] = [];
 afterEach(() => {
   vi.restoreAllMocks();
-  for (const engine of engines.splice(0)) engine.destroy();
   for (const bench of benches.splice(0)) bench.close();
 });
 
-const create = async (options: Partial<MsmEngineOptions> & { checks?: boolean } = {}): Promise<MsmEngine> => {
-  const engine = await createCheckedEngine({
-    checks: false,
-    curve: 'bn254',
-    device: await getDevice(),
-    verify: true,
-    ...options,
-    tuning: { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0, ...options.tuning },
-  });
-  engines.push(engine);
-  return engine;
-};
+const create = (options: EngineOptions = {}): Promise<MsmEngine> => openEngine({ verify: true, ...options });
 
 const openBench = async (options: Partial<MsmEngineOptions> = {}): Promise<Bench> => {
   const bench = await Bench.open({ verify: true, ...options });

@@ -2,20 +2,13 @@
 import { describe, expect, test, vi } from 'vitest';
 import { makeCase } from '../../dev/cases/msm-case.js';
 import { Runner } from '../../src/gpu/runner.js';
-import { createMsmEngine, type Progress, type RunRecord, type Tuning } from '../../src/index.js';
+import { createMsmEngine, type Progress, type RunRecord } from '../../src/index.js';
 import { CallClock } from '../../src/session/clock.js';
 import { captureGpu } from '../support/captured-gpu.js';
+import { openEngine } from '../support/engines.js';
 import { getDevice } from '../support/gpu.js';
 import { smallCase, smallCurve } from '../support/small-curve.js';
 import { stopClock } from '../support/time.js';
-
-const engineWith = async (tuning: Partial<Tuning>, memoryBudget?: number) =>
-  createMsmEngine({
-    curve: 'bn254',
-    device: await getDevice(),
-    tuning: { ...tuning, cpuBelow: 0 },
-    ...(memoryBudget === undefined ? {} : { memoryBudget }),
-  });
 
 test('time of the caller between submits does not count as the device’s', async () => {
   const runner = new Runner(await getDevice(), 2 ** 20);
@@ -43,7 +36,7 @@ test('time of the caller between submits does not count as the device’s', asyn
 
 test('memory.peak is that of the engine, also after the loss of its device', { tags: 'long' }, async () => {
   const { gpu, devices } = await captureGpu();
-  const engine = await createMsmEngine({ curve: smallCurve, gpu, tuning: { cpuBelow: 0 } });
+  const engine = await openEngine({ curve: smallCurve, gpu });
   const { points, scalars, expected } = smallCase(40);
   const bases = await engine.loadBases(points);
   expect(await engine.msm(bases, scalars)).toEqual(expected);
@@ -54,7 +47,6 @@ test('memory.peak is that of the engine, also after the loss of its device', { t
   expect(devices).toHaveLength(2);
   expect(engine.memory.scratch).toBeLessThan(peak);
   expect(engine.memory.peak).toBe(peak);
-  engine.destroy();
 });
 
 describe('groups of windows', () => {
@@ -67,7 +59,7 @@ describe('groups of windows', () => {
 
   // 1 addition more or less than whole windows, one window a submit, and all in one
   const isBounded = async (additionsPerSubmit: number): Promise<void> => {
-    const engine = await engineWith({ windowBits: 10, additionsPerSubmit });
+    const engine = await openEngine({ tuning: { windowBits: 10, additionsPerSubmit } });
     const bases = await engine.loadBases(points.bytes);
     const ticks: Progress[] = [];
     expect(await engine.msm(bases, scalars.bytes, { onProgress: (progress) => ticks.push(progress) })).toEqual(
@@ -83,18 +75,16 @@ describe('groups of windows', () => {
     expect(engine.lastRun?.submits).toBe(groups + (apart ? 1 : 0));
     const submits = engine.lastRun?.submits as number;
     expect(ticks).toEqual(Array.from({ length: submits + 1 }, (_, done) => ({ phase: 'msm', done, total: submits })));
-    engine.destroy();
   };
   test.each([1_024])('have at most %i additions a submit', isBounded);
   test.each([2 ** 30, 13_000, 12_999, 2_000])('have at most %i additions a submit', { tags: 'long' }, isBounded);
 
   test('become chunks if there are more scalars than additions', async () => {
-    const engine = await engineWith({ windowBits: 5, additionsPerSubmit: 1_024 });
+    const engine = await openEngine({ tuning: { windowBits: 5, additionsPerSubmit: 1_024 } });
     const twice = makeCase({ points: 'few-with-signs', scalars: 'carry-patterns', n: 2000, seed: 4 });
     expect(await engine.msm(await engine.loadBases(twice.points.bytes), twice.scalars.bytes)).toEqual(twice.expected);
     // two chunks, each of 51 windows one by one and of a reduction
     expect(engine.lastRun?.submits).toBe(2 * (51 + 1));
-    engine.destroy();
   });
 
   test('are cut for a slow GPU in the first run, which measures, and for the real one in the next', {
@@ -128,7 +118,7 @@ describe('groups of windows', () => {
   });
 
   test('end with an abort at the next submit, and the engine stays usable', async () => {
-    const engine = await engineWith({ windowBits: 10, additionsPerSubmit: 1_024 });
+    const engine = await openEngine({ tuning: { windowBits: 10, additionsPerSubmit: 1_024 } });
     const bases = await engine.loadBases(points.bytes);
     const controller = new AbortController();
     let ticks = 0;
@@ -141,20 +131,18 @@ describe('groups of windows', () => {
     await expect(call).rejects.toMatchObject({ code: 'aborted' });
     expect(ticks).toBe(3);
     expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
-    engine.destroy();
   });
 
   test('come before chunks under a tight budget', async () => {
-    const roomy = await engineWith({ windowBits: 8 });
+    const roomy = await openEngine({ tuning: { windowBits: 8 } });
     const bases = await roomy.loadBases(points.bytes);
     expect(await roomy.msm(bases, scalars.bytes)).toEqual(expected);
     const { peak } = roomy.memory;
     roomy.destroy();
     const budget = Math.floor(peak * 0.75);
-    const tight = await engineWith({ windowBits: 8 }, budget);
+    const tight = await openEngine({ tuning: { windowBits: 8 }, memoryBudget: budget });
     expect(await tight.msm(await tight.loadBases(points.bytes), scalars.bytes)).toEqual(expected);
     expect(tight.lastRun?.submits).toBeGreaterThan(1);
     expect(tight.memory.peak).toBeLessThanOrEqual(budget);
-    tight.destroy();
   });
 });

@@ -4,7 +4,6 @@
  *
  * @module-tag long
  */
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +17,7 @@ import { bn254 } from '../../src/curves/bn254.js';
 import { type Curve, curveContext, withProduct } from '../../src/curves/curve.js';
 import type { Kernel } from '../../src/shaders/kernel.js';
 import { buildLibrary } from '../support/build-library.js';
+import { runDeno } from '../support/run-deno.js';
 import { inProject } from '../support/run-script.js';
 
 const N = 2 ** 10;
@@ -43,7 +43,7 @@ type Builders = typeof import('../support/all-kernels.js');
 const kernelsOf = ({ createKernels, programKernel, tablesKernels }: Builders, constants: Curve): Kernel[] => {
   const curve = curveContext(constants);
   const kernels = createKernels(curve, stageChecks.walk);
-  const products = ['signed', 'unsigned', 'dot4'] as const;
+  const products = ['signed', 'unsigned', 'dot4', 'fma'] as const;
   return [
     ...products.flatMap((product) => {
       const chosen = withProduct(curve, product);
@@ -69,25 +69,6 @@ const kernelsOf = ({ createKernels, programKernel, tablesKernels }: Builders, co
   ];
 };
 
-const runInDeno = (): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const script = inProject('scripts/deno/check-library.mjs');
-    const flags = ['--unstable-webgpu', '--no-config', '--no-lock', '--no-remote', '--allow-read', '--allow-env'];
-    const child = spawn(inProject('node_modules/.bin/deno'), ['run', ...flags, script, folder], {
-      cwd: folder,
-      env: { ...process.env, DENO_DIR: join(folder, 'deno'), DENO_NO_UPDATE_CHECK: '1', NO_COLOR: '1' },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const said = { stdout: '', stderr: '' };
-    child.stdout.on('data', (data) => (said.stdout += data));
-    child.stderr.on('data', (data) => (said.stderr += data));
-    child.once('error', reject);
-    child.once('close', (code) => {
-      if (code === 0) resolve(said.stdout);
-      else reject(new Error(`deno ended with ${code}:\n${said.stderr}`));
-    });
-  });
-
 beforeAll(async () => {
   await buildLibrary(folder, { index: 'src/index.ts', kernels: 'tests/support/all-kernels.ts' });
   const built: Builders = await import(/* @vite-ignore */ pathToFileURL(join(folder, 'kernels.js')).href);
@@ -100,7 +81,9 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'shaders.json'), JSON.stringify(shaders));
   const msm = { points: [...points.bytes], scalars: [...scalars.bytes], repetitions: REPETITIONS };
   writeFileSync(join(folder, 'msm.json'), JSON.stringify(msm));
-  seen = JSON.parse(await runInDeno()) as Seen;
+  seen = JSON.parse(
+    await runDeno(folder, ['--unstable-webgpu', '--allow-read', inProject('scripts/deno/check-library.mjs'), folder]),
+  ) as Seen;
   if (seen.adapter === null) {
     throw new Error(
       'wgpu found no adapter here, so that nothing was compiled and nothing computed: start with npm test',

@@ -35,10 +35,16 @@ interface Example {
 const has = (code: string, name: string): boolean =>
   new RegExp(`\\b${name}\\b`).test(code) && !new RegExp(`(const|let) (\\{.*)?\\b${name}\\b.* =`).test(code);
 
-/** Returns an example with the engine, the bases and the section that it uses and does not make. */
+/** Returns an example with the engines, bases, vectors and sections that it does not make. */
 const withContext = (code: string): string => {
-  const [engine, bases, section] = ['engine', 'bases', 'section'].map((name) => has(code, name));
+  const [engine, bases, section, fr, a, b] = ['engine', 'bases', 'section', 'fr', 'a', 'b'].map((name) =>
+    has(code, name),
+  );
   return [
+    ...(fr ? ["import { createFieldEngine } from 'webgpu-msm/fields';"] : []),
+    ...(fr ? ['const fr = await createFieldEngine();'] : []),
+    ...(fr && a ? ['const a = await fr.load([1n, 2n, 3n, 4n]);'] : []),
+    ...(fr && b ? ['const b = await fr.load([5n, 6n, 7n, 8n]);'] : []),
     ...(engine && !/import .*createMsmEngine/.test(code) ? ["import { createMsmEngine } from 'webgpu-msm';"] : []),
     ...(section ? ["import { openAsBlob } from 'node:fs';", "import { openPtau } from 'webgpu-msm/formats';"] : []),
     ...(section ? ["const file = new Uint8Array(await (await openAsBlob('powers.ptau')).arrayBuffer());"] : []),
@@ -68,12 +74,15 @@ const examples: readonly Example[] = readdirSync(inProject('src'), { recursive: 
 /** Files that examples open, by name. */
 const writeFiles = async (): Promise<void> => {
   const { zkey, circuit } = await makeStatement('groth16', 'bn254', 6, 'dense');
+  const plonk = await makeStatement('plonk', 'bn254', 6, 'dense');
   const { Fn } = (oracleOf({ curve: 'bn254', group: 'g1' }) as OracleCurve).Point;
   const root = Fn.pow(5n, (Fn.ORDER - 1n) / 2n ** 5n);
   const vector = (name: string) => readFileSync(inProject(`tests/vectors/files/${name}`));
   const files = {
     'circuit.zkey': zkey.data,
     'witness.wtns': circuit.witness,
+    'plonk.zkey': plonk.zkey.data,
+    'plonk.wtns': plonk.circuit.witness,
     'powers.ptau': makePowersOfTau({ curve: 'bn254', power: 4, powers: 31, root, seed: 12 }),
     'kzg.srs': vector('gnark-0.12-bn254.srs'),
     'kzg.params': vector('halo2-bn254-raw.params'),

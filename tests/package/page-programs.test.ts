@@ -80,6 +80,11 @@ test('the program for noble computes what it says', async () => {
   expect([code, stdout], stderr).toEqual([0, 'true\ntrue\n']);
 });
 
+test('the program for field vectors computes what it says', async () => {
+  const { code, stdout, stderr } = await run('docs/how-to/field-vectors.md', '// quotient.mjs');
+  expect([code, stdout], stderr).toEqual([0, '128 40\n']);
+});
+
 describe('docs/how-to/snarkjs.md', () => {
   const page = 'docs/how-to/snarkjs.md';
 
@@ -94,6 +99,22 @@ describe('docs/how-to/snarkjs.md', () => {
     const { code, stdout, stderr } = await run(page, '// prove.js');
     expect(code, stderr).toBe(0);
     expect(stdout).toMatch(/^true \{\s+calls: 5,.*\bfallbacks: 0,/s);
+  });
+
+  test('proves without snarkjs, and the process ends', async () => {
+    const program = programWith('docs/how-to/prove-groth16.md', '// prove-groth16.js');
+    writeFileSync(join(folder, 'prove-groth16.js'), program);
+    writeFileSync(
+      join(folder, 'main.js'),
+      `import { openAsBlob, readFileSync } from 'node:fs';
+       import { proveAll } from './prove-groth16.js';
+       const witness = readFileSync('witness.wtns');
+       const proofs = await proveAll(await openAsBlob('circuit.zkey'), [witness, await openAsBlob('witness.wtns')]);
+       console.log(proofs.map(({ proof, publicSignals }) => [proof.protocol, publicSignals.length]).join());
+      `,
+    );
+    const { code, stdout, stderr } = await runNode(['main.js'], { cwd: folder, timeout: 60_000 });
+    expect([code, stdout], stderr).toEqual([0, 'groth16,1,groth16,1\n']);
   });
 
   test('accelerates with the curves alone', async () => {

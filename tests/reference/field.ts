@@ -9,12 +9,23 @@ import {
   toShortFromWords,
   wordsFromWide,
 } from '../../src/field/divsteps.js';
-import { balancedDigits, digitsOf, joinLimbs, LIMB_BITS, lazyLimbs, type Modulus } from '../../src/field/modulus.js';
+import {
+  balancedDigits,
+  digitsOf,
+  joinLimbs,
+  LIMB_BITS,
+  lazyLimbs,
+  type Modulus,
+  mod,
+  montgomeryFactor,
+} from '../../src/field/modulus.js';
 import { montgomeryProduct } from '../../src/field/product.js';
 import { dot4Product } from '../../src/field/product-dot4.js';
+import { fmaProduct } from '../../src/field/product-fma.js';
 import { unsignedProduct } from '../../src/field/product-unsigned.js';
 import type { Limbs } from '../../src/field/straight-line.js';
 import { type Word, WordLine, type WordProgram } from '../../src/field/word-line.js';
+import { type Fma, floatBits, fmas } from './fma.js';
 import { runStraightLine } from './straight-line.js';
 
 /**
@@ -69,17 +80,27 @@ type Values = Record<string, bigint>;
 const dot4U8Packed = (a: bigint, b: bigint): bigint =>
   [0n, 8n, 16n, 24n].reduce((total, at) => total + ((a >> at) & 255n) * ((b >> at) & 255n), 0n);
 
+/** The functions of WGSL that programs call; floats are integers here. */
+const builtins = (by: Fma) => ({ dot4U8Packed, f32: (a: bigint) => a, fma: fmas[by], bits: floatBits });
+
 /**
  * Runs the WGSL text of a program as the shader does, and throws where a value exceeds its stated
- * bound.
+ * bound. @param by how the device computes fma
  */
-const runWords = ({ program, result }: WordProgram, inputs: Readonly<Record<string, number>>): number[] => {
+const runWords = (
+  { program, result }: WordProgram,
+  inputs: Readonly<Record<string, number>>,
+  by: Fma = 'fused',
+): number[] => {
+  const functions = builtins(by);
   const values: Values = Object.fromEntries(Object.entries(inputs).map(([name, value]) => [name, BigInt(value)]));
   const evaluate = ({ wgsl, most, wraps }: Word): bigint => {
     const exact = wgsl
+      .replaceAll('bitcast<u32>', 'bits')
       .replace(/(?<![\w.])[a-z]\w*(\.\w+)?(?!\w*\()/gi, (name) => `values['${name}']`)
-      .replace(/(?<!\w)(\d+)u/g, '$1n');
-    const value: unknown = new Function('values', 'dot4U8Packed', `return ${exact}`)(values, dot4U8Packed);
+      .replace(/(?<!\w)(\d+)(u|\.0f)/g, '$1n');
+    const names = Object.keys(functions);
+    const value: unknown = new Function('values', ...names, `return ${exact}`)(values, ...Object.values(functions));
     if (typeof value !== 'bigint') throw new Error(`'${wgsl}' has names that were not computed`);
     const word = wraps ? BigInt.asUintN(32, value) : value;
     if (word > BigInt(most)) throw new RangeError(`'${wgsl}' is ${word}, beyond ${most}`);
@@ -92,12 +113,35 @@ const runWords = ({ program, result }: WordProgram, inputs: Readonly<Record<stri
 const wordsOf = (m: Modulus, name: string, value: bigint): Record<string, number> =>
   Object.fromEntries(digitsOf(value, 32, lazyLimbs(m, 32)).map((word, i) => [`${name}.w${i}`, word]));
 
-/** Returns a·b·R⁻¹ by products of words; without b the square. */
-export const productWords = (m: Modulus, a: bigint, b: bigint | null): bigint => {
+/**
+ * Returns a·b·R⁻¹ by products of words; without b the square.
+ *
+ * @param by how the device computes fma
+ */
+export const productWords = (m: Modulus, a: bigint, b: bigint | null, by: Fma = 'fused'): bigint => {
   const square = b === null && m.product === 'unsigned';
-  const { program, result } = m.product === 'dot4' ? dot4Product(m) : unsignedProduct(m, square);
+  const whole = m.product === 'dot4' ? dot4Product : fmaProduct;
+  const product = m.product === 'unsigned' ? unsignedProduct(m, square) : whole(m);
   const inputs = { ...wordsOf(m, 'a', a), ...(square ? {} : wordsOf(m, 'b', b ?? a)) };
-  return joinLimbs(runWords({ program, result }, inputs), 32);
+  return joinLimbs(runWords(product, inputs, by), 32);
+};
+
+/**
+ * Returns the product of src/field/product-fma.ts on whole numbers: Montgomery's rows of 24 bits,
+ * of which all but two take n0·p for the multiple of p.
+ */
+export const fmaRows = (m: Modulus, a: bigint, b: bigint): bigint => {
+  const [width, rows] = [24n, m.montgomeryBits / 24];
+  const n0 = montgomeryFactor(m.p, 24);
+  const isTight = 4n * m.p + (m.p >> 10n) > 2n ** BigInt(m.montgomeryBits);
+  let sum = 0n;
+  for (let i = 0; i < rows; i++) {
+    sum += ((a >> (width * BigInt(i))) & 0xffffffn) * b;
+    const digit = sum & 0xffffffn;
+    sum += (isTight || i >= rows - 2 ? mod(digit * n0, 2n ** width) : digit * n0) * m.p;
+    sum >>= width;
+  }
+  return sum;
 };
 
 /** Converts an element to the inversion's limbs of BATCH bits. */

@@ -1,29 +1,38 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { everyGroup } from '../../dev/cases/list.js';
 import { execute, makeInputs } from '../../dev/fuzz/execute.js';
 import {
-  drawProgram,
   type FuzzCall,
   type FuzzProgram,
   fuzzBackends,
   length,
   movedTo,
+  programs,
   vectorsOf,
 } from '../../dev/fuzz/program.js';
-import { shrink } from '../../dev/fuzz/shrink.js';
 import { curveNames, edwardsNames, oracles } from '../../dev/oracle/curves.js';
 import { encodingsOf } from '../../dev/oracle/encodings.js';
 import type { AffinePoint, Coordinate } from '../../dev/oracle/known-bases.js';
 import { getDevice } from '../support/gpu.js';
+
+const draw = (seed: number, numRuns: number, mostPoints?: number): FuzzProgram[] =>
+  fc.sample(programs(mostPoints), { seed, numRuns });
+
+/** Draws small programs of the first curve, whose kernels compile quickly. */
+const drawQuick = (seed: number, numRuns: number): FuzzProgram[] =>
+  draw(seed, numRuns, 200).map(({ curve: _, group: __, ...program }) => ({
+    ...program,
+    calls: program.calls.map(({ encoding: ___, result: ____, ...call }) => call),
+  }));
 
 describe('the fuzzer', () => {
   test('draws the same programs from the same seed, and every call of them is valid', () => {
     const seen = new Set<string>();
     let inG2 = 0;
     let onEdwards = 0;
-    for (let index = 0; index < 200; index++) {
-      const program = drawProgram(3, index);
-      expect(drawProgram(3, index)).toEqual(program);
+    expect(draw(3, 20)).toEqual(draw(3, 20));
+    for (const program of draw(3, 200)) {
       expect(JSON.parse(JSON.stringify(program))).toEqual(program);
       if (program.group === 'g2') {
         inG2++;
@@ -60,8 +69,7 @@ describe('the fuzzer', () => {
   test('draws every curve and every encoding of its group, and no infinity where an encoding has none', () => {
     const seen = new Set<string>();
     const curves = new Set<string>();
-    for (let index = 0; index < 3000; index++) {
-      const { curve = 'bn254', group = 'g1', calls } = drawProgram(4, index);
+    for (const { curve = 'bn254', group = 'g1', calls } of draw(4, 3000)) {
       curves.add(curve);
       const known = encodingsOf({ curve, group });
       for (const { encoding = 'le', result = 'le', points } of calls) {
@@ -81,11 +89,7 @@ describe('the fuzzer', () => {
 
   test('runs programs on the GPU with right results', async () => {
     const device = await getDevice();
-    for (let index = 0; index < 2; index++) {
-      // in the first group, whose kernels compile quickly
-      const { group: _, ...program } = drawProgram(1, index, 200);
-      expect(await execute(device, program), `program ${index}`).toBeNull();
-    }
+    for (const program of drawQuick(1, 2)) expect(await execute(device, program)).toBeNull();
   });
 
   /** Points that are equal, opposite and infinite, and scalars with carries. */
@@ -100,7 +104,7 @@ describe('the fuzzer', () => {
 
   test.each(fuzzBackends)('runs programs on %s with right results, and detects a wrong result', async (backend) => {
     const device = await getDevice();
-    const { group: _, ...drawn } = drawProgram(1, 0, 200);
+    const [drawn] = drawQuick(1, 1) as [FuzzProgram];
     expect(await execute(device, movedTo(backend, drawn))).toBeNull();
     const program = { tuning: { windowBits: 4 }, memoryBudget: null, calls: [fewAndChain], backend };
     const spoil = (sum: unknown) => ({ ...(sum as AffinePoint<bigint>), y: 1n });
@@ -133,9 +137,6 @@ describe('the fuzzer', () => {
     });
     // four numbers a point
     expect(swapped).toMatchObject({ call: 0, error: expect.stringMatching(/\((0x\w+, ){3}0x\w+\), expected \(/) });
-    // the first group has that fault as well, and is simpler
-    const small = await shrink(program, async (smaller) => smaller.calls.length > 0 && smaller.curve !== undefined);
-    expect(small).not.toHaveProperty('group');
   });
 
   test('runs programs on an Edwards curve, and detects a wrong result there', { tags: 'long' }, async () => {
@@ -164,41 +165,19 @@ describe('the fuzzer', () => {
     });
   });
 
-  test('finds a wrong result, and shrinks the program to its cause', async () => {
-    const device = await getDevice();
+  test('shrinks a program to the cause of a wrong result', () => {
     // a fault that only shows with at least 5 equal points among the bases
-    const faulty = (program: FuzzProgram) =>
-      execute(device, program, (result, call) => {
-        const equal = call.points.filter(({ from }) => from === 'all-equal').reduce((sum, { n }) => sum + n, 0);
-        return equal >= 5 ? { x: 1n, y: 2n, infinity: false } : result;
-      });
-    const program: FuzzProgram = {
-      tuning: { windowBits: 6, walkerEntriesPerTask: 5 },
-      memoryBudget: 8 * 2 ** 20,
-      calls: [
-        { points: [{ from: 'distinct', n: 9, seed: 1 }], scalars: [{ from: 'random', n: 9, seed: 2 }], offset: 0 },
-        {
-          points: [
-            { from: 'pairs', n: 7, seed: 3 },
-            { from: 'all-equal', n: 23, seed: 4 },
-          ],
-          scalars: [{ from: 'ascending', n: 12, seed: 5 }],
-          offset: 11,
-          precompute: 3,
-          more: [{ scalars: [{ from: 'random', n: 4, seed: 6 }], offset: 2 }],
-        },
-      ],
-    };
-    expect(await faulty(program)).toMatchObject({
-      call: 1,
-      error: expect.stringMatching(/\(0x1, 0x2\), expected \(0x/),
-    });
-    const small = await shrink(program, async (candidate) => (await faulty(candidate)) !== null);
-    expect(small).toEqual({
-      tuning: {},
-      memoryBudget: null,
-      calls: [{ points: [{ from: 'all-equal', n: 5, seed: 0 }], scalars: [], offset: 0 }],
-    });
+    const equalPoints = ({ points }: FuzzCall): number =>
+      points.reduce((sum, { from, n }) => (from === 'all-equal' ? sum + n : sum), 0);
+    const isRight = ({ calls }: FuzzProgram): boolean => calls.every((call) => equalPoints(call) < 5);
+    const { counterexample } = fc.check(fc.property(programs(), isRight), { seed: 1, numRuns: 1000 });
+    const [small] = counterexample as [FuzzProgram];
+    expect(small).toMatchObject({ memoryBudget: null, calls: [{ scalars: [], offset: 0 }] });
+    expect(Object.keys(small)).not.toContain('group');
+    const [{ points, ...call }] = small.calls as [FuzzCall];
+    expect(Object.keys(call)).toEqual(['scalars', 'offset']);
+    expect(points).toEqual([{ from: 'all-equal', n: expect.any(Number), seed: 0 }]);
+    expect(points[0]?.n).toBeLessThan(10);
   });
 
   test('an empty call has the answer infinity', () => {

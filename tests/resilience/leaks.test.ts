@@ -1,5 +1,5 @@
 /** Leak tests: neither GPU buffers, nor their bytes, nor the JavaScript heap grow. */
-import { setFlagsFromString } from 'node:v8';
+import { queryObjects, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { makeCase } from '../../dev/cases/msm-case.js';
@@ -19,10 +19,10 @@ const collect = async (): Promise<void> => {
   }
 };
 
-/** The heap without garbage. */
-const settledHeap = async (): Promise<number> => {
+/** The live objects, and the heap in bytes, without garbage. */
+const settledHeap = async (): Promise<{ objects: number; bytes: number }> => {
   await collect();
-  return process.memoryUsage().heapUsed;
+  return { objects: queryObjects(Object, { format: 'count' }), bytes: process.memoryUsage().heapUsed };
 };
 
 /** Counts the live buffers of a device, whoever makes them. */
@@ -53,7 +53,7 @@ test('1,000 MSMs of changing size on one engine leak nothing', { tags: 'long' },
   const loaded = await Promise.all(cases.map(({ points }) => engine.loadBases(points.bytes)));
   const state = () => ({ buffers: buffers.live(), memory: engine.memory });
   let after: ReturnType<typeof state> | null = null;
-  let heap = 0;
+  let heap = { objects: 0, bytes: 0 };
   for (let run = 0; run < 1000; run++) {
     const index = run % sizes.length;
     const { scalars, expected } = cases[index] as (typeof cases)[number];
@@ -63,10 +63,13 @@ test('1,000 MSMs of changing size on one engine leak nothing', { tags: 'long' },
     if (run > 9 && run % 50 === 0) expect(state(), `run ${run}`).toEqual(after);
     if (run === 400) heap = await settledHeap();
   }
-  // V8's own figure wanders by some 250 KB, and grows by 350 more while the code gets warm (flat
-  // from there to run 4,200); a buffer, a closure or a chain of promises leaked by every run would
-  // be more
-  expect((await settledHeap()) - heap).toBeLessThan(600 * 700);
+  // a closure, a promise or an array that every fourth run leaks is 150 objects; the measured growth
+  // is 0, and 48 at once in one of 50 intervals
+  const { objects, bytes } = await settledHeap();
+  expect(objects - heap.objects).toBeLessThan(150);
+  // numbers and strings that grow inside one object; V8's own code and feedback grow by 500 to 850
+  // bytes a run until run 2,000, and are flat from there
+  expect(bytes - heap.bytes).toBeLessThan(600 * 2000);
   engine.destroy();
   expect(buffers.live()).toBe(0);
   expect(engine.memory).toMatchObject({ bases: 0, scratch: 0 });

@@ -6,7 +6,6 @@ import { describe, expect, test } from 'vitest';
 import { makeCase } from '../../dev/cases/msm-case.js';
 import type { PointDistributionName } from '../../dev/cases/point-distributions.js';
 import type { ScalarDistributionName } from '../../dev/cases/scalar-distributions.js';
-import { createCheckedEngine } from '../../dev/checks/engine.js';
 import { stageChecks } from '../../dev/checks/stage-checks.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { curveContext } from '../../src/curves/curve.js';
@@ -17,8 +16,9 @@ import type { Knobs } from '../../src/msm/plan/tuning.js';
 import { fullWorkload } from '../../src/msm/plan/workload.js';
 import type { Instrument } from '../../src/msm/stages/instrument.js';
 import { createKernels } from '../../src/msm/stages/kernels.js';
-import { captureGpu } from '../support/captured-gpu.js';
+import { openEngine } from '../support/engines.js';
 import { getDevice } from '../support/gpu.js';
+import { leaseGpu } from '../support/leased-gpu.js';
 import { recordPlan } from '../support/record-plan.js';
 import { smallCase, smallCurve } from '../support/small-curve.js';
 import { limits } from '../support/stage-bench.js';
@@ -195,34 +195,29 @@ describe('the stage checks of a broken stage', () => {
   ];
 
   const run = async (kernel: string, spoil: (code: string) => string) => {
-    const { gpu } = await captureGpu((device) => {
-      const original = device.createShaderModule.bind(device);
-      device.createShaderModule = (descriptor) =>
-        original(
-          descriptor.label === `webgpu-msm ${kernel}` ? { ...descriptor, code: spoil(descriptor.code) } : descriptor,
-        );
+    const { gpu } = await leaseGpu((device) => {
+      device.tap = ({ method, label, args, proceed }) => {
+        if (method !== 'createShaderModule' || label !== kernel) return proceed();
+        const { code, ...rest } = args[0] as GPUShaderModuleDescriptor;
+        return proceed([{ ...rest, code: spoil(code) }]);
+      };
     });
-    const engine = await createCheckedEngine({
-      curve: smallCurve,
-      gpu,
-      tuning: { ...shape, windowBits: 5 },
-      // the self-test would find most faults first
-      selfTest: false,
-    });
+    // the self-test would find most faults first
+    const options = { curve: smallCurve, gpu, tuning: { ...shape, windowBits: 5 }, selfTest: false };
+    const engine = await openEngine({ ...options, checks: true });
     const bases = await engine.loadBases(points);
-    return { engine, result: engine.msm(bases, scalars) };
+    // not awaited, since it may reject
+    return { result: engine.msm(bases, scalars) };
   };
 
   test('without a fault the sum is right', async () => {
-    const { engine, result } = await run('walk', (code) => code);
+    const { result } = await run('walk', (code) => code);
     expect(await result).toEqual(expected);
-    engine.destroy();
   });
 
   const isFound = async (...[, kernel, spoil, said]: (typeof faults)[number]): Promise<void> => {
-    const { engine, result } = await run(kernel, spoil);
+    const { result } = await run(kernel, spoil);
     await expect(result).rejects.toMatchObject({ code: 'internal', message: expect.stringMatching(said) });
-    engine.destroy();
   };
   // of each stage one in the first tier
   const isFirst = ([, kernel]: (typeof faults)[number], i: number): boolean =>

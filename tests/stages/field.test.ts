@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { FloatColumns } from '../../src/field/float-columns.js';
 import {
   digitsOf,
   fromMontgomery,
@@ -16,8 +17,18 @@ import {
 import { limbBounds, montgomeryProduct } from '../../src/field/product.js';
 import { StraightLine, tightLimb, within } from '../../src/field/straight-line.js';
 import { fieldView } from '../../src/field/wgsl.js';
+import { input, WordLine } from '../../src/field/word-line.js';
 import { renderShader } from '../../src/shaders/partials.js';
-import { fieldInverse, productLimbs, productWords, type Rounding, roundings, tightLimbs } from '../reference/field.js';
+import {
+  fieldInverse,
+  fmaRows,
+  productLimbs,
+  productWords,
+  type Rounding,
+  roundings,
+  tightLimbs,
+} from '../reference/field.js';
+import { type Fma, fmas } from '../reference/fma.js';
 import checkTemplate from '../support/field-check.wgsl?template';
 import limbsTemplate from '../support/field-limbs-check.wgsl?template';
 import { getDevice } from '../support/gpu.js';
@@ -27,7 +38,7 @@ import { compileKernel, runKernel } from '../support/run-kernel.js';
 /** 0, 1, p−1 and their neighbours, and numbers around every limb and word boundary. */
 const edges = (m: Modulus): bigint[] => {
   const values = [0n, 1n, 2n, m.p - 1n, m.p - 2n, (m.p - 1n) / 2n, (m.p + 1n) / 2n, m.r, m.r2];
-  for (const width of [13, 14, 15, 32]) {
+  for (const width of [13, 14, 15, 24, 32]) {
     for (let bit = width; bit < m.bits; bit += width) {
       const power = 1n << BigInt(bit);
       values.push(power - 1n, power, power + 1n, m.p - power);
@@ -179,7 +190,7 @@ const inWords = (_: string, p: bigint): void => {
     fc.bigInt({ min: 0n, max: 2n * p - 1n }),
   );
 
-  describe.each(['unsigned', 'dot4'] as const)('products of words, %s', (product) => {
+  describe.each(['unsigned', 'dot4', 'fma'] as const)('products of words, %s', (product) => {
     const m = modulus(p, product);
 
     test('CPU reference: below 2p for all below 2p, with the most of every value asserted', () => {
@@ -194,6 +205,21 @@ const inWords = (_: string, p: bigint): void => {
         { numRuns: 100, seed: 17, examples: [[2n * p - 1n, 2n * p - 1n]] },
       );
     });
+
+    if (product === 'fma') {
+      test('CPU reference: the product of whole numbers, however a device computes fma', () => {
+        fc.assert(
+          fc.property(value, value, fc.constantFrom(...(Object.keys(fmas) as Fma[])), (a, b, by) => {
+            expect(productWords(m, a, b, by)).toBe(fmaRows(m, a, b));
+          }),
+          {
+            numRuns: 100,
+            seed: 19,
+            examples: (Object.keys(fmas) as Fma[]).map((by) => [2n * p - 1n, 2n * p - 1n, by]),
+          },
+        );
+      });
+    }
 
     test('CPU reference: inverses below 2p, with every 32-bit bound asserted', () => {
       const canonical = fc.oneof(fc.constantFrom(...edge), fc.bigInt({ min: 0n, max: p - 1n }));
@@ -337,6 +363,20 @@ describe('programs', () => {
     program.input('a', within(2 ** 16));
     expect(() => program.sum('b', [['a', 'a']])).toThrow("the sum 'b' could overflow");
     expect(() => program.sum('c', [['d', 1]])).toThrow("'d' is used before it is computed");
+  });
+
+  test('columns of products by floats are rejected where their sum could exceed a word', () => {
+    const settled = (terms: number, most = 2 ** 24 - 1): void => {
+      const columns = new FloatColumns(new WordLine());
+      const factor = columns.factor('a', input('a.w0', most));
+      columns.add(0, 'c', new Array(terms).fill([factor, factor]));
+      columns.gather(0);
+      columns.settle(0);
+    };
+    // a product takes three units, and a shift is rounded up to whole limbs
+    settled(42);
+    expect(() => settled(43)).toThrow(/could overflow/);
+    expect(() => settled(1, 2 ** 24)).toThrow("'a' could have more than 24 bits");
   });
 
   test('a product carries only the columns that need it', () => {

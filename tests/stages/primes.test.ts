@@ -35,7 +35,7 @@ const computes = (p: bigint): void => {
   }
   // their programs are run as text, which takes a tenth of a second: one in 32
   if (p % 64n !== 1n) return;
-  for (const product of ['unsigned', 'dot4'] as const) {
+  for (const product of ['unsigned', 'dot4', 'fma'] as const) {
     const of = modulus(p, product);
     fieldView(of);
     const most = 2n * p - 1n;

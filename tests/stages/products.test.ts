@@ -76,18 +76,22 @@ const cases = (fieldProduct: FieldProduct) =>
     }),
   );
 const [portable, second, ...others] = cases('unsigned');
+const [floats, ...otherFloats] = cases('fma');
 
-describe('MSMs with unsigned products', () => {
-  test.each([portable])('are right with $name, $walkerPrefixMemory, $walkerSlots slots', async (each) => {
-    const { curve, oracle, tuning } = each as NonNullable<typeof each>;
-    await multiplies(curve, oracle, tuning);
-  });
+describe('MSMs with unsigned and fma products', () => {
+  test.each([portable, floats])(
+    '$tuning.fieldProduct: $name, $walkerPrefixMemory, $walkerSlots slots',
+    async (each) => {
+      const { curve, oracle, tuning } = each as NonNullable<typeof each>;
+      await multiplies(curve, oracle, tuning);
+    },
+  );
 });
 
-describe('MSMs with unsigned and dot4 products', { tags: 'long' }, () => {
+describe('MSMs with products of all words', { tags: 'long' }, () => {
   // the compiler of SwiftShader ends the process at dot products of more than 256 bits
   const short = cases('dot4').filter(({ curve }) => curve.p < 2n ** 256n && curve !== p256Curve);
-  test.each([second, ...others, ...short])(
+  test.each([second, ...others, ...otherFloats, ...short])(
     '$tuning.fieldProduct: $name, $walkerPrefixMemory, $walkerSlots slots',
     async (each) => {
       const { curve, oracle, tuning } = each as NonNullable<typeof each>;

@@ -108,7 +108,7 @@ interface TwoBuilds {
   readonly compilesBoth: boolean;
 }
 
-const products = ['signed', 'unsigned', 'dot4'] as const;
+const products = ['signed', 'unsigned', 'dot4', 'fma'] as const;
 
 const twoBuilds = (constants: AnyCurve, product: FieldProduct = 'signed'): TwoBuilds => {
   const curve = withProduct(curveContext(constants, quadraticField), product);

@@ -41,26 +41,45 @@ const blockComments = (text: string): Comment[] =>
     text: comment,
   }));
 
-/** Comments of TypeScript and JavaScript, by the compiler's parser. */
-const scriptComments = ({ path, text }: Source): Comment[] => {
-  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
-  const found = new Map<number, ts.CommentRange>();
-  const visit = (node: ts.Node): void => {
-    if (ts.isJSDoc(node)) return;
-    const ranges = [
-      ...(ts.getLeadingCommentRanges(text, node.getFullStart()) ?? []),
-      ...(ts.getTrailingCommentRanges(text, node.getEnd()) ?? []),
-    ];
-    // a template's text is no code, whatever looks like a comment in it
-    const isText = ts.isTemplateHead(node) || ts.isTemplateMiddle(node);
-    for (const range of isText ? [] : ranges) found.set(range.pos, range);
-    for (const child of node.getChildren(file)) visit(child);
-  };
-  visit(file);
-  const ranges = [...found.values()].sort((one, other) => one.pos - other.pos);
-  const lineOf = (at: number): number => file.getLineAndCharacterOfPosition(at).line + 1;
-  const one = ranges.filter(({ kind }) => kind === ts.SyntaxKind.SingleLineCommentTrivia);
-  const many = ranges.filter(({ kind }) => kind === ts.SyntaxKind.MultiLineCommentTrivia);
+const { SyntaxKind } = ts;
+/** Tokens after which a slash divides; after others it begins a regular expression. */
+const OPERANDS: ReadonlySet<ts.SyntaxKind> = new Set([
+  ...[SyntaxKind.Identifier, SyntaxKind.PrivateIdentifier, SyntaxKind.ThisKeyword, SyntaxKind.SuperKeyword],
+  ...[SyntaxKind.NullKeyword, SyntaxKind.TrueKeyword, SyntaxKind.FalseKeyword],
+  ...[SyntaxKind.NumericLiteral, SyntaxKind.BigIntLiteral, SyntaxKind.StringLiteral],
+  ...[SyntaxKind.NoSubstitutionTemplateLiteral, SyntaxKind.TemplateTail, SyntaxKind.RegularExpressionLiteral],
+  ...[SyntaxKind.CloseParenToken, SyntaxKind.CloseBracketToken, SyntaxKind.CloseBraceToken],
+]);
+const isOperand = (kind: ts.SyntaxKind): boolean => OPERANDS.has(kind) || kind > SyntaxKind.LastReservedWord;
+
+/** Comments of TypeScript and JavaScript, by the compiler's scanner. */
+const commentRanges = (text: string): ts.CommentRange[] => {
+  const scanner = ts.createScanner(ts.ScriptTarget.Latest, false, ts.LanguageVariant.Standard, text);
+  const found: ts.CommentRange[] = [];
+  // open braces in each expression of a template
+  const braces: number[] = [];
+  let before: ts.SyntaxKind = SyntaxKind.Unknown;
+  for (let kind = scanner.scan(); kind !== SyntaxKind.EndOfFileToken; kind = scanner.scan()) {
+    const isSlash = kind === SyntaxKind.SlashToken || kind === SyntaxKind.SlashEqualsToken;
+    if (isSlash && !isOperand(before)) kind = scanner.reScanSlashToken();
+    if (kind === SyntaxKind.CloseBraceToken && braces.at(-1) === 0) {
+      braces.pop();
+      kind = scanner.reScanTemplateToken(false);
+    } else if (kind === SyntaxKind.CloseBraceToken && braces.length > 0) braces.push((braces.pop() as number) - 1);
+    if (kind === SyntaxKind.OpenBraceToken && braces.length > 0) braces.push((braces.pop() as number) + 1);
+    if (kind === SyntaxKind.TemplateHead || kind === SyntaxKind.TemplateMiddle) braces.push(0);
+    if (kind === SyntaxKind.SingleLineCommentTrivia || kind === SyntaxKind.MultiLineCommentTrivia) {
+      found.push({ kind, pos: scanner.getTokenStart(), end: scanner.getTokenEnd() });
+    } else if (kind > SyntaxKind.LastTriviaToken) before = kind;
+  }
+  return found;
+};
+
+const scriptComments = ({ text }: Source): Comment[] => {
+  const lineOf = (at: number): number => text.slice(0, at).split('\n').length;
+  const ranges = commentRanges(text);
+  const one = ranges.filter(({ kind }) => kind === SyntaxKind.SingleLineCommentTrivia);
+  const many = ranges.filter(({ kind }) => kind === SyntaxKind.MultiLineCommentTrivia);
   return [
     ...joined(one.map(({ pos, end }) => ({ line: lineOf(pos), text: text.slice(pos, end) }))),
     ...many.map(({ pos, end }) => ({ line: lineOf(pos), text: text.slice(pos, end) })),

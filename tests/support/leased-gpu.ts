@@ -6,7 +6,8 @@
  * What is handed out stands in for a device of Dawn. All calls on it go through a `tap`, which a
  * test may set.
  */
-import { getDevice, getGpu } from './gpu.js';
+import { afterAll } from 'vitest';
+import { getDevice, getGpu, retained, watchErrors } from './gpu.js';
 
 /** A call of WebGPU, on its way. */
 export interface Call {
@@ -27,7 +28,7 @@ export type Tap = (call: Call) => unknown;
  */
 export type Notice = 'at once' | 'late';
 
-const spares: GPUDevice[] = [];
+const { spares } = retained;
 /** Devices that become spare as soon as they have nothing to do. */
 const returning = new Set<Promise<void>>();
 /** By device and source. A driver has such a cache too. */
@@ -250,8 +251,12 @@ type Method = (...args: unknown[]) => unknown;
 
 const lease = async (descriptor: GPUDeviceDescriptor): Promise<LeasedDevice> => {
   await Promise.all(returning);
-  return new LeasedDevice(spares.pop() ?? (await getDevice(descriptor)));
+  const spare = spares.pop();
+  return new LeasedDevice(spare === undefined ? await getDevice(descriptor) : watchErrors(spare));
 };
+
+// those that come back become spares of the next file
+afterAll(() => Promise.all(returning));
 
 /** A device for a caller who brings one. */
 export const leaseDevice = (): Promise<LeasedDevice> => lease({ requiredFeatures: ['timestamp-query'] });

@@ -7,7 +7,7 @@ import type { Snarkjs } from '../../src/snarkjs.js';
 import { makePowersOfTau, secretsOfTau } from './powers-of-tau.js';
 
 /** A file in memory. */
-const file = (data?: Uint8Array) => ({ type: 'mem', ...(data && { data }) });
+export const memoryFile = (data?: Uint8Array) => ({ type: 'mem', ...(data && { data }) });
 
 interface Proof {
   readonly proof: unknown;
@@ -56,7 +56,7 @@ export const ffCurveOf = (curve: ProverCurve, options?: ProveOptions): Promise<F
 const setups = new Map<string, Uint8Array>();
 
 /** Powers of tau for circuits of up to 2^power constraints, once for all tests of a file. */
-const powersOf = async (curve: ProverCurve, power: number, powers: number): Promise<Uint8Array> => {
+export const powersOf = async (curve: ProverCurve, power: number, powers: number): Promise<Uint8Array> => {
   const key = `${curve} ${power} ${powers}`;
   const { Fr } = await ffCurveOf(curve);
   const root = Fr.toObject(Fr.w[power + 1] as Uint8Array);
@@ -92,9 +92,9 @@ export const makeStatement = async (
   const ff = await ffCurveOf(curve);
   const isGroth16 = name === 'groth16';
   const circuit = makeCircuit(BigInt(ff.r), 2 ** (isGroth16 ? power : power - 1) - 3, kind);
-  const ptau = (powers: number) => powersOf(curve, power, powers).then(file);
-  const zkey = file();
-  const r1cs = file(circuit.r1cs);
+  const ptau = (powers: number) => powersOf(curve, power, powers).then(memoryFile);
+  const zkey = memoryFile();
+  const r1cs = memoryFile(circuit.r1cs);
   if (!isGroth16) await snarkjs[name].setup(r1cs, await ptau(9 * 2 ** power + 18), zkey);
   else if (keys === 'snarkjs') await snarkjs.zKey.newZKey(r1cs, await ptau(2 * 2 ** power), zkey);
   else Object.assign(zkey, { data: await makeKeys(ff, circuit) });
@@ -102,7 +102,7 @@ export const makeStatement = async (
   return {
     circuit,
     zkey: zkey as unknown as Statement['zkey'],
-    prove: (options) => snarkjs[name].prove(zkey, file(circuit.witness), undefined, options),
+    prove: (options) => snarkjs[name].prove(zkey, memoryFile(circuit.witness), undefined, options),
     verify: ({ proof, publicSignals }) => snarkjs[name].verify(key, publicSignals, proof),
   };
 };
@@ -118,4 +118,13 @@ export const withSameRandomness = async <Result>(curve: ProverCurve, work: () =>
   } finally {
     Fr.random = random;
   }
+};
+
+/** Returns a function that draws the numbers of `withSameRandomness`, for the library. */
+export const sameDraws = (): ((order: bigint) => Uint8Array<ArrayBuffer>) => {
+  let drawn = 0n;
+  return () => {
+    const value = ++drawn * 0x1234567890abcdefn;
+    return Uint8Array.from({ length: 32 }, (_, i) => Number((value >> BigInt(8 * i)) & 255n));
+  };
 };

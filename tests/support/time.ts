@@ -4,12 +4,8 @@ import { vi } from 'vitest';
 /** Resolves after some milliseconds; by default after the timers that are due. */
 export const sleep = (ms = 0): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Returns the milliseconds that an action takes. */
-export const msOf = async (action: () => Promise<unknown>): Promise<number> => {
-  const started = performance.now();
-  await action();
-  return performance.now() - started;
-};
+/** Resolves once a condition holds, which is checked every millisecond for a minute. */
+export const until = (holds: () => boolean): Promise<unknown> => vi.waitUntil(holds, { interval: 1, timeout: 60_000 });
 
 /**
  * Stops `performance.now()`, so that only `spend` makes time pass. `vi.restoreAllMocks` starts it
@@ -24,4 +20,13 @@ export const stopClock = (): { spend(ms: number): void } => {
       now += ms;
     },
   };
+};
+
+/** Lets a frame pass whenever the clock is read, until `vi.restoreAllMocks`. */
+export const passFrames = (): void => {
+  let now = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => {
+    now += 17;
+    return now;
+  });
 };

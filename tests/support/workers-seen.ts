@@ -1,9 +1,10 @@
 /** Expected records of the workers of a call, for `toEqual` and `toMatchObject`. */
 import { expect } from 'vitest';
+import { inWasm } from './arithmetic.js';
 import type { Place } from './worker-place.js';
 
 /** All that came out was right, and was computed on the CPU in WebAssembly. */
-export const right = ({ expected }: Place) => ({ sums: [expected], on: 'cpu', arithmetic: 'wasm-simd' });
+export const right = ({ expected }: Place) => ({ sums: [expected], on: 'cpu', arithmetic: inWasm });
 
 export const someWorkers = expect.toSatisfy((workers: number) => workers === 1 || workers === 2, 'one worker or two');
 

@@ -208,6 +208,22 @@ describe('npm run bench', () => {
     expect(shares.every(({ wallMs }) => wallMs > 0)).toBe(true);
   });
 
+  it('times transforms beside those of ffjavascript, which are right', async () => {
+    const json = join(folder, 'transforms.json');
+    const { code, stdout, stderr } = await bench(...`transforms --logn 0,5 --reps 2 --json ${json}`.split(' '));
+    expect(code, stderr).toBe(0);
+    expect(stdout).toMatch(/2\^5 elements of bn254-fr: \S+ of ffjavascript’s time/);
+    const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
+    const timed = rows.flatMap((row) => (row.event === 'transform' && row.logN === 5 ? [row] : []));
+    expect(timed.map(({ subject, products, wallMs }) => [subject, products, wallMs.length])).toEqual([
+      ['webgpu-msm, natural to reversed', 80, 2],
+      ['webgpu-msm, natural to natural', 80, 2],
+      ['webgpu-msm, reversed to natural', 112, 2],
+      ['ffjavascript, fft', null, 2],
+      ['ffjavascript, ifft', null, 2],
+    ]);
+  });
+
   it('prints the cost of workers: their start, few points, and memory', { tags: 'long' }, async () => {
     const json = join(folder, 'cpu-pool.json');
     const { code, stdout, stderr } = await bench(
@@ -379,7 +395,7 @@ describe('npm run bench', () => {
     expect(code).toBe(0);
     const commands = [...stdout.matchAll(/^ {2}([a-z-]+) {2,}\S/gm)].map(([, name]) => name);
     const measured = ['run', 'check', 'load', 'proofs', 'field', 'targets', 'calibrate', 'count', 'gpu-day'];
-    expect(commands).toEqual([...measured, 'cpu-distribution', 'cpu-pool']);
+    expect(commands).toEqual([...measured, 'cpu-distribution', 'cpu-pool', 'transforms']);
   });
 
   it('lists every knob of a mode in its help, and no other', async () => {

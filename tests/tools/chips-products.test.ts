@@ -26,28 +26,24 @@ test('chips that are fast at byte products use them if WGSL has dot4U8Packed', (
 });
 
 test('other chips use unsigned products', () => {
-  for (const name of [
-    'navi10',
-    'vega10',
-    'polaris10',
-    'dg2',
-    'tgl',
-    'mtl',
-    'adreno630',
-    'malig610',
-    'malig52',
-  ] as const) {
+  for (const name of ['navi10', 'vega10', 'polaris10', 'dg2', 'tgl', 'mtl', 'malig610', 'malig52'] as const) {
     const { maker, architecture } = chips[name];
     expect(on(maker, architecture), name).toBe('unsigned');
   }
   const others = [
     ['nvidia', 'maxwell'],
-    ['apple', 'metal-3'],
     // Firefox names no adapter, and some browsers name only the vendor
     ['', ''],
     ['nvidia', ''],
   ] as const;
   for (const [vendor, architecture] of others) expect(on(vendor, architecture)).toBe('unsigned');
+});
+
+test('chips with slow integer multiplications use floats, with dot4U8Packed or without', () => {
+  for (const name of ['m1', 'adreno630', 'adreno660'] as const) {
+    const { maker, architecture } = chips[name];
+    for (const hasDot4 of [true, false]) expect(on(maker, architecture, { hasDot4 }), name).toBe('fma');
+  }
 });
 
 test('SwiftShader uses signed products, other software adapters unsigned ones', () => {

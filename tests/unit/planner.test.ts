@@ -78,7 +78,7 @@ const fits = (plan: Plan, limits: PlanLimits, budget: number, of: CurveContext =
   plan.peakBytes <= budget;
 
 describe.each(Object.entries(profiles))('%s', (_, limits) => {
-  test.each(sizes)('n = %i: every plan is inside the limits and the budget', (n) => {
+  const staysInside = (n: number): void => {
     for (const width of widths) {
       for (const slots of [{}, { walkerSlots: 1 }]) {
         for (const budget of budgets) {
@@ -127,7 +127,11 @@ describe.each(Object.entries(profiles))('%s', (_, limits) => {
         }
       }
     }
-  });
+  };
+  const title = 'n = %i: every plan is inside the limits and the budget';
+  const between = [65536, 131071];
+  test.each(sizes.filter((n) => !between.includes(n)))(title, staysInside);
+  test.each(between)(title, { tags: 'long' }, staysInside);
 
   test.each([
     [16, 48e6],

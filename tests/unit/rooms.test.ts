@@ -14,15 +14,25 @@ const project = fileURLToPath(new URL('../..', import.meta.url));
 /** Files that stand directly in src/: those that every room may import, and the entries of the package. */
 const ground = {
   common: ['ending.ts', 'errors.ts', 'own-options.ts', 'version.ts'],
-  entries: ['calibrate.ts', 'formats.ts', 'index.ts', 'noble.ts', 'node.ts', 'snarkjs.ts'],
+  entries: [
+    'calibrate.ts',
+    'fields.ts',
+    'formats.ts',
+    'groth16.ts',
+    'index.ts',
+    'noble.ts',
+    'node.ts',
+    'plonk.ts',
+    'snarkjs.ts',
+  ],
 };
 
 /** Reads the rows | `room/` | `other/`, `entry.ts`, … | of the docs. */
 const readRules = (): ReadonlyMap<string, ReadonlySet<string>> => {
   const text = readFileSync(join(project, 'docs/contributing/map.md'), 'utf8');
   const rules = new Map<string, ReadonlySet<string>>();
-  for (const [, room = '', imports = ''] of text.matchAll(/^\| `([a-z/-]+)\/` \|([^|]*)\|/gm)) {
-    const names = [...imports.matchAll(/`([a-z/-]+)(?:\/|(\.ts))`/g)].map(
+  for (const [, room = '', imports = ''] of text.matchAll(/^\| `([a-z0-9/-]+)\/` \|([^|]*)\|/gm)) {
+    const names = [...imports.matchAll(/`([a-z0-9/-]+)(?:\/|(\.ts))`/g)].map(
       ([, name, ending]) => `${name}${ending ?? ''}`,
     );
     rules.set(room, new Set(names));

@@ -199,7 +199,7 @@ describe('rendering equals that of Mustache', () => {
 
   test('for every shader of the library', () => {
     const contexts = [bn254, p256Curve, bn254G2].map((curve) => curveContext(curve, quadraticField));
-    const products = (['unsigned', 'dot4'] as const).flatMap((product) =>
+    const products = (['unsigned', 'dot4', 'fma'] as const).flatMap((product) =>
       contexts.map((of) => withProduct(of, product)),
     );
     for (const curve of [...contexts, ...products]) {

@@ -9,6 +9,7 @@ import { createRequire } from 'node:module';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { CommandError } from '../../scripts/command-line.mjs';
 
 /** @typedef {import('./kernels.js').ChipKernel} ChipKernel */
 /** @typedef {Readonly<Record<string, string | number>>} Statistics values by the driver's own names */
@@ -29,9 +30,10 @@ const overLimit = ['SIGKILL', 'SIGXCPU', 128 + 9, 128 + 24];
 class OverLimitError extends Error {}
 
 /** The compilers are not installed on this machine. */
-export class NoCompilersError extends Error {
+class NoCompilersError extends CommandError {
   constructor() {
     super(
+      2,
       `the compilers of GPUs are missing or out of date in ${folder} (GPU_COMPILERS_DIR sets another folder).\n` +
         'To install them, run tools/isa/compilers/setup.sh once as root on Debian or Ubuntu (5 to 15 minutes, about 2 GB). ' +
         'Only tools/isa needs them.',

@@ -25,7 +25,7 @@ import {
 } from '../../scripts/command-line.mjs';
 import { writeSection } from '../../scripts/docs-section.mjs';
 import { knobOptions } from '../../scripts/knob-options.mjs';
-import { assertCompilers, NoCompilersError } from './compilers.mjs';
+import { assertCompilers } from './compilers.mjs';
 import { measure } from './measure.mjs';
 
 /** @typedef {import('../../scripts/builds.mjs').Isa} Isa */
@@ -165,9 +165,4 @@ const { INIT_CWD } = process.env;
 if (INIT_CWD !== undefined && relative(import.meta.dirname, process.cwd()) === '') process.chdir(INIT_CWD);
 const args = process.argv.slice(2);
 const knobs = asksForHelp(args) ? settingOptions(await openIsa()) : {};
-await runCommand(
-  { ...command, options: { ...own, ...knobs } },
-  () => compile(args),
-  2,
-  (error) => (error instanceof NoCompilersError ? { code: 2, message: error.message } : { code: 1, message: error }),
-);
+await runCommand({ ...command, options: { ...own, ...knobs } }, () => compile(args));

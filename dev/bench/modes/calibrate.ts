@@ -3,7 +3,7 @@
 import type { CalibrationTrial } from '../../../src/api/calibration.js';
 import type { Tuning } from '../../../src/api/tuning.js';
 import { calibrate as findTuning, indexedDbStore } from '../../../src/calibrate.js';
-import { openBenchDevice } from '../bench-device.js';
+import { openBenchDevice } from '../bench-setup.js';
 import type { Host } from '../environment.js';
 import { formatMs } from '../format.js';
 import type { Knobs } from '../knobs.js';
@@ -66,9 +66,9 @@ async function runCalibrate(run: Run, host: Host, knobs: Knobs): Promise<void> {
       signal,
       onProgress: ({ done, total }) => run.progress(`Tried ${done} of ${total} settings`, done, total),
     });
-    for (const trial of trials) run.emit({ event: 'trial', ...trial }, 'progress', 'results');
+    for (const trial of trials) run.emit({ event: 'trial', ...trial });
     const query = tuningQuery(tuning).toString();
-    run.emit({ event: 'calibrated', tuning, query, tookMs, compileMs, remembered }, 'progress', 'results');
+    run.emit({ event: 'calibrated', tuning, query, tookMs, compileMs, remembered });
   } finally {
     bench.destroy();
   }

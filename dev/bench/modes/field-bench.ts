@@ -7,7 +7,7 @@ import { modulus } from '../../../src/field/modulus.js';
 import { batchInversions } from '../../field-bench/batch-inverse/kernel.js';
 import { fieldOperations, libraryOperations, threadsFor } from '../../field-bench/kernels.js';
 import { type BatchRow, type FieldBenchRow, fieldBench as measure } from '../../field-bench/run.js';
-import { openBenchDevice } from '../bench-device.js';
+import { openBenchDevice } from '../bench-setup.js';
 import type { Host } from '../environment.js';
 import { bestRow, fastestProduct, products, productText } from '../field-rates.js';
 import { formatMillions, formatOfPeak, formatPeak } from '../format.js';
@@ -88,12 +88,12 @@ async function runFieldBench(run: Run, host: Host, knobs: Knobs & Values<typeof 
     });
     run.signal.throwIfAborted();
     for (const peak of [...peaks, { operation: 'copy', perSecond: copyBytesPerSecond }]) {
-      run.emit({ event: 'peak', ...peak }, 'progress', 'results');
+      run.emit({ event: 'peak', ...peak });
     }
-    for (const row of rows) run.emit({ event: 'field', ...row }, 'progress', 'results');
-    for (const row of batches) run.emit({ event: 'batch', ...row }, 'progress', 'results');
+    for (const row of rows) run.emit({ event: 'field', ...row });
+    for (const row of batches) run.emit({ event: 'batch', ...row });
     for (const { operation, variant, why } of skipped) {
-      run.emit({ event: 'skipped', variant: `${operation}, ${variant}`, why }, 'progress', 'results');
+      run.emit({ event: 'skipped', variant: `${operation}, ${variant}`, why });
     }
   } finally {
     bench.destroy();

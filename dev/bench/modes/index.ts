@@ -7,12 +7,12 @@ import { fieldBench } from './field-bench.js';
 import { load } from './load/index.js';
 import { loading } from './loading.js';
 import type { BenchMode } from './mode.js';
-import { msmBench } from './msm-bench.js';
+import { msmBench, sweep } from './msm-bench.js';
 import { msmCrossCheck } from './msm-cross-check.js';
 import { msmTrace } from './msm-trace.js';
 import { proofs } from './proofs/index.js';
-import { sweep } from './sweep.js';
 import { targets } from './targets/index.js';
+import { transforms } from './transforms.js';
 
 export const benchModes: Readonly<Record<string, BenchMode>> = {
   'msm-bench': msmBench,
@@ -27,5 +27,6 @@ export const benchModes: Readonly<Record<string, BenchMode>> = {
   proofs,
   'cpu-distribution': cpuDistribution,
   'cpu-pool': cpuPool,
+  transforms,
   targets,
 };

@@ -10,7 +10,7 @@ import { encodedPoints, type MsmCase, makeCase, redrawn } from '../../cases/msm-
 import { type LoadProducts, loadProducts } from '../../count/load-products.js';
 import { oracles } from '../../oracle/curves.js';
 import { encodingsOf } from '../../oracle/encodings.js';
-import { openBenchDevice } from '../bench-device.js';
+import { openBenchDevice } from '../bench-setup.js';
 import { type EngineUnderTest, makeEngine } from '../engine-under-test.js';
 import type { Host } from '../environment.js';
 import { formatMs, formatRatio, formatSize, formatSpeed, shortSize } from '../format.js';
@@ -170,14 +170,14 @@ async function runLoading(run: Run, host: Host, knobs: LoadingKnobs): Promise<vo
           const wallMs = await loadOnce(loader, way, redrawn(way.msmCase, repetition));
           way.wallTimesMs.push(wallMs);
           const told = { case: formatCaseAddress(address), n, setting: way.name, repetition };
-          run.emit({ event: 'loading', ...told, wallMs }, 'progress', 'results');
+          run.emit({ event: 'loading', ...told, wallMs });
           run.advance(weightOf(n));
         },
         end: () => roofline.measure(),
       });
       const productsPerSecond = roofline.rateOf(loader);
       for (const way of ways) {
-        run.emit(conclude(address, way, ways[0] as Way, productsPerSecond), 'progress', 'results');
+        run.emit(conclude(address, way, ways[0] as Way, productsPerSecond));
         medians.push({
           case: formatCaseAddress(address),
           setting: way.name,

@@ -1,4 +1,4 @@
-/** `msm-bench`: checks and times MSMs of one setting at each size. */
+/** `msm-bench` and `sweep`: check and time MSMs of one setting, or of each combination of lists. */
 import { peerNames } from '../../peers/index.js';
 import { ofMsm } from '../common-knobs.js';
 import { wordsKnob } from '../knob.js';
@@ -27,5 +27,21 @@ export const msmBench = benchMode({
   },
   run: (run, host, knobs) =>
     runTimings(run, host, knobs, { bounded: true, peers: knobs.peers?.filter((name) => name !== NONE) ?? null }),
+  show: timingsResult,
+});
+
+export const sweep = benchMode({
+  title: 'Sweep',
+  about: 'times every combination of the listed knobs, in turns: which setting is best?',
+  takes: '10 to 20 s a setting',
+  example: 'run --logn 14 --walkertpb 32,64,128 --c 10..13',
+  limits: 'Each knob of the engine may have a list of values: 32,64,128 or 8..12. At most 64 settings.',
+  runsOn: 'either',
+  timesCases: true,
+  settings: 'lists',
+  ...ofMsm,
+  defaults: { reps: 7 },
+  knobs: {},
+  run: (run, host, knobs) => runTimings(run, host, knobs, { bounded: true }),
   show: timingsResult,
 });

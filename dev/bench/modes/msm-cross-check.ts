@@ -105,7 +105,7 @@ async function runMsmCrossCheck(run: Run, host: Host, knobs: Knobs): Promise<voi
       }
       const row = await runCase(run, engines, msmCase, placement, reps);
       if (!passed(row)) failures++;
-      run.emit(row, 'progress', 'results');
+      run.emit(row);
     }
   } finally {
     engines.destroy();

@@ -1,10 +1,10 @@
 import { median } from '../../../src/calibrate/statistics.js';
 import { formatMs } from '../../bench/format.js';
-import type { ChartData, ChartOptions } from '../../bench/parts.js';
+import type { ChartData } from '../../bench/parts.js';
 import { colourAt } from './colours.js';
-import type { Chart } from './frame.js';
+import { chartOf, type Drawing } from './frame.js';
 import { dashAt, inColour, line, lineSwatch } from './marks.js';
-import { type Drawing, MARGIN, type Plane, plane, plotChart, words } from './plot.js';
+import { MARGIN, type Plane, plane, plot, words } from './plot.js';
 import { formatTick, niceStep } from './ticks.js';
 
 interface Sample {
@@ -19,7 +19,7 @@ const LABEL_HEIGHT = 17;
 const TICK_ROOM = 70;
 
 /** Draws the share of runs that took at most a given time, as a step for every run. */
-export const distributionChart = (options: ChartOptions): Chart<ChartData['distribution']> => plotChart(options, draw);
+export const distributionChart = chartOf(draw);
 
 function draw({ series }: ChartData['distribution']): Drawing {
   const samples = series.map(({ name, values }): Sample => {
@@ -29,7 +29,7 @@ function draw({ series }: ChartData['distribution']): Drawing {
   const height = HEIGHT + samples.length * LABEL_HEIGHT;
   const [min, max] = timeRange(samples);
 
-  const paint: Drawing['paint'] = (width) => {
+  const paint: Drawing['paint'] = (width, image) => {
     const step = niceStep(max - min, (width - MARGIN.left) / TICK_ROOM);
     const first = Math.ceil(min / step);
     const xTicks = Array.from({ length: Math.floor(max / step) - first + 1 }, (_, i) => (first + i) * step);
@@ -43,12 +43,11 @@ function draw({ series }: ChartData['distribution']): Drawing {
       { range: [-2, 102], ticks: [0, 25, 50, 75, 100], label: (tick) => `${tick} %` },
       'ms',
     );
-    return [...space.marks, ...samples.map((sample, i) => drawn(space, sample, i))];
+    return plot(image, height, [...space.marks, ...samples.map((sample, i) => drawn(space, sample, i))]);
   };
 
   const longest = Math.max(0, ...samples.map(({ sorted }) => sorted.length));
   return {
-    height,
     paint,
     legend: samples.map(({ name }, i) => ({ name, swatch: lineSwatch(colourAt(i), dashAt(i)) })),
     numbers: {

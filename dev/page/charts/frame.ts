@@ -1,4 +1,4 @@
-import type { TableData } from '../../bench/parts.js';
+import type { ChartOptions, TableData } from '../../bench/parts.js';
 import { h } from '../dom.js';
 import { TableView } from '../table-view.js';
 import './charts.css';
@@ -9,21 +9,44 @@ export interface Chart<Data> {
   update(data: Data): void;
 }
 
-export interface LegendEntry {
-  readonly swatch: Element;
-  readonly name: string;
+/** One set of data, ready to be drawn at any width. */
+export interface Drawing {
+  /** Returns the picture, as wide as `width` CSS pixels. @param image attributes of an image */
+  paint(width: number, image: { readonly role: string; readonly 'aria-label': string }): Element;
+  readonly legend?: readonly { readonly swatch: Element; readonly name: string }[];
+  readonly numbers: Pick<TableData, 'heads' | 'rows'>;
 }
 
-/** Makes the frame of a chart: its caption, its legend, and its numbers as a table. */
-export function makeFrame(caption: string, picture: HTMLElement) {
-  const table = new TableView();
-  const legend = h('ul', { class: 'chart-entries' });
-  const numbers = h('details', { class: 'chart-numbers' }, h('summary', {}, 'Values as a table'), table.root);
-  return {
-    root: h('figure', { class: 'chart' }, h('figcaption', {}, caption), picture, legend, numbers),
-    update(data: Pick<TableData, 'heads' | 'rows'>, entries: readonly LegendEntry[] = []): void {
-      table.update({ caption, ...data });
-      legend.replaceChildren(...entries.map(({ swatch, name }) => h('li', {}, swatch, h('span', {}, name))));
-    },
+/** Returns a kind of chart: a figure with its picture, its legend, and its numbers as a table. */
+export const chartOf =
+  <Data>(draw: (data: Data) => Drawing) =>
+  ({ caption, summary }: ChartOptions): Chart<Data> => {
+    // not empty, as empty parts of a chart are not displayed and have no width
+    const picture = h('div', {}, h('div'));
+    const table = new TableView();
+    const legend = h('ul', { class: 'chart-entries' });
+    const numbers = h('details', { class: 'chart-numbers' }, h('summary', {}, 'Values as a table'), table.root);
+    let drawing: Drawing | null = null;
+    let width = 0;
+    const paint = (): void => {
+      const image = { role: 'img', 'aria-label': summary };
+      if (width > 0 && drawing !== null) picture.replaceChildren(drawing.paint(width, image));
+    };
+    new ResizeObserver(([entry]) => {
+      const found = Math.floor(entry?.contentRect.width ?? 0);
+      // closed details have no width; the picture stays for when they open again
+      if (found === 0 || found === width) return;
+      width = found;
+      paint();
+    }).observe(picture);
+    return {
+      root: h('figure', { class: 'chart' }, h('figcaption', {}, caption), picture, legend, numbers),
+      update(data) {
+        drawing = draw(data);
+        table.update({ caption, ...drawing.numbers });
+        const entries = drawing.legend ?? [];
+        legend.replaceChildren(...entries.map(({ swatch, name }) => h('li', {}, swatch, h('span', {}, name))));
+        paint();
+      },
+    };
   };
-}

@@ -1,48 +1,13 @@
-/**
- * Draws axes and the plot between them in SVG, as wide as the container and in the page's colours.
- */
-import type { ChartOptions, TableData } from '../../bench/parts.js';
+/** Draws axes and the plot between them in SVG, in the page's colours. */
 import { h, svg } from '../dom.js';
-import { type Chart, type LegendEntry, makeFrame } from './frame.js';
+import type { Drawing } from './frame.js';
 
-/** One set of data, ready to be drawn at any width. */
-export interface Drawing {
-  readonly height: number;
-  readonly paint: (width: number) => readonly SVGElement[];
-  readonly legend: readonly LegendEntry[];
-  readonly numbers: Pick<TableData, 'heads' | 'rows'>;
-}
-
-export function plotChart<Data>({ caption, summary }: ChartOptions, draw: (data: Data) => Drawing): Chart<Data> {
-  const picture = svg('svg', { role: 'img', 'aria-label': summary });
-  const holder = h('div', { class: 'chart-plot' }, picture);
-  const frame = makeFrame(caption, holder);
-  let drawing: Drawing | null = null;
-  let width = 0;
-
-  const paint = (): void => {
-    if (width > 0 && drawing !== null) picture.replaceChildren(...drawing.paint(width));
-  };
-  const update = (data: Data): void => {
-    drawing = draw(data);
-    picture.setAttribute('height', String(drawing.height));
-    frame.update(drawing.numbers, drawing.legend);
-    paint();
-  };
-
-  const observer = new ResizeObserver(([entry]) => {
-    const found = Math.floor(entry?.contentRect.width ?? 0);
-    // closed details have no width; the drawing stays for when they open again
-    if (found === 0 || found === width) return;
-    width = found;
-    paint();
-  });
-  observer.observe(holder);
-  return { root: frame.root, update };
-}
+/** Makes the picture of a plot. */
+export const plot = (image: Parameters<Drawing['paint']>[1], height: number, marks: readonly SVGElement[]): Element =>
+  h('div', { class: 'chart-plot' }, svg('svg', { ...image, height }, ...marks));
 
 /** An axis: its range and its labels. */
-export interface Axis {
+interface Axis {
   readonly range: readonly [from: number, to: number];
   readonly logarithmic?: boolean;
   readonly ticks: readonly number[];

@@ -1,34 +1,28 @@
 import { formatMs } from '../../bench/format.js';
-import type { Bar, ChartData, ChartOptions } from '../../bench/parts.js';
+import type { Bar, ChartData } from '../../bench/parts.js';
 import { h } from '../dom.js';
-import { type Chart, makeFrame } from './frame.js';
+import { chartOf } from './frame.js';
 
 /**
  * Draws the median time of each setting as a bar, with its range from the shortest to the longest
  * time.
  */
-export function settingsChart({ caption, summary }: ChartOptions): Chart<ChartData['settings']> {
-  const bars = h('div', { class: 'chart-rows', role: 'img', 'aria-label': summary });
-  const frame = makeFrame(caption, bars);
-
-  const update = (data: ChartData['settings']): void => {
-    const { settings } = data;
-    const longest = Math.max(...settings.map(({ medianMs, highMs }) => Math.max(medianMs, highMs)));
-    const isFastest = ({ label }: Bar): boolean => label === data.fastest;
-    bars.replaceChildren(...settings.map((setting) => row(setting, isFastest(setting), longest)));
-    frame.update({
+export const settingsChart = chartOf(({ settings, fastest }: ChartData['settings']) => {
+  const longest = Math.max(...settings.map(({ medianMs, highMs }) => Math.max(medianMs, highMs)));
+  const rows = settings.map((setting) => [setting.label, setting.medianMs, setting.lowMs, setting.highMs] as const);
+  return {
+    paint: (_, image) =>
+      h(
+        'div',
+        { class: 'chart-rows', ...image },
+        ...settings.map((setting) => row(setting, setting.label === fastest, longest)),
+      ),
+    numbers: {
       heads: ['Setting', 'Median, ms', 'Shortest, ms', 'Longest, ms'],
-      rows: settings.map((setting) => [
-        setting.label,
-        formatMs(setting.medianMs),
-        formatMs(setting.lowMs),
-        formatMs(setting.highMs),
-      ]),
-    });
+      rows: rows.map(([label, ...times]) => [label, ...times.map(formatMs)]),
+    },
   };
-
-  return { root: frame.root, update };
-}
+});
 
 function row({ label, medianMs, lowMs, highMs, bound }: Bar, isFastest: boolean, longest: number): HTMLElement {
   const bar = h('span', { class: 'chart-bar' });

@@ -1,16 +1,16 @@
 import { formatMs, formatSize, shortSize } from '../../bench/format.js';
-import type { ChartData, ChartOptions, TimePoint, TimeSeries } from '../../bench/parts.js';
+import type { ChartData, TimePoint, TimeSeries } from '../../bench/parts.js';
 import { svg } from '../dom.js';
 import { colourAt } from './colours.js';
-import type { Chart } from './frame.js';
+import { chartOf, type Drawing } from './frame.js';
 import { BOUND_DASH, dashAt, inColour, line, lineSwatch, point } from './marks.js';
-import { type Drawing, MARGIN, type Plane, plane, plotChart } from './plot.js';
+import { MARGIN, type Plane, plane, plot } from './plot.js';
 import { sizeTicks, timeLabel, timeTicks } from './ticks.js';
 
 const HEIGHT = 340;
 
 /** Draws time against the number of points, both on logarithmic axes. */
-export const timeChart = (options: ChartOptions): Chart<ChartData['time']> => plotChart(options, draw);
+export const timeChart = chartOf(draw);
 
 function draw({ series }: ChartData['time']): Drawing {
   const byN = series.map(({ points }) => new Map(points.map((each) => [each.n, each])));
@@ -18,7 +18,7 @@ function draw({ series }: ChartData['time']): Drawing {
   const times = timeRange(series);
   const range = sizeRange(sizes);
 
-  const paint: Drawing['paint'] = (width) => {
+  const paint: Drawing['paint'] = (width, image) => {
     const xTicks = sizeTicks(...range, width - MARGIN.left - MARGIN.right);
     const space = plane(
       width,
@@ -36,11 +36,10 @@ function draw({ series }: ChartData['time']): Drawing {
       const details = kind === 'bound' ? [] : [whiskers(space, known), ...points];
       return inColour(colourAt(i), line(course, kind === 'bound' ? BOUND_DASH : dashAt(i)), ...details);
     });
-    return [...space.marks, ...marks];
+    return plot(image, HEIGHT, [...space.marks, ...marks]);
   };
 
   return {
-    height: HEIGHT,
     paint,
     legend: series.map(({ name, kind }, i) => ({
       name,

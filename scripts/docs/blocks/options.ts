@@ -31,6 +31,12 @@ const sections: readonly Section[] = [
     of: [['src/provers/accelerate-options.ts', 'AccelerateOptions']],
   },
   {
+    title: 'openProvingKey',
+    text: `Module \`webgpu-msm/groth16\`. It also takes some options of [\`createMsmEngine\`](#createmsmengine) for its engines: ${stringsOf('src/proofs/engine-options.ts', 'ofEngines').map(code).join(', ')}.`,
+    of: [['src/groth16/api.ts', 'ProvingKeyOptions']],
+  },
+  { title: 'key.prove', of: [['src/proofs/api.ts', 'ProveOptions'], turn] },
+  {
     title: 'nobleMsm',
     text: 'Module `webgpu-msm/noble`. It takes the options of [`createMsmEngine`](#createmsmengine), without `curve` and `group`.',
     of: [],

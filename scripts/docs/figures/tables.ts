@@ -55,28 +55,29 @@ const experiments = (): string =>
       .map(({ id, what, kept: is, ...compared }) => [code(id), what, ratioText(compared), kept(is)]),
   );
 
+/** Returns a table of sums beside ffjavascript. @param prefix of its figures */
+const besideFfjavascript = (figures: Figures, prefix: string): string =>
+  grid(
+    figures,
+    'n',
+    valuesOf(figures, new RegExp(`^${prefix}-g1-(\\d+)-ms$`)),
+    Object.entries({ g1: 'BN254 G1', g2: 'BN254 G2', bls: 'BLS12-381 G1' }).flatMap(
+      ([group, title]) =>
+        [
+          [title, (n: number) => `${prefix}-${group}-${n}-ms`],
+          ['ffjavascript', (n: number) => `${prefix}-${group}-${n}-peer-ms`],
+          ['ours', (n: number) => `${prefix}-${group}-${n}-ratio`],
+        ] as const,
+    ),
+  );
+
 /** Tables by name. */
 export const tables: Readonly<Record<string, (figures: Figures) => string>> = {
   provers,
   'provers-sources': proverSources,
   experiments,
-  cpu: (figures) =>
-    grid(
-      figures,
-      'n',
-      valuesOf(figures, /^cpu-g1-(\d+)-ms$/),
-      ['g1', 'g2', 'bls'].flatMap(
-        (group) =>
-          [
-            [
-              { g1: 'BN254 G1', g2: 'BN254 G2', bls: 'BLS12-381 G1' }[group] as string,
-              (n: number) => `cpu-${group}-${n}-ms`,
-            ],
-            ['ffjavascript', (n: number) => `cpu-${group}-${n}-peer-ms`],
-            ['ours', (n: number) => `cpu-${group}-${n}-ratio`],
-          ] as const,
-      ),
-    ),
+  cpu: (figures) => besideFfjavascript(figures, 'cpu'),
+  'cpu-fma': (figures) => besideFfjavascript(figures, 'fma'),
   'cpu-threads': (figures) =>
     grid(
       figures,

@@ -2,10 +2,11 @@
 import type { CurveContext } from '../../curves/curve.js';
 import { wasmField } from '../../wasm/arithmetic/field-programs.js';
 import type { WasmCurve } from '../../wasm/arithmetic/kernel-memory.js';
-import type { Lanes } from '../../wasm/arithmetic/lane-code.js';
-import { type CompiledKernel, PointAdder } from '../../wasm/arithmetic/point-adder.js';
-import { kernelModule } from '../../wasm/arithmetic/point-kernel.js';
 import { WasmModule } from '../../wasm/encoder/module.js';
+import { fastestFirst } from '../../wasm/points/fastest-first.js';
+import { type CompiledKernel, compileKernel, hasArithmetic, type WasmArithmetic } from '../../wasm/points/kernel.js';
+import { PointAdder, WrongKernelError } from '../../wasm/points/point-adder.js';
+import { kernelTest } from './kernel-test.js';
 
 /** Returns the parameters of a curve that the WebAssembly kernel is generated from. */
 export const wasmCurve = ({ p, coordinates: f, a, b, field }: CurveContext): WasmCurve => ({
@@ -16,15 +17,6 @@ export const wasmCurve = ({ p, coordinates: f, a, b, field }: CurveContext): Was
   wordBytes: field.bytes,
 });
 
-/** Returns 2 if the platform has 128-bit SIMD, else 1. */
-export const lanesHere = (): Lanes => {
-  const probe = new WasmModule();
-  probe.add(null, { parameters: [] }, (code) => {
-    code.i64x2(0).set(code.local('v128'));
-  });
-  return WebAssembly.validate(probe.bytes()) ? 2 : 1;
-};
-
 /** Returns whether the platform has WebAssembly and no content security policy forbids it. */
 export const hasWasm = (): boolean => {
   try {
@@ -34,43 +26,73 @@ export const hasWasm = (): boolean => {
   }
 };
 
-/**
- * @throws Error of the platform if it has no WebAssembly or a content security policy forbids it
- */
-export const compileKernel = async (curve: WasmCurve, lanes: Lanes): Promise<CompiledKernel> => {
-  const { bytes, layout } = kernelModule(curve, lanes);
-  return { curve, lanes, layout, module: await WebAssembly.compile(bytes) };
-};
-
-/** Compiled kernels by the constants of the curve; null without WebAssembly. */
-const kernels = new WeakMap<object, Promise<CompiledKernel | null>>();
+/** Compiled kernels by the constants of the curve; null for an arithmetic that is not usable. */
+const kernels = new WeakMap<object, Map<WasmArithmetic, Promise<CompiledKernel | null>>>();
 
 /** Idle adders by the constants of the curve. */
-const idle = new WeakMap<object, PointAdder>();
+const idle = new WeakMap<object, Map<WasmArithmetic, PointAdder>>();
+
+const ofCurve = <Value>(all: WeakMap<object, Map<WasmArithmetic, Value>>, key: object): Map<WasmArithmetic, Value> => {
+  const own = all.get(key) ?? new Map<WasmArithmetic, Value>();
+  all.set(key, own);
+  return own;
+};
+
+/** Returns the kernel of a curve; null where the arithmetic is missing or wrong. */
+export const kernelOf = (curve: CurveContext, arithmetic: WasmArithmetic): Promise<CompiledKernel | null> => {
+  const own = ofCurve(kernels, curve.constants);
+  const known = own.get(arithmetic);
+  if (known !== undefined) return known;
+  const compile = async (): Promise<CompiledKernel | null> =>
+    hasArithmetic(arithmetic) ? compileKernel(wasmCurve(curve), arithmetic, kernelTest(curve)) : null;
+  const compiled = compile();
+  own.set(arithmetic, compiled);
+  return compiled;
+};
 
 /** Adders with more memory than this are not kept, in bytes. */
 const MAX_IDLE_BYTES = 2 ** 20;
 
-/** Calls `work` with an adder for the curve. @returns null if there is no WebAssembly */
+/** Returns an idle or new adder, and its kernel; null if the arithmetic is missing or wrong. */
+const openAdder = async (
+  curve: CurveContext,
+  arithmetic: WasmArithmetic,
+): Promise<{ readonly adder: PointAdder; readonly kernel: CompiledKernel } | null> => {
+  const kernel = await kernelOf(curve, arithmetic);
+  if (kernel === null) return null;
+  const waiting = ofCurve(idle, curve.constants);
+  const known = waiting.get(arithmetic);
+  waiting.delete(arithmetic);
+  if (known !== undefined) return { adder: known, kernel };
+  try {
+    return { adder: await PointAdder.open(kernel), kernel };
+  } catch (error) {
+    if (!(error instanceof WrongKernelError)) throw error;
+    ofCurve(kernels, curve.constants).set(arithmetic, Promise.resolve(null));
+    return null;
+  }
+};
+
+/**
+ * Calls `work` with an adder for the curve.
+ *
+ * @param arithmetics the first that the platform has is used; by default the fastest
+ * @returns null if there is none, or no WebAssembly
+ */
 export const withAdder = async <Result>(
   curve: CurveContext,
   work: (adder: PointAdder, kernel: CompiledKernel) => Promise<Result>,
+  arithmetics: readonly WasmArithmetic[] = fastestFirst(curve.p),
 ): Promise<Result | null> => {
-  const { constants } = curve;
-  let compiled = kernels.get(constants);
-  if (compiled === undefined) {
-    const compile = async () => compileKernel(wasmCurve(curve), lanesHere());
-    compiled = compile().catch(() => null);
-    kernels.set(constants, compiled);
+  for (const arithmetic of arithmetics) {
+    const opened = await openAdder(curve, arithmetic);
+    if (opened === null) continue;
+    const { adder, kernel } = opened;
+    try {
+      return await work(adder, kernel);
+    } finally {
+      if (adder.bytes <= MAX_IDLE_BYTES) ofCurve(idle, curve.constants).set(arithmetic, adder);
+    }
   }
-  const kernel = await compiled;
-  if (kernel === null) return null;
-  const waiting = idle.get(constants);
-  idle.delete(constants);
-  const adder = waiting ?? (await PointAdder.open(kernel));
-  try {
-    return await work(adder, kernel);
-  } finally {
-    if (adder.bytes <= MAX_IDLE_BYTES) idle.set(constants, adder);
-  }
+  return null;
 };

@@ -1,10 +1,12 @@
 /**
  * Bucket accumulation of Pippenger's algorithm (Pippenger 1976). Additions go into lists, each of
- * which shares one inversion. This file decides what is added, as addresses; the WebAssembly of
- * wasm/arithmetic/point-kernel.ts adds.
+ * which shares one inversion. WebAssembly sorts the points by bucket, pairs them (wasm/lists/) and
+ * adds (wasm/arithmetic/point-kernel.ts, wasm/floats/float-kernel.ts).
  */
-import type { PointAdder, PointAt } from '../../wasm/arithmetic/point-adder.js';
-import { type Digits, digitsAt } from './digits.js';
+
+import { PAIR_STATE, PAIR_STATE_BYTES } from '../../wasm/lists/add-pairs.js';
+import type { PointAdder, PointAt } from '../../wasm/points/point-adder.js';
+import { type DigitsInMemory, windowArguments } from './digits.js';
 import type { Steps } from './steps.js';
 
 /** Address of infinity. */
@@ -25,88 +27,66 @@ export interface BucketSums {
   readonly entries: number;
 }
 
-/** Points sorted by bucket. */
-interface SortedPoints {
-  /** Addresses of signed points. Sums replace them from the beginning of each bucket. */
-  readonly row: Uint32Array;
-  /** Index of the first point of each bucket; one more for the end of the last bucket. */
-  readonly starts: Uint32Array;
-}
-
-/** Sorts the points of a range by bucket, with a counting sort. */
-const sortIntoBuckets = (digits: Digits, points: Uint32Array, { first, end, low, high }: BucketRange): SortedPoints => {
+/** Sorts the points of a range by bucket, in the memory of an adder; a step for each window. */
+function* sortIntoBuckets(
+  adder: PointAdder,
+  digits: DigitsInMemory,
+  points: PointAt,
+  { first, end, low, high }: BucketRange,
+): Steps<{ readonly row: number; readonly starts: number; readonly entries: number }> {
   const width = high - low;
   const count = (end - first) * width;
-  const starts = new Uint32Array(count + 1);
-  const all: Int32Array[] = [];
-  for (let j = first; j < end; j++) {
-    const own = digitsAt(digits, j);
-    all.push(own);
-    const base = (j - first) * width;
-    for (const digit of own) {
-      const bucket = Math.abs(digit) - 1 - low;
-      if (bucket >= 0 && bucket < width) (starts[base + bucket + 1] as number)++;
-    }
+  const starts = adder.takeWords(count + 2);
+  adder.words(starts, count + 2).fill(0);
+  const { buckets, pointBytes } = adder;
+  const windows = Array.from({ length: end - first }, (_, k) => ({
+    window: windowArguments(digits, first + k, low, width),
+    at: starts + 4 * k * width,
+  }));
+  for (const { window, at } of windows) {
+    buckets.countDigits(...window, at);
+    yield;
   }
-  for (let b = 1; b <= count; b++) (starts[b] as number) += starts[b - 1] as number;
-  const next = starts.slice(0, count);
-  const row = new Uint32Array(starts[count] as number);
-  for (const [k, own] of all.entries()) {
-    const base = k * width;
-    for (let i = 0; i < own.length; i++) {
-      const digit = own[i] as number;
-      const bucket = Math.abs(digit) - 1 - low;
-      if (bucket < 0 || bucket >= width) continue;
-      row[(next[base + bucket] as number)++] = (points[i] as number) ^ (digit < 0 ? 1 : 0);
-    }
+  const entries = buckets.sumCounts(starts, count);
+  const row = adder.takeWords(entries);
+  for (const { window, at } of windows) {
+    buckets.sortDigits(...window, at, row, points, pointBytes);
+    yield;
   }
-  return { row, starts };
-};
+  return { row, starts, entries };
+}
 
-/** Adds up each bucket: pairs of points, then pairs of these sums, until one is left. */
+/**
+ * Adds up each bucket: pairs of points, then pairs of these sums, until one is left.
+ *
+ * @param points address of consecutive points
+ */
 export function* bucketSums(
   adder: PointAdder,
-  digits: Digits,
-  points: Uint32Array,
+  digits: DigitsInMemory,
+  points: PointAt,
   range: BucketRange,
 ): Steps<BucketSums> {
-  const { row, starts } = sortIntoBuckets(digits, points, range);
-  const count = starts.length - 1;
-  yield;
+  const { row, starts, entries } = yield* sortIntoBuckets(adder, digits, points, range);
+  const count = (range.end - range.first) * (range.high - range.low);
+  const state = adder.takeWords(PAIR_STATE_BYTES / 4);
+  const sizes = adder.takeWords(count);
+  const beginnings = adder.words(starts, count + 1);
+  const ownSizes = adder.words(sizes, count);
+  for (let b = 0; b < count; b++) ownSizes[b] = (beginnings[b + 1] as number) - (beginnings[b] as number);
   const mark = adder.mark;
-  const sizes = new Uint32Array(count);
-  let open: number[] = [];
-  for (let b = 0; b < count; b++) {
-    sizes[b] = (starts[b + 1] as number) - (starts[b] as number);
-    if ((sizes[b] as number) > 1) open.push(b);
-  }
-  while (open.length > 0) {
-    const still: number[] = [];
-    for (const b of open) {
-      const start = starts[b] as number;
-      const size = sizes[b] as number;
-      const pairs = size >>> 1;
-      for (let k = 0; k < pairs; k++) {
-        const [P, Q] = [row[start + 2 * k] as number, row[start + 2 * k + 1] as number];
-        // a sum overwrites one of its operands, unless both are input points
-        const to = P >= mark ? P & ~1 : Q >= mark ? Q & ~1 : adder.take(1);
-        row[start + k] = to;
-        if (adder.add(to, P, Q)) {
-          adder.flush();
-          yield;
-        }
-      }
-      if (size & 1) row[start + pairs] = row[start + size - 1] as number;
-      sizes[b] = size - pairs;
-      if (size - pairs > 1) still.push(b);
-    }
-    adder.flush();
-    open = still;
-  }
-  const buckets = new Uint32Array(count);
-  for (let b = 0; b < count; b++)
-    buckets[b] = (sizes[b] as number) === 0 ? INFINITY : (row[starts[b] as number] as number);
-  return { buckets, entries: row.length };
+  const values = { row, starts, sizes, count, bucket: 0, pair: 0, open: 0, mark, next: mark, list: adder.list };
+  for (const [name, at] of Object.entries(PAIR_STATE))
+    adder.words(state + at, 1)[0] = values[name as keyof typeof PAIR_STATE];
+  // a sum of two input points is new
+  adder.take(entries >>> 1);
+  while (adder.buckets.addPairs(state) !== 0) yield;
+  adder.release(adder.words(state + PAIR_STATE.next, 1)[0] as number);
+  const sums = new Uint32Array(count);
+  const [first, all] = [adder.words(starts, count), adder.words(row, entries)];
+  const left = adder.words(sizes, count);
+  for (let b = 0; b < count; b++) sums[b] = left[b] === 0 ? INFINITY : (all[first[b] as number] as number);
+  return { buckets: sums, entries };
 }
 
 /** Queues P + Q, each of which may be infinity. @returns the address of the sum */

@@ -1,5 +1,5 @@
 /** Combines window sums: the last step of Pippenger's algorithm (Pippenger 1976). */
-import type { PointAdder, PointAt } from '../../wasm/arithmetic/point-adder.js';
+import type { PointAdder, PointAt } from '../../wasm/points/point-adder.js';
 import { INFINITY, plus } from './bucket-sums.js';
 import type { WindowSums } from './share.js';
 import type { Steps } from './steps.js';

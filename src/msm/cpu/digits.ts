@@ -2,9 +2,11 @@
 import type { CurveContext } from '../../curves/curve.js';
 import { wordsOf } from '../../curves/point-source.js';
 import { digitsOf, readWords, writeWords } from '../../field/modulus.js';
+import type { WindowArguments } from '../../wasm/lists/bucket-functions.js';
+import type { PointAdder } from '../../wasm/points/point-adder.js';
 import { windowCount } from '../plan/window-count.js';
 
-/** Scalars in a form from which `digitsAt` reads signed digits. */
+/** Scalars in a form from which signed digits are read without carries. */
 export interface Digits {
   readonly windowBits: number;
   readonly windows: number;
@@ -17,43 +19,34 @@ export interface Digits {
 }
 
 /**
- * Reduces scalars modulo the group order r. Where every point has an order that divides r, a scalar
- * becomes the shorter of s and s − r, negative numbers in two's complement; else s in [0, r).
- *
- * @param given scalars in the public format
- * @returns little-endian scalars of `words` words, one more than before for the sign
+ * Returns a function that reduces a scalar modulo the group order r. Where every point has an order
+ * that divides r, a scalar becomes the shorter of s and s − r, negative numbers in two's
+ * complement; else s in [0, r). Its argument is the scalar, with one word more for the sign.
  */
-const signedScalars = (
-  { order, scalarBytes, negatesScalars }: CurveContext,
-  given: Uint8Array<ArrayBuffer>,
-): { readonly scalars: Uint32Array; readonly words: number } => {
-  const words = scalarBytes / 4 + 1;
-  const from = wordsOf(given);
-  const count = given.length / scalarBytes;
-  const scalars = new Uint32Array(count * words);
+const reducer = (
+  { order, negatesScalars }: CurveContext,
+  words: number,
+): ((scalar: Uint32Array<ArrayBuffer>) => void) => {
   const [last, half] = [order - 1n, order >> 1n].map((value) => digitsOf(value, 32, words)) as [number[], number[]];
-  const exceeds = (at: number, limit: readonly number[]): boolean => {
+  const exceeds = (scalar: Uint32Array, limit: readonly number[]): boolean => {
     for (let w = words - 1; w >= 0; w--) {
-      const difference = (scalars[at + w] as number) - (limit[w] as number);
+      const difference = (scalar[w] as number) - (limit[w] as number);
       if (difference !== 0) return difference > 0;
     }
     return false;
   };
-  for (let i = 0; i < count; i++) {
-    const at = i * words;
-    for (let w = 0; w < words - 1; w++) scalars[at + w] = from[i * (words - 1) + w] as number;
-    if (!exceeds(at, half)) continue;
-    if (exceeds(at, last)) writeWords(scalars, at, words, readWords(scalars, at, words) % order);
-    if (!negatesScalars || !exceeds(at, half)) continue;
+  return (scalar) => {
+    if (!exceeds(scalar, half)) return;
+    if (exceeds(scalar, last)) writeWords(scalar, 0, words, readWords(scalar, 0, words) % order);
+    if (!negatesScalars || !exceeds(scalar, half)) return;
     // s − r = s − (r − 1) − 1
     let borrow = 1;
     for (let w = 0; w < words; w++) {
-      const rest = (scalars[at + w] as number) - (last[w] as number) - borrow;
-      scalars[at + w] = rest;
+      const rest = (scalar[w] as number) - (last[w] as number) - borrow;
+      scalar[w] = rest;
       borrow = rest < 0 ? 1 : 0;
     }
-  }
-  return { scalars, words };
+  };
 };
 
 /** Returns the words per scalar in `Digits`. */
@@ -75,19 +68,25 @@ export const digitsOfScalars = (
   windowBits: number,
   allocate: (words: number) => Uint32Array = (words) => new Uint32Array(words),
 ): Digits => {
-  const { scalars, words } = signedScalars(curve, given);
   const windows = windowCount(bits, windowBits);
-  const count = scalars.length / words;
   let offset = 0n;
   for (let j = 0; j < windows; j++) offset |= 1n << BigInt(windowBits * j + windowBits - 1);
   const wider = wordsOfDigits(windows, windowBits);
   const added = digitsOf(offset, 32, wider);
+  const own = curve.scalarBytes / 4;
+  const from = wordsOf(given);
+  const count = from.length / own;
   const shifted = allocate(count * wider);
+  const scalar = new Uint32Array(own + 1);
+  const reduce = reducer(curve, own + 1);
   for (let i = 0; i < count; i++) {
-    const sign = ((scalars[(i + 1) * words - 1] as number) >> 31) >>> 0;
+    for (let w = 0; w < own; w++) scalar[w] = from[i * own + w] as number;
+    scalar[own] = 0;
+    reduce(scalar);
+    const sign = ((scalar[own] as number) >> 31) >>> 0;
     let carry = 0;
     for (let w = 0; w < wider; w++) {
-      const sum = (w < words ? (scalars[i * words + w] as number) : sign) + (added[w] as number) + carry;
+      const sum = (w <= own ? (scalar[w] as number) : sign) + (added[w] as number) + carry;
       shifted[i * wider + w] = sum;
       carry = sum > 0xffffffff ? 1 : 0;
     }
@@ -95,18 +94,32 @@ export const digitsOfScalars = (
   return { windowBits, windows, shifted, words: wider, count };
 };
 
-/** Returns digit j of every scalar. The top digit takes all bits that are left. */
-export const digitsAt = ({ windowBits, windows, shifted, words, count }: Digits, j: number): Int32Array => {
+/** Digits in the memory of an adder. */
+export interface DigitsInMemory extends Pick<Digits, 'windowBits' | 'windows' | 'words' | 'count'> {
+  /** Address of `shifted`. */
+  readonly at: number;
+}
+
+/**
+ * Copies digits into the memory of an adder. They are read 64 bits at a time, so some bytes follow.
+ */
+export const digitsIn = (adder: PointAdder, { shifted, ...shape }: Digits): DigitsInMemory => {
+  const at = adder.takeWords(shifted.length + 2);
+  adder.words(at, shifted.length).set(shifted);
+  return { ...shape, at };
+};
+
+/**
+ * Returns where the digits of window `j` are, and which buckets are wanted. The top digit takes all
+ * bits that are left.
+ */
+export const windowArguments = (
+  { windowBits, windows, words, count, at }: DigitsInMemory,
+  j: number,
+  low: number,
+  width: number,
+): WindowArguments => {
   const bit = j * windowBits;
-  const shift = bit & 31;
   const mask = 2 ** (j === windows - 1 ? windowBits + 1 : windowBits) - 1;
-  const half = 2 ** (windowBits - 1);
-  const digits = new Int32Array(count);
-  for (let i = 0, at = bit >>> 5; i < count; i++, at += words) {
-    const low = (shifted[at] as number) >>> shift;
-    // two shifts, since JavaScript takes a shift by 32 as one by 0
-    const high = ((shifted[at + 1] as number) << (31 - shift)) << 1;
-    digits[i] = ((low | high) & mask) - half;
-  }
-  return digits;
+  return [at + (bit >>> 3), 4 * words, bit & 7, mask, 2 ** (windowBits - 1), count, low, width];
 };

@@ -6,6 +6,7 @@ import type { AffinePoint, Coordinate } from '../../api/values.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { toAffine } from '../../curves/jacobian.js';
 import { type PointSource, readerOf } from '../../curves/point-source.js';
+import { badArgument } from '../../errors.js';
 import type { SurveyedVector } from '../plan/survey.js';
 import { workersFor } from '../plan/work.js';
 import { publicPoint } from '../stages/combine-windows.js';
@@ -32,12 +33,18 @@ export const multiplyOnCpu = async (
   checkpoint: () => void,
   threads: Threads = SINGLE_THREAD,
 ): Promise<CpuOutcome> => {
-  const outcome =
-    source &&
-    (await withAdder(curve, (adder, kernel) =>
-      new WasmMsm(curve, source, adder, kernel, checkpoint, threads).multiply(vectors),
-    ));
-  return outcome ?? multiplyOnBigInts(curve, source, vectors, checkpoint, threads);
+  const { arithmetic = 'auto' } = threads;
+  if (source === null || arithmetic === 'bigint') return multiplyOnBigInts(curve, source, vectors, checkpoint, threads);
+  const outcome = await withAdder(
+    curve,
+    (adder, kernel) => new WasmMsm(curve, source, adder, kernel, checkpoint, threads).multiply(vectors),
+    arithmetic === 'auto' ? undefined : [arithmetic],
+  );
+  if (outcome !== null) return outcome;
+  if (arithmetic !== 'auto') {
+    throw badArgument(`tuning.cpuArithmetic is '${arithmetic}', which this platform does not have; leave it out`);
+  }
+  return multiplyOnBigInts(curve, source, vectors, checkpoint, threads);
 };
 
 const multiplyOnBigInts = async (
@@ -61,7 +68,7 @@ const multiplyOnBigInts = async (
   const { windowBits, windows } = largest;
   const { waitedMs } = timeSlice;
   const wantsWorkers = threads.workers > 0 && workersFor(curve, entries) > 0;
-  const noWorkers = wantsWorkers ? NO_WEBASSEMBLY : null;
+  const noWorkers = wantsWorkers && threads.arithmetic !== 'bigint' ? NO_WEBASSEMBLY : null;
   const withoutWorkers = { workers: 0, noWorkers, chunk: 0, lost: null };
   return { sums, windowBits, windows, entries, arithmetic: 'bigint', ...withoutWorkers, waitedMs };
 };

@@ -7,10 +7,10 @@
  * Σ (i + 1)·B_i of the run at once, and Σ B_i for each set bit of k. The factors 64·k are applied
  * at the end, by double and add over these bits.
  */
-import type { PointAdder, PointAt } from '../../wasm/arithmetic/point-adder.js';
+import type { PointAdder, PointAt } from '../../wasm/points/point-adder.js';
 import { type BucketRange, bucketSums, INFINITY, plus } from './bucket-sums.js';
-import type { Digits } from './digits.js';
-import type { Steps } from './steps.js';
+import { type Digits, type DigitsInMemory, digitsIn } from './digits.js';
+import { ITEMS_PER_STEP, type Steps } from './steps.js';
 import { weightedSums } from './weighted-sums.js';
 
 /** Points and the digits of their scalars: a range of a vector. Can be sent to another thread. */
@@ -70,6 +70,25 @@ interface WindowTotal {
   above: PointAt;
 }
 
+/** Operands whose points and digits are in memory. */
+interface Entered {
+  readonly operands: Operands;
+  /** Address of the first point. */
+  readonly points: PointAt;
+  readonly digits: DigitsInMemory;
+}
+
+/** Copies points into memory, some at a time: each part is placed behind the one before. */
+function* enterPoints(adder: PointAdder, { points, scale, digits: { count } }: Operands): Steps<PointAt> {
+  const start = adder.mark;
+  const pointWords = points.length / count;
+  for (let i = 0; i < count; i += ITEMS_PER_STEP) {
+    adder.enter(points.subarray(i * pointWords, (i + ITEMS_PER_STEP) * pointWords), scale);
+    yield;
+  }
+  return start;
+}
+
 export class Share {
   readonly #adder: PointAdder;
   readonly #operands: readonly Operands[];
@@ -83,8 +102,7 @@ export class Share {
   readonly #slots: PointAt;
   /** Mark of the adder's memory above the slots. */
   readonly #ground: number;
-  /** Operands whose points are in memory. */
-  #entered: { readonly operands: Operands; readonly points: Uint32Array } | null = null;
+  #entered: Entered | null = null;
   #entries = 0;
 
   constructor(adder: PointAdder, operands: readonly Operands[]) {
@@ -133,8 +151,7 @@ export class Share {
 
   *#addBuckets(index: number, range: BucketRange): Steps<void> {
     const adder = this.#adder;
-    const { digits } = this.#operands[index] as Operands;
-    const points = this.#enter(index);
+    const { digits, points } = yield* this.#enter(index);
     const mark = adder.mark;
     const filled = yield* bucketSums(adder, digits, points, range);
     this.#entries += filled.entries;
@@ -165,19 +182,16 @@ export class Share {
     this.#sums[slot] = to;
   }
 
-  /**
-   * Returns the addresses of the points of one operand. Only one operand is in memory at a time.
-   */
-  #enter(index: number): Uint32Array {
+  /** Returns one operand in memory. Only one is in memory at a time. */
+  *#enter(index: number): Steps<Entered> {
     const adder = this.#adder;
     const operands = this.#operands[index] as Operands;
     if (this.#entered?.operands !== operands) {
       adder.release(this.#ground);
-      const start = adder.enter(operands.points, operands.scale);
-      const points = Uint32Array.from({ length: operands.digits.count }, (_, i) => start + i * adder.pointBytes);
-      this.#entered = { operands, points };
+      const points = yield* enterPoints(adder, operands);
+      this.#entered = { operands, points, digits: digitsIn(adder, operands.digits) };
     }
-    return this.#entered.points;
+    return this.#entered;
   }
 
   /** Returns the contributions of all rows added. Can be called once. */

@@ -1,5 +1,6 @@
 /** The worker threads of one engine. */
 import type { ComputeWorker } from '../../api/sharing.js';
+import type { Tuning } from '../../api/tuning.js';
 import { canShare, threadsHere } from '../../threads/platform.js';
 import { Pool } from '../../threads/pool.js';
 import type { Knobs } from '../plan/tuning.js';
@@ -21,6 +22,8 @@ export interface Threads extends Cutting {
   readonly whyNone?: string;
   /** Returns how many workers may compute at the moment; if absent, all. */
   readonly allowed?: (() => number) | undefined;
+  /** From `tuning.cpuArithmetic`. */
+  readonly arithmetic?: Tuning['cpuArithmetic'] | undefined;
   /** Called between time slices, to let more urgent calls go first. */
   readonly pause?: Pause | undefined;
 }
@@ -52,15 +55,16 @@ export class CpuThreads {
   }
 
   /** Returns the threads of a call with these knobs. */
-  of({ cpuDistribution = 'dynamic', cpuChunk = 0 }: Knobs): Threads {
+  of({ cpuDistribution = 'dynamic', cpuChunk = 0, cpuArithmetic: arithmetic }: Knobs): Threads {
     const { maxWorkers: workers = threadsHere() - 1, createWorker } = this.#options;
     const start = createWorker ?? workerStarter();
-    if (workers === 0) return SINGLE_THREAD;
-    if (start === null) return { ...SINGLE_THREAD, whyNone: 'this platform has no workers' };
+    const alone = { ...SINGLE_THREAD, arithmetic };
+    if (workers === 0) return alone;
+    if (start === null) return { ...alone, whyNone: 'this platform has no workers' };
     // a caller that brings its own workers wants no others
     const fallback = createWorker === undefined ? textStarter : null;
     this.#pool ??= new Pool(start, canShare(), undefined, fallback);
-    return { pool: this.#pool, workers, distribution: cpuDistribution, chunk: cpuChunk || null };
+    return { pool: this.#pool, workers, distribution: cpuDistribution, chunk: cpuChunk || null, arithmetic };
   }
 
   /** Warns the caller, once per reason, that large sums are computed without workers. */

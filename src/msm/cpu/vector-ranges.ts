@@ -4,6 +4,7 @@ import { type PointSource, readerOf, wordsOf, writePoint } from '../../curves/po
 import type { SurveyedVector } from '../plan/survey.js';
 import { cpuShape, MOST_POINTS } from '../plan/work.js';
 import type { WindowShape } from './combine-windows.js';
+import { ITEMS_PER_STEP, type Steps } from './steps.js';
 
 /** Windows of one round at most, of all its ranges. */
 const MAX_WINDOWS = 2 ** 12;
@@ -11,7 +12,7 @@ const MAX_WINDOWS = 2 ** 12;
 /** The points that the scalars of a vector multiply. */
 interface VectorPoints {
   /** Returns the words of the points `from` to `to`; not to be written to. */
-  readonly words: (from: number, to: number) => Uint32Array;
+  readonly words: (from: number, to: number) => Steps<Uint32Array>;
   /** Factor that the coordinates were multiplied by. */
   readonly scale: bigint;
 }
@@ -41,27 +42,38 @@ const storedPoints = ({ pointWords }: CurveContext, source: PointSource, vector:
   const { scale } = source;
   if (vector.indices === null) {
     const at = (i: number): number => (vector.offset + i) * pointWords;
-    return { scale, words: (from, to) => all.subarray(at(from), at(to)) };
+    return {
+      scale,
+      *words(from, to) {
+        yield;
+        return all.subarray(at(from), at(to));
+      },
+    };
   }
-  const words = (from: number, to: number): Uint32Array => {
+  function* words(from: number, to: number): Steps<Uint32Array> {
     const picked = new Uint32Array((to - from) * pointWords);
     for (let i = from; i < to; i++) {
       const at = baseIndex(vector, i) * pointWords;
       picked.set(all.subarray(at, at + pointWords), (i - from) * pointWords);
+      if (i % ITEMS_PER_STEP === 0) yield;
     }
     return picked;
-  };
+  }
   return { scale, words };
 };
 
 const pointsOf = (curve: CurveContext, source: PointSource, vector: SurveyedVector): VectorPoints => {
   if (source.sign === undefined && source.edwards === undefined) return storedPoints(curve, source, vector);
   const read = readerOf(curve, source);
-  const words = (from: number, to: number): Uint32Array => {
+  function* words(from: number, to: number): Steps<Uint32Array> {
     const written = new Uint32Array((to - from) * curve.pointWords);
-    for (let i = from; i < to; i++) writePoint(curve, written, i - from, read(baseIndex(vector, i)));
+    for (let i = from; i < to; i++) {
+      writePoint(curve, written, i - from, read(baseIndex(vector, i)));
+      // a square root takes 0.1 to 1 ms
+      yield;
+    }
     return written;
-  };
+  }
   return { scale: 1n, words };
 };
 

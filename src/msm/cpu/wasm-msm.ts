@@ -4,16 +4,17 @@ import { type Affine, addAffine, infinityOf, toAffine } from '../../curves/jacob
 import type { PointSource } from '../../curves/point-source.js';
 import type { TimeSlice } from '../../scheduling/time-slice.js';
 import type { OwnThread } from '../../threads/round.js';
-import type { CompiledKernel, PointAdder } from '../../wasm/arithmetic/point-adder.js';
+import type { CompiledKernel } from '../../wasm/points/kernel.js';
+import type { PointAdder } from '../../wasm/points/point-adder.js';
 import type { SurveyedVector } from '../plan/survey.js';
 import { workersFor } from '../plan/work.js';
 import { publicPoint } from '../stages/combine-windows.js';
 import { combineWindows } from './combine-windows.js';
 import { cutRows } from './cut.js';
-import { digitsOfScalars, wordsOfDigits } from './digits.js';
+import { type Digits, digitsOfScalars, wordsOfDigits } from './digits.js';
 import type { CpuOutcome } from './outcome.js';
 import { type Operands, rowsOf, Share, type WindowSums } from './share.js';
-import type { Steps } from './steps.js';
+import { ITEMS_PER_STEP, inTimeSlices, type Steps } from './steps.js';
 import { ANY_SIZE, timeSlices } from './sum-queue.js';
 import type { CpuPool, Threads } from './threads.js';
 import { rangesOf, roundsOf, type VectorRange } from './vector-ranges.js';
@@ -88,7 +89,7 @@ export class WasmMsm {
 
   #record(): Omit<CpuOutcome, 'sums' | 'windowBits' | 'windows' | 'entries'> {
     return {
-      arithmetic: this.#kernel.lanes === 1 ? 'wasm' : 'wasm-simd',
+      arithmetic: this.#kernel.arithmetic,
       workers: this.#workers.size,
       noWorkers: this.#isLarge && this.#workers.size === 0 ? this.#whyNone : null,
       chunk: this.#rowsPerChunk,
@@ -106,8 +107,7 @@ export class WasmMsm {
   async #round(ranges: readonly VectorRange[]): Promise<readonly WindowSums[]> {
     const { pool } = this.#threads;
     const workers = this.#workersOf(ranges);
-    const shared = workers > 0 && pool?.sharesMemory ? this.#sharedMemory(pool, ranges) : null;
-    const operands = ranges.map((range) => this.#operandsOf(range, shared));
+    const operands = await this.#allOperands(ranges, workers > 0 ? pool : null);
     const rows = sumOf(operands, rowsOf);
     if (pool === null || workers === 0) {
       const own = this.#ownThread(operands, rows);
@@ -147,17 +147,49 @@ export class WasmMsm {
     return used;
   }
 
-  #operandsOf(range: VectorRange, shared: Allocate | null): Operands {
-    const { points, scalars, bits, from, to, shape } = range;
-    let words = points.words(from, to);
+  /** Prepares the operands of a round. @param pool the workers that compute it, if any */
+  async #allOperands(ranges: readonly VectorRange[], pool: CpuPool | null): Promise<readonly Operands[]> {
+    // another sum may go first meanwhile, and must not take the pool or its memory
+    pool?.reserve();
+    try {
+      const shared = pool?.sharesMemory ? this.#sharedMemory(pool, ranges) : null;
+      const operands: Operands[] = [];
+      for (const range of ranges) operands.push(await this.#run(this.#operandsOf(range, shared)));
+      return operands;
+    } catch (error) {
+      pool?.release();
+      throw error;
+    }
+  }
+
+  *#operandsOf(range: VectorRange, shared: Allocate | null): Steps<Operands> {
+    const { points, from, to } = range;
+    let words = yield* points.words(from, to);
     if (shared !== null) {
       const copy = shared(words.length);
-      copy.set(words);
+      const some = ITEMS_PER_STEP * this.#curve.pointWords;
+      for (let i = 0; i < words.length; i += some) {
+        copy.set(words.subarray(i, i + some), i);
+        yield;
+      }
       words = copy;
     }
-    const { windowBits } = shape;
-    const digits = digitsOfScalars(this.#curve, scalars, bits, windowBits, shared ?? undefined);
-    return { points: words, scale: points.scale, digits };
+    return { points: words, scale: points.scale, digits: yield* this.#digitsOf(range, shared) };
+  }
+
+  *#digitsOf({ scalars, bits, from, to, shape }: VectorRange, shared: Allocate | null): Steps<Digits> {
+    const { windows, windowBits } = shape;
+    const words = wordsOfDigits(windows, windowBits);
+    const count = to - from;
+    const size = count * words;
+    const shifted = shared?.(size) ?? new Uint32Array(size);
+    const { scalarBytes } = this.#curve;
+    for (let i = 0; i < count; i += ITEMS_PER_STEP) {
+      const some = scalars.subarray(i * scalarBytes, (i + ITEMS_PER_STEP) * scalarBytes);
+      digitsOfScalars(this.#curve, some, bits, windowBits, (taken) => shifted.subarray(i * words, i * words + taken));
+      yield;
+    }
+    return { windowBits, windows, shifted, words, count };
   }
 
   /** Returns an allocator in shared memory, with space for the points and digits of `ranges`. */
@@ -198,12 +230,7 @@ export class WasmMsm {
     return spent() - before;
   }
 
-  /** Runs steps, with a pause after each time slice. */
-  async #run<Result>(steps: Steps<Result>): Promise<Result> {
-    for (;;) {
-      const { done, value } = steps.next();
-      if (done === true) return value;
-      if (this.#timeSlice.isOver) await this.#timeSlice.yield();
-    }
+  #run<Result>(steps: Steps<Result>): Promise<Result> {
+    return inTimeSlices(steps, this.#timeSlice);
   }
 }

@@ -2,7 +2,7 @@
  * Bucket reduction of Pippenger's algorithm: Σ (k + 1)·P_k of rows of points, by running sums over
  * short segments that are computed side by side.
  */
-import type { PointAdder } from '../../wasm/arithmetic/point-adder.js';
+import type { PointAdder } from '../../wasm/points/point-adder.js';
 import { plus } from './bucket-sums.js';
 import type { Steps } from './steps.js';
 

@@ -19,7 +19,8 @@
  * @module worker
  */
 import { servePool } from '../../threads/serve.js';
-import { type CompiledKernel, PointAdder } from '../../wasm/arithmetic/point-adder.js';
+import type { CompiledKernel } from '../../wasm/points/kernel.js';
+import { PointAdder } from '../../wasm/points/point-adder.js';
 import { type RoundTask, Share, type WindowSums } from './share.js';
 import { finish } from './steps.js';
 

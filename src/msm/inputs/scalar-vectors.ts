@@ -4,11 +4,21 @@ import { type SurveyedVector, survey } from '../plan/survey.js';
 import type { TableShape } from '../plan/workload.js';
 import type { LoadedScalars } from './loaded-scalars.js';
 
+/** How scalars are converted to little-endian bytes, in place, when their call has its turn. */
+export interface UnreadScalars {
+  /** The scalars as numbers; null where `scalars` has them in another encoding. */
+  readonly numbers: readonly bigint[] | null;
+  /** Number of scalars converted so far. */
+  done: number;
+}
+
 /** A scalar vector. Its scalar i multiplies the base `offset + i`. */
 export interface ScalarVector {
   readonly scalars: Uint8Array<ArrayBuffer>;
   readonly n: number;
   readonly offset: number;
+  /** Absent if the caller gave little-endian bytes. */
+  readonly unread?: UnreadScalars | undefined;
   /** Handle of the scalars; null if they were not loaded before. */
   readonly loaded: LoadedScalars | null;
 }

@@ -9,6 +9,7 @@ export const tuningChoices = {
   walkerPrefixMemory: ['private', 'workgroup'],
   fieldProduct: fieldProducts,
   cpuDistribution: ['dynamic', 'static'],
+  cpuArithmetic: ['auto', 'wasm-fma', 'wasm-wide', 'wasm-simd', 'wasm', 'bigint'],
 } as const;
 
 /** Least and greatest values of the knobs that are numbers. */

@@ -60,4 +60,5 @@ export const deviceDefaults = (device: DeviceProfile): DeviceKnobs => ({
   cpuBelow: null,
   cpuDistribution: 'dynamic',
   cpuChunk: 0,
+  cpuArithmetic: 'auto',
 });

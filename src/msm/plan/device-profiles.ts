@@ -92,8 +92,9 @@ const software = { fixedMs: 20, digitNs: 600, trust: 'software', knobs: software
  * Products of bytes are the fastest on NVIDIA since Pascal, RDNA since 2 and Adreno since 7xx.
  * Chips of Intel have the instruction as well, but too few registers. Drivers also announce the
  * feature on chips without the instruction, where such a product takes several times as long as any
- * other. SwiftShader compiles a shift of a vector lane by lane, and only signed products do without
- * shifts (docs/reference/performance.md).
+ * other. Products by floats are the fastest on Apple and older Adrenos, where a multiplication of
+ * 32 bits takes as long as three or four of floats. SwiftShader compiles a shift of a vector lane
+ * by lane, and only signed products do without shifts (docs/reference/performance.md).
  *
  * The times come from published results for 2^20 points (183 ms on an Apple M4 Pro, 704 ms on an
  * Adreno, 3,716 ms on a Google Pixel 10), and from the walk on SwiftShader on two cores
@@ -110,9 +111,9 @@ const classes: readonly DeviceClass[] = [
   { matches: named(/^nvidia /), product: 'unsigned', ...nvidia },
   { matches: named(/^amd rdna-[2-9]/), ...bytesProduct, ...amd },
   { matches: named(/^amd /), product: 'unsigned', ...amd },
-  { matches: named(/^apple /), product: 'unsigned', fixedMs: 5, digitNs: 11, trust: 'known', knobs: gpuKnobs },
+  { matches: named(/^apple /), product: 'fma', fixedMs: 5, digitNs: 11, trust: 'known', knobs: gpuKnobs },
   { matches: named(/^qualcomm adreno-[7-9]/), ...bytesProduct, ...qualcomm },
-  { matches: named(/^qualcomm /), product: 'unsigned', ...qualcomm },
+  { matches: named(/^qualcomm /), product: 'fma', ...qualcomm },
   {
     matches: named(/^(arm|img-tec|imagination|samsung) /),
     ...{ product: 'unsigned', fixedMs: 10, digitNs: 120, trust: 'known', knobs: gpuKnobs },

@@ -1,19 +1,6 @@
 import type { CurveContext, Membership } from '../../curves/curve.js';
+import { nonAdjacentForm } from '../../curves/membership.js';
 import { type Program, ProgramWriter, type Register } from '../stages/program.js';
-
-/**
- * Returns the non-adjacent form of k > 0: digits −1, 0, 1, no two nonzero ones adjacent, the most
- * significant first.
- */
-const nonAdjacentForm = (k: bigint): number[] => {
-  const digits: number[] = [];
-  for (let rest = k; rest > 0n; rest >>= 1n) {
-    const digit = rest % 2n === 0n ? 0 : rest % 4n === 1n ? 1 : -1;
-    digits.unshift(digit);
-    rest -= BigInt(digit);
-  }
-  return digits;
-};
 
 /**
  * Returns the membership test that every curve has: P is in the group of prime order r if and only

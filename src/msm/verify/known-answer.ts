@@ -3,7 +3,7 @@ import type { AffinePoint, Coordinate } from '../../api/values.js';
 import { type CurveContext, cubic } from '../../curves/curve.js';
 import { add, infinityOf, type Jacobian, multiply, negated, toAffine } from '../../curves/jacobian.js';
 import { wordsOf, writePoint } from '../../curves/point-source.js';
-import { digitsOf } from '../../field/modulus.js';
+import { digitsOf, FLOAT_LIMB_BITS, type Modulus } from '../../field/modulus.js';
 import { squareRootIn } from '../../field/square-root.js';
 import { affineOf, publicPoint } from '../stages/combine-windows.js';
 
@@ -19,6 +19,24 @@ export interface KnownAnswer {
 /** A number without a pattern: the digits of the golden ratio. */
 const LONG = 0x9e3779b97f4a7c15f39cc0605cedc8341082276bf3a27251f86c6a11d0c18e95n;
 
+/**
+ * Squares of these limbs are 2^24 + 1 and 2^24 − 7 modulo 2^25, just above and below the middle
+ * between two floats of src/field/float-columns.ts.
+ */
+const MIDDLES = [0x800001, 0xe73f4b] as const;
+
+/**
+ * Returns numbers for which the roundings of products by floats all err by the most, up or down:
+ * elements in Montgomery form with limbs that are all equal. None for other products.
+ */
+const middles = ({ product, bits }: Modulus): bigint[] =>
+  product !== 'fma'
+    ? []
+    : MIDDLES.map((limb) => {
+        const ones = (1n << BigInt(FLOAT_LIMB_BITS * Math.ceil(bits / FLOAT_LIMB_BITS))) - 1n;
+        return ((ones / (2n ** BigInt(FLOAT_LIMB_BITS) - 1n)) * BigInt(limb)) & ((1n << BigInt(bits - 1)) - 1n);
+      });
+
 /** Returns the first point on the curve with x in `x`, `x + step`, `x + 2·step` and so on. */
 const pointFrom = (curve: CurveContext, x: Coordinate, step: Coordinate): AffinePoint<Coordinate> => {
   const f = curve.coordinates;
@@ -31,8 +49,8 @@ const pointFrom = (curve: CurveContext, x: Coordinate, step: Coordinate): Affine
 /**
  * Makes the known answer of a curve. The limbs of x are near 0, 1, all ones or p − 1, so that
  * borrows and carries ripple through all limbs: in plain form for some points, in Montgomery form
- * for others. In the buckets of a common scalar points meet themselves, their opposites, infinity
- * and one another.
+ * for others. Products by floats get limbs whose products are hard to round as well. In the buckets
+ * of a common scalar points meet themselves, their opposites, infinity and one another.
  */
 export const knownAnswer = (curve: CurveContext): KnownAnswer => {
   const { p, order, field, coordinates: f } = curve;
@@ -53,7 +71,7 @@ export const knownAnswer = (curve: CurveContext): KnownAnswer => {
     });
   };
   let i = 0;
-  for (const x of [0n, 1n, top - 1n, top, p / 2n, p - 1n]) {
+  for (const x of [0n, 1n, top - 1n, top, p / 2n, p - 1n, ...middles(field)]) {
     const step = x < p / 2n ? 1n : -1n;
     for (const form of [1n, field.rInverse]) {
       // the same limbs in every coefficient

@@ -6,22 +6,25 @@
 import type { Local } from '../encoder/code.js';
 import { KIND } from './classify.js';
 import { call, type KernelParts } from './kernel-parts.js';
-import { ListStep } from './list-step.js';
+import { LIST_ITEM, ListStep } from './list-step.js';
 
 /**
  * Adds the function `add` of `KernelExports`.
  *
  * @param classify index of the function of classify.ts
+ * @returns its index
  */
-export const addAddList = (parts: KernelParts, classify: number): void => {
+export const addAddList = (parts: KernelParts, classify: number): number => {
   const { module, memory } = parts;
   const lists = memory.takeLists();
-  module.add('add', { parameters: ['i32', 'i32'] }, (code) => {
+  const nothing = memory.take(2 * memory.element);
+  return module.add('add', { parameters: ['i32', 'i32'] }, (code) => {
     const step = new ListStep(code, parts, lists);
     code
       .get(step.count)
       .do('i32.eqz')
       .if(() => code.do('return'));
+    if (parts.lanes === 2) evenCount(step, nothing);
     for (const i of step.lanes) step.copy(lists.prefixes + i * memory.element, memory.one);
     code.i32(0).set(step.k);
     code.loop((again) => {
@@ -40,6 +43,18 @@ export const addAddList = (parts: KernelParts, classify: number): void => {
       code.get(step.k);
       again();
     });
+  });
+};
+
+/** Adds infinity + infinity to a list of an odd number of additions. */
+const evenCount = ({ code, list, count }: ListStep, nothing: number): void => {
+  code.get(count).i32(1).do('i32.and');
+  code.if(() => {
+    for (const i of [0, 1, 2]) {
+      code.get(list).get(count).i32(LIST_ITEM).do('i32.mul', 'i32.add');
+      code.i32(nothing).at('i32.store', 4 * i);
+    }
+    code.get(count).i32(1).do('i32.add').set(count);
   });
 };
 

@@ -1,8 +1,9 @@
 /** Functions on coordinates of points that additions are made of. */
+import { digitsOf, mod } from '../../field/modulus.js';
 import type { WasmModule } from '../encoder/module.js';
 import { callWith } from './addresses.js';
 import type { WasmField } from './field-programs.js';
-import { addFormula, plainProduct } from './formula.js';
+import { addFormula, addIsZero, type Formula } from './formula.js';
 import { addInverse } from './inverse.js';
 import type { Lanes } from './lane-code.js';
 
@@ -10,12 +11,12 @@ import type { Lanes } from './lane-code.js';
 export interface ElementMemory {
   /** Reserves `bytes` and returns their address. */
   take(bytes: number): number;
+  /** Reserves memory for words that are there from the beginning. */
+  words(values: readonly number[]): number;
   /** Address of a mask that keeps the sign. `minus` is the word after it. */
   readonly plus: number;
   /** Address of a mask that negates. */
   readonly minus: number;
-  /** Address of R² mod p, a number of the prime field. */
-  readonly start: number;
 }
 
 /**
@@ -50,26 +51,38 @@ export interface Elements {
   readonly invert: number;
 }
 
-/** Adds ±a of the prime field. */
-export const addSigned = (module: WasmModule, f: WasmField): number =>
-  addFormula(module, f, 1, { parameters: ['to', 'a', 's'], plus: [[{ of: 'a', sign: 's' }, 1]] });
+/** Adds functions of the prime field to a module, in one form of its elements. */
+export interface FieldFunctions {
+  /** Bytes of an element. */
+  readonly bytes: number;
+  /** Adds the function of a formula. Each of its parameters is one address per lane. */
+  formula(lanes: Lanes, formula: Formula): number;
+  /** Adds (a): whether a is 0. */
+  isZero(): number;
+  /** Adds (to, a): 1/a of an element that is not 0. @param signed index of ±a */
+  inverse(memory: ElementMemory, signed: number): number;
+}
 
-/** Adds a ∓ b of the prime field. */
-export const addSubtract = (module: WasmModule, f: WasmField): number =>
-  addFormula(module, f, 1, {
-    parameters: ['to', 'a', 'b', 's'],
-    plus: [
-      [{ of: 'a' }, 1],
-      [{ of: 'b', sign: 's' }, -1],
-    ],
-  });
+/** ±a. */
+export const signedFormula: Formula = { parameters: ['to', 'a', 's'], plus: [[{ of: 'a', sign: 's' }, 1]] };
 
-/** Adds a·b of the prime field. */
-export const addProduct = (module: WasmModule, f: WasmField, lanes: Lanes): number =>
-  addFormula(module, f, lanes, plainProduct);
-
-/** Adds 1/a of the prime field. @param signed index of ±a */
-export const addPrimeInverse = (module: WasmModule, f: WasmField, memory: ElementMemory, signed: number): number => {
-  const own = { start: memory.start, work: memory.take(f.bytes), sign: memory.take(4) };
-  return addInverse(module, f, own, (code, ...addresses) => callWith(code, signed, addresses));
+/** a ∓ b. */
+export const subtractFormula: Formula = {
+  parameters: ['to', 'a', 'b', 's'],
+  plus: [
+    [{ of: 'a' }, 1],
+    [{ of: 'b', sign: 's' }, -1],
+  ],
 };
+
+/** Functions on elements of signed limbs. */
+export const integerFunctions = (module: WasmModule, f: WasmField): FieldFunctions => ({
+  bytes: f.bytes,
+  formula: (lanes, formula) => addFormula(module, f, lanes, formula),
+  isZero: () => addIsZero(module, f),
+  inverse: (memory, signed) => {
+    const start = memory.words(digitsOf(mod(f.r * f.r, f.p), f.width, f.limbs));
+    const own = { start, work: memory.take(f.bytes), sign: memory.take(4) };
+    return addInverse(module, f, own, (code, ...addresses) => callWith(code, signed, addresses));
+  },
+});

@@ -1,10 +1,20 @@
 /** Converts numbers from words to elements. */
 import { range } from '../../field/straight-line.js';
 import type { Code, Local } from '../encoder/code.js';
+import { type Address, pushAddress } from './addresses.js';
+import type { Elements } from './elements.js';
+import type { StepMemory } from './kernel-memory.js';
 import type { KernelParts } from './kernel-parts.js';
 
+/** Values of a kernel that the function is written with. */
+interface EnterParts extends Pick<KernelParts, 'module' | 'curve' | 'lanes' | 'memory'> {
+  readonly elements: Pick<Elements, 'multiplyPrime'>;
+  /** Space for a number in each lane. */
+  readonly step: Pick<StepMemory, 'junk'>;
+}
+
 /** Adds the function `enter` of `KernelExports`. */
-export const addEnter = (parts: KernelParts): void => {
+export const addEnter = (parts: EnterParts): void => {
   const { module, curve, lanes, elements, memory } = parts;
   const { bytes } = curve.field;
   const raw = parts.step.junk;
@@ -14,7 +24,7 @@ export const addEnter = (parts: KernelParts): void => {
     const targets = range(lanes).map(() => code.local('i32'));
     code.loop((again) => {
       for (const [i, target] of targets.entries()) {
-        splitNumber(code, parts, from, i);
+        splitNumber(code, curve.field, curve.wordBytes, [from, i * curve.wordBytes], raw[i] as number);
         code
           .get(to)
           .i32(i * bytes)
@@ -41,22 +51,27 @@ export const addEnter = (parts: KernelParts): void => {
   });
 };
 
-/** Splits number `i` at `from` into limbs. */
-const splitNumber = (code: Code, { curve, step }: KernelParts, from: Local, i: number): void => {
-  const { field, wordBytes } = curve;
-  for (const j of range(field.limbs)) {
-    const bit = j * field.width;
-    const bits = Math.min(field.width, 8 * wordBytes - bit);
-    code.i32((step.junk[i] as number) + 4 * j);
+/** Splits a number below 2^(8·wordBytes) into limbs. */
+export const splitNumber = (
+  code: Code,
+  { width, limbs }: { readonly width: number; readonly limbs: number },
+  wordBytes: number,
+  [from, offset]: readonly [Local, number],
+  to: Address,
+): void => {
+  for (const j of range(limbs)) {
+    const bit = j * width;
+    const bits = Math.min(width, 8 * wordBytes - bit);
+    pushAddress(code, to);
     if (bits <= 0) code.i64(0);
     else {
       code
         .get(from)
-        .at('i64.load', i * wordBytes + Math.floor(bit / 8))
+        .at('i64.load', offset + Math.floor(bit / 8))
         .i64(bit % 8)
         .do('i64.shr_u');
       code.i64(2 ** bits - 1).do('i64.and');
     }
-    code.at('i64.store32', 0);
+    code.at('i64.store32', 4 * j);
   }
 };

@@ -19,21 +19,26 @@ export const MOST_OF_64 = 2 ** 63 - 2 ** 27;
 /** Bits of a limb at most. */
 const MAX_LIMB_BITS = 29;
 
-/** A prime field and the format of its elements. */
-export interface WasmField {
+/** A prime field and the format of its elements in words of 32 bits. */
+export interface FieldFormat {
   readonly p: bigint;
-  /** Bits of p. */
-  readonly bits: number;
   /** Bits of a limb. */
   readonly width: number;
   readonly limbs: number;
   /** R mod p, which is 1 in Montgomery form, with R = 2^(width·limbs). */
   readonly r: bigint;
   readonly rInverse: bigint;
-  /** −p⁻¹ mod 2^width. */
-  readonly n0: number;
   /** Bytes of an element in memory. */
   readonly bytes: number;
+}
+
+/** A prime field whose elements are signed limbs of up to 29 bits. */
+export interface WasmField extends FieldFormat {
+  readonly kind: 'integers';
+  /** Bits of p. */
+  readonly bits: number;
+  /** −p⁻¹ mod 2^width. */
+  readonly n0: number;
 }
 
 /**
@@ -48,15 +53,15 @@ export const wasmField = (p: bigint, degree: Degree): WasmField => {
   const width = Math.ceil((bits + spareBits(degree)) / limbs);
   const R = 1n << BigInt(width * limbs);
   return {
-    ...{ p, bits, width, limbs, r: R % p, rInverse: invert(R, p), bytes: 4 * limbs },
+    ...{ kind: 'integers' as const, p, bits, width, limbs, r: R % p, rInverse: invert(R, p), bytes: 4 * limbs },
     n0: Number(montgomeryFactor(p, width)),
   };
 };
 
 /** Returns a·R mod p. */
-export const toMontgomery = (f: WasmField, a: bigint): bigint => mod(a * f.r, f.p);
+export const toMontgomery = (f: FieldFormat, a: bigint): bigint => mod(a * f.r, f.p);
 /** Returns a·R⁻¹ mod p. */
-export const fromMontgomery = (f: WasmField, a: bigint): bigint => mod(a * f.rInverse, f.p);
+export const fromMontgomery = (f: FieldFormat, a: bigint): bigint => mod(a * f.rInverse, f.p);
 
 /** Kind of an operand; `signed` is an element or a difference, either negated or not. */
 export type Operand = 'element' | 'difference' | 'signed';

@@ -44,6 +44,15 @@ export const plainProduct: Formula = {
   factors: [{ of: 'a' }, { of: 'b' }],
 };
 
+/** (to, a, b): a + times·b. */
+export const sumFormula = (times: 1 | -1 | -2): Formula => ({
+  parameters: ['to', 'a', 'b'],
+  plus: [
+    [{ of: 'a' }, 1],
+    [{ of: 'b' }, times],
+  ],
+});
+
 /** Prefixes of the names of limbs in a program, by factor. */
 const FACTORS = ['a', 'b'] as const;
 

@@ -2,7 +2,7 @@
 import { digitsOf, mod } from '../../field/modulus.js';
 import { range } from '../../field/straight-line.js';
 import type { ElementMemory } from './elements.js';
-import { toMontgomery, type WasmField } from './field-programs.js';
+import { type FieldFormat, toMontgomery, type WasmField } from './field-programs.js';
 import type { Lanes } from './lane-code.js';
 
 /** Additions of one call at most; they share an inversion. */
@@ -22,8 +22,8 @@ export interface KernelLayout {
 }
 
 /** Parameters of the curve that a module is generated for. */
-export interface WasmCurve {
-  readonly field: WasmField;
+export interface WasmCurve<Field extends FieldFormat = WasmField> {
+  readonly field: Field;
   /** u² if coordinates are pairs c0 + c1·u; null if they are numbers. */
   readonly nonResidue: bigint | null;
   /** Coefficients of a of y² = x³ + a·x + b. */
@@ -64,13 +64,12 @@ export class KernelMemory implements ElementMemory {
   readonly zero: number;
   readonly a: number;
   readonly b: number;
-  readonly start: number;
   readonly unit: number;
-  readonly #field: WasmField;
+  readonly #field: FieldFormat;
   readonly #lanes: Lanes;
   #next = 16;
 
-  constructor({ field, nonResidue, a, b }: WasmCurve, lanes: Lanes) {
+  constructor({ field, nonResidue, a, b }: WasmCurve<FieldFormat>, lanes: Lanes) {
     this.#field = field;
     this.#lanes = lanes;
     const degree = nonResidue === null ? 1 : 2;
@@ -82,9 +81,8 @@ export class KernelMemory implements ElementMemory {
     this.zero = this.#coordinate(degree, [0n]);
     this.a = this.#coordinate(degree, a);
     this.b = this.#coordinate(degree, b);
-    this.start = this.#constant(mod(field.r * field.r, field.p));
     // the caller overwrites it
-    this.unit = this.#constant(0n);
+    this.unit = this.constant(0n);
   }
 
   take(bytes: number): number {
@@ -93,19 +91,31 @@ export class KernelMemory implements ElementMemory {
     return at;
   }
 
-  #constant(...numbers: readonly bigint[]): number {
-    const { bytes, width, limbs } = this.#field;
-    const at = this.take(numbers.length * bytes);
-    this.constants.set(
-      at,
-      numbers.flatMap((value) => digitsOf(value, width, limbs)),
-    );
+  words(values: readonly number[]): number {
+    const at = this.take(4 * values.length);
+    this.constants.set(at, values);
     return at;
+  }
+
+  /** Adds numbers below p, one after the other. @returns the address of the first */
+  constant(...numbers: readonly bigint[]): number {
+    const { width, limbs } = this.#field;
+    return this.words(numbers.flatMap((value) => digitsOf(value, width, limbs)));
+  }
+
+  /** Adds a number of the prime field, in Montgomery form. @returns its address */
+  montgomery(value: bigint): number {
+    return this.constant(toMontgomery(this.#field, value));
+  }
+
+  /** Address of the next reservation. */
+  get end(): number {
+    return this.#next;
   }
 
   #coordinate(degree: number, values: readonly bigint[]): number {
     const f = this.#field;
-    return this.#constant(...range(degree).map((i) => toMontgomery(f, mod(values[i] ?? 0n, f.p))));
+    return this.constant(...range(degree).map((i) => toMontgomery(f, mod(values[i] ?? 0n, f.p))));
   }
 
   /** Reserves a coordinate. */

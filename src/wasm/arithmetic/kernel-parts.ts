@@ -4,12 +4,13 @@ import type { Code, Local } from '../encoder/code.js';
 import type { WasmModule } from '../encoder/module.js';
 import { type Address, callWith, pushAddress } from './addresses.js';
 import type { Elements } from './elements.js';
+import type { FieldFormat } from './field-programs.js';
 import type { KernelMemory, StepMemory, WasmCurve } from './kernel-memory.js';
 import type { Lanes } from './lane-code.js';
 
 export interface KernelParts {
   readonly module: WasmModule;
-  readonly curve: WasmCurve;
+  readonly curve: WasmCurve<FieldFormat>;
   readonly lanes: Lanes;
   readonly elements: Elements;
   readonly memory: KernelMemory;

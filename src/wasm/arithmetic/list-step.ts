@@ -6,7 +6,7 @@ import type { ListMemory } from './kernel-memory.js';
 import { copyElement, type KernelParts } from './kernel-parts.js';
 
 /** Bytes of an addition in the list: the addresses of the result, of P and of Q. */
-const LIST_ITEM = 12;
+export const LIST_ITEM = 12;
 
 /** Locals of a step, and code that all passes over the list share. */
 export class ListStep {

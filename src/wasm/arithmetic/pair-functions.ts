@@ -3,9 +3,8 @@ import { range } from '../../field/straight-line.js';
 import type { Code, Local } from '../encoder/code.js';
 import type { WasmModule } from '../encoder/module.js';
 import { type Address, addressPlus, callWith } from './addresses.js';
-import type { ElementMemory } from './elements.js';
-import type { WasmField } from './field-programs.js';
-import { addFormula, type Formula } from './formula.js';
+import type { ElementMemory, FieldFunctions } from './elements.js';
+import type { Formula } from './formula.js';
 import type { Lanes } from './lane-code.js';
 
 /** An argument: its address in each lane. */
@@ -47,20 +46,20 @@ export class PairCode {
 /** Defines functions on pairs, in one lane or two. */
 export class PairFunctions {
   readonly #module: WasmModule;
-  readonly #field: WasmField;
+  readonly #functions: FieldFunctions;
   readonly #memory: ElementMemory;
   readonly #lanes: Lanes;
 
-  constructor(module: WasmModule, field: WasmField, lanes: Lanes, memory: ElementMemory) {
+  constructor(module: WasmModule, functions: FieldFunctions, lanes: Lanes, memory: ElementMemory) {
     this.#module = module;
-    this.#field = field;
+    this.#functions = functions;
     this.#memory = memory;
     this.#lanes = lanes;
   }
 
   /** Reserves one pair per lane. */
   scratch(): number[] {
-    return range(this.#lanes).map(() => this.#memory.take(2 * this.#field.bytes));
+    return range(this.#lanes).map(() => this.#memory.take(2 * this.#functions.bytes));
   }
 
   /** Returns an address once per lane. */
@@ -70,7 +69,7 @@ export class PairFunctions {
 
   /** Adds a function of the prime field. */
   prime(formula: Formula): number {
-    return addFormula(this.#module, this.#field, this.#lanes, formula);
+    return this.#functions.formula(this.#lanes, formula);
   }
 
   /** Adds a function of `parameters` parameters, each once per lane. */
@@ -82,7 +81,7 @@ export class PairFunctions {
     const types = range(parameters * lanes.length).map(() => 'i32' as const);
     return this.#module.add(null, { parameters: types }, (code) => {
       const locals = range(parameters).map((i) => lanes.map((lane) => code.parameter(i * lanes.length + lane)));
-      write(new PairCode(code, this.#field.bytes), ...(locals as unknown as Names));
+      write(new PairCode(code, this.#functions.bytes), ...(locals as unknown as Names));
     });
   }
 }

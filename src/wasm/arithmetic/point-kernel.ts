@@ -6,10 +6,13 @@
  * the address plus 1 is the negative of the point.
  */
 import { WasmModule } from '../encoder/module.js';
+import { addBucketFunctions, type BucketExports } from '../lists/bucket-functions.js';
 import { addAddList } from './add-list.js';
 import { addCheck } from './check-curve.js';
 import { addClassify } from './classify.js';
+import type { FieldFunctions } from './elements.js';
 import { addEnter } from './enter-numbers.js';
+import type { FieldFormat } from './field-programs.js';
 import { type KernelLayout, KernelMemory, type WasmCurve } from './kernel-memory.js';
 import type { KernelParts } from './kernel-parts.js';
 import type { Lanes } from './lane-code.js';
@@ -17,11 +20,11 @@ import { primeElements } from './prime-elements.js';
 import { quadraticElements } from './quadratic-elements.js';
 
 /** Functions of the module. */
-export interface KernelExports {
+export interface KernelExports extends BucketExports {
   /**
-   * Computes `count` additions, a multiple of the lanes and at most `KernelLayout.additions`. The
-   * list has three addresses for each: of the result, of P and of Q. A result may overwrite its own
-   * operands, but no operand of another addition.
+   * Computes `count` additions, at most `KernelLayout.additions`. The list has three addresses for
+   * each: of the result, of P and of Q. A result may overwrite its own operands, but no operand of
+   * another addition. The list is overwritten, and up to three items behind it.
    */
   add(list: number, count: number): void;
   /** Converts `count` numbers below p, of `wordBytes` each, and multiplies by the one at `unit`. */
@@ -30,25 +33,33 @@ export interface KernelExports {
   check(points: number, count: number): number;
 }
 
-/** Generates the module of a curve. */
-export const kernelModule = (
-  curve: WasmCurve,
+/**
+ * Generates the module of a curve.
+ *
+ * @param functionsOf adds functions of the prime field
+ */
+export const kernelModule = <Field extends FieldFormat>(
+  curve: WasmCurve<Field>,
   lanes: Lanes,
+  functionsOf: (module: WasmModule, field: Field) => FieldFunctions,
 ): { readonly bytes: Uint8Array<ArrayBuffer>; readonly layout: KernelLayout } => {
   const { field, nonResidue } = curve;
   const module = new WasmModule();
   const memory = new KernelMemory(curve, lanes);
+  const functions = functionsOf(module, field);
   const elements =
     nonResidue === null
-      ? primeElements(module, field, lanes, memory)
-      : quadraticElements(module, field, Number(nonResidue), lanes, memory);
+      ? primeElements(functions, lanes, memory)
+      : quadraticElements(module, functions, Number(nonResidue), lanes, memory);
   const [difference, left, right] = [memory.takeElement(), memory.takeElement(), memory.takeElement()];
   const temporary = { difference, left, right };
   const step = memory.takeStep();
   const parts: KernelParts = { module, curve, lanes, elements, memory, temporary, step };
   const classify = addClassify(parts);
-  addAddList(parts, classify);
+  const add = addAddList(parts, classify);
   addEnter(parts);
   addCheck(parts);
-  return { bytes: module.bytes(), layout: memory.layout() };
+  const layout = memory.layout();
+  addBucketFunctions(module, add, layout);
+  return { bytes: module.bytes(), layout };
 };

@@ -1,8 +1,6 @@
 /** Functions on coordinates in a prime field. */
-import type { WasmModule } from '../encoder/module.js';
-import { addPrimeInverse, addProduct, addSigned, addSubtract, type ElementMemory, type Elements } from './elements.js';
-import type { WasmField } from './field-programs.js';
-import { addFormula, addIsZero, type Formula } from './formula.js';
+import { type ElementMemory, type Elements, type FieldFunctions, signedFormula, subtractFormula } from './elements.js';
+import { type Formula, plainProduct } from './formula.js';
 import type { Lanes } from './lane-code.js';
 
 /** Formulas of `Elements` that are one product each. */
@@ -35,10 +33,10 @@ const formulas = {
   },
 } as const satisfies Partial<Record<keyof Elements, Formula>>;
 
-export const primeElements = (module: WasmModule, f: WasmField, lanes: Lanes, memory: ElementMemory): Elements => {
-  const add = (formula: Formula): number => addFormula(module, f, lanes, formula);
-  const multiply = addProduct(module, f, lanes);
-  const signedOne = addSigned(module, f);
+export const primeElements = (functions: FieldFunctions, lanes: Lanes, memory: ElementMemory): Elements => {
+  const add = (formula: Formula): number => functions.formula(lanes, formula);
+  const multiply = add(plainProduct);
+  const signedOne = functions.formula(1, signedFormula);
   return {
     multiply,
     multiplyPrime: multiply,
@@ -47,10 +45,10 @@ export const primeElements = (module: WasmModule, f: WasmField, lanes: Lanes, me
     slope: add(formulas.slope),
     abscissa: add(formulas.abscissa),
     ordinate: add(formulas.ordinate),
-    multiplyOne: lanes === 1 ? multiply : addProduct(module, f, 1),
+    multiplyOne: lanes === 1 ? multiply : functions.formula(1, plainProduct),
     signedOne,
-    subtractOne: addSubtract(module, f),
-    isZero: addIsZero(module, f),
-    invert: addPrimeInverse(module, f, memory, signedOne),
+    subtractOne: functions.formula(1, subtractFormula),
+    isZero: functions.isZero(),
+    invert: functions.inverse(memory, signedOne),
   };
 };

@@ -2,9 +2,8 @@
 import type { Local } from '../encoder/code.js';
 import type { WasmModule } from '../encoder/module.js';
 import { callWith } from './addresses.js';
-import { addPrimeInverse, addSigned, addSubtract, type ElementMemory, type Elements } from './elements.js';
-import type { WasmField } from './field-programs.js';
-import { addIsZero, type Formula, plainProduct } from './formula.js';
+import { type ElementMemory, type Elements, type FieldFunctions, signedFormula, subtractFormula } from './elements.js';
+import { type Formula, plainProduct } from './formula.js';
 import type { Lanes } from './lane-code.js';
 import { PairFunctions } from './pair-functions.js';
 
@@ -138,7 +137,7 @@ const addInvert = (
 /** Adds the functions on one pair. */
 const addOneFunctions = (
   module: WasmModule,
-  f: WasmField,
+  functions: FieldFunctions,
   one: PairFunctions,
   prime: PrimeFunctions,
   scratch: { readonly norm: number; readonly square: number; readonly minus: number },
@@ -146,7 +145,7 @@ const addOneFunctions = (
   signedOne: one.define<[P, P, P]>(3, (code, to, a, s) => code.both(prime.signed, to, a, { sign: s })),
   subtractOne: one.define<[P, P, P, P]>(4, (code, to, a, b, s) => code.both(prime.subtract, to, a, b, { sign: s })),
   isZero: module.add(null, { parameters: ['i32'], result: 'i32' }, (code) => {
-    for (const c of [0, f.bytes]) callWith(code, prime.isZero, [[code.parameter(0), c]]);
+    for (const c of [0, functions.bytes]) callWith(code, prime.isZero, [[code.parameter(0), c]]);
     code.do('i32.and');
   }),
   invert: addInvert(one, prime, scratch),
@@ -155,31 +154,31 @@ const addOneFunctions = (
 /** @param nonResidue u² */
 export const quadraticElements = (
   module: WasmModule,
-  f: WasmField,
+  functions: FieldFunctions,
   nonResidue: number,
   lanes: Lanes,
   memory: ElementMemory,
 ): Elements => {
-  const many = new PairFunctions(module, f, lanes, memory);
+  const many = new PairFunctions(module, functions, lanes, memory);
   const products = addProducts(many, nonResidue);
-  const one = lanes === 1 ? many : new PairFunctions(module, f, 1, memory);
+  const one = lanes === 1 ? many : new PairFunctions(module, functions, 1, memory);
   const productsOfOne = lanes === 1 ? products : addProducts(one, nonResidue);
   const [work, zero] = [many.scratch(), many.scratch()];
   const laneFunctions = {
     less: many.prime(lessBoth),
     signedDifference: many.prime(signedDifference),
   };
-  const signed = addSigned(module, f);
-  const subtract = addSubtract(module, f);
+  const signed = functions.formula(1, signedFormula);
+  const subtract = functions.formula(1, subtractFormula);
   const prime: PrimeFunctions = {
     multiply: productsOfOne.multiplyPrime,
     signed,
     subtract,
-    invert: addPrimeInverse(module, f, memory, signed),
-    isZero: addIsZero(module, f),
+    invert: functions.inverse(memory, signed),
+    isZero: functions.isZero(),
     norm: one.prime(plusMultiple(-nonResidue)),
   };
-  const [norm, square] = [memory.take(f.bytes), memory.take(f.bytes)];
+  const [norm, square] = [memory.take(functions.bytes), memory.take(functions.bytes)];
   const { multiply, multiplyPrime } = products;
   return {
     multiply,
@@ -187,6 +186,6 @@ export const quadraticElements = (
     multiplyByKept: multiply,
     ...addLaneFunctions(many, multiply, laneFunctions, { work, zero, plus: many.same(memory.plus) }),
     multiplyOne: productsOfOne.multiply,
-    ...addOneFunctions(module, f, one, prime, { norm, square, minus: memory.minus }),
+    ...addOneFunctions(module, functions, one, prime, { norm, square, minus: memory.minus }),
   };
 };

@@ -6,7 +6,7 @@
 import { Bytes } from './bytes.js';
 
 /** Value types. */
-export const valueTypes = { i32: 0x7f, i64: 0x7e, v128: 0x7b } as const;
+export const valueTypes = { i32: 0x7f, i64: 0x7e, f64: 0x7c, v128: 0x7b } as const;
 export type ValueType = keyof typeof valueTypes;
 
 /** Instructions without immediates. */
@@ -21,6 +21,7 @@ const plain = {
   'i32.add': [0x6a],
   'i32.sub': [0x6b],
   'i32.mul': [0x6c],
+  'i32.div_u': [0x6e],
   'i32.and': [0x71],
   'i32.or': [0x72],
   'i32.xor': [0x73],
@@ -28,10 +29,19 @@ const plain = {
   'i32.shr_s': [0x75],
   'i32.shr_u': [0x76],
   'i32.wrap_i64': [0xa7],
+  'f64.eq': [0x61],
+  'f64.ne': [0x62],
+  'f64.abs': [0x99],
+  'f64.sub': [0xa1],
+  'f64.mul': [0xa2],
+  'i64.trunc_f64_s': [0xb0],
+  'f64.convert_i64_s': [0xb9],
   'i64.extend_i32_s': [0xac],
+  'i64.extend_i32_u': [0xad],
   'i64.eqz': [0x50],
   'i64.ne': [0x52],
   'i64.lt_s': [0x53],
+  'i64.lt_u': [0x54],
   'i64.add': [0x7c],
   'i64.sub': [0x7d],
   'i64.mul': [0x7e],
@@ -41,17 +51,30 @@ const plain = {
   'i64.shl': [0x86],
   'i64.shr_s': [0x87],
   'i64.shr_u': [0x88],
+  // https://github.com/WebAssembly/wide-arithmetic
+  'i64.add128': [0xfc, 19],
+  'i64.sub128': [0xfc, 20],
+  'i64.mul_wide_u': [0xfc, 22],
   return: [0x0f],
+  drop: [0x1a],
   select: [0x1b],
   'i32x4.splat': [0xfd, 17],
   'i64x2.splat': [0xfd, 18],
+  'f64x2.splat': [0xfd, 20],
   'v128.and': [0xfd, 78],
+  'v128.or': [0xfd, 80],
   'v128.xor': [0xfd, 81],
   'i32x4.sub': [0xfd, 177, 1],
+  'i64x2.shl': [0xfd, 203, 1],
   'i64x2.shr_s': [0xfd, 204, 1],
+  'i64x2.shr_u': [0xfd, 205, 1],
   'i64x2.add': [0xfd, 206, 1],
   'i64x2.sub': [0xfd, 209, 1],
   'i64x2.extmul_low_i32x4_s': [0xfd, 220, 1],
+  'f64x2.add': [0xfd, 240, 1],
+  'f64x2.sub': [0xfd, 241, 1],
+  // https://github.com/WebAssembly/relaxed-simd
+  'f64x2.relaxed_madd': [0xfd, 0x87, 2],
 } as const satisfies Record<string, readonly number[]>;
 
 /** Loads and stores, with the logarithm of their natural alignment. */
@@ -60,15 +83,23 @@ const memory = {
   'i64.load': [[0x29], 3],
   'i64.load32_s': [[0x34], 2],
   'i64.load32_u': [[0x35], 2],
+  'f64.load': [[0x2b], 3],
   'i32.store': [[0x36], 2],
+  'i64.store': [[0x37], 3],
+  'f64.store': [[0x39], 3],
   'i64.store32': [[0x3e], 2],
+  'v128.load': [[0xfd, 0], 4],
+  'v128.store': [[0xfd, 11], 4],
   'v128.load32_zero': [[0xfd, 92], 2],
+  'v128.load64_zero': [[0xfd, 93], 3],
 } as const satisfies Record<string, readonly [readonly number[], number]>;
 
 /** Loads and stores of one lane, with the logarithm of their natural alignment. */
 const lanes = {
   'v128.load32_lane': [[0xfd, 86], 2],
+  'v128.load64_lane': [[0xfd, 87], 3],
   'v128.store32_lane': [[0xfd, 90], 2],
+  'v128.store64_lane': [[0xfd, 91], 3],
 } as const satisfies Record<string, readonly [readonly number[], number]>;
 
 /** A local of a function, parameters included. */
@@ -137,6 +168,25 @@ export class Code {
   /** Leaves a constant. */
   i64(value: number | bigint): this {
     this.bytes.push(0x42).signed(BigInt.asIntN(64, BigInt(value)));
+    return this;
+  }
+
+  /** Leaves a constant. */
+  f64(value: number): this {
+    const bytes = new Uint8Array(new Float64Array([value]).buffer);
+    this.bytes.push(0x44, ...bytes);
+    return this;
+  }
+
+  /** Replaces a lane of the vector below the value on the stack by that value. */
+  replaceLane(lane: number): this {
+    this.bytes.push(0xfd, 30, lane);
+    return this;
+  }
+
+  /** Leaves a lane of the vector on the stack, as f64. */
+  extractLane(lane: number): this {
+    this.bytes.push(0xfd, 33, lane);
     return this;
   }
 

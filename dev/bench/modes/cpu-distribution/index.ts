@@ -9,7 +9,7 @@ import { threadsHere } from '../../../../src/threads/platform.js';
 import { type CaseAddress, formatCaseAddress } from '../../../cases/address.js';
 import { libraryCurve } from '../../../cases/library-curve.js';
 import { makeCase, redrawn } from '../../../cases/msm-case.js';
-import { openBenchCpu } from '../../bench-cpu.js';
+import { openBenchCpu } from '../../bench-setup.js';
 import { type EngineSetup, makeEngine } from '../../engine-under-test.js';
 import type { Host } from '../../environment.js';
 import { interleave } from '../../interleave.js';
@@ -62,12 +62,12 @@ async function runCpuDistribution(run: Run, host: Host, knobs: Knobs): Promise<v
       const timed = await timeWork(run, setup, timing);
       windowBits = timed.windowBits;
       for (const shared of timed.rows) {
-        run.emit(shared, 'progress', 'results');
+        run.emit(shared);
         const setting = `${shared.setting}; ${work.name}; ${workers} workers`;
         medians.push({ case: shared.case, setting, medianMs: shared.medianMs });
       }
     }
-    for (const row of await simulateWork(run, curve, work, address, windowBits)) run.emit(row, 'progress', 'results');
+    for (const row of await simulateWork(run, curve, work, address, windowBits)) run.emit(row);
     run.advance(weightOf(address.n), 'warm-up');
   }
   await run.end(null, medians);
@@ -117,7 +117,7 @@ async function timeWork(
         windowBits = record.windowBits;
         const call = { wallMs, workers: record.workers, chunk: record.tuning.cpuChunk };
         calls.push(call);
-        run.emit({ event: 'share', ...told, setting: way.name, repetition, ...call }, 'progress', 'results');
+        run.emit({ event: 'share', ...told, setting: way.name, repetition, ...call });
         run.advance(weightOf(address.n));
       },
     });

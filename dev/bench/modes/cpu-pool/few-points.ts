@@ -71,7 +71,7 @@ export async function timeFewPoints(bench: PoolBench): Promise<RowOf<'few-points
       mostWorkers,
     }),
   );
-  for (const row of told) run.emit(row, 'progress', 'results');
+  for (const row of told) run.emit(row);
   return told;
 }
 

@@ -1,6 +1,6 @@
 /** `cpu-pool`: measures what workers cost: at their start, with too little work, and idle. */
 import { libraryCurve } from '../../../cases/library-curve.js';
-import { openBenchCpu } from '../../bench-cpu.js';
+import { openBenchCpu } from '../../bench-setup.js';
 import type { Host } from '../../environment.js';
 import type { Knobs } from '../../knobs.js';
 import type { Parts } from '../../parts.js';
@@ -51,7 +51,7 @@ async function runCpuPool(run: Run, host: Host, knobs: Knobs): Promise<void> {
   await timeStarts(bench);
   const found: Readonly<Record<string, readonly Finding[]>> = { 'few points': few, memory: resident };
   for (const [name, findings] of Object.entries(found)) {
-    run.emit({ event: 'target', name, findings, measured: null }, 'progress', 'results');
+    run.emit({ event: 'target', name, findings, measured: null });
   }
   await run.end(failureOf(Object.values(found).flat(), knobs.strict));
 }

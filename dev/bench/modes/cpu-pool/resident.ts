@@ -45,7 +45,7 @@ export async function measureResident(bench: PoolBench): Promise<RowOf<'resident
   const tell = (of: RowOf<'resident'>['of'], threads: number, round: number, bytes: number): void => {
     const row = { event: 'resident', of, threads, round, bytesEach: bytes / threads } as const;
     rows.push(row);
-    run.emit(row, 'progress', 'results');
+    run.emit(row);
   };
   const started: BareThreads[] = [];
   try {

@@ -24,12 +24,12 @@ export async function timeStarts(bench: PoolBench): Promise<void> {
   await interleave(workerCounts(most), knobs.reps, {
     async take(workers, repetition) {
       await run.next(`Starting ${workers} workers: repetition ${repetition} of ${knobs.reps}`);
-      run.emit(await timeFirstCall(bench, workers, repetition), 'progress', 'results');
+      run.emit(await timeFirstCall(bench, workers, repetition));
       if (workers > 0) {
         const { readyMs, end } = await startBareThreads('worker', workers);
         await end();
         const [firstMs, lastMs] = [readyMs[0] as number, readyMs.at(-1) as number];
-        run.emit({ event: 'ready', workers, repetition, firstMs, lastMs }, 'progress', 'results');
+        run.emit({ event: 'ready', workers, repetition, firstMs, lastMs });
       }
       run.advance(large.address.n);
     },

@@ -96,7 +96,7 @@ async function runLoad(run: Run, host: Host, knobs: LoadKnobs): Promise<void> {
     const urgent = await makeJobs(Array(URGENT).fill({ set: 'a', n: Math.max(1, n >> 2) }));
     const [background] = await makeJobs([{ set: 'all', n: 4 * n }]);
     const interactive = await measureUrgent(run, own, urgent, background as Job);
-    run.emit(interactive, 'progress', 'results');
+    run.emit(interactive);
     run.advance(passWeight);
     const findings = judgeLoad(
       rowsOf(run.bench.rows, 'load'),
@@ -106,7 +106,7 @@ async function runLoad(run: Run, host: Host, knobs: LoadKnobs): Promise<void> {
       bench.adapter.software && bench.gpu !== null,
       bench.gpu !== null,
     );
-    run.emit({ event: 'target', name: 'load', findings, measured: null }, 'progress', 'results');
+    run.emit({ event: 'target', name: 'load', findings, measured: null });
     await run.end(failureOf(findings, knobs.strict));
   } finally {
     for (const { engine } of subjects) engine.destroy();
@@ -130,10 +130,10 @@ async function measureLevels(
       await run.next(`${jobs.length} jobs of ${callers} callers, ${label}: repetition ${repetition} of ${reps}`);
       const { row, spans } = await measurePass(subject, jobs, mix, callers, repetition);
       rows.push(row);
-      run.emit(row, 'progress', 'results');
+      run.emit(row);
       if (label === ALL_ON && callers === most && repetition === reps && spans.length > 0) {
         const drawn = spans.slice(0, MOST_LINES).map((each, i) => ({ n: jobs[i]?.n ?? 0, ...each }));
-        run.emit({ event: 'waterfall', concurrency: callers, jobs: drawn }, 'progress', 'results');
+        run.emit({ event: 'waterfall', concurrency: callers, jobs: drawn });
       }
       run.advance(weight);
     },
@@ -141,11 +141,11 @@ async function measureLevels(
   const onMs = wallTimesAt(rows, most);
   for (const callers of concurrency) {
     const ratio = concurrency.includes(1) ? ratioOfMedians(wallTimesAt(rows, 1), wallTimesAt(rows, callers)) : null;
-    run.emit({ event: 'inflation', concurrency: callers, ratio }, 'progress', 'results');
+    run.emit({ event: 'inflation', concurrency: callers, ratio });
   }
   for (const { label } of levels.map(({ subject }) => subject).filter((each) => each.label !== ALL_ON)) {
     const ratio = ratioOfMedians(onMs, wallTimesAt(rows, most, label));
-    run.emit({ event: 'gain', concurrency: most, without: label, ratio }, 'progress', 'results');
+    run.emit({ event: 'gain', concurrency: most, without: label, ratio });
   }
 }
 
@@ -175,7 +175,7 @@ async function measureTogether(run: Run, subject: Subject, jobs: readonly Job[],
         togetherMs: wallTimes.together,
         merged,
       };
-      run.emit({ event: 'together', ...told }, 'progress', 'results');
+      run.emit({ event: 'together', ...told });
       run.advance(weight);
     },
   });

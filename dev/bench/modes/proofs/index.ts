@@ -1,5 +1,6 @@
 /**
- * `proofs`: times proofs of snarkjs without and with the library, and measures their memory.
+ * `proofs`: times proofs of snarkjs without and with the library, and those of the library alone,
+ * and measures the memory of the former.
  */
 
 import { openBenchSetup } from '../../bench-setup.js';
@@ -13,14 +14,14 @@ import type { RowOf } from '../../rows.js';
 import type { Run } from '../../run.js';
 import { benchMode } from '../mode.js';
 import { type Finding, failureOf } from '../targets/findings.js';
-import { openProver, type Side, sides } from './prover.js';
+import { openProver, type Side, sideNames, sidesOf } from './prover.js';
 import { judgeProofs, proofsResult } from './result.js';
 import { systems } from './system.js';
 
 const own = {
   system: wordKnob(['Proof system', 'Proof system of snarkjs.'], systems, 'groth16'),
   concurrency: knob(
-    ['Callers', 'Also makes so many proofs at once, in turns with and without the library: 1,5,10,20.'],
+    ['Callers', 'Also makes so many proofs at once, by each prover in turns: 1,5,10,20.'],
     '1 to 1000, or a list',
     'no such proofs',
     (text, name) => parseIntegers(name, text, 1, 1000),
@@ -32,7 +33,7 @@ type ProofKnobs = Knobs & Values<typeof own>;
 
 export const proofs = benchMode({
   title: 'Proofs',
-  about: 'times proofs by snarkjs, with and without the library, in turns: how much faster are they?',
+  about: 'times proofs by snarkjs, with and without the library, and by the library alone, in turns',
   takes: '1 to 2 min',
   example: 'proofs --logn 14 --system plonk --concurrency 1,5,10,20',
   limits: 'The witness is part of the input: it is not timed.',
@@ -70,10 +71,11 @@ async function watchPeak<Result>({ usedBytes }: Host, work: () => Promise<Result
 async function runProofs(run: Run, host: Host, knobs: ProofKnobs): Promise<void> {
   const sizes = knobs.cases.map(({ address }) => Math.round(Math.log2(address.n)));
   const { concurrency, reps } = knobs;
+  const { length } = sidesOf(knobs.system);
   run.plan(
     sizes.flatMap((logn) => [
-      ...Array(4 * reps + 2).fill(weightOf(2 ** logn)),
-      ...concurrency.flatMap((callers) => Array(2 * reps).fill(callers * weightOf(2 ** logn))),
+      ...Array(length * (2 * reps + 1)).fill(weightOf(2 ** logn)),
+      ...concurrency.flatMap((callers) => Array(length * reps).fill(callers * weightOf(2 ** logn))),
     ]),
   );
   const bench = await openBenchSetup(run, host, knobs);
@@ -83,7 +85,7 @@ async function runProofs(run: Run, host: Host, knobs: ProofKnobs): Promise<void>
       const rows = await measure(run, host, knobs, bench.device, logn);
       const findings = judgeProofs(rows);
       found.push(...findings);
-      run.emit({ event: 'target', name: `2^${logn}`, findings, measured: null }, 'progress', 'results');
+      run.emit({ event: 'target', name: `2^${logn}`, findings, measured: null });
     }
     await run.end(failureOf(found, knobs.strict));
   } finally {
@@ -102,9 +104,7 @@ async function measure(
   const prover = await openProver(curve, logn, () => run.tick(), system);
   const rows: RowOf<'proof'>[] = [];
   const prove = async (when: RowOf<'proof'>['when'], side: Side, repetition: number): Promise<void> => {
-    await run.next(
-      `2^${logn}, ${side === 'plain' ? 'snarkjs alone' : 'with the library'}: proof ${repetition} (${when})`,
-    );
+    await run.next(`2^${logn}, ${sideNames[side]}: proof ${repetition} (${when})`);
     const { result, peak } = await watchPeak(host, () => prover.prove(side));
     const { constraints } = prover;
     const row = {
@@ -119,7 +119,7 @@ async function measure(
       peakBytes: peak,
     } as const;
     rows.push(row);
-    run.emit(row, 'progress', 'results');
+    run.emit(row);
     run.advance(weightOf(2 ** logn));
   };
   try {
@@ -128,21 +128,27 @@ async function measure(
     for (let repetition = 1; repetition <= reps; repetition++) await prove('by itself', 'plain', repetition);
     const [setting] = settings;
     const { backend = null, workers = null } = setting ?? {};
-    await prover.accelerate({
+    const options = {
       ...(device && { device }),
       ...(backend && { backend }),
       ...(workers !== null && { maxWorkers: workers }),
-    });
-    await prove('first', 'ours', 1);
-    for (let repetition = 1; repetition <= reps; repetition++) await prove('by itself', 'ours', repetition);
+    };
+    const sides = sidesOf(system);
+    for (const side of sides.slice(1)) {
+      await (side === 'ours' ? prover.accelerate(options) : prover.open(options));
+      await prove('first', side, 1);
+      for (let repetition = 1; repetition <= reps; repetition++) await prove('by itself', side, repetition);
+    }
     await interleave(sides, reps, { take: (side, repetition) => prove('in turns', side, repetition) });
     for (const callers of concurrency) {
       await interleave(sides, reps, {
         async take(side, repetition) {
-          await run.next(`2^${logn}, ${callers} proofs at once, ${side}: repetition ${repetition} of ${reps}`);
+          await run.next(
+            `2^${logn}, ${callers} proofs at once, ${sideNames[side]}: repetition ${repetition} of ${reps}`,
+          );
           const { ms } = await prover.prove(side, callers);
           const told = { system, logn, side, concurrency: callers, repetition, ms };
-          run.emit({ event: 'proving', ...told, secondsPerProof: ms / 1000 / callers }, 'progress', 'results');
+          run.emit({ event: 'proving', ...told, secondsPerProof: ms / 1000 / callers });
           run.advance(callers * weightOf(2 ** logn));
         },
       });

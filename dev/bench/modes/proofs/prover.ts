@@ -1,24 +1,38 @@
 /**
- * Opens snarkjs with a key of one proof system. Each proof uses the MSMs of snarkjs or those of the
- * library.
+ * Opens snarkjs with a key of one proof system. A proof is made by snarkjs with its own MSMs or
+ * those of the library, or by the library alone.
  */
 import { makeCircuit } from '../../../../examples/prover/circuit.js';
 import { makeKeys } from '../../../../examples/prover/keys.js';
+import { openProvingKey as openGroth16, type ProvingKey, type ProvingKeyOptions } from '../../../../src/groth16.js';
+import { openProvingKey as openPlonk, type ProvingKey as PlonkKey } from '../../../../src/plonk.js';
 import { accelerate } from '../../../../src/provers/accelerate.js';
 import type { AccelerateOptions } from '../../../../src/provers/accelerate-options.js';
 import type { FfCurveName, FfGroup, MultiExpAffine, Snarkjs } from '../../../../src/provers/ffjavascript.js';
 import { makePowersOfTau, type TauCurve } from './powers-of-tau.js';
 import type { System } from './system.js';
 
-/** Implementations of the MSMs: snarkjs alone, or the library. */
-export const sides = ['plain', 'ours'] as const;
-export type Side = (typeof sides)[number];
+/** Provers: snarkjs alone, with the library's MSMs, or the library alone (not for FFLONK). */
+export type Side = 'plain' | 'ours' | 'whole';
+
+/** Returns the provers of a proof system. */
+export const sidesOf = (system: System): readonly Side[] =>
+  system === 'fflonk' ? ['plain', 'ours'] : ['plain', 'ours', 'whole'];
+
+export const sideNames: Readonly<Record<Side, string>> = {
+  plain: 'snarkjs alone',
+  ours: 'snarkjs with the library',
+  whole: 'the library alone',
+};
 
 /** Time of one verified proof. */
 export interface ProofTime {
   readonly ms: number;
-  /** Milliseconds of the proof that MSMs took; of several proofs at once the sum. */
-  readonly msmMs: number;
+  /**
+   * Milliseconds of the proof that MSMs took; of several proofs at once the sum. null for the
+   * library alone, whose parts overlap.
+   */
+  readonly msmMs: number | null;
 }
 
 interface File {
@@ -128,7 +142,24 @@ export async function openProver(
   const key = await snarkjs.zKey.exportVerificationKey(zkey);
   const groups = [ff.G1, ff.G2];
   const plain = groups.map(({ multiExpAffine }) => multiExpAffine);
+  let own: ProvingKey | PlonkKey | null = null;
   let ours: { readonly functions: readonly MultiExpAffine[]; restore(): void } | null = null;
+
+  type ProveAll = (prove: () => Promise<Made>) => Promise<Made[]>;
+
+  const proveAlone = async (proveAll: ProveAll) => {
+    const prover = own;
+    if (prover === null) throw new Error('call open() before proving with the library alone');
+    const begun = performance.now();
+    const made = await proveAll(() => prover.prove(circuit.witness));
+    return { made, ms: performance.now() - begun, msmMs: null };
+  };
+
+  const proveWith = (side: 'plain' | 'ours', proveAll: ProveAll) => {
+    const functions = side === 'plain' ? plain : ours?.functions;
+    if (functions === undefined) throw new Error('call accelerate() before proving with the library');
+    return timed(groups, functions, () => proveAll(() => system.prove(zkey, file(circuit.witness))));
+  };
 
   return {
     constraints: circuit.constraints.length,
@@ -140,28 +171,31 @@ export async function openProver(
       ours = { functions: groups.map(({ multiExpAffine }) => multiExpAffine), restore };
     },
 
+    /** Enables proofs by the library alone. */
+    async open(options: ProvingKeyOptions): Promise<void> {
+      own = await (name === 'groth16' ? openGroth16 : openPlonk)(zkey.data, options);
+    },
+
     /**
      * Makes proofs at once, and verifies them.
      *
      * @throws Error if a proof does not verify, or the library fell back to snarkjs
      */
     async prove(side: Side, count = 1): Promise<ProofTime> {
-      const functions = side === 'plain' ? plain : ours?.functions;
-      if (functions === undefined) throw new Error('call accelerate() before proving with the library');
-      const { made, ms, msmMs } = await timed(groups, functions, () =>
-        Promise.all(Array.from({ length: count }, () => system.prove(zkey, file(circuit.witness)))),
-      );
+      const proveAll = (prove: () => Promise<Made>): Promise<Made[]> =>
+        Promise.all(Array.from({ length: count }, prove));
+      const { made, ms, msmMs } = await (side === 'whole' ? proveAlone(proveAll) : proveWith(side, proveAll));
       for (const { proof, publicSignals } of made) {
         const isRight =
           publicSignals.join() === circuit.publicSignals.join() && (await system.verify(key, publicSignals, proof));
-        if (!isRight)
-          throw new Error(`the proof ${side === 'plain' ? 'of snarkjs alone' : 'with the library'} does not verify`);
+        if (!isRight) throw new Error(`the proof of ${sideNames[side]} does not verify`);
       }
       if (accelerate.stats.fallbacks > 0) throw new Error('the library failed, and snarkjs computed instead');
       return { ms, msmMs };
     },
 
     async close(): Promise<void> {
+      own?.destroy();
       ours?.restore();
       await ff.terminate();
     },

@@ -1,4 +1,4 @@
-/** Reports proofs: medians of both sides, and the library's targets. */
+/** Reports proofs: medians of each prover, and the library's targets. */
 import { median, ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { formatMs } from '../../format.js';
 import { type Part, type Parts, tableOf } from '../../parts.js';
@@ -7,7 +7,7 @@ import { grouped } from '../../summary.js';
 import { intervalText } from '../../verdict-text.js';
 import { type Finding, notMeasured, ratioFinding } from '../targets/findings.js';
 import { findingsTable } from '../targets/findings-table.js';
-import type { Side } from './prover.js';
+import { type Side, sideNames, sidesOf } from './prover.js';
 import type { System } from './system.js';
 
 type Proof = RowOf<'proof'>;
@@ -25,10 +25,8 @@ const peakOf = (rows: readonly Proof[]): number | null =>
 
 /** Compares proofs of one size with the targets. */
 export function judgeProofs(rows: readonly Proof[]): Finding[] {
-  const [plain, ours] = (['plain', 'ours'] as const).map((side) => msOf(select(rows, side, 'in turns'))) as [
-    readonly number[],
-    readonly number[],
-  ];
+  const inTurns = (side: Side): readonly number[] => msOf(select(rows, side, 'in turns'));
+  const [plain, ours, whole] = [inTurns('plain'), inTurns('ours'), inTurns('whole')];
   const [first] = msOf(select(rows, 'ours', 'first'));
   const second = msOf(select(rows, 'ours', 'by itself'));
   const [before, after] = [
@@ -43,6 +41,15 @@ export function judgeProofs(rows: readonly Proof[]): Finding[] {
       target: systemOf(rows) === 'groth16' && (rows[0]?.logn ?? 0) >= TARGET.logn ? { most: TARGET.ratio } : null,
       ...ratioFinding(ratioOfMedians(plain, ours), ours.length),
     },
+    ...(whole.length === 0
+      ? []
+      : [
+          {
+            what: 'proof time, the library alone ÷ snarkjs alone',
+            target: (rows[0]?.logn ?? 0) >= TARGET.logn ? { most: TARGET.whole } : null,
+            ...ratioFinding(ratioOfMedians(plain, whole), whole.length),
+          },
+        ]),
     {
       what: 'the second proof ÷ the first',
       target: { most: 1 },
@@ -58,11 +65,9 @@ export function judgeProofs(rows: readonly Proof[]): Finding[] {
 const systemOf = (rows: readonly Proof[]): System => rows[0]?.system ?? 'groth16';
 
 /** Targets of Groth16, from this size on. */
-const TARGET = { logn: 14, ratio: 0.7, memory: 1.5 };
+const TARGET = { logn: 14, ratio: 0.7, whole: 0.4, memory: 1.5 };
 
 const titles: Readonly<Record<System, string>> = { groth16: 'Groth16', plonk: 'PLONK', fflonk: 'FFLONK' };
-
-const names: Readonly<Record<Side, string>> = { plain: 'snarkjs alone', ours: 'with the library' };
 
 /** Reports proofs at once: seconds a proof, as a proving service counts them. */
 function provingTable(rows: readonly RowOf<'proving'>[]): Part | null {
@@ -70,14 +75,18 @@ function provingTable(rows: readonly RowOf<'proving'>[]): Part | null {
   const levels = grouped(rows, ({ logn, concurrency }) => `${logn} ${concurrency}`).map((own) => {
     const secondsOf = (side: Side): number[] =>
       own.filter((row) => row.side === side).map(({ secondsPerProof }) => secondsPerProof);
-    return { first: own[0] as RowOf<'proving'>, plain: secondsOf('plain'), ours: secondsOf('ours') };
+    return {
+      ...{ first: own[0] as RowOf<'proving'>, plain: secondsOf('plain') },
+      ...{ ours: secondsOf('ours'), whole: secondsOf('whole') },
+    };
   });
   const middle = (values: readonly number[]): string => median(values)?.toFixed(3) ?? '–';
   return tableOf('Proofs at once: seconds a proof, medians', levels, [
     ['Domain', ({ first }) => `2^${first.logn}`],
     ['Proofs at once', ({ first }) => String(first.concurrency)],
-    [names.plain, ({ plain }) => middle(plain)],
-    [names.ours, ({ ours }) => ({ text: middle(ours), as: 'strong' })],
+    [sideNames.plain, ({ plain }) => middle(plain)],
+    [sideNames.ours, ({ ours }) => ({ text: middle(ours), as: 'strong' })],
+    [sideNames.whole, ({ whole }) => middle(whole)],
     ['With ÷ alone', ({ plain, ours }) => ratioOfMedians(plain, ours).ratio.toFixed(3)],
     ['95 % CI', ({ plain, ours }) => intervalText(ratioOfMedians(plain, ours), 3)],
   ]);
@@ -87,7 +96,7 @@ export function proofsResult(rows: readonly StampedRow[]): Parts {
   const told = rowsOf(rows, 'proof');
   const sizes = [...new Set(told.map(({ logn }) => logn))];
   const lines = sizes.flatMap((logn) =>
-    (['plain', 'ours'] as const).flatMap((side) => {
+    sidesOf(systemOf(told)).flatMap((side) => {
       const own = told.filter((row) => row.logn === logn && row.side === side);
       const interleaved = select(own, side, 'in turns');
       if (interleaved.length === 0) return [];
@@ -96,7 +105,7 @@ export function proofsResult(rows: readonly StampedRow[]): Parts {
         {
           ...{ logn, side, proofs: interleaved.length, constraints: interleaved[0]?.constraints ?? 0 },
           ms: median(msOf(interleaved)) as number,
-          msmMs: median(interleaved.map(({ msmMs }) => msmMs)) as number,
+          msmMs: median(interleaved.flatMap(({ msmMs }) => (msmMs === null ? [] : [msmMs]))),
           firstMs: msOf(select(own, side, 'first'))[0] ?? Number.NaN,
           peak: peak === null ? '' : (peak / 1e6).toFixed(0),
         },
@@ -107,9 +116,9 @@ export function proofsResult(rows: readonly StampedRow[]): Parts {
   return [
     tableOf(`${titles[systemOf(told)]} proofs with a dense witness, medians of the interleaved repetitions`, lines, [
       ['Constraints', ({ constraints }) => constraints.toLocaleString('en')],
-      ['Prover', ({ side }) => names[side]],
+      ['Prover', ({ side }) => sideNames[side]],
       ['Proof, ms', ({ ms }) => ({ text: formatMs(ms), as: 'strong' })],
-      ['MSMs of the proof, ms', ({ msmMs }) => formatMs(msmMs)],
+      ['MSMs of the proof, ms', ({ msmMs }) => (msmMs === null ? '' : formatMs(msmMs))],
       ['First proof, ms', ({ firstMs }) => formatMs(firstMs)],
       ['Peak memory, MB', ({ peak }) => peak],
       ['Proofs', ({ proofs }) => String(proofs)],

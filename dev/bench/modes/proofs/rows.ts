@@ -14,14 +14,17 @@ declare module '../../rows.js' {
       readonly side: Side;
       /**
        * `first`: the first proof of a side, which loads what it keeps. `by itself`: before the
-       * library is there, or with the library alone. `in turns`: both sides interleaved.
+       * other sides are opened, or after it. `in turns`: all sides interleaved.
        */
       readonly when: 'first' | 'by itself' | 'in turns';
       readonly repetition: number;
       readonly ms: number;
-      /** Milliseconds of the proof that MSMs took. */
-      readonly msmMs: number;
-      /** Peak memory of the process during the proof; null if unknown. */
+      /** Milliseconds of the proof that MSMs took; null if they overlap with other parts. */
+      readonly msmMs: number | null;
+      /**
+       * Peak memory of the process during the proof, with what sides before it hold; null if
+       * unknown.
+       */
       readonly peakBytes: number | null;
     };
     /** Proofs made at once, as a proving service makes them; all verified. */

@@ -3,7 +3,7 @@
  * results are correct.
  */
 import { maxPoints } from '../../../cases/address.js';
-import { openBenchDevice } from '../../bench-device.js';
+import { openBenchDevice } from '../../bench-setup.js';
 import { errorMessage } from '../../error-message.js';
 import { integerKnob, wordsKnob } from '../../knob.js';
 import { notes, type Parts } from '../../parts.js';
@@ -64,7 +64,7 @@ export const targets = benchMode({
       bench.destroy();
       device.destroy();
     }
-    for (const { name } of wanted) run.emit(found.get(name) as RowOf<'target'>, 'progress', 'results');
+    for (const { name } of wanted) run.emit(found.get(name) as RowOf<'target'>);
     await run.end(
       failureOf(
         [...found.values()].flatMap(({ findings }) => findings),

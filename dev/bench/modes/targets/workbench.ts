@@ -12,7 +12,7 @@ import { type MsmCounts, makeCounter } from '../../../count/count-msm.js';
 import { libraryOperations, libraryVariant, threadsFor } from '../../../field-bench/kernels.js';
 import { openMeter, type ProductMeter, ratesAround } from '../../../field-bench/product-meter.js';
 import { type FieldBenchRow, fieldBench } from '../../../field-bench/run.js';
-import type { BenchDevice } from '../../bench-device.js';
+import type { BenchDevice } from '../../bench-setup.js';
 import { type EngineUnderTest, makeEngine } from '../../engine-under-test.js';
 import { bestRow } from '../../field-rates.js';
 import type { Knobs } from '../../knobs.js';

@@ -1,0 +1,79 @@
+/** Numbers of a caller, as words. */
+import type { FieldEncoding } from '../../api/fields.js';
+import type { BytesLike } from '../../api/values.js';
+import { copyBytes } from '../../engine/bytes.js';
+import { badArgument, kindOf, show } from '../../errors.js';
+import { wordsOfNumbers } from '../../wasm/vectors/twiddles.js';
+
+/** How the numbers of a field are written. */
+export interface NumberFormat {
+  readonly p: bigint;
+  readonly wordBytes: number;
+}
+
+export const encodingOf = (given: unknown): FieldEncoding => {
+  if (given === undefined) return 'le';
+  if (given !== 'le' && given !== 'be' && given !== 'le-montgomery') {
+    throw badArgument(`options.encoding must be 'le', 'be' or 'le-montgomery', got ${show(given)}`);
+  }
+  return given;
+};
+
+/** Returns the factor of numbers in an encoding. */
+export const scaleOf = (encoding: FieldEncoding, { p, wordBytes }: NumberFormat): bigint =>
+  encoding === 'le-montgomery' ? (1n << BigInt(8 * wordBytes)) % p : 1n;
+
+/** Turns big-endian numbers into little-endian ones and back, in place. */
+export const reverseNumbers = (bytes: Uint8Array, numberBytes: number): void => {
+  for (let at = 0; at < bytes.length; at += numberBytes) bytes.subarray(at, at + numberBytes).reverse();
+};
+
+/** Words of p, the lowest first. */
+const wordsOf = (value: bigint, count: number): Uint32Array => wordsOfNumbers([value], 4 * count);
+
+/** @throws MsmError `bad-argument` naming the first number that is not below p */
+const assertBelow = (name: string, words: Uint32Array, { p, wordBytes }: NumberFormat): void => {
+  const count = wordBytes / 4;
+  const limit = wordsOf(p, count);
+  const top = limit[count - 1] as number;
+  for (let i = 0; i < words.length; i += count) {
+    const own = words[i + count - 1] as number;
+    if (own < top) continue;
+    let j = count - 1;
+    while (j >= 0 && words[i + j] === limit[j]) j--;
+    if (j < 0 || (words[i + j] as number) > (limit[j] as number)) {
+      throw badArgument(`${name}[${i / count}] is not below the prime of the field; reduce it first`);
+    }
+  }
+};
+
+/**
+ * Copies numbers as little-endian words.
+ *
+ * @param name of the argument, for errors
+ * @throws MsmError `bad-argument`
+ */
+export const copyNumbers = (
+  name: string,
+  given: BytesLike | readonly bigint[],
+  encoding: FieldEncoding,
+  format: NumberFormat,
+): Uint32Array<ArrayBuffer> => {
+  const { p, wordBytes } = format;
+  if (Array.isArray(given)) {
+    if (encoding !== 'le')
+      throw badArgument(`options.encoding is '${encoding}', which bigints do not have; leave it out`);
+    for (const [i, value] of given.entries()) {
+      if (typeof value !== 'bigint' || value < 0n || value >= p) {
+        throw badArgument(`${name}[${i}] must be a bigint from 0 to p − 1, got ${show(value)}`);
+      }
+    }
+    return wordsOfNumbers(given, wordBytes) as Uint32Array<ArrayBuffer>;
+  }
+  const bytes = copyBytes(name, given, wordBytes, 'number');
+  if (bytes === null) throw badArgument(`${name} must be bytes or an array of bigints, got ${kindOf(given)}`);
+  if (encoding === 'be') reverseNumbers(bytes, wordBytes);
+  const words = new Uint32Array(bytes.buffer);
+  assertBelow(name, words, format);
+  return words;
+};

@@ -1,0 +1,26 @@
+/** Options of field engines. */
+import type { NamedCurve } from '../../curves/names.js';
+
+/** The scalar field of a curve, by the curve's name: `bn254-fr`. */
+export type FieldName = `${NamedCurve}-fr`;
+
+/** A prime field of 46 to 414 bits. */
+export interface CustomField {
+  /** The prime. */
+  readonly p: bigint;
+  /**
+   * A number that is no square modulo p. Its powers are the roots of unity of transforms. Default:
+   * the least one.
+   */
+  readonly generator?: bigint | undefined;
+}
+
+/** Options of `createFieldEngine`. */
+export interface FieldEngineOptions {
+  /** The field. Default `bn254-fr`. */
+  readonly field?: FieldName | CustomField | undefined;
+  /** Arithmetic of WebAssembly, for comparisons. Default `auto`: the fastest of the runtime. */
+  readonly arithmetic?: 'auto' | 'wasm-fma' | 'wasm-wide' | 'wasm-simd' | 'wasm' | undefined;
+  /** Most bytes of all vectors and tables at a time. Default 2^30. */
+  readonly memoryBudget?: number | undefined;
+}

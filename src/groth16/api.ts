@@ -1,0 +1,60 @@
+/** Types of `webgpu-msm/groth16`. */
+import type { Progress } from '../api/calls.js';
+import type { FileSource } from '../formats/source.js';
+import type { CircuitKey, ProveOptions } from '../proofs/api.js';
+import type { EngineOptions } from '../proofs/engine-options.js';
+
+/** Options of `openProvingKey`; those of engines are as `createMsmEngine` has them. */
+export interface ProvingKeyOptions extends EngineOptions {
+  /** Ends the load with code `aborted`. */
+  readonly signal?: AbortSignal;
+  /** Called when a section of the key is loaded. */
+  onProgress?(progress: Progress): void;
+}
+
+/** A proof of Groth16 as snarkjs writes it: numbers in decimal, points with a third coordinate. */
+export interface Groth16Proof {
+  /** π_A: x, y, 1. */
+  readonly pi_a: string[];
+  /** π_B in G2: x, y, 1, each as two numbers. */
+  readonly pi_b: string[][];
+  /** π_C. */
+  readonly pi_c: string[];
+  /** The proof system. */
+  readonly protocol: 'groth16';
+  /** The name that snarkjs has for the curve. */
+  readonly curve: 'bn128' | 'bls12381';
+}
+
+/** A proof, and the public values that it is verified with. */
+export interface ProofResult {
+  /** The proof. */
+  readonly proof: Groth16Proof;
+  /** Values of the public variables without the constant 1, in decimal. */
+  readonly publicSignals: string[];
+}
+
+/** A key of one circuit, loaded to prove. Made by `openProvingKey`. */
+export interface ProvingKey extends CircuitKey {
+  /**
+   * Proves that the witness satisfies the circuit. Several proofs may run at a time. The witness is
+   * not checked: a proof of one that does not satisfy the circuit does not verify.
+   *
+   * @param witness a `.wtns` file, or the values of all variables, 32 little-endian bytes each.
+   *   Bytes are copied before the call returns.
+   * @throws MsmError `bad-argument` (another number of values, another prime, a value ≥ r),
+   *   `aborted`, `destroyed`, `out-of-memory`, `device-lost`, `internal`. No message has a value of
+   *   the witness.
+   * @example
+   * ```ts
+   * import { openAsBlob } from 'node:fs';
+   * import { openProvingKey } from 'webgpu-msm/groth16';
+   *
+   * const key = await openProvingKey(await openAsBlob('circuit.zkey'));
+   * const { publicSignals } = await key.prove(await openAsBlob('witness.wtns'));
+   * console.log(publicSignals.length === key.publicSignals); // true
+   * key.destroy();
+   * ```
+   */
+  prove(witness: FileSource, options?: ProveOptions): Promise<ProofResult>;
+}

@@ -1,0 +1,65 @@
+/** A key in the engines that compute with it. */
+import type { MsmEngine } from '../api/engine.js';
+import type { FieldEngine } from '../api/fields.js';
+import type { Bases } from '../api/handles.js';
+import type { AffinePoint, Coordinate, Fp2 } from '../api/values.js';
+// From the entries, so that the build leaves in fields.js and formats.js what they share.
+import { createFieldEngine } from '../fields.js';
+import { createMsmEngine } from '../index.js';
+import type { CircuitFacts } from '../proofs/api.js';
+import type { EngineOptions } from '../proofs/engine-options.js';
+import type { LoadedMatrices } from './quotient.js';
+
+/** Engines of a curve. */
+export interface Engines {
+  readonly fr: FieldEngine;
+  readonly g1: MsmEngine;
+  readonly g2: MsmEngine<Fp2>;
+  /** Engines for sums of a few points, on the CPU and this thread. */
+  readonly few1: MsmEngine;
+  readonly few2: MsmEngine<Fp2>;
+}
+
+/** Points of the verifying key that are parts of proofs. */
+export interface HeaderPoints {
+  readonly alpha1: AffinePoint;
+  readonly beta1: AffinePoint;
+  readonly beta2: AffinePoint<Fp2>;
+  readonly delta1: AffinePoint;
+  readonly delta2: AffinePoint<Fp2>;
+}
+
+/** A key in the memory of engines. */
+export interface LoadedKey extends CircuitFacts {
+  readonly engines: Engines;
+  readonly points: HeaderPoints;
+  readonly matrices: LoadedMatrices;
+  /** Shifts the n-th roots of unity to the coset of H. */
+  readonly coset: bigint;
+  /** Bases of the five sums; C has none if the circuit has no private variables. */
+  readonly bases: Readonly<Record<'a' | 'b1' | 'b2' | 'h', Bases>> & { readonly c: Bases | null };
+}
+
+/** Most bytes of vectors in WebAssembly's memory, whose addresses have 32 bits. */
+const VECTOR_BYTES = 2 ** 32;
+
+export const destroyEngines = (engines: Partial<Engines>): void => {
+  for (const engine of Object.values(engines) as (MsmEngine<Coordinate> | FieldEngine)[]) engine.destroy();
+};
+
+/** Creates the engines of a curve. @throws MsmError as `createMsmEngine` and `createFieldEngine` */
+export const openEngines = async (curve: CircuitFacts['curve'], options: EngineOptions): Promise<Engines> => {
+  const made: { -readonly [Name in keyof Engines]?: Engines[Name] } = {};
+  try {
+    const few = { curve, backend: 'cpu', maxWorkers: 0 } as const;
+    made.fr = await createFieldEngine({ field: `${curve}-fr`, memoryBudget: VECTOR_BYTES });
+    made.g1 = await createMsmEngine({ ...options, curve });
+    made.g2 = await createMsmEngine({ ...options, curve, group: 'g2', deviceOf: made.g1 });
+    made.few1 = await createMsmEngine(few);
+    made.few2 = await createMsmEngine({ ...few, group: 'g2' });
+    return made as Engines;
+  } catch (error) {
+    destroyEngines(made);
+    throw error;
+  }
+};

@@ -1,0 +1,155 @@
+/** Opens keys of Groth16. */
+import type { Bases } from '../api/handles.js';
+import type { CallOptions } from '../engine/arguments.js';
+import { readCallOptions } from '../engine/arguments.js';
+import { handOver } from '../engine/bytes.js';
+import { assertNotAborted, badArgument, MsmError } from '../errors.js';
+import { openField } from '../fields/program/open-field.js';
+import { readCoefficients } from '../formats/coefficients.js';
+import type { PointSection } from '../formats/section.js';
+import { CHUNK_BYTES, type FileSource } from '../formats/source.js';
+import { fileOf, type Groth16Zkey } from '../formats/zkey.js';
+import { openZkey } from '../formats.js';
+import { readKeyOptions } from '../proofs/engine-options.js';
+import { type DrawScalar, drawRandomScalar } from '../proofs/randomness.js';
+import { nextTurn } from '../scheduling/time-slice.js';
+import type { ProvingKey, ProvingKeyOptions } from './api.js';
+import { readPoint } from './combine.js';
+import { destroyEngines, type Engines, type HeaderPoints, type LoadedKey, openEngines } from './loaded-key.js';
+import { LoadedProvingKey } from './proving-key.js';
+import { cosetOf, type LoadedMatrices } from './quotient.js';
+
+/** Sections that are loaded: the matrices, the points of the header, and those of five sums. */
+const PARTS = 7;
+
+/** Has errors of a section's content name the section. */
+const inSection = async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof MsmError) || !['bad-argument', 'not-on-curve'].includes(error.code)) throw error;
+    if (error.message.startsWith('zkey')) throw error;
+    throw new MsmError(error.code, `zkey: section ${name}: ${error.message}`, { cause: error });
+  }
+};
+
+const loadMatrices = async (
+  { fr }: Engines,
+  zkey: Groth16Zkey,
+  signal: AbortSignal | undefined,
+): Promise<LoadedMatrices> => {
+  const [a, b] = await readCoefficients(zkey, async () => {
+    await nextTurn();
+    assertNotAborted(signal);
+  });
+  // values times 2^512 are read as values times 2^256
+  const options = { encoding: 'le-montgomery', ...(signal && { signal }) } as const;
+  const load = (entries: typeof a) => inSection('4 (coefficients)', () => fr.loadMatrix(entries, options));
+  return { a: await load(a), b: await load(b) };
+};
+
+const loadPoints = async (
+  { few1, few2 }: Engines,
+  { alpha1, beta1, beta2, delta1, delta2 }: Groth16Zkey['sections'],
+): Promise<HeaderPoints> => {
+  const read1 = (section: PointSection) => inSection(section.name, () => readPoint(few1, section));
+  const read2 = (section: PointSection) => inSection(section.name, () => readPoint(few2, section));
+  return {
+    ...{ alpha1: await read1(alpha1), beta1: await read1(beta1), beta2: await read2(beta2) },
+    ...{ delta1: await read1(delta1), delta2: await read2(delta2) },
+  };
+};
+
+const loadSection = async (
+  { g1, g2 }: Engines,
+  section: PointSection,
+  inMemory: boolean,
+  signal: AbortSignal | undefined,
+): Promise<Bases> => {
+  const { name, encoding } = section;
+  const bytes = await section.points();
+  assertNotAborted(signal);
+  const options = { label: name, encoding, ...(signal && { signal }) };
+  // an array of several chunks was made for this call; a smaller one may be the source's own
+  const points = !inMemory && bytes.byteLength > CHUNK_BYTES ? handOver(bytes) : bytes;
+  return inSection(name, () => (section.group === 'g1' ? g1 : g2).loadBases(points, options));
+};
+
+const loadKey = async (
+  zkey: Groth16Zkey,
+  engines: Engines,
+  { signal, onProgress }: CallOptions,
+): Promise<LoadedKey> => {
+  let done = 0;
+  const step = <Result>(result: Result): Result => {
+    onProgress?.({ phase: 'load', done: ++done, total: PARTS });
+    assertNotAborted(signal);
+    return result;
+  };
+  const { curve, variables, publicSignals, domainSize, sections } = zkey;
+  const load = async (section: PointSection): Promise<Bases> =>
+    step(await loadSection(engines, section, fileOf(zkey).file.inMemory, signal));
+  const { a, b1, b2, c, h } = sections;
+  const field = await openField(`${curve}-fr`);
+  if (domainSize > 2 ** (field.twoAdicity - 1)) {
+    throw badArgument(`zkey: a domain of ${domainSize} is too large; at most 2^${field.twoAdicity - 1} is supported`);
+  }
+  return {
+    ...{ curve, variables, publicSignals, domainSize, engines },
+    coset: cosetOf(field, domainSize),
+    points: step(await loadPoints(engines, sections)),
+    matrices: step(await loadMatrices(engines, zkey, signal)),
+    bases: {
+      // one after the other: of a key that is read in parts, one section is in memory at a time
+      ...{ a: await load(a), b1: await load(b1), b2: await load(b2) },
+      ...{ c: c.count === 0 ? step(null) : await load(c), h: await load(h) },
+    },
+  };
+};
+
+/** Does the work of `openProvingKey`; tests choose r and s. */
+export const openProvingKeyWith = async (
+  source: FileSource,
+  options: ProvingKeyOptions,
+  draw: DrawScalar,
+): Promise<ProvingKey> => {
+  const { own, ofEngines } = readKeyOptions(options, ['signal', 'onProgress']);
+  const { signal, onProgress } = own;
+  const call = readCallOptions({ ...(signal && { signal }), ...(onProgress && { onProgress }) });
+  assertNotAborted(call.signal);
+  const zkey = await openZkey(source);
+  if (zkey.protocol !== 'groth16') {
+    throw badArgument(`zkey is a key of ${zkey.protocol}; openProvingKey opens keys of groth16`);
+  }
+  assertNotAborted(call.signal);
+  const engines = await openEngines(zkey.curve, ofEngines);
+  try {
+    return new LoadedProvingKey(await loadKey(zkey, engines, call), draw);
+  } catch (error) {
+    destroyEngines(engines);
+    throw error;
+  }
+};
+
+/**
+ * Loads a `.zkey` of Groth16, on BN254 or BLS12-381, to prove with it. The file is not needed
+ * afterwards. Its points are checked, and kept in the memory of the device or of the CPU's workers.
+ *
+ * @param zkey bytes, a `Blob` or `File`, or a source that is read in parts
+ * @throws MsmError `bad-argument` (another file, another protocol, a section that contradicts the
+ *   header), `not-on-curve`, `out-of-memory`, `aborted`, `device-lost`; with `backend: 'gpu'` also
+ *   `no-webgpu`, `unsupported-device`
+ * @example
+ * ```ts
+ * import { openAsBlob } from 'node:fs';
+ * import { readFile } from 'node:fs/promises';
+ * import { openProvingKey } from 'webgpu-msm/groth16';
+ *
+ * const key = await openProvingKey(await openAsBlob('circuit.zkey'));
+ * const { proof, publicSignals } = await key.prove(await readFile('witness.wtns'));
+ * console.log(proof.protocol, publicSignals.length === key.publicSignals); // groth16 true
+ * key.destroy();
+ * ```
+ */
+export const openProvingKey = (zkey: FileSource, options: ProvingKeyOptions = {}): Promise<ProvingKey> =>
+  openProvingKeyWith(zkey, options, drawRandomScalar);

@@ -1,0 +1,44 @@
+/** A key that proves. */
+import type { FileSource } from '../formats/source.js';
+import { CircuitProver, type ProofRun } from '../proofs/circuit-prover.js';
+import type { DrawScalar } from '../proofs/randomness.js';
+import { publicSignalsOf } from '../proofs/snarkjs-json.js';
+import { readWitness } from '../proofs/witness.js';
+import type { ProofResult, ProvingKey } from './api.js';
+import { assemble } from './assemble.js';
+import { computeSums } from './compute-sums.js';
+import { destroyEngines, type LoadedKey } from './loaded-key.js';
+import { writeProof } from './write-proof.js';
+
+/** Parts of a proof: the scalars of H, five sums, the assembly. */
+const PARTS = 7;
+
+export class LoadedProvingKey extends CircuitProver<ProofResult> implements ProvingKey {
+  readonly #key: LoadedKey;
+  readonly #draw: DrawScalar;
+
+  /** @param draw draws r and s, in this order */
+  constructor(key: LoadedKey, draw: DrawScalar) {
+    super(key, PARTS);
+    this.#key = key;
+    this.#draw = draw;
+  }
+
+  protected async compute(witness: FileSource, run: ProofRun): Promise<ProofResult> {
+    const { curve, variables, publicSignals, engines } = this.#key;
+    const { p: order } = engines.fr;
+    const values = await readWitness(witness, { order, variables });
+    run.secrets.push(values);
+    const signals = publicSignalsOf(values, publicSignals);
+    const blinding = { r: this.#draw(order), s: this.#draw(order) };
+    run.secrets.push(blinding.r, blinding.s);
+    const { sums, minusRS } = await computeSums(this.#key, values, blinding, run);
+    const proof = writeProof(curve, await assemble(this.#key, sums, blinding, minusRS));
+    run.onPart();
+    return { proof, publicSignals: signals };
+  }
+
+  protected free(): void {
+    destroyEngines(this.#key.engines);
+  }
+}

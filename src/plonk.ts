@@ -1,0 +1,11 @@
+/**
+ * Whole PLONK proofs from the keys and witnesses of snarkjs.
+ *
+ * @module
+ */
+export type { FileSource, RandomAccess } from './formats/source.js';
+export { MsmError } from './index.js';
+export type { PlonkProof, ProofPoint, ProofResult, ProvingKey, ProvingKeyOptions } from './plonk/api.js';
+export { openProvingKey } from './plonk/open-proving-key.js';
+export type { CircuitFacts, CircuitKey, ProveOptions } from './proofs/api.js';
+export type { EngineOptions } from './proofs/engine-options.js';

@@ -1,0 +1,84 @@
+/** Types of `webgpu-msm/plonk`. */
+import type { FileSource } from '../formats/source.js';
+import type { CircuitKey, ProveOptions } from '../proofs/api.js';
+import type { EngineOptions } from '../proofs/engine-options.js';
+
+/** Options of `openProvingKey`; those of the engine are as `createMsmEngine` has them. */
+export interface ProvingKeyOptions extends EngineOptions {
+  /** Ends the load with code `aborted`. */
+  readonly signal?: AbortSignal;
+}
+
+/** A point of a proof: projective coordinates in decimal. */
+export type ProofPoint = string[];
+
+/** A proof of PLONK as snarkjs writes it. */
+export interface PlonkProof {
+  /** Commitment to the wire a. */
+  readonly A: ProofPoint;
+  /** Commitment to the wire b. */
+  readonly B: ProofPoint;
+  /** Commitment to the wire c. */
+  readonly C: ProofPoint;
+  /** Commitment to the permutation. */
+  readonly Z: ProofPoint;
+  /** Commitment to the lowest part of the quotient. */
+  readonly T1: ProofPoint;
+  /** Commitment to the middle part of the quotient. */
+  readonly T2: ProofPoint;
+  /** Commitment to the highest part of the quotient. */
+  readonly T3: ProofPoint;
+  /** Opening at ξ. */
+  readonly Wxi: ProofPoint;
+  /** Opening at ξ·ω. */
+  readonly Wxiw: ProofPoint;
+  /** Value of the wire a at ξ. */
+  readonly eval_a: string;
+  /** Value of the wire b at ξ. */
+  readonly eval_b: string;
+  /** Value of the wire c at ξ. */
+  readonly eval_c: string;
+  /** Value of the first permutation at ξ. */
+  readonly eval_s1: string;
+  /** Value of the second permutation at ξ. */
+  readonly eval_s2: string;
+  /** Value of the permutation polynomial at ξ·ω. */
+  readonly eval_zw: string;
+  /** The proof system. */
+  readonly protocol: 'plonk';
+  /** The name that snarkjs has for the curve. */
+  readonly curve: 'bn128' | 'bls12381';
+}
+
+/** A proof, and the public values that it is verified with. */
+export interface ProofResult {
+  /** The proof. */
+  readonly proof: PlonkProof;
+  /** Values of the public variables without the constant 1, in decimal. */
+  readonly publicSignals: string[];
+}
+
+/** A key of one circuit, loaded to prove. Made by `openProvingKey`. */
+export interface ProvingKey extends CircuitKey {
+  /**
+   * Proves that the witness satisfies the circuit. Proofs of one key are computed one after the
+   * other.
+   *
+   * @param witness a `.wtns` file, or the values of all variables, 32 little-endian bytes each.
+   *   Bytes are copied before the call returns.
+   * @throws MsmError `bad-argument` (another number of values, another prime, a value ≥ r, a
+   *   witness that does not satisfy the circuit), `aborted`, `destroyed`, `out-of-memory`,
+   *   `device-lost`, `internal`. No message has a value of the witness.
+   * @example
+   * ```ts
+   * import { openAsBlob } from 'node:fs';
+   * import { openProvingKey } from 'webgpu-msm/plonk';
+   *
+   * const key = await openProvingKey(await openAsBlob('plonk.zkey'));
+   * const { publicSignals } = await key.prove(await openAsBlob('plonk.wtns'));
+   * console.log(publicSignals.length === key.publicSignals); // true
+   * key.destroy();
+   * ```
+   */
+  prove(witness: FileSource, options?: ProveOptions): Promise<ProofResult>;
+}

@@ -1,0 +1,113 @@
+/**
+ * The circuit in a PLONK `.zkey`: constants and commitments of the header (section 2), additions
+ * (3), the wires of each constraint (4 to 6), and the coefficients of selectors (7 to 11) and
+ * permutations (12). Numbers are in Montgomery form, little-endian. Behind the n coefficients of
+ * each polynomial are its values at the 4n-th roots of unity, which are not read.
+ */
+import { badArgument } from '../errors.js';
+import { invert } from '../field/modulus.js';
+import { Fields, sectionOf } from '../formats/binfile.js';
+import { ORDER_BYTES, readCurve, type SnarkjsCurve } from '../formats/snarkjs.js';
+import { type OpenFile, readRange } from '../formats/source.js';
+import { fileOf, type PlonkZkey } from '../formats/zkey.js';
+import { numberOf } from '../proofs/scalars.js';
+
+/** Names of the polynomials of a circuit, in the order of their commitments. */
+export const circuitPolynomials = ['qm', 'ql', 'qr', 'qo', 'qc', 's1', 's2', 's3'] as const;
+export type CircuitPolynomial = (typeof circuitPolynomials)[number];
+
+/** Sums of two variables that the constraints use as variables of their own. */
+export interface Additions {
+  /** Two variables for each. */
+  readonly variables: Uint32Array;
+  /** Two factors for each, canonical. */
+  readonly factors: readonly bigint[];
+}
+
+export interface PlonkCircuit {
+  readonly k1: bigint;
+  readonly k2: bigint;
+  /** Commitments as x‖y, big-endian; infinity is zeros. */
+  readonly commitments: readonly Uint8Array[];
+  readonly additions: Additions;
+  /** Variable of each constraint, for the wires a, b and c. */
+  readonly wires: readonly [Uint32Array, Uint32Array, Uint32Array];
+  /** Coefficients, in the encoding `le-montgomery`. */
+  readonly coefficients: Readonly<Record<CircuitPolynomial, Uint8Array>>;
+}
+
+const ADDITION_BYTES = 8 + 2 * ORDER_BYTES;
+
+/** Converts a point from Montgomery form to big-endian bytes. */
+const bigEndian = ({ prime, primeBytes }: SnarkjsCurve, x: bigint, y: bigint): Uint8Array => {
+  const inverse = invert(1n << BigInt(8 * primeBytes), prime);
+  const bytes = new Uint8Array(2 * primeBytes);
+  for (const [i, coordinate] of [x, y].entries()) {
+    let rest = (coordinate * inverse) % prime;
+    for (let k = primeBytes - 1; k >= 0; k--, rest >>= 8n) bytes[i * primeBytes + k] = Number(rest & 255n);
+  }
+  return bytes;
+};
+
+/** Returns numbers of 4 bytes. @throws MsmError `bad-argument` for another size */
+const readWords = async (file: OpenFile, at: number, count: number): Promise<Uint32Array> => {
+  const bytes = await readRange(file, at, at + 4 * count);
+  return new Uint32Array(bytes.slice().buffer);
+};
+
+/** Reads the circuit of a key. @throws MsmError `bad-argument` naming the section */
+export const readPlonkCircuit = async (zkey: PlonkZkey): Promise<PlonkCircuit> => {
+  const { file, sections } = fileOf(zkey);
+  const { what } = file;
+  const header = await Fields.read(file, sectionOf(file, sections, 2, 'header'), 'section 2 (header)');
+  const curve = readCurve(file, header);
+  header.skip(4 + ORDER_BYTES + 12);
+  const [additionCount, constraints] = [header.u32(), header.u32()];
+  const fromMontgomery = invert(1n << BigInt(8 * ORDER_BYTES), curve.order);
+  const scalar = (value: bigint): bigint => (value * fromMontgomery) % curve.order;
+  const [k1, k2] = [scalar(header.number(ORDER_BYTES)), scalar(header.number(ORDER_BYTES))];
+  const commitments = circuitPolynomials.map(() =>
+    bigEndian(curve, header.number(curve.primeBytes), header.number(curve.primeBytes)),
+  );
+  const n = zkey.domainSize;
+  if (constraints > n) throw badArgument(`${what}: the header says ${constraints} constraints in a domain of ${n}`);
+  const extent = (id: number, name: string, bytes: number): number => {
+    const { at, byteLength } = sectionOf(file, sections, id, name);
+    if (byteLength === bytes) return at;
+    throw badArgument(`${what}: section ${id} (${name}) has ${byteLength} bytes instead of ${bytes}`);
+  };
+  const additionsAt = extent(3, 'additions', additionCount * ADDITION_BYTES);
+  const additionBytes = await readRange(file, additionsAt, additionsAt + additionCount * ADDITION_BYTES);
+  const words = new DataView(additionBytes.buffer, additionBytes.byteOffset, additionBytes.byteLength);
+  const additions = {
+    variables: Uint32Array.from({ length: 2 * additionCount }, (_, i) =>
+      words.getUint32((i >> 1) * ADDITION_BYTES + 4 * (i & 1), true),
+    ),
+    factors: Array.from({ length: 2 * additionCount }, (_, i) => {
+      const from = (i >> 1) * ADDITION_BYTES + 8 + ORDER_BYTES * (i & 1);
+      return scalar(numberOf(additionBytes.subarray(from, from + ORDER_BYTES)));
+    }),
+  };
+  const wire = (id: number, name: string) => readWords(file, extent(id, name, 4 * constraints), constraints);
+  const wires = [await wire(4, 'A'), await wire(5, 'B'), await wire(6, 'C')] as const;
+  for (const variable of [...wires.flatMap((each) => [...each]), ...additions.variables]) {
+    if (variable >= zkey.variables) {
+      throw badArgument(`${what}: variable ${variable} is used, and the header says ${zkey.variables} variables`);
+    }
+  }
+  const polynomial = async (id: number, name: string, index: number, count: number): Promise<Uint8Array> => {
+    const at = extent(id, name, count * 5 * n * ORDER_BYTES) + index * 5 * n * ORDER_BYTES;
+    return readRange(file, at, at + n * ORDER_BYTES);
+  };
+  const coefficients = {
+    qm: await polynomial(7, 'Qm', 0, 1),
+    ql: await polynomial(8, 'Ql', 0, 1),
+    qr: await polynomial(9, 'Qr', 0, 1),
+    qo: await polynomial(10, 'Qo', 0, 1),
+    qc: await polynomial(11, 'Qc', 0, 1),
+    s1: await polynomial(12, 'sigma', 0, 3),
+    s2: await polynomial(12, 'sigma', 1, 3),
+    s3: await polynomial(12, 'sigma', 2, 3),
+  };
+  return { k1, k2, commitments, additions, wires: [...wires], coefficients };
+};

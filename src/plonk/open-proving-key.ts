@@ -1,0 +1,102 @@
+/** Opens keys of PLONK. */
+import type { FieldVector } from '../api/field-vectors.js';
+import { assertNotAborted, badArgument } from '../errors.js';
+import { openField } from '../fields/program/open-field.js';
+// From the entries, so that the build leaves in fields.js and formats.js what they share.
+import { createFieldEngine } from '../fields.js';
+import type { FileSource } from '../formats/source.js';
+import type { PlonkZkey } from '../formats/zkey.js';
+import { openZkey } from '../formats.js';
+import { createMsmEngine } from '../index.js';
+import { readKeyOptions } from '../proofs/engine-options.js';
+import { type DrawScalar, drawRandomScalar } from '../proofs/randomness.js';
+import type { ProvingKey, ProvingKeyOptions } from './api.js';
+import { type CircuitPolynomial, circuitPolynomials, readPlonkCircuit } from './circuit.js';
+import { computeCosetValues, domainOf, type Engines, type LoadedKey } from './loaded-key.js';
+import { LoadedProvingKey } from './proving-key.js';
+
+/** Most bytes of vectors in WebAssembly's memory, whose addresses have 32 bits. */
+const VECTOR_BYTES = 2 ** 32;
+
+/** Longest coset whose values are kept for later proofs. */
+const MOST_KEPT = 2 ** 18;
+
+const loadKey = async (zkey: PlonkZkey, engines: Engines, signal: AbortSignal | undefined): Promise<LoadedKey> => {
+  const { fr, g1 } = engines;
+  const { curve, variables, publicSignals, domainSize: n, sections } = zkey;
+  const { p, twoAdicity, rootOfUnity } = await openField(`${curve}-fr`);
+  const domain = domainOf(n, p, 2 ** twoAdicity, rootOfUnity);
+  const circuit = await readPlonkCircuit(zkey);
+  assertNotAborted(signal);
+  const options = signal === undefined ? {} : { signal };
+  const coefficients = {} as Record<CircuitPolynomial, FieldVector>;
+  for (const name of circuitPolynomials) {
+    coefficients[name] = await fr.load(circuit.coefficients[name], { encoding: 'le-montgomery', ...options });
+  }
+  const one = new Uint8Array(domain.size * fr.numberBytes);
+  for (let i = 0; i < one.length; i += fr.numberBytes) one[i] = 1;
+  const ones = await fr.load(one, options);
+  const { s1, s2, s3 } = coefficients;
+  const parts = { domain, coefficients, ones };
+  const { permutations, cosetValues } = await fr.run((ops) => {
+    const values = domain.size <= MOST_KEPT ? computeCosetValues(ops, parts, p) : null;
+    for (const vector of values === null ? [] : (Object.values(values) as FieldVector[])) ops.keep(vector);
+    return { permutations: [s1, s2, s3].map((s) => ops.keep(ops.ntt(s))), cosetValues: values };
+  }, options);
+  const { ptau } = sections;
+  const bases = await g1.loadBases(await ptau.points(0, n + 6), { label: 'ptau', encoding: ptau.encoding, ...options });
+  const { k1, k2, commitments, additions, wires } = circuit;
+  return {
+    ...{ curve, variables, publicSignals, domainSize: n, engines, ...parts, bases, cosetValues },
+    ...{ k1, k2, commitments, additions, wires },
+    permutations: permutations as unknown as LoadedKey['permutations'],
+  };
+};
+
+/** Does the work of `openProvingKey`; tests choose the blinding. */
+export const openProvingKeyWith = async (
+  source: FileSource,
+  options: ProvingKeyOptions,
+  draw: DrawScalar,
+): Promise<ProvingKey> => {
+  const { own, ofEngines } = readKeyOptions(options, ['signal']);
+  const { signal } = own;
+  assertNotAborted(signal);
+  const zkey = await openZkey(source);
+  if (zkey.protocol !== 'plonk') {
+    throw badArgument(`zkey is a key of ${zkey.protocol}; openProvingKey of webgpu-msm/plonk opens keys of plonk`);
+  }
+  const fr = await createFieldEngine({ field: `${zkey.curve}-fr`, memoryBudget: VECTOR_BYTES });
+  let g1: Engines['g1'] | undefined;
+  try {
+    g1 = await createMsmEngine({ ...ofEngines, curve: zkey.curve });
+    return new LoadedProvingKey(await loadKey(zkey, { fr, g1 }, signal), draw);
+  } catch (error) {
+    fr.destroy();
+    g1?.destroy();
+    throw error;
+  }
+};
+
+/**
+ * Loads a `.zkey` of PLONK, on BN254 or BLS12-381, to prove with it. The file is not needed
+ * afterwards.
+ *
+ * @param zkey bytes, a `Blob` or `File`, or a source that is read in parts
+ * @throws MsmError `bad-argument` (another file, another protocol, a section that contradicts the
+ *   header), `not-on-curve`, `out-of-memory`, `aborted`, `device-lost`; with `backend: 'gpu'` also
+ *   `no-webgpu`, `unsupported-device`
+ * @example
+ * ```ts
+ * import { openAsBlob } from 'node:fs';
+ * import { readFile } from 'node:fs/promises';
+ * import { openProvingKey } from 'webgpu-msm/plonk';
+ *
+ * const key = await openProvingKey(await openAsBlob('plonk.zkey'));
+ * const { proof, publicSignals } = await key.prove(await readFile('plonk.wtns'));
+ * console.log(proof.protocol, publicSignals.length === key.publicSignals); // plonk true
+ * key.destroy();
+ * ```
+ */
+export const openProvingKey = (zkey: FileSource, options: ProvingKeyOptions = {}): Promise<ProvingKey> =>
+  openProvingKeyWith(zkey, options, drawRandomScalar);

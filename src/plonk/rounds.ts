@@ -1,0 +1,162 @@
+/**
+ * The five rounds of a proof: Gabizon, Williamson and Ciobotaru, "PLONK"
+ * (https://eprint.iacr.org/2019/953), section 8.3, with the challenges in the order of snarkjs.
+ */
+import type { FieldOperations } from '../api/field-operations.js';
+import type { FieldVector } from '../api/field-vectors.js';
+import { invert, mod } from '../field/modulus.js';
+import { power } from '../field/square-root.js';
+import { computeCosetValues, type LoadedKey, onCoset } from './loaded-key.js';
+
+/** Three vectors, for the wires a, b and c. */
+export type Wires = readonly [FieldVector, FieldVector, FieldVector];
+
+/** Values of a, b, c, s1 and s2 at ξ, and of z at ξ·ω. */
+export type Evaluations = readonly [a: bigint, b: bigint, c: bigint, s1: bigint, s2: bigint, zw: bigint];
+
+/** Operations with the numbers of a proof. */
+export class Rounds {
+  readonly #key: LoadedKey;
+  readonly #p: bigint;
+
+  constructor(key: LoadedKey) {
+    this.#key = key;
+    this.#p = key.engines.fr.p;
+  }
+
+  /** Returns a polynomial plus (X^n − 1) times another. */
+  #blind(ops: FieldOperations, coefficients: FieldVector, blinding: FieldVector): FieldVector {
+    const { n } = this.#key.domain;
+    const length = n + blinding.length;
+    return ops.linearCombination([
+      [1n, ops.pad(coefficients, length)],
+      [this.#p - 1n, blinding],
+      [1n, ops.pad(blinding, length, n)],
+    ]);
+  }
+
+  /** Round 1: values of the wires, and their blinded polynomials. */
+  wires(ops: FieldOperations, variables: FieldVector, blinding: Wires): { values: Wires; polynomials: Wires } {
+    const { wires, domain } = this.#key;
+    const values = wires.map((indices) => ops.keep(ops.pad(ops.gather(variables, indices), domain.n)));
+    const polynomials = values.map((each, i) => ops.keep(this.#blind(ops, ops.intt(each), blinding[i] as FieldVector)));
+    return { values: values as unknown as Wires, polynomials: polynomials as unknown as Wires };
+  }
+
+  /** Round 2: the blinded polynomial of the permutation. */
+  permutation(ops: FieldOperations, values: Wires, blinding: FieldVector, beta: bigint, gamma: bigint): FieldVector {
+    const { domain, permutations, ones, k1, k2 } = this.#key;
+    const own = ops.slice(ones, 0, domain.n);
+    const roots = ops.scalePowers(own, domain.root);
+    const product = (factorOf: (i: number) => readonly [bigint, FieldVector]): FieldVector =>
+      values
+        .map((wire, i) => ops.linearCombination([[1n, wire], factorOf(i), [gamma, own]]))
+        .reduce((all, each) => ops.multiply(all, each));
+    const above = product((i) => [mod(beta * ([1n, k1, k2][i] as bigint), this.#p), roots]);
+    const below = product((i) => [beta, permutations[i] as FieldVector]);
+    const z = ops.prefixProduct(ops.multiply(above, ops.invert(below)));
+    return ops.keep(this.#blind(ops, ops.intt(z), blinding));
+  }
+
+  /** Round 3: coefficients of the quotient; those from 3n + 6 on are 0. */
+  quotient(
+    ops: FieldOperations,
+    { polynomials, z, publicValues }: { polynomials: Wires; z: FieldVector; publicValues: FieldVector | null },
+    { beta, gamma, alpha }: { beta: bigint; gamma: bigint; alpha: bigint },
+  ): FieldVector {
+    const key = this.#key;
+    const { domain, ones, k1, k2 } = key;
+    const p = this.#p;
+    const values = key.cosetValues ?? computeCosetValues(ops, key, p);
+    const there = (coefficients: FieldVector): FieldVector => onCoset(ops, domain, coefficients);
+    const [a, b, c] = polynomials.map(there) as [FieldVector, FieldVector, FieldVector];
+    let gates = ops.multiplyAdd(ops.multiply(values.qm, a), b, values.qc);
+    for (const [selector, wire] of [
+      [values.ql, a],
+      [values.qr, b],
+      [values.qo, c],
+    ] as const)
+      gates = ops.multiplyAdd(selector, wire, gates);
+    if (publicValues !== null) gates = ops.add(gates, there(ops.intt(ops.pad(publicValues, domain.n))));
+    const product = (factors: readonly (readonly [bigint, FieldVector])[], last: FieldVector): FieldVector =>
+      [a, b, c].reduceRight(
+        (all, wire, i) =>
+          ops.multiply(
+            all,
+            ops.linearCombination([[1n, wire], factors[i] as readonly [bigint, FieldVector], [gamma, ones]]),
+          ),
+        last,
+      );
+    const zValues = there(z);
+    const shifted = there(ops.scalePowers(z, domain.root));
+    const above = product(
+      [1n, k1, k2].map((k) => [mod(beta * k, p), values.x] as const),
+      zValues,
+    );
+    const below = product(
+      [values.s1, values.s2, values.s3].map((s) => [beta, s] as const),
+      shifted,
+    );
+    const start = ops.multiply(ops.subtract(zValues, ones), values.l1);
+    const numerator = ops.linearCombination([
+      [1n, gates],
+      [alpha, above],
+      [p - alpha, below],
+      [mod(alpha * alpha, p), start],
+    ]);
+    return ops.intt(ops.multiply(numerator, values.vanishingInverse), { from: 'reversed', coset: domain.coset });
+  }
+
+  /** Returns the three parts of the quotient, blinded by b10 and b11. */
+  parts(ops: FieldOperations, quotient: FieldVector, b10: FieldVector, b11: FieldVector): Wires {
+    const { n } = this.#key.domain;
+    const minus = this.#p - 1n;
+    const low = ops.linearCombination([
+      [1n, ops.slice(quotient, 0, n)],
+      [1n, ops.pad(b10, n + 1, n)],
+    ]);
+    const middle = ops.linearCombination([
+      [1n, ops.slice(quotient, n, 2 * n)],
+      [minus, b10],
+      [1n, ops.pad(b11, n + 1, n)],
+    ]);
+    const high = ops.linearCombination([
+      [1n, ops.slice(quotient, 2 * n, 3 * n + 6)],
+      [minus, b11],
+    ]);
+    return [ops.keep(low), ops.keep(middle), ops.keep(high)];
+  }
+
+  /** Round 5: the polynomials of the openings at ξ and ξ·ω. */
+  openings(
+    ops: FieldOperations,
+    { polynomials, z, parts }: { polynomials: Wires; z: FieldVector; parts: Wires },
+    { beta, gamma, alpha, xi, v }: Readonly<Record<'beta' | 'gamma' | 'alpha' | 'xi' | 'v', bigint>>,
+    [ea, eb, ec, s1, s2, zw]: Evaluations,
+  ): readonly [FieldVector, FieldVector] {
+    const { coefficients: q, domain, k1, k2 } = this.#key;
+    const p = this.#p;
+    const { n } = domain;
+    const xiToN = power(xi, BigInt(n), p);
+    const vanishing = mod(xiToN - 1n, p);
+    const l1 = mod(vanishing * invert(mod(BigInt(n) * (xi - 1n), p), p), p);
+    const factors = [1n, k1, k2].map((k, i) => ([ea, eb, ec][i] as bigint) + beta * k * xi + gamma);
+    const ofZ = mod(alpha * factors.reduce((all, each) => mod(all * each, p)) + alpha * alpha * l1, p);
+    const ofS3 = mod(alpha * beta * zw * mod(ea + beta * s1 + gamma, p) * (eb + beta * s2 + gamma), p);
+    const terms: (readonly [bigint, FieldVector])[] = [
+      [mod(ea * eb, p), q.qm],
+      [ea, q.ql],
+      [eb, q.qr],
+      [ec, q.qo],
+      [1n, q.qc],
+      [ofZ, z],
+      [mod(-ofS3, p), q.s3],
+      ...parts.map((part, i) => [mod(-vanishing * power(xiToN, BigInt(i), p), p), part] as const),
+      ...[...polynomials, q.s1, q.s2].map((each, i) => [power(v, BigInt(i + 1), p), each] as const),
+    ];
+    return [
+      ops.keep(ops.divideByLinear(ops.linearCombination(terms), xi)),
+      ops.keep(ops.divideByLinear(z, mod(xi * domain.root, p))),
+    ];
+  }
+}

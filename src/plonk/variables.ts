@@ -1,0 +1,39 @@
+/** The values of all variables: those of the witness, and sums of two of them. */
+import { SCALAR_BYTES } from '../proofs/scalars.js';
+import type { Additions } from './circuit.js';
+
+/** Additions that are computed between two turns. */
+const ADDITIONS_PER_TURN = 2 ** 13;
+
+const read = (words: BigUint64Array, variable: number): bigint => {
+  const at = 4 * variable;
+  const [w0, w1, w2, w3] = words.subarray(at, at + 4) as unknown as [bigint, bigint, bigint, bigint];
+  return w0 | (w1 << 64n) | (w2 << 128n) | (w3 << 192n);
+};
+
+/**
+ * Appends the additions to a witness. Variable 0 is set to 0: no constraint reads it.
+ *
+ * @param witness 32 little-endian bytes for each variable
+ * @returns an array of its own, which has secrets
+ */
+export const extendWitness = async (
+  witness: Uint8Array,
+  { variables, factors }: Additions,
+  order: bigint,
+  turn: () => Promise<void>,
+): Promise<Uint8Array<ArrayBuffer>> => {
+  const given = witness.length / SCALAR_BYTES;
+  const all = new Uint8Array(witness.length + (variables.length / 2) * SCALAR_BYTES);
+  all.set(witness);
+  all.fill(0, 0, SCALAR_BYTES);
+  const words = new BigUint64Array(all.buffer);
+  for (let i = 0; 2 * i < variables.length; i++) {
+    const [first, second] = [variables[2 * i] as number, variables[2 * i + 1] as number];
+    let sum =
+      ((factors[2 * i] as bigint) * read(words, first) + (factors[2 * i + 1] as bigint) * read(words, second)) % order;
+    for (let k = 0; k < 4; k++, sum >>= 64n) words[4 * (given + i) + k] = sum;
+    if (i % ADDITIONS_PER_TURN === ADDITIONS_PER_TURN - 1) await turn();
+  }
+  return all;
+};

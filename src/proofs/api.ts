@@ -1,0 +1,34 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+/** Types of proofs that all proof systems share. */
+import type { Progress, TurnOptions } from '../api/calls.js';
+
+/** Options of `ProvingKey.prove`. */
+export interface ProveOptions extends TurnOptions {
+  /** Ends the proof with code `aborted`. The key stays usable. */
+  readonly signal?: AbortSignal;
+  /**
+   * Called when a part of the proof is complete: of Groth16 the quotient, each of five sums, the
+   * assembly; of PLONK a round.
+   */
+  onProgress?(progress: Progress): void;
+}
+
+/** Facts about the circuit of a key. */
+export interface CircuitFacts {
+  /** The curve. */
+  readonly curve: 'bn254' | 'bls12-381';
+  /** Number of variables, with the constant 1, the public ones, and additions of PLONK. */
+  readonly variables: number;
+  /** Number of public variables, without the constant 1. */
+  readonly publicSignals: number;
+  /** Size of the evaluation domain, a power of two. */
+  readonly domainSize: number;
+}
+
+/** A key of one circuit, loaded to prove. */
+export interface CircuitKey extends CircuitFacts {
+  /** Frees the key. Running and later proofs reject with code `destroyed`. */
+  destroy(): void;
+  /** `destroy`, for `using`. */
+  [Symbol.dispose](): void;
+}

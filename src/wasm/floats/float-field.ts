@@ -1,0 +1,67 @@
+/** Elements of a prime field as floats: signed limbs of at most 51 bits in f64. */
+import { type Degree, invert, mod } from '../../field/modulus.js';
+import { range } from '../../field/straight-line.js';
+
+/**
+ * Bits of a limb at most. Rounding to a multiple of 2^51 by adding 3·2^102 takes all 53 bits of the
+ * sum.
+ */
+const MAX_LIMB_BITS = 51;
+
+/** Least quotient of R and p. Products of reduced operands then stay within 1.3·p. */
+const LEAST_ROOM = 1.99;
+
+/** Most bits of a prime. */
+const MAX_BITS = 414;
+
+/** A prime field and the format of its elements. */
+export interface FloatField {
+  readonly kind: 'floats';
+  readonly p: bigint;
+  readonly degree: Degree;
+  /** Bits of a limb. */
+  readonly width: number;
+  readonly limbs: number;
+  /** R mod p, which is 1 in Montgomery form, with R = 2^(width·limbs). */
+  readonly r: bigint;
+  readonly rInverse: bigint;
+  /** Bytes of an element in memory. */
+  readonly bytes: number;
+}
+
+/** Returns the format of the elements of a field; null if p is too long or too short. */
+export const floatField = (p: bigint, degree: Degree): FloatField | null => {
+  const bits = p.toString(2).length;
+  if (bits < 46 || bits > MAX_BITS) return null;
+  for (let limbs = Math.ceil(bits / MAX_LIMB_BITS); ; limbs++) {
+    const width = Math.min(MAX_LIMB_BITS, Math.ceil((bits + 1) / limbs));
+    const R = 1n << BigInt(width * limbs);
+    if (Number(R / (p >> 20n)) / 2 ** 20 < LEAST_ROOM) continue;
+    return { kind: 'floats', p, degree, width, limbs, r: R % p, rInverse: invert(R, p), bytes: 8 * limbs };
+  }
+};
+
+/** Returns the residue of `value` modulo `modulus` that is nearest to 0. */
+export const centred = (value: bigint, modulus: bigint): bigint => {
+  const residue = mod(value, modulus);
+  return 2n * residue > modulus ? residue - modulus : residue;
+};
+
+/** Returns limbs in [−2^(width−1), 2^(width−1)), from the lowest; the last takes the rest. */
+export const centredLimbs = ({ width, limbs }: Pick<FloatField, 'width' | 'limbs'>, value: bigint): bigint[] => {
+  const limb = 1n << BigInt(width);
+  let rest = value;
+  return range(limbs).map((i) => {
+    if (i === limbs - 1) return rest;
+    const low = mod(rest + limb / 2n, limb) - limb / 2n;
+    rest = (rest - low) / limb;
+    return low;
+  });
+};
+
+/** Returns the bits of a double. */
+export const bitsOf = (value: number): bigint => {
+  const view = new DataView(new ArrayBuffer(8));
+  view.setFloat64(0, value);
+  return view.getBigUint64(0);
+};

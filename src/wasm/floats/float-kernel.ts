@@ -1,0 +1,88 @@
+/**
+ * WebAssembly module that adds points of a curve, two additions side by side, by multiply-adds of
+ * floats that round once. A platform that rounds twice computes wrong sums: `isFused` tells.
+ */
+import type { KernelLayout, WasmCurve } from '../arithmetic/kernel-memory.js';
+import { WasmModule } from '../encoder/module.js';
+import { addBucketFunctions } from '../lists/bucket-functions.js';
+import { addFloatCheck, addFloatEnter } from './float-enter.js';
+import { type FloatField, floatField } from './float-field.js';
+import { FloatFunctions } from './float-functions.js';
+import { addFloatList } from './float-list.js';
+import { FloatMemory, MAX_ADDITIONS } from './float-memory.js';
+import type { FloatParts } from './float-parts.js';
+import { lanesAt } from './lane-source.js';
+import { PointPrograms } from './point-programs.js';
+
+/** A generated module, the layout of its memory, and the format of its elements. */
+interface FloatKernel {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly layout: KernelLayout;
+  readonly field: FloatField;
+}
+
+const generate = (curve: WasmCurve, field: FloatField, settle: boolean): FloatKernel => {
+  const module = new WasmModule();
+  const memory = new FloatMemory(field);
+  const [zero, one] = [memory.element([0n]), memory.element([1n])];
+  const [a, b] = [memory.element(curve.a), memory.element(curve.b)];
+  // the caller overwrites it
+  const unit = memory.element([0n]);
+  const hasA = curve.a.some((value) => value !== 0n);
+  const programs = new PointPrograms(field, Number(curve.nonResidue ?? 0n), hasA ? lanesAt(a, a) : null, settle);
+  const functions = new FloatFunctions(module, memory, programs);
+  const parts: FloatParts = { module, memory, programs, functions, zero, one };
+  const add = addFloatList(parts);
+  addFloatEnter(parts, curve.wordBytes, unit);
+  addFloatCheck(parts, b);
+  const layout = {
+    point: 2 * memory.coordinate,
+    end: memory.end,
+    additions: MAX_ADDITIONS,
+    unit,
+    constants: memory.constants,
+  };
+  addBucketFunctions(module, add, layout);
+  return { bytes: module.bytes(), layout, field };
+};
+
+/** Generates the module of a curve; null if the form does not have its field. */
+export const floatKernel = (curve: WasmCurve): FloatKernel | null => {
+  const field = floatField(curve.field.p, curve.nonResidue === null ? 1 : 2);
+  if (field === null) return null;
+  // the two products of a pair leave too little room for values that are not settled
+  for (const settle of field.degree === 2 ? [true] : [false, true]) {
+    try {
+      return generate(curve, field, settle);
+    } catch (error) {
+      // some value could leave the range in which it is exact
+      if (!(error instanceof RangeError)) throw error;
+    }
+  }
+  return null;
+};
+
+/** Module with a function (a, b, c) that returns a·b + c by `relaxed_madd`. */
+const maddModule = (): Uint8Array<ArrayBuffer> => {
+  const module = new WasmModule();
+  module.add('madd', { parameters: ['f64', 'f64', 'f64'], result: 'f64' }, (code) => {
+    for (const i of [0, 1, 2]) code.get(code.parameter(i)).do('f64x2.splat');
+    code.do('f64x2.relaxed_madd').extractLane(0);
+  });
+  return module.bytes();
+};
+
+/**
+ * Returns whether the platform has relaxed SIMD and rounds its multiply-add once. Without an
+ * instruction of the CPU it may round twice (relaxed SIMD proposal, "Relaxed fused multiply-add").
+ */
+export const isFused = (): boolean => {
+  const bytes = maddModule();
+  if (!WebAssembly.validate(bytes)) return false;
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), {
+    host: { memory: new WebAssembly.Memory({ initial: 1 }) },
+  });
+  const madd = exports.madd as (a: number, b: number, c: number) => number;
+  // (1 + 2^-30)(1 - 2^-30) - 1, which is 0 if the product is rounded
+  return madd(1 + 2 ** -30, 1 - 2 ** -30, -1) === -(2 ** -60);
+};

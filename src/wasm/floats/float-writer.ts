@@ -1,0 +1,163 @@
+/** Writes straight-line programs on floats as WebAssembly. */
+import { type Address, pushAddress } from '../arithmetic/addresses.js';
+import type { Code, Local } from '../encoder/code.js';
+import type { Constant, FloatOperation, FloatStatement, Operand } from './float-line.js';
+import type { LaneSource } from './lane-source.js';
+
+/** Instruction of each operation; a shift has its count as a second operand. */
+const instructions = {
+  madd: 'f64x2.relaxed_madd',
+  add: 'f64x2.add',
+  sub: 'f64x2.sub',
+  integerAdd: 'i64x2.add',
+  and: 'v128.and',
+  or: 'v128.or',
+  xor: 'v128.xor',
+  shift: 'i64x2.shr_u',
+} as const satisfies Record<FloatOperation, string>;
+
+/** Returns the address of a constant, in both lanes. */
+export type ConstantAddress = (bits: bigint) => number;
+
+/** Names that a statement uses. */
+const usedBy = (statement: FloatStatement): readonly Operand[] => {
+  if (statement.kind === 'compute') return statement.from;
+  return statement.kind === 'store' ? [statement.value] : [];
+};
+
+/** Returns the statements of independent programs in turns, each at its own pace. */
+export const interleaved = (...programs: readonly (readonly FloatStatement[])[]): FloatStatement[] => {
+  const longest = Math.max(...programs.map((program) => program.length));
+  const out: FloatStatement[] = [];
+  const next = programs.map(() => 0);
+  for (let i = 1; i <= longest; i++) {
+    for (const [k, program] of programs.entries()) {
+      const to = Math.round((i * program.length) / longest);
+      out.push(...program.slice(next[k], to));
+      next[k] = to;
+    }
+  }
+  return out;
+};
+
+export class FloatWriter {
+  readonly #code: Code;
+  readonly #width: number;
+  readonly #constantAt: ConstantAddress;
+  readonly #hoisted = new Map<bigint, Local>();
+  /** Locals that hold no value that is still used. */
+  readonly #free: Local[] = [];
+
+  /** @param width bits of a limb */
+  constructor(code: Code, width: number, constantAt: ConstantAddress) {
+    this.#code = code;
+    this.#width = width;
+    this.#constantAt = constantAt;
+  }
+
+  /** Loads constants into locals, before a loop that uses them. */
+  hoist(...constants: readonly Constant[]): void {
+    for (const { bits } of constants) {
+      const local = this.#code.local('v128');
+      this.#constant(bits);
+      this.#code.set(local);
+      this.#hoisted.set(bits, local);
+    }
+  }
+
+  #constant(bits: bigint): void {
+    const hoisted = this.#hoisted.get(bits);
+    if (hoisted !== undefined) this.#code.get(hoisted);
+    else this.#code.i32(0).at('v128.load', this.#constantAt(bits));
+  }
+
+  #load(from: LaneSource, offset: number): void {
+    const code = this.#code;
+    if (from.kind === 'wide') {
+      pushAddress(code, from.at);
+      code.at('v128.load', 2 * offset);
+      return;
+    }
+    const [first, second] = from.lanes;
+    pushAddress(code, second);
+    pushAddress(code, first);
+    code.at('v128.load64_zero', offset).laneAt('v128.load64_lane', offset, 1);
+  }
+
+  #store(to: LaneSource, offset: number, value: Local): void {
+    const code = this.#code;
+    if (to.kind === 'wide') {
+      pushAddress(code, to.at);
+      code.get(value).at('v128.store', 2 * offset);
+      return;
+    }
+    for (const [lane, address] of to.lanes.entries()) {
+      pushAddress(code, address);
+      code.get(value).laneAt('v128.store64_lane', offset, lane);
+    }
+  }
+
+  /** Leaves −0 in the lanes whose address has bit 0 set. */
+  #sign(of: LaneSource): void {
+    if (of.kind === 'wide') throw new Error('a sign needs an address for each lane');
+    const code = this.#code;
+    const [first, second] = of.lanes as readonly [Address, Address];
+    pushAddress(code, first);
+    code.do('i64.extend_i32_u', 'i64x2.splat');
+    pushAddress(code, second);
+    code.do('i64.extend_i32_u').replaceLane(1);
+    code.i32(63).do('i64x2.shl');
+  }
+
+  /**
+   * Writes statements.
+   *
+   * @param values locals of values from outside, which are not overwritten
+   * @param wanted names of values that are used afterwards
+   * @returns locals of these values
+   */
+  write(
+    statements: readonly FloatStatement[],
+    values: ReadonlyMap<string, Local> = new Map(),
+    wanted: readonly string[] = [],
+  ): Local[] {
+    const code = this.#code;
+    const locals = new Map(values);
+    const last = new Map<string, number>();
+    for (const [i, statement] of statements.entries())
+      for (const operand of usedBy(statement)) if (typeof operand === 'string') last.set(operand, i);
+    for (const name of [...wanted, ...values.keys()]) last.set(name, Number.POSITIVE_INFINITY);
+    const localOf = (name: string): Local => {
+      const local = locals.get(name);
+      if (local === undefined) throw new Error(`'${name}' is used before it is computed`);
+      return local;
+    };
+    for (const [i, statement] of statements.entries()) {
+      if (statement.kind === 'store') this.#store(statement.to, statement.offset, localOf(statement.value));
+      else {
+        if (statement.kind === 'load') this.#load(statement.from, statement.offset);
+        else if (statement.kind === 'sign') this.#sign(statement.of);
+        else {
+          for (const operand of statement.from)
+            if (typeof operand === 'string') code.get(localOf(operand));
+            else this.#constant(operand.bits);
+          if (statement.by === 'shift') code.i32(this.#width);
+          code.do(instructions[statement.by]);
+        }
+      }
+      for (const operand of new Set(usedBy(statement)))
+        if (typeof operand === 'string' && last.get(operand) === i) this.#free.push(localOf(operand));
+      if (statement.kind === 'store') continue;
+      const local = this.#free.pop() ?? code.local('v128');
+      code.set(local);
+      locals.set(statement.name, local);
+      if (!last.has(statement.name)) this.#free.push(local);
+    }
+    return wanted.map(localOf);
+  }
+
+  /** Returns locals to those that may be used again. */
+  release(locals: readonly Local[]): void {
+    this.#free.push(...locals);
+  }
+}

@@ -1,0 +1,103 @@
+/** The forms of arithmetic in which WebAssembly adds points. */
+import { integerFunctions } from '../arithmetic/elements.js';
+import type { KernelLayout, WasmCurve } from '../arithmetic/kernel-memory.js';
+import type { Lanes } from '../arithmetic/lane-code.js';
+import { kernelModule } from '../arithmetic/point-kernel.js';
+import { WasmModule } from '../encoder/module.js';
+import { floatKernel, isFused } from '../floats/float-kernel.js';
+import { wordsField } from '../words/words-field.js';
+import { hasWideArithmetic, wordsFunctions } from '../words/words-functions.js';
+import type { KernelField } from './element-words.js';
+import type { KernelTest } from './kernel-test.js';
+
+/**
+ * `wasm-fma`: multiply-adds of floats in two lanes; `wasm-wide`: integers of 64 bits with products
+ * of 128; `wasm-simd`: integers of 32 bits in two lanes; `wasm`: integers of 32 bits in one.
+ */
+export const wasmArithmetics = ['wasm-fma', 'wasm-wide', 'wasm-simd', 'wasm'] as const;
+export type WasmArithmetic = (typeof wasmArithmetics)[number];
+
+/** Compiled module of a curve. Can be sent to another thread. */
+export interface CompiledKernel {
+  readonly arithmetic: WasmArithmetic;
+  readonly curve: WasmCurve;
+  readonly field: KernelField;
+  readonly layout: KernelLayout;
+  readonly module: WebAssembly.Module;
+  readonly test: KernelTest;
+}
+
+/** Returns whether the platform has 128-bit SIMD. */
+const hasSimd = (): boolean => {
+  const probe = new WasmModule();
+  probe.add(null, { parameters: [] }, (code) => {
+    code.i64x2(0).set(code.local('v128'));
+  });
+  return WebAssembly.validate(probe.bytes());
+};
+
+/** Probes of the platform. */
+const probes: Readonly<Record<WasmArithmetic, () => boolean>> = {
+  'wasm-fma': isFused,
+  'wasm-wide': hasWideArithmetic,
+  'wasm-simd': hasSimd,
+  wasm: () => true,
+};
+
+/** Returns whether the platform has an arithmetic, and computes right in it. */
+export const hasArithmetic = (arithmetic: WasmArithmetic): boolean => {
+  try {
+    return probes[arithmetic]();
+  } catch {
+    // the platform has no WebAssembly, or a content security policy forbids it
+    return false;
+  }
+};
+
+interface GeneratedKernel {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly layout: KernelLayout;
+  readonly field: KernelField;
+}
+
+const integerKernel = (curve: WasmCurve, lanes: Lanes): GeneratedKernel => ({
+  ...kernelModule(curve, lanes, integerFunctions),
+  field: curve.field,
+});
+
+/** Generators of modules; null if the arithmetic does not have the curve's field. */
+const generate: Readonly<Record<WasmArithmetic, (curve: WasmCurve) => GeneratedKernel | null>> = {
+  'wasm-fma': floatKernel,
+  'wasm-wide': (curve) => {
+    const field = wordsField(curve.field.p);
+    return { ...kernelModule({ ...curve, field }, 1, wordsFunctions), field };
+  },
+  'wasm-simd': (curve) => integerKernel(curve, 2),
+  wasm: (curve) => integerKernel(curve, 1),
+};
+
+const compile = async (bytes: Uint8Array<ArrayBuffer>): Promise<WebAssembly.Module | null> => {
+  try {
+    return await WebAssembly.compile(bytes);
+  } catch {
+    return null;
+  }
+};
+
+/**
+ * Generates and compiles the kernel of a curve.
+ *
+ * @returns null if the arithmetic does not have the curve's field, the platform has no WebAssembly,
+ * or a content security policy forbids it
+ */
+export const compileKernel = async (
+  curve: WasmCurve,
+  arithmetic: WasmArithmetic,
+  test: KernelTest,
+): Promise<CompiledKernel | null> => {
+  const generated = generate[arithmetic](curve);
+  if (generated === null) return null;
+  const { bytes, layout, field } = generated;
+  const module = await compile(bytes);
+  return module === null ? null : { arithmetic, curve, field, layout, module, test };
+};

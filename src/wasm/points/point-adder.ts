@@ -1,0 +1,246 @@
+/** An instance of a kernel with its memory: points at addresses, and a list of additions. */
+import { invert, mod } from '../../field/modulus.js';
+import type { KernelLayout } from '../arithmetic/kernel-memory.js';
+import type { KernelExports } from '../arithmetic/point-kernel.js';
+import { PAGE_BYTES } from '../encoder/module.js';
+import type { BucketExports } from '../lists/bucket-functions.js';
+import { type KernelField, valueOfWords, wordsOfElement } from './element-words.js';
+import type { CompiledKernel } from './kernel.js';
+import type { KernelTest } from './kernel-test.js';
+
+/**
+ * Address of a point in the memory of an adder. The address plus 1 stands for the negative of the
+ * point, and 0 for infinity.
+ */
+export type PointAt = number;
+
+/** Bytes that divide the addresses of what is allocated. */
+const ALIGNMENT = 16;
+
+/** Items behind a list of additions that a kernel may overwrite. */
+const LIST_PADDING = 3;
+
+/** Points whose words are copied into memory at a time. */
+const POINTS_PER_COPY = 2 ** 12;
+
+/** An arithmetic that computes wrong sums here. */
+export class WrongKernelError extends Error {
+  constructor(arithmetic: string) {
+    super(`the arithmetic '${arithmetic}' does not compute the known answer on this machine`);
+    this.name = 'WrongKernelError';
+  }
+}
+
+export class PointAdder {
+  readonly field: KernelField;
+  readonly pointBytes: number;
+  readonly #layout: KernelLayout;
+  readonly #memory: WebAssembly.Memory;
+  readonly #exports: KernelExports;
+  readonly #pointWords: number;
+  readonly #list: number;
+  readonly #nothing: PointAt;
+  readonly #ground: number;
+  #words: Int32Array;
+  #capacity: number;
+  #next: number;
+  #queued = 0;
+
+  private constructor(
+    { curve, field, layout }: CompiledKernel,
+    memory: WebAssembly.Memory,
+    instance: WebAssembly.Instance,
+  ) {
+    this.field = field;
+    this.pointBytes = layout.point;
+    this.#layout = layout;
+    this.#pointWords = (layout.point / field.bytes) * (curve.wordBytes / 4);
+    this.#memory = memory;
+    this.#exports = instance.exports as unknown as KernelExports;
+    this.#words = new Int32Array(memory.buffer);
+    this.#capacity = memory.buffer.byteLength;
+    for (const [at, values] of layout.constants) this.#words.set(values, at / 4);
+    this.#next = ALIGNMENT * Math.ceil(layout.end / ALIGNMENT);
+    this.#nothing = this.take(1);
+    this.#list = this.#takeBytes(12 * (layout.additions + LIST_PADDING));
+    this.#ground = this.#next;
+  }
+
+  /**
+   * Instantiates a kernel.
+   *
+   * @throws WrongKernelError if it does not compute the known answer on this thread
+   */
+  static async open(kernel: CompiledKernel): Promise<PointAdder> {
+    const memory = new WebAssembly.Memory({ initial: Math.ceil(kernel.layout.end / PAGE_BYTES) });
+    const adder = new PointAdder(kernel, memory, await WebAssembly.instantiate(kernel.module, { host: { memory } }));
+    if (!adder.#passes(kernel.test)) throw new WrongKernelError(kernel.arithmetic);
+    return adder;
+  }
+
+  /** Returns whether the known answer is computed. Leaves the memory as it was. */
+  #passes({ words, sums }: KernelTest): boolean {
+    const mark = this.#next;
+    const points = this.enter(words, 1n);
+    const count = words.length / this.#pointWords;
+    const at = (index: number, negates: boolean): PointAt => points + index * this.pointBytes + (negates ? 1 : 0);
+    const results = sums.map(([P, negatesP, Q, negatesQ]) => {
+      const to = this.take(1);
+      this.add(to, at(P, negatesP), at(Q, negatesQ));
+      return to;
+    });
+    this.flush();
+    const isRight = sums.every(([, , , , sum], i) =>
+      this.read(results[i] as PointAt).every((value, k) => value === sum[k]),
+    );
+    const isOnCurve = this.check(points, count) === count;
+    this.#next = mark;
+    return isRight && isOnCurve;
+  }
+
+  /** Size of its memory in bytes. */
+  get bytes(): number {
+    return this.#capacity;
+  }
+
+  #takeBytes(bytes: number): number {
+    const at = this.#next;
+    this.#next += ALIGNMENT * Math.ceil(bytes / ALIGNMENT);
+    const missing = this.#next + ALIGNMENT - this.#capacity;
+    if (missing > 0) {
+      this.#memory.grow(Math.ceil(missing / PAGE_BYTES));
+      this.#words = new Int32Array(this.#memory.buffer);
+      this.#capacity = this.#memory.buffer.byteLength;
+    }
+    return at;
+  }
+
+  /** Reserves memory for points, uninitialised. */
+  take(points: number): PointAt {
+    return this.#takeBytes(points * this.#layout.point);
+  }
+
+  /** Reserves words, uninitialised. @returns their address */
+  takeWords(count: number): number {
+    return this.#takeBytes(4 * count);
+  }
+
+  /** Copies words into memory. @returns their address */
+  putWords(words: Uint32Array): number {
+    const at = this.takeWords(words.length);
+    this.#words.set(words, at / 4);
+    return at;
+  }
+
+  /** Returns a view of words in memory, until the next reservation. */
+  words(at: number, count: number): Int32Array {
+    return this.#words.subarray(at / 4, at / 4 + count);
+  }
+
+  /** Functions that sort points into buckets and add each bucket up. */
+  get buckets(): BucketExports {
+    return this.#exports;
+  }
+
+  /** Address of the list of additions, which `flush` leaves empty. */
+  get list(): number {
+    return this.#list;
+  }
+
+  /** Address of the next reservation, for `release`. */
+  get mark(): number {
+    return this.#next;
+  }
+
+  /** Releases all memory reserved since `mark` was read; by default all. */
+  release(mark = this.#ground): void {
+    this.#next = mark;
+  }
+
+  /**
+   * Copies points into memory.
+   *
+   * @param words x‖y of each, little-endian; infinity is zeros
+   * @param scale factor that the coordinates were multiplied by
+   */
+  enter(words: Uint32Array, scale: bigint): PointAt {
+    const { field: f } = this;
+    const count = words.length / this.#pointWords;
+    const to = this.take(count);
+    // words are copied behind the points, some at a time, and released
+    const some = Math.min(count, POINTS_PER_COPY);
+    const from = this.#takeBytes(some * this.#pointWords * 4);
+    const unit = mod(f.r * f.r * invert(scale, f.p), f.p);
+    this.#words.set(wordsOfElement(f, unit), this.#layout.unit / 4);
+    for (let i = 0; i < count; i += some) {
+      const own = words.subarray(i * this.#pointWords, Math.min(count, i + some) * this.#pointWords);
+      this.#words.set(own, from / 4);
+      this.#exports.enter(
+        to + i * this.pointBytes,
+        from,
+        ((own.length / this.#pointWords) * this.pointBytes) / f.bytes,
+      );
+    }
+    this.#next = from;
+    return to;
+  }
+
+  /** Returns how many of `count` consecutive points precede the first not on the curve. */
+  check(points: PointAt, count: number): number {
+    return count === 0 ? 0 : this.#exports.check(points, count);
+  }
+
+  /**
+   * Queues P + Q, computed by `flush` at the latest. No operand may be the result of another queued
+   * addition.
+   *
+   * @returns whether the list is full, so that the next addition flushes it
+   */
+  add(to: PointAt, P: PointAt, Q: PointAt): boolean {
+    if (this.#queued === this.#layout.additions) this.flush();
+    const at = this.#list / 4 + 3 * this.#queued++;
+    const words = this.#words;
+    words[at] = to;
+    words[at + 1] = P || this.#nothing;
+    words[at + 2] = Q || this.#nothing;
+    return this.#queued === this.#layout.additions;
+  }
+
+  /** Computes the queued additions. */
+  flush(): void {
+    if (this.#queued > 0) this.#exports.add(this.#list, this.#queued);
+    this.#queued = 0;
+  }
+
+  /**
+   * Copies points out of memory, for `copyIn` of an adder of the same kernel.
+   *
+   * @param points addresses, none of them of a negative
+   */
+  copyOut(points: readonly PointAt[]): Int32Array {
+    const words = this.pointBytes / 4;
+    const out = new Int32Array(points.length * words);
+    for (const [i, at] of points.entries()) out.set(this.#words.subarray(at / 4, at / 4 + words), i * words);
+    return out;
+  }
+
+  /** Copies points into memory. @param points as `copyOut` returned them */
+  copyIn(points: Int32Array): PointAt {
+    const to = this.#takeBytes(4 * points.length);
+    this.#words.set(points, to / 4);
+    return to;
+  }
+
+  /** Returns the coefficients of x and y of a point; zeros for infinity. */
+  read(address: PointAt): bigint[] {
+    const at = address || this.#nothing;
+    const { p, bytes } = this.field;
+    const { point } = this.#layout;
+    const from = (at & ~1) / 4;
+    const words = bytes / 4;
+    const coefficients = Array.from({ length: point / bytes }, (_, i) =>
+      valueOfWords(this.field, this.#words.subarray(from + i * words, from + (i + 1) * words)),
+    );
+    return coefficients.map((value, i) => (at & 1 && 2 * i >= coefficients.length ? mod(-value, p) : value));
+  }
+}

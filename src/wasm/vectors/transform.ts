@@ -1,0 +1,88 @@
+/**
+ * Number-theoretic transforms by passes of butterflies: in decimation of frequency from natural to
+ * bit-reversed order, and in decimation of time back (Gentleman and Sande 1966; Cooley and Tukey
+ * 1965). Neither needs a permutation.
+ */
+import type { VectorExports } from './vector-loops.js';
+
+/** Elements of a block at most that all remaining passes run over before the next block. */
+const CACHED_ELEMENTS = 2 ** 11;
+
+/**
+ * Twiddles of a transform: for each half h of a block, w^0 … w^(h−1) with w of order 2h, from
+ * element h on.
+ */
+export interface Transform {
+  readonly exports: VectorExports;
+  /** Address of the vector. */
+  readonly at: number;
+  /** Number of elements, a power of two. */
+  readonly length: number;
+  /** Address of the twiddles, whose element 0 is not used. */
+  readonly twiddles: number;
+  /** Bytes of an element. */
+  readonly bytes: number;
+}
+
+/** Butterflies of a call at most, so that calls of some milliseconds can be told apart. */
+const BUTTERFLIES_PER_CALL = 2 ** 13;
+
+/** Runs a pass over `count` consecutive elements from `at`, blocks of 2·half. */
+function* pass(
+  { exports, twiddles, bytes }: Transform,
+  name: 'difEven' | 'difOdd' | 'dit' | 'ditLast',
+  at: number,
+  count: number,
+  half: number,
+): Generator<void> {
+  const run = exports[name];
+  const w = twiddles + half * bytes;
+  const [distance, blockStep] = [half * bytes, 2 * half * bytes];
+  if (half < BUTTERFLIES_PER_CALL) {
+    const atOnce = BUTTERFLIES_PER_CALL / half;
+    for (let left = count / (2 * half), x = at; left > 0; left -= atOnce, x += atOnce * blockStep) {
+      run(x, distance, half, Math.min(left, atOnce), blockStep, w);
+      yield;
+    }
+    return;
+  }
+  for (let x = at; x < at + count * bytes; x += blockStep) {
+    for (let k = 0; k < half; k += BUTTERFLIES_PER_CALL) {
+      run(x + k * bytes, distance, BUTTERFLIES_PER_CALL, 1, blockStep, w + k * bytes);
+      yield;
+    }
+  }
+}
+
+/** Returns the number of the pass with blocks of 2·half, from the first. */
+const passName = (length: number, half: number): 'difEven' | 'difOdd' =>
+  Math.log2(length / (2 * half)) % 2 === 0 ? 'difEven' : 'difOdd';
+
+/** Transforms a vector in place, from natural to bit-reversed order; yields between calls. */
+export function* decimateFrequency(transform: Transform): Generator<void> {
+  const { exports, at, length, bytes } = transform;
+  if (length === 1) return;
+  let half = length / 2;
+  for (; half > CACHED_ELEMENTS; half /= 2) yield* pass(transform, passName(length, half), at, length, half);
+  const block = 2 * half;
+  for (let x = at; x < at + length * bytes; x += block * bytes) {
+    for (let own = half; own > 1; own /= 2) yield* pass(transform, passName(length, own), x, block, own);
+    exports.difLast(x, half);
+  }
+}
+
+/** Transforms a vector in place, from bit-reversed to natural order; yields between calls. */
+export function* decimateTime(transform: Transform): Generator<void> {
+  const { exports, at, length, bytes } = transform;
+  if (length <= 2) {
+    if (length === 2) exports.difLast(at, 1);
+    return;
+  }
+  const block = Math.min(length, 2 * CACHED_ELEMENTS);
+  const nameOf = (half: number): 'dit' | 'ditLast' => (2 * half === length ? 'ditLast' : 'dit');
+  for (let x = at; x < at + length * bytes; x += block * bytes) {
+    exports.ditFirst(x, block / 2);
+    for (let half = 2; half < block; half *= 2) yield* pass(transform, nameOf(half), x, block, half);
+  }
+  for (let half = block; half < length; half *= 2) yield* pass(transform, nameOf(half), at, length, half);
+}

@@ -1,0 +1,102 @@
+/** Whole PLONK proofs, against snarkjs. */
+import { afterAll, describe, expect, test } from 'vitest';
+import { openProvingKeyWith } from '../../src/plonk/open-proving-key.js';
+import { openProvingKey } from '../../src/plonk.js';
+import {
+  ffCurveOf,
+  makeStatement,
+  type ProverCurve,
+  type Statement,
+  sameDraws,
+  withSameRandomness,
+} from '../support/proving.js';
+
+afterAll(async () => {
+  for (const curve of ['bn254', 'bls12-381'] as const) await (await ffCurveOf(curve)).terminate();
+});
+
+const expectSame = async (curve: ProverCurve, statement: Statement): Promise<void> => {
+  const theirs = await withSameRandomness(curve, statement.prove);
+  const { zkey, circuit } = statement;
+  using key = await openProvingKeyWith(zkey.data, { backend: 'cpu' }, sameDraws());
+  const ours = await key.prove(circuit.witness);
+  expect(ours).toEqual(theirs);
+  expect(await statement.verify(ours)).toBe(true);
+};
+
+describe.each(['bn254', 'bls12-381'] as const)('proofs on %s', (curve) => {
+  test.each([
+    [4, 'dense'],
+    [7, 'dense'],
+    [7, 'sparse'],
+  ] as const)('of 2^%i constraints with a %s witness equal those of snarkjs, and verify', async (power, kind) => {
+    await expectSame(curve, await makeStatement('plonk', curve, power, kind));
+  });
+});
+
+test('proofs are random, and those at once verify', async () => {
+  const statement = await makeStatement('plonk', 'bn254', 6, 'dense');
+  using key = await openProvingKey(statement.zkey.data, { backend: 'cpu' });
+  const proofs = await Promise.all([0, 1, 2].map(() => key.prove(statement.circuit.witness)));
+  expect(new Set(proofs.map(({ proof }) => proof.A[0])).size).toBe(3);
+  for (const each of proofs) expect(await statement.verify(each)).toBe(true);
+});
+
+test('a witness that does not satisfy the circuit is refused', async () => {
+  const { zkey, circuit } = await makeStatement('plonk', 'bn254', 6, 'dense');
+  using key = await openProvingKey(zkey.data, { backend: 'cpu' });
+  const wrong = circuit.witness.slice();
+  wrong[wrong.length - 32] = (wrong[wrong.length - 32] as number) ^ 1;
+  await expect(key.prove(wrong)).rejects.toMatchObject({
+    code: 'bad-argument',
+    message: 'witness: it does not satisfy the circuit',
+  });
+  expect((await key.prove(circuit.witness)).proof.protocol).toBe('plonk');
+});
+
+describe('what is refused, and what ends early', () => {
+  const statement = makeStatement('plonk', 'bn254', 5, 'dense');
+
+  test('keys of other protocols, cut-off keys, and unknown options', async () => {
+    const { zkey } = await statement;
+    const groth16 = await makeStatement('groth16', 'bn254', 5, 'dense');
+    await expect(openProvingKey(groth16.zkey.data)).rejects.toMatchObject({
+      ...{ code: 'bad-argument', message: expect.stringContaining('opens keys of plonk') },
+    });
+    await expect(openProvingKey(zkey.data.subarray(0, -1))).rejects.toMatchObject({ code: 'bad-argument' });
+    await expect(openProvingKey(zkey.data, { speed: 1 } as object)).rejects.toMatchObject({
+      ...{ code: 'bad-argument', message: 'options.speed is not an option of openProvingKey' },
+    });
+  });
+
+  test('witnesses of another length', async () => {
+    const { zkey, circuit } = await statement;
+    using key = await openProvingKey(zkey.data, { backend: 'cpu' });
+    await expect(key.prove(circuit.witness.subarray(0, -1))).rejects.toMatchObject({ code: 'bad-argument' });
+    await expect(key.prove(new Uint8Array(32))).rejects.toMatchObject({ code: 'bad-argument' });
+  });
+
+  test('a proof that is aborted after any round leaves the key usable', async () => {
+    const { zkey, circuit, verify } = await statement;
+    using key = await openProvingKey(zkey.data, { backend: 'cpu' });
+    for (let round = 0; round < 5; round++) {
+      const controller = new AbortController();
+      if (round === 0) controller.abort();
+      const onProgress = ({ done }: { readonly done: number }): void => {
+        if (done === round) controller.abort();
+      };
+      await expect(key.prove(circuit.witness, { signal: controller.signal, onProgress })).rejects.toMatchObject({
+        code: 'aborted',
+      });
+    }
+    expect(await verify(await key.prove(circuit.witness))).toBe(true);
+  });
+
+  test('a key that is destroyed ends its proofs', async () => {
+    const { zkey, circuit } = await statement;
+    const key = await openProvingKey(zkey.data, { backend: 'cpu' });
+    const running = key.prove(circuit.witness, { onProgress: () => key.destroy() });
+    await expect(running).rejects.toMatchObject({ code: 'destroyed' });
+    await expect(key.prove(circuit.witness)).rejects.toMatchObject({ code: 'destroyed' });
+  });
+});

@@ -270,9 +270,9 @@ describe('acceleration of snarkjs', () => {
     const proof = statement.prove();
     await expect.poll(() => accelerate.stats.loads, { interval: 0 }).toBeGreaterThan(0);
     restore();
+    const { calls } = accelerate.stats;
     expect(await statement.verify(await proof)).toBe(true);
-    expect(accelerate.stats).toMatchObject({ fallbacks: 0 });
-    expect(accelerate.stats.calls).toBeLessThan(5);
+    expect(accelerate.stats).toMatchObject({ fallbacks: 0, calls });
     expect(warnings).toEqual([]);
   });
 

@@ -63,8 +63,8 @@ test('1,000 MSMs of changing size on one engine leak nothing', { tags: 'long' },
     if (run > 9 && run % 50 === 0) expect(state(), `run ${run}`).toEqual(after);
     if (run === 400) heap = await settledHeap();
   }
-  // a closure, a promise or an array that every fourth run leaks is 150 objects; the measured growth
-  // is 0, and 48 at once in one of 50 intervals
+  // a closure, a promise or an array that every fourth run leaks is 150 objects; the measured
+  // growth is 0, and 48 at once in one of 50 intervals
   const { objects, bytes } = await settledHeap();
   expect(objects - heap.objects).toBeLessThan(150);
   // numbers and strings that grow inside one object; V8's own code and feedback grow by 500 to 850

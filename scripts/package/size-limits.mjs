@@ -39,7 +39,7 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
     holds: 'the CPU worker, as text',
     loaded: 'where `webgpu-msm-worker.js` is not found or may not be started',
   },
-  snarkjs: { bytes: 5632, holds: 'the adapter of snarkjs', loaded: 'by the import of `webgpu-msm/snarkjs`' },
+  snarkjs: { bytes: 7936, holds: 'the adapter of snarkjs', loaded: 'by the import of `webgpu-msm/snarkjs`' },
   noble: { bytes: 2 * 1024, holds: 'the adapter of noble-curves', loaded: 'by the import of `webgpu-msm/noble`' },
   formats: { bytes: 4736, holds: 'the readers of files', loaded: 'by the import of `webgpu-msm/formats`' },
   groth16: { bytes: 3328, holds: 'proofs of Groth16', loaded: 'by the import of `webgpu-msm/groth16`' },

@@ -11,6 +11,7 @@ import { noCounts } from '../../src/provers/accelerate-stats.js';
 import { ProverEngines } from '../../src/provers/prover-engines.js';
 import { WholeProofs } from '../../src/provers/whole-proofs.js';
 import { type Accelerated, type AccelerateOptions, accelerate, type Snarkjs } from '../../src/snarkjs.js';
+import { leaseGpu } from '../support/leased-gpu.js';
 import {
   type FfCurve,
   ffCurveOf,
@@ -390,4 +391,18 @@ test('`prepare` of a file loads the key, and the points where it finds no room',
   await accelerate.prepare(zkey.data);
   expect(accelerate.stats).toMatchObject({ keyLoads: 0, loads: 5 });
   await expect(accelerate.prepare(new Uint8Array(20))).rejects.toMatchObject({ code: 'bad-argument' });
+});
+
+test('concurrent proofs of two keys on one GPU verify', { tags: 'long' }, async () => {
+  const [one, other] = [await statementOf('groth16'), await statementOf('plonk')];
+  const leased = await leaseGpu();
+  const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 };
+  const { groth16, plonk } = await begin({ backend: 'gpu', gpu: leased.gpu, tuning });
+  const proofs = [0, 1].flatMap(() => [
+    groth16.prove(one.zkey.data, one.circuit.witness).then(one.verify),
+    plonk.prove(other.zkey.data, other.circuit.witness).then(other.verify),
+  ]);
+  expect(await Promise.all(proofs)).toEqual([true, true, true, true]);
+  expect(accelerate.stats).toMatchObject({ wholeProofs: 4, snarkjsProofs: 0, keyLoads: 2 });
+  expect(leased.devices).toHaveLength(1);
 });

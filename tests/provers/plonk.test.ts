@@ -52,15 +52,18 @@ describe.each(['bn254', 'bls12-381'] as const)('proofs on %s', (curve) => {
         const { r1cs, witness, publicSignals } = randomCircuit(BigInt(r), shape);
         const zkey = memoryFile() as { data?: Uint8Array };
         await snarkjs.plonk.setup(memoryFile(r1cs), memoryFile(ptau), zkey);
-        const theirs = await withSameRandomness(curve, () => snarkjs.plonk.prove(zkey, memoryFile(witness)));
+        const proving = withSameRandomness(curve, () => snarkjs.plonk.prove(zkey, memoryFile(witness)));
+        proving.catch(() => undefined);
         using key = await openProvingKeyWith(zkey.data as Uint8Array, { backend: 'cpu' }, sameDraws());
         const ours = await key.prove(witness);
-        expect(ours).toEqual(theirs);
+        // snarkjs proves no circuit without public values, and verifies proofs of such circuits
+        if (shape.publicInputs === 0) await expect(proving).rejects.toThrow('out of bounds');
+        else expect(ours).toEqual(await proving);
         expect(ours.publicSignals).toEqual(publicSignals.map(String));
         const verificationKey = await snarkjs.zKey.exportVerificationKey(zkey);
         expect(await snarkjs.plonk.verify(verificationKey, ours.publicSignals, ours.proof)).toBe(true);
       }),
-      { numRuns: 6, seed: 37 },
+      { numRuns: 6, seed: 37, examples: [[{ publicInputs: 0, privateInputs: 0, constraints: 1, seed: 1n }]] },
     );
   });
 });

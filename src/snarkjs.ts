@@ -9,6 +9,11 @@ export type { PlonkProof } from './plonk.js';
 export { type Accelerate, type Accelerated, accelerate, type Restore } from './provers/accelerate.js';
 export type { AccelerateOptions } from './provers/accelerate-options.js';
 export type { AccelerateStats } from './provers/accelerate-stats.js';
-export type { AcceleratedProver, AcceleratedProvers, SnarkjsProveOptions } from './provers/accelerated.js';
+export type {
+  AcceleratedProver,
+  AcceleratedProvers,
+  AcceleratedResult,
+  SnarkjsProveOptions,
+} from './provers/accelerated.js';
 export type { Snarkjs } from './provers/ffjavascript.js';
-export type { SnarkjsFile } from './provers/proof-files.js';
+export type { SnarkjsFile, SnarkjsFileObject } from './provers/proof-files.js';

@@ -41,7 +41,11 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
   },
   snarkjs: { bytes: 7936, holds: 'the adapter of snarkjs', loaded: 'by the import of `webgpu-msm/snarkjs`' },
   noble: { bytes: 2 * 1024, holds: 'the adapter of noble-curves', loaded: 'by the import of `webgpu-msm/noble`' },
-  formats: { bytes: 4736, holds: 'the readers of files', loaded: 'by the import of `webgpu-msm/formats`' },
+  formats: {
+    bytes: 4736,
+    holds: 'the readers of files',
+    loaded: 'by the import of `webgpu-msm/formats`, and with `groth16.js`, `plonk.js` and `snarkjs.js`',
+  },
   groth16: { bytes: 3456, holds: 'proofs of Groth16', loaded: 'by the import of `webgpu-msm/groth16`' },
   plonk: { bytes: 5504, holds: 'proofs of PLONK', loaded: 'by the import of `webgpu-msm/plonk`' },
   proofs: { bytes: 2048, holds: 'witnesses and what keys share', loaded: 'with `groth16.js` and `plonk.js`' },

@@ -19,6 +19,14 @@ export interface SnarkjsProveOptions {
   readonly singleThread?: boolean;
 }
 
+/** A proof, and the public values that it is verified with. */
+export interface AcceleratedResult<Proof> {
+  /** The proof, as snarkjs writes it. */
+  readonly proof: Proof;
+  /** Values of the public variables without the constant 1, in decimal. */
+  readonly publicSignals: string[];
+}
+
 /** A prover with the functions and arguments of snarkjs's own. */
 export interface AcceleratedProver<Proof> {
   /**
@@ -38,7 +46,7 @@ export interface AcceleratedProver<Proof> {
     witness: SnarkjsFile,
     logger?: unknown,
     options?: SnarkjsProveOptions,
-  ): Promise<{ proof: Proof; publicSignals: string[] }>;
+  ): Promise<AcceleratedResult<Proof>>;
   /**
    * Calculates a witness by `wtns.calculate` of snarkjs, and proves with it, as `fullProve` of
    * snarkjs.
@@ -58,7 +66,7 @@ export interface AcceleratedProver<Proof> {
     logger?: unknown,
     witnessOptions?: unknown,
     options?: SnarkjsProveOptions,
-  ): Promise<{ proof: Proof; publicSignals: string[] }>;
+  ): Promise<AcceleratedResult<Proof>>;
 }
 
 /** The accelerated provers. They stay usable after `restore`, and are snarkjs's own then. */

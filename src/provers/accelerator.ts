@@ -5,6 +5,7 @@ import type { Group } from '../curves/names.js';
 import { assertNotAborted, kindOf, MsmError } from '../errors.js';
 import type { PointSection } from '../formats/section.js';
 import type { Zkey } from '../formats/zkey.js';
+import { openZkey } from '../formats.js';
 import type { ReadAccelerateOptions } from './accelerate-options.js';
 import { noCounts } from './accelerate-stats.js';
 import { BasesCache } from './bases-cache.js';
@@ -19,7 +20,7 @@ import {
 import { type KeySource, openKeySource, type SnarkjsFile } from './proof-files.js';
 import { ProverEngines } from './prover-engines.js';
 import { ScalarsCache } from './scalars-cache.js';
-import { readZkey, WholeProofs } from './whole-proofs.js';
+import { WholeProofs } from './whole-proofs.js';
 
 /** Returns a copy of n little-endian scalars of `from` bytes each, zero-extended to `to` bytes. */
 const zeroExtended = (scalars: FfBytes, n: number, from: number, to: number): FfBytes => {
@@ -193,7 +194,7 @@ export class Accelerator {
   async prepare(given: Zkey | SnarkjsFile): Promise<void> {
     const isOpen = typeof (given as Partial<Zkey> | null | undefined)?.sections === 'object';
     const file = isOpen ? null : await openKeySource(given);
-    const zkey = file === null ? (given as Zkey) : await readZkey(file.source);
+    const zkey = file === null ? (given as Zkey) : await openZkey(file.source);
     const { curve, protocol, sections } = zkey;
     const all =
       protocol === 'groth16' ? [sections.a, sections.b1, sections.b2, sections.c, sections.h] : [sections.ptau];

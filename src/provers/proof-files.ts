@@ -2,11 +2,14 @@
 import { badArgument, kindOf } from '../errors.js';
 import type { FileSource } from '../formats/source.js';
 
-/**
- * A file as snarkjs takes it: bytes; a string, which is a path in Node and a URL in a page; or
- * `{ type: 'mem', data }` or `{ type: 'file', fileName }`.
- */
-export type SnarkjsFile = string | Uint8Array | { readonly type: string };
+/** An object that names a file: `{ type: 'mem', data }` or `{ type: 'file', fileName }`. */
+export interface SnarkjsFileObject {
+  /** The kind of file: `mem` or `file`; others are snarkjs's own. */
+  readonly type: string;
+}
+
+/** A file as snarkjs takes it: bytes; a path in Node, or a URL in a page; or an object. */
+export type SnarkjsFile = string | Uint8Array | SnarkjsFileObject;
 
 /** A key to be loaded, or found among the loaded ones. */
 export interface KeySource {

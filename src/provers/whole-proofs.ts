@@ -4,6 +4,7 @@ import type { Coordinate } from '../api/values.js';
 import { assertNotAborted, badArgument, notLoaded, onAbort } from '../errors.js';
 import type { FileSource } from '../formats/source.js';
 import type { Zkey } from '../formats/zkey.js';
+import { openZkey } from '../formats.js';
 import type { CircuitKey, ProveOptions } from '../proofs/api.js';
 import type { EngineOptions } from '../proofs/engine-options.js';
 import type { ReadAccelerateOptions } from './accelerate-options.js';
@@ -38,10 +39,6 @@ const openers: Readonly<Record<WholeSystem, OpenKey>> = {
   groth16: async (...given) => (await import('../groth16.js').catch(notLoaded('groth16'))).openProvingKey(...given),
   plonk: async (...given) => (await import('../plonk.js').catch(notLoaded('plonk'))).openProvingKey(...given),
 };
-
-/** Opens a key as `openZkey` of the package, loaded when it is first needed. */
-export const readZkey = async (source: FileSource): Promise<Zkey> =>
-  (await import('../formats.js').catch(notLoaded('formats'))).openZkey(source);
 
 /** Arguments of snarkjs's `prove`. */
 export type ProveArguments = readonly [
@@ -125,7 +122,7 @@ export class WholeProofs {
   /** @throws an error of `leftToSnarkjs` for a small circuit; and errors of `openProvingKey` */
   async #load(system: WholeSystem, source: FileSource): Promise<WholeKey> {
     const { options, counts, engine } = this.#host;
-    const { curve, domainSize, protocol } = await readZkey(source);
+    const { curve, domainSize, protocol } = await openZkey(source);
     if (protocol !== system) throw badArgument(`zkey is a key of ${protocol}, not of ${system}`);
     if (domainSize < options.leastPoints) throw leftToSnarkjs('the circuit is small');
     const deviceOf = await engine(curve);

@@ -1,10 +1,19 @@
 /**
- * Acceleration of snarkjs: its MSMs computed by this library.
+ * Acceleration of snarkjs: its proofs and MSMs computed by this library.
  *
  * @module
  */
+export type { Groth16Proof } from './groth16.js';
 export type { Group, MsmEngineOptions, NamedCurve } from './index.js';
-export { type Accelerate, accelerate, type Restore } from './provers/accelerate.js';
+export type { PlonkProof } from './plonk.js';
+export { type Accelerate, type Accelerated, accelerate, type Restore } from './provers/accelerate.js';
 export type { AccelerateOptions } from './provers/accelerate-options.js';
 export type { AccelerateStats } from './provers/accelerate-stats.js';
+export type {
+  AcceleratedProver,
+  AcceleratedProvers,
+  AcceleratedResult,
+  SnarkjsProveOptions,
+} from './provers/accelerated.js';
 export type { Snarkjs } from './provers/ffjavascript.js';
+export type { SnarkjsFile, SnarkjsFileObject } from './provers/proof-files.js';

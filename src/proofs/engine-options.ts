@@ -7,11 +7,13 @@ import { ownOptions } from '../own-options.js';
 export const ofEngines = [
   'backend',
   'device',
+  'deviceOf',
   'gpu',
   'maxWorkers',
   'createWorker',
   'memoryBudget',
   'tuning',
+  'verify',
   'onWarning',
 ] as const satisfies readonly (keyof MsmEngineOptions)[];
 

@@ -23,8 +23,9 @@ export type EnginesOptions = Pick<MsmEngineOptions, (typeof ofEngines)[number]>;
 /** Options of `accelerate`. */
 export interface AccelerateOptions extends EnginesOptions {
   /**
-   * Bytes of points that may stay loaded from one proof to the next. Beyond it the least recently
-   * used points are freed; of a key that does not fit, a part stays loaded.
+   * Bytes of points and keys that may stay loaded from one proof to the next. Beyond it the least
+   * recently used are freed. snarkjs proves with a key that does not fit, and a part of its points
+   * stays loaded.
    * `AccelerateStats.basesBudget` has the value.
    *
    * @defaultValue an eighth of main memory (of 4 GiB where its size is unknown), at least 64 MiB
@@ -32,7 +33,8 @@ export interface AccelerateOptions extends EnginesOptions {
    */
   readonly basesBudget?: number;
   /**
-   * Least number of points of an MSM that this library computes; smaller MSMs are left to snarkjs.
+   * Least number of points of an MSM, and least domain of a circuit, that this library computes;
+   * smaller ones are left to snarkjs.
    *
    * @defaultValue `64`
    */
@@ -46,16 +48,16 @@ export interface AccelerateOptions extends EnginesOptions {
    */
   readonly singleThread?: boolean;
   /**
-   * Aborts loads and MSMs: the proof rejects with the `MsmError` `aborted`. A signal stays aborted,
-   * so all later MSMs of snarkjs reject too, those of its verifier included, until you restore
-   * snarkjs. An MSM that snarkjs is computing itself completes first.
+   * Aborts loads, MSMs and whole proofs: the proof rejects with the `MsmError` `aborted`. A signal
+   * stays aborted, so all later MSMs of snarkjs reject too, those of its verifier included, until
+   * you restore snarkjs. An MSM that snarkjs is computing itself completes first.
    */
   readonly signal?: AbortSignal;
   /**
    * Called with a warning, once for each of these: snarkjs computed an MSM itself because this
-   * library could not; a proof was written in which no MSM reached this library; `basesBudget` was
-   * too small (the message has a sufficient size); and once for each message that the engines warn
-   * of. Exceptions that it throws are ignored.
+   * library could not; it computed a whole proof itself; a proof was written in which no MSM
+   * reached this library; `basesBudget` was too small (the message has a sufficient size); and once
+   * for each message that the engines warn of. Exceptions that it throws are ignored.
    *
    * @defaultValue `console.warn`
    */

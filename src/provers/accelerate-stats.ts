@@ -1,9 +1,16 @@
 import type { AdapterDescription } from '../api/device.js';
 import type { RunRecord } from '../api/run-record.js';
 import type { BasesCacheStats } from './bases-cache.js';
+import type { KeyCacheCounts } from './key-cache.js';
 
 /** Counts of the work done for snarkjs since `accelerate` was last called. */
-export interface AccelerateStats extends Readonly<BasesCacheStats> {
+export interface AccelerateStats extends Readonly<BasesCacheStats>, Readonly<KeyCacheCounts> {
+  /** Proofs that this library computed whole. Their MSMs are not counted in `calls` and `on`. */
+  readonly wholeProofs: number;
+  /**
+   * Proofs of `Accelerated` that snarkjs computed, of keys that are small or find no room included.
+   */
+  readonly snarkjsProofs: number;
   /** MSMs that this library computed. */
   readonly calls: number;
   /**
@@ -24,13 +31,13 @@ export interface AccelerateStats extends Readonly<BasesCacheStats> {
    */
   readonly compileMs: number;
   /**
-   * The largest number of bytes of points that stay loaded: the option `basesBudget` or its
-   * default. The default depends on main memory alone until a device is open.
+   * The largest number of bytes of points and keys that stay loaded: the option `basesBudget` or
+   * its default. The default depends on main memory alone until a device is open.
    */
   readonly basesBudget: number;
   /**
    * The adapter that the engines compute on, as `MsmEngine.adapter` describes it; null before the
-   * first MSM.
+   * first MSM or whole proof.
    */
   readonly adapter: AdapterDescription | null;
   /** MSMs whose scalars an earlier MSM had loaded, as the MSMs of one witness do. */
@@ -43,6 +50,10 @@ export type Counts = { -readonly [Name in keyof AccelerateStats]: AccelerateStat
 };
 
 export const noCounts = (): Counts => ({
+  wholeProofs: 0,
+  snarkjsProofs: 0,
+  keyLoads: 0,
+  keyBytes: 0,
   calls: 0,
   points: 0,
   fallbacks: 0,

@@ -2,9 +2,10 @@ import type { MsmEngine } from '../api/engine.js';
 import type { Bases } from '../api/handles.js';
 import type { Coordinate } from '../api/values.js';
 import type { Group } from '../curves/names.js';
-import { assertNotAborted, badArgument, kindOf, MsmError } from '../errors.js';
+import { assertNotAborted, kindOf, MsmError } from '../errors.js';
 import type { PointSection } from '../formats/section.js';
-import type { Groth16Zkey, PlonkZkey } from '../formats/zkey.js';
+import type { Zkey } from '../formats/zkey.js';
+import { openZkey } from '../formats.js';
 import type { ReadAccelerateOptions } from './accelerate-options.js';
 import { noCounts } from './accelerate-stats.js';
 import { BasesCache } from './bases-cache.js';
@@ -16,8 +17,10 @@ import {
   type GroupMethods,
   type ProofWatch,
 } from './ffjavascript.js';
+import { type KeySource, openKeySource, type SnarkjsFile } from './proof-files.js';
 import { ProverEngines } from './prover-engines.js';
 import { ScalarsCache } from './scalars-cache.js';
+import { WholeProofs } from './whole-proofs.js';
 
 /** Returns a copy of n little-endian scalars of `from` bytes each, zero-extended to `to` bytes. */
 const zeroExtended = (scalars: FfBytes, n: number, from: number, to: number): FfBytes => {
@@ -58,11 +61,12 @@ interface Request {
 }
 
 /** Kinds of warnings. Each kind is given once. */
-type Warning = 'fallback' | 'bypassed' | 'budget';
+type Warning = 'fallback' | 'proof' | 'bypassed' | 'budget';
 
-/** Computes the MSMs of one snarkjs module until it is ended. */
+/** Computes the MSMs and proofs of one snarkjs module until it is ended. */
 export class Accelerator {
   readonly counts = noCounts();
+  readonly proofs: WholeProofs;
   readonly #options: ReadAccelerateOptions;
   readonly #engines: ProverEngines;
   readonly #bases: BasesCache;
@@ -75,9 +79,18 @@ export class Accelerator {
   constructor(options: ReadAccelerateOptions) {
     this.#options = options;
     this.#engines = new ProverEngines(options, this.counts);
-    const budget = { bytes: () => this.counts.basesBudget, onTight: (bytes: number) => this.#warnTight(bytes) };
+    const { counts } = this;
+    // keys come first: points of the same key are loaded for MSMs only where the key has no room
+    const bytes = (): number => Math.max(0, counts.basesBudget - counts.keyBytes);
+    const warnTight = (enough: number): void => this.#warnTight(enough);
+    const budget = { bytes, onTight: (enough: number) => warnTight(enough + counts.keyBytes) };
     this.#bases = new BasesCache(budget, this.counts, options.signal);
     this.#scalars = new ScalarsCache(this.counts, options.signal);
+    this.proofs = new WholeProofs({
+      ...{ options, counts, warnTight },
+      engine: (curve) => this.#engines.get(curve, 'g1'),
+      warnOf: (error) => this.#warnOfProof(error),
+    });
   }
 
   /** Warns of proofs in which no MSM reached this library. */
@@ -177,16 +190,17 @@ export class Accelerator {
     this.#engines.countCompiling(engine);
   }
 
-  /** @throws MsmError `bad-argument` if the argument is no key */
-  async prepare(zkey: Groth16Zkey | PlonkZkey): Promise<void> {
-    if (typeof (zkey as Partial<PlonkZkey> | null | undefined)?.sections !== 'object')
-      throw badArgument(`zkey must be a result of openZkey of webgpu-msm/formats, got ${kindOf(zkey)}`);
+  /** @throws MsmError `bad-argument` if the argument is no key; and errors of reading it */
+  async prepare(given: Zkey | SnarkjsFile): Promise<void> {
+    const isOpen = typeof (given as Partial<Zkey> | null | undefined)?.sections === 'object';
+    const file = isOpen ? null : await openKeySource(given);
+    const zkey = file === null ? (given as Zkey) : await openZkey(file.source);
     const { curve, protocol, sections } = zkey;
     const all =
       protocol === 'groth16' ? [sections.a, sections.b1, sections.b2, sections.c, sections.h] : [sections.ptau];
     const groups = new Set(all.map(({ group }) => group));
     const settled = await Promise.allSettled([
-      this.#load(curve, all),
+      file === null ? this.#load(curve, all) : this.#loadWhole(zkey, file, all),
       ...[...groups].map((group) => this.#warmUp(curve, group, all)),
     ]);
     for (const each of settled) {
@@ -195,6 +209,12 @@ export class Accelerator {
       // a warning instead of a rejection: nobody may await the promise, and proofs work without
       if (!this.#isOver && !this.#options.signal?.aborted) this.#warnOf(each.reason);
     }
+  }
+
+  /** Loads a key for whole proofs, or else its points. */
+  async #loadWhole({ curve, protocol }: Zkey, file: KeySource, sections: readonly PointSection[]): Promise<void> {
+    const isLoaded = await this.proofs.prepare(protocol, file);
+    if (!isLoaded) await this.#load(curve, sections);
   }
 
   async #load(curve: FfCurveName, sections: readonly PointSection[]): Promise<void> {
@@ -229,17 +249,23 @@ export class Accelerator {
     this.#warn('fallback', `snarkjs computes this MSM itself, because the acceleration failed: ${message}`);
   }
 
+  #warnOfProof(error: unknown): void {
+    const message = error instanceof Error ? error.message : kindOf(error);
+    this.#warn('proof', `snarkjs computes this proof itself, because the library cannot: ${message}`);
+  }
+
   #warnTight(bytes: number): void {
     const { basesBudget } = this.counts;
     this.#warn(
       'budget',
-      `each proof loads points again, because they exceed basesBudget, ${basesBudget} bytes; set it to ${bytes} or more`,
+      `points or keys are loaded again or not at all, because they exceed basesBudget, ${basesBudget} bytes; set it to ${bytes} or more`,
     );
   }
 
   /** Destroys the engines with all that they hold. Later MSMs are snarkjs's own. */
   end(): void {
     this.#isOver = true;
+    this.proofs.end();
     this.#bases.clear();
     this.#scalars.clear();
     this.#engines.destroy();

@@ -17,9 +17,12 @@ const VERSIONS = ['5.4.5', '5.5.4', '5.6.3', '5.7.3', '5.8.3', '5.9.3', '6.0.3',
 
 const PROGRAM = `import { type Bases, createMsmEngine, MsmError, type MsmErrorCode, version } from 'webgpu-msm';
 import { calibrate } from 'webgpu-msm/calibrate';
+import { createFieldEngine, type FieldVector } from 'webgpu-msm/fields';
 import { type FileSource, openPtau, openZkey } from 'webgpu-msm/formats';
+import * as groth16 from 'webgpu-msm/groth16';
 import { nobleMsm } from 'webgpu-msm/noble';
-import { accelerate } from 'webgpu-msm/snarkjs';
+import * as plonk from 'webgpu-msm/plonk';
+import { type Accelerated, accelerate } from 'webgpu-msm/snarkjs';
 import 'webgpu-msm/worker';
 
 export const compute = async (device: GPUDevice, gpu: GPU): Promise<bigint> => {
@@ -42,6 +45,23 @@ export const compute = async (device: GPUDevice, gpu: GPU): Promise<bigint> => {
   return x;
 };
 export const read = async (file: File | FileSource) => [await openPtau(file), await openZkey(file)];
+export const prove = async (zkey: FileSource, witness: File): Promise<string[]> => {
+  using key: groth16.ProvingKey = await groth16.openProvingKey(zkey, { backend: 'cpu' });
+  const { proof, publicSignals }: groth16.ProofResult = await key.prove(witness, { priority: 'background' });
+  using other: plonk.ProvingKey = await plonk.openProvingKey(zkey);
+  const second: plonk.ProofResult = await other.prove(witness);
+  // @ts-expect-error: a proof of another system
+  plonk.exportSolidityCallData(proof, publicSignals);
+  // @ts-expect-error: no such option
+  groth16.openProvingKey(zkey, { speed: 1 });
+  return [groth16.exportSolidityCallData(proof, publicSignals), second.proof.T3[0] ?? '', other.curve];
+};
+export const square = async (numbers: readonly bigint[]): Promise<Uint8Array> => {
+  using fr = await createFieldEngine({ field: 'bn254-fr' });
+  using vector: FieldVector = await fr.load(numbers);
+  return fr.read(await fr.run((ops) => ops.keep(ops.multiply(vector, vector))));
+};
+export const fullProve = ({ groth16: prover }: Accelerated) => prover.fullProve({ a: 1 }, 'a.wasm', 'a.zkey');
 export const code: MsmErrorCode = new MsmError('aborted', version).code;
 export { accelerate, nobleMsm };
 `;

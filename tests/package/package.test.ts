@@ -393,18 +393,24 @@ describe('the types of the package, with libraries checked as well', { tags: 'lo
   test('accept snarkjs as it is imported, with its types and without', () => {
     const prover = `import * as snarkjs from 'snarkjs';
       import { openZkey } from 'webgpu-msm/formats';
-      import { accelerate, type AccelerateStats } from 'webgpu-msm/snarkjs';
-      const restore: () => void = await accelerate(snarkjs, { basesBudget: 2 ** 30 });
+      import { type Accelerated, accelerate, type AccelerateStats } from 'webgpu-msm/snarkjs';
+      const restore: Accelerated = await accelerate(snarkjs, { basesBudget: 2 ** 30 });
       await accelerate.prepare(await openZkey(new Uint8Array()));
       const { proof, publicSignals } = await snarkjs.groth16.fullProve({ a: 1 }, 'circuit.wasm', 'circuit.zkey');
       const ok: boolean = await snarkjs.groth16.verify({}, publicSignals, proof);
+      const whole = await restore.groth16.fullProve({ a: 1 }, 'circuit.wasm', 'circuit.zkey');
+      const { groth16, plonk } = restore;
+      const both: [boolean, boolean] = [
+        await snarkjs.groth16.verify({}, whole.publicSignals, whole.proof),
+        await snarkjs.plonk.verify({}, [], (await plonk.prove(new Uint8Array(), { type: 'mem' })).proof),
+      ];
       const { on, workers, compileMs }: AccelerateStats = accelerate.stats;
       restore();
       // @ts-expect-error: no snarkjs
       await accelerate({ groth17: {} });
       // @ts-expect-error: no such option
       await accelerate(snarkjs, { basesBudgt: 5 });
-      export { compileMs, ok, on, workers };
+      export { both, compileMs, groth16, ok, on, workers };
     `;
     for (const options of [{}, { module: 'esnext', moduleResolution: 'bundler' }]) {
       const all = { skipLibCheck: false, lib: ['ES2022', 'DOM'], ...options };

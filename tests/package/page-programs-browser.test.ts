@@ -15,7 +15,7 @@ import { launchChromium } from '../../scripts/browser/launch.mjs';
 import { buildLibrary } from '../support/build-library.js';
 import { programWith } from '../support/page-programs.js';
 import { makePowersOfTau } from '../support/powers-of-tau.js';
-import { ffCurveOf, makeStatement } from '../support/proving.js';
+import { ffCurveOf, makeStatement, type Statement } from '../support/proving.js';
 import { inProject } from '../support/run-script.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-pages-'));
@@ -119,9 +119,12 @@ test('the page of the tutorial proves, under the policy of docs/how-to/snarkjs.m
       'public/circuit.zkey': zkey.data,
       'public/circuit.wtns': circuit.witness,
       // the tests have no compiler of circuits: the witness is there already
-      'snarkjs.js': `import { groth16 as theirs } from '${inProject('node_modules/snarkjs/build/browser.esm.js')}';
-        export { curves, zKey } from '${inProject('node_modules/snarkjs/build/browser.esm.js')}';
-        export const groth16 = { ...theirs, fullProve: (input, wasm, zkey) => theirs.prove(zkey, 'circuit.wtns') };`,
+      'snarkjs.js': `export { curves, groth16, zKey } from '${inProject('node_modules/snarkjs/build/browser.esm.js')}';
+        export const wtns = {
+          calculate: async (input, wasm, witness) => {
+            witness.data = new Uint8Array(await (await fetch('circuit.wtns')).arrayBuffer());
+          },
+        };`,
     },
     `default-src 'none'; connect-src 'self'; img-src data:; ${policyOfPage()}`,
     { snarkjs: 'snarkjs.js' },
@@ -129,10 +132,55 @@ test('the page of the tutorial proves, under the policy of docs/how-to/snarkjs.m
   for (const proofs of [1, 2]) {
     await page.getByRole('button', { name: 'Prove', disabled: false }).click({ timeout: 60_000 });
     const output = page.locator('pre');
-    await expect.poll(() => output.textContent(), { timeout: 60_000 }).toContain(`"cpu":${5 * proofs}`);
-    expect(await output.textContent()).toMatch(/^\{"isRight":true,"ms":\d+,.*"fallbacks":0\}$/);
+    await expect.poll(() => output.textContent(), { timeout: 60_000 }).toContain(`"wholeProofs":${proofs},`);
+    expect(await output.textContent()).toMatch(/^\{"isRight":true,"ms":\d+,.*"snarkjsProofs":0\}$/);
   }
   expect(said).toEqual([]);
+  await page.close();
+});
+
+test('provers and vectors compute in a dedicated worker under a strict policy', async () => {
+  const systems = ['groth16', 'plonk'] as const;
+  const made = systems.map((system) => makeStatement(system, 'bn254', 6, 'dense'));
+  const [groth16, plonk] = (await Promise.all(made)) as [Statement, Statement];
+  const { page, said } = await open(
+    'provers',
+    {
+      'index.html': onePage,
+      ...{ 'public/groth16.zkey': groth16.zkey.data, 'public/groth16.wtns': groth16.circuit.witness },
+      ...{ 'public/plonk.zkey': plonk.zkey.data, 'public/plonk.wtns': plonk.circuit.witness },
+      'prove.js': `import { createFieldEngine } from 'webgpu-msm/fields';
+        import * as groth16 from 'webgpu-msm/groth16';
+        import * as plonk from 'webgpu-msm/plonk';
+        const fileOf = async (name) => (await fetch(new URL('/' + name, location))).blob();
+        const prove = async (name, { openProvingKey }) => {
+          const key = await openProvingKey(await fileOf(name + '.zkey'), { backend: 'cpu' });
+          const result = await key.prove(await fileOf(name + '.wtns'));
+          key.destroy();
+          return result;
+        };
+        const compute = async () => {
+          const fr = await createFieldEngine();
+          const [vector] = [await fr.load([1n, 2n, 3n, 4n])];
+          const product = await fr.run((ops) => ops.keep(ops.multiply(vector, vector)));
+          const squares = [...(await fr.read(product))].filter((byte) => byte > 0);
+          fr.destroy();
+          return { groth16: await prove('groth16', groth16), plonk: await prove('plonk', plonk), squares };
+        };
+        compute().then(postMessage, (error) => postMessage(String(error.stack)));`,
+      'main.js': `const worker = new Worker(new URL('./prove.js', import.meta.url), { type: 'module' });
+        worker.onmessage = ({ data }) => console.log(JSON.stringify(data));
+        worker.onerror = ({ message }) => console.log(message);`,
+    },
+    "default-src 'none'; connect-src 'self'; img-src data:; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'",
+  );
+  await expect.poll(() => said.length, { timeout: 60_000 }).toBeGreaterThan(0);
+  expect(said).toEqual([expect.stringMatching(/^\{/)]);
+  const results = JSON.parse(said[0] as string);
+  expect(results.squares).toEqual([1, 4, 9, 16]);
+  expect(await groth16.verify(results.groth16)).toBe(true);
+  expect(await plonk.verify(results.plonk)).toBe(true);
+  await (await ffCurveOf('bn254')).terminate();
   await page.close();
 });
 

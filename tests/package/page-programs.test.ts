@@ -98,7 +98,7 @@ describe('docs/how-to/snarkjs.md', () => {
   test('proves, and the process ends', async () => {
     const { code, stdout, stderr } = await run(page, '// prove.js');
     expect(code, stderr).toBe(0);
-    expect(stdout).toMatch(/^true \{\s+calls: 5,.*\bfallbacks: 0,/s);
+    expect(stdout).toMatch(/^true \{\s+wholeProofs: 1,\s+snarkjsProofs: 0,.*\bfallbacks: 0,/s);
   });
 
   test('proves without snarkjs, and the process ends', async () => {

@@ -162,7 +162,7 @@ describe('the built package', () => {
       ['noble.js', 'index.js', 'more-curves.js'],
       ['node.js', 'node:fs/promises', 'node:path'],
       ['plonk.js', 'index.js', 'fields.js', 'formats.js', 'proofs.js'],
-      ['snarkjs.js', 'index.js'],
+      ['snarkjs.js', 'index.js', 'formats.js', 'groth16.js', 'plonk.js'],
       ['arithmetic.js', 'index.js'],
       ['cpu-backend.js', 'index.js', 'arithmetic.js', 'worker-text.js'],
       ['encodings.js'],

@@ -1,15 +1,20 @@
 /** Whole PLONK proofs, against snarkjs. */
+import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openProvingKeyWith } from '../../src/plonk/open-proving-key.js';
 import { openProvingKey } from '../../src/plonk.js';
 import {
   ffCurveOf,
   makeStatement,
+  memoryFile,
   type ProverCurve,
+  powersOf,
   type Statement,
   sameDraws,
+  snarkjs,
   withSameRandomness,
 } from '../support/proving.js';
+import { randomCircuit } from '../support/random-circuit.js';
 
 afterAll(async () => {
   for (const curve of ['bn254', 'bls12-381'] as const) await (await ffCurveOf(curve)).terminate();
@@ -31,6 +36,35 @@ describe.each(['bn254', 'bls12-381'] as const)('proofs on %s', (curve) => {
     [7, 'sparse'],
   ] as const)('of 2^%i constraints with a %s witness equal those of snarkjs, and verify', async (power, kind) => {
     await expectSame(curve, await makeStatement('plonk', curve, power, kind));
+  });
+
+  test('of random circuits equal those of snarkjs, and verify', async () => {
+    const shapes = fc.record({
+      publicInputs: fc.integer({ min: 0, max: 5 }),
+      privateInputs: fc.integer({ min: 0, max: 3 }),
+      constraints: fc.integer({ min: 1, max: 9 }),
+      seed: fc.bigInt({ min: 1n, max: 2n ** 64n }),
+    });
+    const { r } = await ffCurveOf(curve);
+    const ptau = await powersOf(curve, 7, 2 ** 7 + 6);
+    await fc.assert(
+      fc.asyncProperty(shapes, async (shape) => {
+        const { r1cs, witness, publicSignals } = randomCircuit(BigInt(r), shape);
+        const zkey = memoryFile() as { data?: Uint8Array };
+        await snarkjs.plonk.setup(memoryFile(r1cs), memoryFile(ptau), zkey);
+        const proving = withSameRandomness(curve, () => snarkjs.plonk.prove(zkey, memoryFile(witness)));
+        proving.catch(() => undefined);
+        using key = await openProvingKeyWith(zkey.data as Uint8Array, { backend: 'cpu' }, sameDraws());
+        const ours = await key.prove(witness);
+        // snarkjs proves no circuit without public values, and verifies proofs of such circuits
+        if (shape.publicInputs === 0) await expect(proving).rejects.toThrow('out of bounds');
+        else expect(ours).toEqual(await proving);
+        expect(ours.publicSignals).toEqual(publicSignals.map(String));
+        const verificationKey = await snarkjs.zKey.exportVerificationKey(zkey);
+        expect(await snarkjs.plonk.verify(verificationKey, ours.publicSignals, ours.proof)).toBe(true);
+      }),
+      { numRuns: 6, seed: 37, examples: [[{ publicInputs: 0, privateInputs: 0, constraints: 1, seed: 1n }]] },
+    );
   });
 });
 

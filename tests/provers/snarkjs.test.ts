@@ -266,13 +266,22 @@ describe('acceleration of snarkjs', () => {
   test('can be restored during a proof, which ends without a warning', async () => {
     const statement = await statementOf('groth16');
     const warnings: string[] = [];
+    const { G1 } = await ffCurveOf('bn254');
+    const original = G1.multiExpAffine;
     await begin({ onWarning: (message) => warnings.push(message) });
+    const ours = G1.multiExpAffine;
+    let sums = 0;
+    G1.multiExpAffine = (...given) => {
+      const sum = ours(...given);
+      // while the second sum is computed
+      if (++sums === 2) restore();
+      return sum;
+    };
     const proof = statement.prove();
-    await expect.poll(() => accelerate.stats.loads, { interval: 0 }).toBeGreaterThan(0);
-    restore();
-    const { calls } = accelerate.stats;
     expect(await statement.verify(await proof)).toBe(true);
-    expect(accelerate.stats).toMatchObject({ fallbacks: 0, calls });
+    G1.multiExpAffine = original;
+    expect(accelerate.stats).toMatchObject({ fallbacks: 0 });
+    expect(accelerate.stats.calls).toBeLessThan(5);
     expect(warnings).toEqual([]);
   });
 

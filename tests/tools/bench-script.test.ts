@@ -198,7 +198,8 @@ describe('npm run bench', () => {
     // thirteen distributions, five workloads
     expect(shared).toHaveLength(65);
     const of = (work: string, setting: string) => shared.find((row) => row.work === work && row.setting === setting);
-    expect(of('even', 'dynamic, 4 rows')).toMatchObject({ chunk: 4, mostWorkers: 1 });
+    // a worker whose message waits on a loaded machine finds no chunk left
+    expect(of('even', 'dynamic, 4 rows')).toMatchObject({ chunk: 4, mostWorkers: expect.toBeOneOf([0, 1]) });
     expect(of('even', 'static')).toMatchObject({ mostWorkers: 1, ratio: { ratio: 1 } });
     expect(of('even, one worker slowed', 'static')).toMatchObject({ mostWorkers: 1 });
     const simulated = rows.flatMap((row) => (row.event === 'simulated' ? [row] : []));

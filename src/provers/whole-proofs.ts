@@ -1,0 +1,157 @@
+/** Whole proofs for snarkjs, computed by the provers of this library. */
+import type { MsmEngine } from '../api/engine.js';
+import type { Coordinate } from '../api/values.js';
+import { assertNotAborted, badArgument, notLoaded, onAbort } from '../errors.js';
+import type { FileSource } from '../formats/source.js';
+import type { Zkey } from '../formats/zkey.js';
+import { openZkey } from '../formats.js';
+import type { CircuitKey, ProveOptions } from '../proofs/api.js';
+import type { EngineOptions } from '../proofs/engine-options.js';
+import type { ReadAccelerateOptions } from './accelerate-options.js';
+import type { Counts } from './accelerate-stats.js';
+import type { FfCurveName } from './ffjavascript.js';
+import { isLeftToSnarkjs, KeyCache, leftToSnarkjs } from './key-cache.js';
+import { copyWitnessFile, type KeySource, openKeySource } from './proof-files.js';
+
+/** Proof systems that the library proves whole. */
+export const wholeSystems = ['groth16', 'plonk'] as const;
+export type WholeSystem = (typeof wholeSystems)[number];
+
+/** A proof, and the public values that it is verified with. */
+export interface SnarkjsProof {
+  readonly proof: object;
+  readonly publicSignals: string[];
+}
+
+/** A key of either proof system. */
+interface WholeKey extends CircuitKey {
+  prove(witness: FileSource, options?: ProveOptions): Promise<SnarkjsProof>;
+}
+
+/** Opens a key. */
+export type OpenKey = (
+  zkey: FileSource,
+  options: EngineOptions & { readonly signal?: AbortSignal },
+) => Promise<WholeKey>;
+
+/** Functions that open keys, loaded with the first proof. */
+const openers: Readonly<Record<WholeSystem, OpenKey>> = {
+  groth16: async (...given) => (await import('../groth16.js').catch(notLoaded('groth16'))).openProvingKey(...given),
+  plonk: async (...given) => (await import('../plonk.js').catch(notLoaded('plonk'))).openProvingKey(...given),
+};
+
+/** Arguments of snarkjs's `prove`. */
+export type ProveArguments = readonly [
+  zkey: unknown,
+  witness: unknown,
+  logger?: unknown,
+  options?: { readonly singleThread?: unknown },
+];
+
+/** snarkjs's own `prove`. */
+export type OriginalProve = (...given: ProveArguments) => Promise<SnarkjsProof>;
+
+/** Parts of an accelerator that whole proofs use. */
+export interface WholeProofsHost {
+  readonly options: ReadAccelerateOptions;
+  readonly counts: Counts;
+  /** Returns the engine of a curve's G1, whose device keys use. */
+  engine(curve: FfCurveName): Promise<MsmEngine<Coordinate>>;
+  warnOf(error: unknown): void;
+  warnTight(bytes: number): void;
+}
+
+/** Proves for one snarkjs until it is ended. */
+export class WholeProofs {
+  readonly #host: WholeProofsHost;
+  readonly #open: Readonly<Record<WholeSystem, OpenKey>>;
+  readonly #keys: KeyCache<WholeKey>;
+  /** Ends loads and proofs. */
+  readonly #ending = new AbortController();
+  readonly #unsubscribe: () => void;
+  #isOver = false;
+
+  /** @param open opens keys; tests choose the blinding */
+  constructor(host: WholeProofsHost, open = openers) {
+    const { options, counts } = host;
+    this.#host = host;
+    this.#open = open;
+    const budget = { bytes: () => counts.basesBudget, onTight: (bytes: number) => host.warnTight(bytes) };
+    this.#keys = new KeyCache(budget, counts);
+    this.#unsubscribe = onAbort(options.signal, () => this.#ending.abort(options.signal?.reason));
+  }
+
+  /** Proves, or has snarkjs prove where the library cannot. */
+  async prove(system: WholeSystem, original: OriginalProve, given: ProveArguments): Promise<SnarkjsProof> {
+    const { options, counts } = this.#host;
+    if (this.#isOver) return original(...given);
+    assertNotAborted(options.signal, 'proof');
+    const [zkey, witness, , { singleThread = false } = {}] = given;
+    try {
+      if (singleThread && !options.singleThread) throw leftToSnarkjs('it is to have no threads');
+      const result = await this.#prove(system, zkey, copyWitnessFile(witness));
+      counts.wholeProofs++;
+      return result;
+    } catch (error) {
+      // the acceleration was undone meanwhile, which is no failure
+      if (this.#isOver) return original(...given);
+      assertNotAborted(options.signal, 'proof');
+      if (!isLeftToSnarkjs(error)) this.#host.warnOf(error);
+      // snarkjs says itself how a key or a witness is wrong
+      counts.snarkjsProofs++;
+      return original(...given);
+    }
+  }
+
+  async #prove(system: WholeSystem, zkey: unknown, reading: Promise<Uint8Array>): Promise<SnarkjsProof> {
+    const { signal } = this.#ending;
+    const [opened, read] = await Promise.allSettled([openKeySource(zkey), reading]);
+    if (read.status === 'rejected') throw read.reason;
+    try {
+      if (opened.status === 'rejected') throw opened.reason;
+      return await this.#with(system, opened.value, (key) => key.prove(read.value, { signal }));
+    } finally {
+      read.value.fill(0);
+    }
+  }
+
+  #with<Result>(system: WholeSystem, file: KeySource, use: (key: WholeKey) => Promise<Result>): Promise<Result> {
+    return this.#keys.with(system, file, () => this.#load(system, file.source), use);
+  }
+
+  /** @throws an error of `leftToSnarkjs` for a small circuit; and errors of `openProvingKey` */
+  async #load(system: WholeSystem, source: FileSource): Promise<WholeKey> {
+    const { options, counts, engine } = this.#host;
+    const { curve, domainSize, protocol } = await openZkey(source);
+    if (protocol !== system) throw badArgument(`zkey is a key of ${protocol}, not of ${system}`);
+    if (domainSize < options.leastPoints) throw leftToSnarkjs('the circuit is small');
+    const deviceOf = await engine(curve);
+    counts.adapter = deviceOf.adapter;
+    return this.#open[system](source, { ...options.engines, deviceOf, signal: this.#ending.signal });
+  }
+
+  /**
+   * Loads a key.
+   *
+   * @returns false if snarkjs is to prove with it
+   * @throws errors of `openProvingKey`
+   */
+  async prepare(protocol: Zkey['protocol'], file: KeySource): Promise<boolean> {
+    if (protocol === 'fflonk') return false;
+    try {
+      await this.#with(protocol, file, async () => undefined);
+      return true;
+    } catch (error) {
+      if (isLeftToSnarkjs(error)) return false;
+      throw error;
+    }
+  }
+
+  /** Destroys all keys. Proofs that are running, and later ones, are snarkjs's own. */
+  end(): void {
+    this.#isOver = true;
+    this.#unsubscribe();
+    this.#ending.abort();
+    this.#keys.clear();
+  }
+}

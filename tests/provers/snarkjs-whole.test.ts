@@ -1,0 +1,408 @@
+/** Whole proofs that `accelerate` computes in the place of snarkjs. */
+import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { openProvingKeyWith as openGroth16 } from '../../src/groth16/open-proving-key.js';
+import { openProvingKeyWith as openPlonk } from '../../src/plonk/open-proving-key.js';
+import { readAccelerateOptions } from '../../src/provers/accelerate-options.js';
+import { noCounts } from '../../src/provers/accelerate-stats.js';
+import { ProverEngines } from '../../src/provers/prover-engines.js';
+import { WholeProofs } from '../../src/provers/whole-proofs.js';
+import { type Accelerated, type AccelerateOptions, accelerate, type Snarkjs } from '../../src/snarkjs.js';
+import { leaseGpu } from '../support/leased-gpu.js';
+import {
+  type FfCurve,
+  ffCurveOf,
+  makeStatement,
+  memoryFile,
+  type ProverCurve,
+  powersOf,
+  type Statement,
+  sameDraws,
+  snarkjs,
+  withSameRandomness,
+} from '../support/proving.js';
+
+const require = createRequire(import.meta.url);
+const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-whole-'));
+const systems = ['groth16', 'plonk'] as const;
+type System = (typeof systems)[number];
+
+const statements = new Map<string, Promise<Statement>>();
+const statementOf = (
+  name: System,
+  kind: 'dense' | 'sparse' = 'dense',
+  curve: ProverCurve = 'bn254',
+): Promise<Statement> => {
+  const key = `${name} ${kind} ${curve}`;
+  const statement = statements.get(key) ?? makeStatement(name, curve, 6, kind);
+  statements.set(key, statement);
+  return statement;
+};
+
+let restore: (() => void) | undefined;
+const warnings: string[] = [];
+const begin = async (options: AccelerateOptions = {}, module: Snarkjs = snarkjs): Promise<Accelerated> => {
+  warnings.length = 0;
+  const onWarning = (message: string) => void warnings.push(message);
+  const accelerated = await accelerate(module, { backend: 'cpu', leastPoints: 8, onWarning, ...options });
+  restore = accelerated;
+  return accelerated;
+};
+afterEach(() => restore?.());
+afterAll(async () => {
+  for (const curve of ['bn254', 'bls12-381'] as const) await (await ffCurveOf(curve)).terminate();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A position of a private value in a witness. */
+const AT = 76 + 5 * 32;
+
+/** Returns a witness of another value, which does not satisfy the circuit. */
+const wrongOf = ({ circuit }: Statement): Uint8Array => {
+  const wrong = circuit.witness.slice();
+  wrong[AT] = (wrong[AT] as number) ^ 1;
+  return wrong;
+};
+
+describe.each(['bn254', 'bls12-381'] as const)('proofs on %s', (curve) => {
+  test.each(systems)('of %s equal those of snarkjs for the same randomness', async (system) => {
+    const { prove, circuit, zkey } = await statementOf(system, 'dense', curve);
+    const theirs = await withSameRandomness(curve, prove);
+    const options = await readAccelerateOptions({ backend: 'cpu', leastPoints: 8 });
+    const counts = noCounts();
+    const engines = new ProverEngines(options, counts);
+    const refuse = (reason: unknown): never => {
+      throw reason;
+    };
+    const host = { options, counts, engine: (of: ProverCurve) => engines.get(of, 'g1') };
+    const proofs = new WholeProofs(
+      { ...host, warnOf: refuse, warnTight: refuse },
+      {
+        groth16: (source, given) => openGroth16(source, given, sameDraws()),
+        plonk: (source, given) => openPlonk(source, given, sameDraws()),
+      },
+    );
+    const original = (): never => refuse(new Error('snarkjs was called'));
+    expect(await proofs.prove(system, original, [zkey, memoryFile(circuit.witness)])).toEqual(theirs);
+    proofs.end();
+    engines.destroy();
+  });
+
+  test.each(systems)('of %s verify, one key for two witnesses', async (system) => {
+    const [one, other] = [await statementOf(system, 'dense', curve), await statementOf(system, 'sparse', curve)];
+    const accelerated = await begin();
+    for (const { zkey, circuit, verify } of [one, other, one]) {
+      const result = await accelerated[system].prove(zkey as never, circuit.witness);
+      expect(await verify(result)).toBe(true);
+      expect(result.publicSignals).toEqual(circuit.publicSignals.map(String));
+      expect(Object.keys(result)).toEqual(['proof', 'publicSignals']);
+    }
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 3, snarkjsProofs: 0, keyLoads: 2, calls: 0 });
+    expect(accelerate.stats.keyBytes).toBe(one.zkey.data.length + other.zkey.data.length);
+    expect(warnings).toEqual([]);
+  });
+});
+
+describe('files', () => {
+  test('may be paths, bytes and objects, and a key is loaded once by its contents', async () => {
+    const { zkey, circuit, verify } = await statementOf('groth16');
+    const [keyPath, witnessPath] = [join(folder, 'circuit.zkey'), join(folder, 'witness.wtns')];
+    writeFileSync(keyPath, zkey.data);
+    writeFileSync(witnessPath, circuit.witness);
+    const { groth16 } = await begin();
+    const { data } = zkey;
+    const keys = [
+      data,
+      Buffer.from(data),
+      { type: 'mem', data: data.slice() },
+      keyPath,
+      { type: 'file', fileName: keyPath },
+    ];
+    const { witness } = circuit;
+    const witnesses = [witness, { type: 'mem', data: witness }, witnessPath, { type: 'file', fileName: witnessPath }];
+    for (const key of keys) expect(await verify(await groth16.prove(key, witness))).toBe(true);
+    for (const each of witnesses) expect(await verify(await groth16.prove(data, each))).toBe(true);
+    // the path was written just now, so that its contents tell
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 9, snarkjsProofs: 0, keyLoads: 1 });
+  });
+
+  test('are copied or compared when they change: an edited key, a replaced file, an overwritten witness', async () => {
+    const [one, other] = [await statementOf('groth16', 'dense'), await statementOf('groth16', 'sparse')];
+    expect(one.zkey.data.length).toBe(other.zkey.data.length);
+    const { groth16 } = await begin();
+    const path = join(folder, 'changing.zkey');
+    for (const { zkey, circuit, verify } of [one, other, one]) {
+      writeFileSync(path, zkey.data);
+      expect(await verify(await groth16.prove(path, circuit.witness))).toBe(true);
+    }
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 3, keyLoads: 2 });
+    // one array with the bytes of one key and then of another one: C of two points exchanged
+    const bytes = one.zkey.data.slice();
+    expect(await one.verify(await groth16.prove(bytes, one.circuit.witness))).toBe(true);
+    bytes.set(one.zkey.data.subarray(-64), bytes.length - 128);
+    expect(await one.verify(await groth16.prove(bytes, one.circuit.witness))).toBe(false);
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 5, keyLoads: 3 });
+    const witness = one.circuit.witness.slice();
+    const proving = groth16.prove(one.zkey.data, witness);
+    witness.fill(0);
+    expect(await one.verify(await proving)).toBe(true);
+  });
+
+  test('on a disk are read in parts once they are settled, and recognised by size and times', async () => {
+    const { zkey, circuit, verify } = await statementOf('plonk');
+    const path = join(folder, 'settled.zkey');
+    writeFileSync(path, zkey.data);
+    const { plonk } = await begin();
+    const now = Date.now;
+    // as if the file had been written a minute ago
+    Date.now = () => now() + 60_000;
+    try {
+      for (let i = 0; i < 2; i++) expect(await verify(await plonk.prove(path, circuit.witness))).toBe(true);
+      expect(accelerate.stats).toMatchObject({ wholeProofs: 2, keyLoads: 1 });
+      utimesSync(path, 1, 1);
+      expect(await verify(await plonk.prove(path, circuit.witness))).toBe(true);
+      expect(accelerate.stats).toMatchObject({ wholeProofs: 3, snarkjsProofs: 0, keyLoads: 2 });
+    } finally {
+      Date.now = now;
+    }
+  });
+});
+
+describe('snarkjs proves', () => {
+  test('with files in forms that the library does not take, and says itself how arguments are wrong', async () => {
+    const [statement, plonk] = [await statementOf('groth16'), await statementOf('plonk')];
+    const { zkey, circuit } = statement;
+    const { groth16 } = await begin();
+    const errors = async (...given: Parameters<typeof groth16.prove>): Promise<unknown[]> => {
+      const [ours, theirs] = [groth16.prove, snarkjs.groth16.prove as typeof groth16.prove].map((prove) =>
+        prove(...given).catch((error: unknown) => String(error)),
+      );
+      return [await ours, await theirs];
+    };
+    const wrong: Parameters<typeof groth16.prove>[] = [
+      [join(folder, 'missing.zkey'), circuit.witness],
+      [zkey.data, join(folder, 'missing.wtns')],
+      [zkey.data, zkey.data],
+      [zkey.data, circuit.witness.subarray(76)],
+      [zkey.data, plonk.circuit.witness],
+      [plonk.zkey.data, plonk.circuit.witness],
+      [zkey.data, { type: 'odd' }],
+      [{ type: 'odd' }, circuit.witness],
+    ];
+    for (const given of wrong) {
+      const [ours, theirs] = await errors(...given);
+      expect(ours).toBe(theirs);
+      expect(ours).toMatch(/Error/);
+    }
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 0, snarkjsProofs: wrong.length });
+    expect(warnings).toEqual([expect.stringMatching(/^webgpu-msm: snarkjs computes this proof itself/)]);
+    // a key with bytes behind it is refused by the library, and not by snarkjs
+    const longer = new Uint8Array(zkey.data.length + 5);
+    longer.set(zkey.data);
+    expect(await statement.verify(await groth16.prove(longer, circuit.witness))).toBe(true);
+    expect(accelerate.stats.calls).toBeGreaterThan(3);
+  });
+
+  test('of a wrong witness as ever: Groth16 does not verify, PLONK is refused', async () => {
+    const [one, other] = [await statementOf('groth16'), await statementOf('plonk')];
+    const { groth16, plonk } = await begin();
+    expect(await one.verify(await groth16.prove(one.zkey.data, wrongOf(one)))).toBe(false);
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 1, snarkjsProofs: 0 });
+    const theirs = await (snarkjs.plonk.prove(other.zkey, wrongOf(other)) as Promise<unknown>).catch(String);
+    expect(theirs).toMatch(/Error/);
+    expect(await plonk.prove(other.zkey.data, wrongOf(other)).catch(String)).toBe(theirs);
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 1, snarkjsProofs: 1 });
+  });
+
+  test('with small circuits, and without threads, and without the requested GPU', async () => {
+    const statement = await statementOf('groth16');
+    const { zkey, circuit, verify } = statement;
+    const small = await begin({ leastPoints: 65 });
+    expect(await verify(await small.groth16.prove(zkey.data, circuit.witness))).toBe(true);
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 0, snarkjsProofs: 1, keyBytes: 0 });
+    expect(warnings).toEqual([]);
+    small();
+    const threads = await begin();
+    const proof = threads.groth16.prove(zkey.data, circuit.witness, undefined, { singleThread: true });
+    expect(await verify(await proof)).toBe(true);
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 0, snarkjsProofs: 1, calls: 0 });
+    expect(warnings).toEqual([]);
+    threads();
+    const gpu = await begin({ backend: 'gpu' });
+    for (let i = 0; i < 2; i++) expect(await verify(await gpu.groth16.prove(zkey.data, circuit.witness))).toBe(true);
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 0, snarkjsProofs: 2, keyBytes: 0 });
+    expect(warnings).toHaveLength(2);
+  });
+
+  test('with a key that exceeds the budget, and one warning has a sufficient budget', async () => {
+    const { zkey, circuit, verify } = await statementOf('groth16');
+    const bytes = zkey.data.length;
+    const tight = await begin({ basesBudget: bytes - 1 });
+    for (let i = 0; i < 2; i++) expect(await verify(await tight.groth16.prove(zkey.data, circuit.witness))).toBe(true);
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 0, snarkjsProofs: 2, calls: 10, keyBytes: 0 });
+    expect(warnings).toEqual([expect.stringMatching(new RegExp(`set it to ${bytes} or more$`))]);
+    tight();
+    const enough = await begin({ basesBudget: bytes });
+    expect(await verify(await enough.groth16.prove(zkey.data, circuit.witness))).toBe(true);
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 1, snarkjsProofs: 0, keyBytes: bytes });
+  });
+});
+
+test('of two keys in turn that do not fit together one stays loaded, and a change of keys is followed', async () => {
+  const [one, other] = [await statementOf('groth16'), await statementOf('plonk')];
+  const budget = Math.max(one.zkey.data.length, other.zkey.data.length) + 10;
+  const accelerated = await begin({ basesBudget: budget });
+  const proveOne = async () => one.verify(await accelerated.groth16.prove(one.zkey.data, one.circuit.witness));
+  const proveOther = async () => other.verify(await accelerated.plonk.prove(other.zkey.data, other.circuit.witness));
+  for (let i = 0; i < 3; i++) expect([await proveOne(), await proveOther()]).toEqual([true, true]);
+  // the second one displaces the first, and stays
+  expect(accelerate.stats).toMatchObject({ keyLoads: 2, wholeProofs: 4, snarkjsProofs: 2 });
+  expect(await proveOne()).toBe(true);
+  expect(await proveOne()).toBe(true);
+  expect(accelerate.stats).toMatchObject({ keyLoads: 3, keyBytes: one.zkey.data.length });
+  expect(warnings.filter((message) => message.includes('basesBudget'))).toHaveLength(1);
+});
+
+test('concurrent proofs of two keys verify, and each key is loaded once', async () => {
+  const [one, other] = [await statementOf('groth16'), await statementOf('plonk')];
+  const { groth16, plonk } = await begin();
+  const proofs = Array.from({ length: 3 }, () => [
+    groth16.prove(one.zkey.data, one.circuit.witness).then(one.verify),
+    plonk.prove(other.zkey.data, other.circuit.witness).then(other.verify),
+  ]);
+  expect(await Promise.all(proofs.flat())).toEqual(Array.from({ length: 6 }, () => true));
+  expect(accelerate.stats).toMatchObject({ wholeProofs: 6, keyLoads: 2 });
+});
+
+describe('fullProve', () => {
+  const circom = (name: string): string => {
+    const runtime = createRequire(require.resolve('snarkjs')).resolve('circom_runtime');
+    return join(dirname(dirname(runtime)), 'test/circuit', name);
+  };
+  const input = { a: 3, b: '11', c: 7n };
+
+  const expectProof = async (system: System, zkey: string | { readonly type: string }): Promise<void> => {
+    const accelerated = await begin();
+    const wasm = circom('circuit_js/circuit.wasm');
+    const { proof, publicSignals } = await accelerated[system].fullProve(input, wasm, zkey);
+    expect(publicSignals.slice(1)).toEqual(['3', '11', '7']);
+    const key = await snarkjs.zKey.exportVerificationKey(zkey);
+    expect(await snarkjs[system].verify(key, publicSignals, proof)).toBe(true);
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 1, snarkjsProofs: 0 });
+  };
+
+  test('of Groth16 calculates the witness by circom and proves', async () => {
+    await expectProof('groth16', circom('circuit.zkey'));
+  });
+
+  test('of PLONK does so, too', { tags: 'long' }, async () => {
+    const ptau = memoryFile(await powersOf('bn254', 12, 2 ** 12 + 6));
+    const zkey = memoryFile();
+    await snarkjs.plonk.setup(memoryFile(readFileSync(circom('circuit.r1cs'))), ptau, zkey);
+    await expectProof('plonk', zkey);
+  });
+
+  test('passes errors of the witness calculator on', async () => {
+    const { zkey } = await statementOf('groth16');
+    const { groth16 } = await begin();
+    await expect(groth16.fullProve({ a: 1 }, circom('circuit_js/circuit.wasm'), zkey.data)).rejects.toThrow(
+      'Not all inputs have been set',
+    );
+  });
+});
+
+describe('the members of snarkjs', () => {
+  const bound = (module: Snarkjs) => module as unknown as typeof snarkjs;
+
+  test('of a namespace stay, and need functions to be proved with', async () => {
+    const { groth16 } = snarkjs;
+    const only = await begin({}, { curves: snarkjs.curves });
+    expect(snarkjs.groth16).toBe(groth16);
+    const refused = { code: 'bad-argument', message: expect.stringContaining('snarkjs has no') };
+    await expect(only.groth16.prove('a', 'b')).rejects.toMatchObject(refused);
+    await expect(only.plonk.fullProve({}, 'a', 'b')).rejects.toMatchObject(refused);
+  });
+
+  test.each([
+    ['the CommonJS module', () => bound(require('snarkjs') as Snarkjs)],
+    ['a copy of the namespace', () => bound({ ...snarkjs })],
+  ])('of %s are replaced, and restored', async (_, load) => {
+    const module = load();
+    const { groth16, plonk } = module;
+    const { zkey, circuit, verify } = await statementOf('groth16');
+    const accelerated = await begin({}, module);
+    expect(await verify(await module.groth16.prove(zkey, circuit.witness))).toBe(true);
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 1, snarkjsProofs: 0 });
+    expect(module.groth16.verify).toBe(groth16.verify);
+    expect(Object.keys(module.plonk).sort()).toEqual(Object.keys(plonk).sort());
+    const replaced = module.groth16;
+    accelerated();
+    accelerated();
+    expect([module.groth16, module.plonk]).toEqual([groth16, plonk]);
+    expect(module.groth16).toBe(groth16);
+    // functions that were taken before are snarkjs's own
+    expect(await verify(await replaced.prove(zkey, circuit.witness))).toBe(true);
+    expect(await verify(await accelerated.groth16.prove(zkey.data, circuit.witness))).toBe(true);
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 1, snarkjsProofs: 0, keyBytes: 0 });
+    await ((await module.curves.getCurveFromName('bn128')) as FfCurve).terminate();
+  });
+});
+
+describe('an end', () => {
+  test('by `restore` during the load or the proof leaves the proof to snarkjs, without a warning', async () => {
+    const { zkey, circuit, verify } = await statementOf('groth16');
+    const first = await begin();
+    const early = first.groth16.prove(zkey.data, circuit.witness);
+    first();
+    expect(await verify(await early)).toBe(true);
+    const second = await begin();
+    const late = second.groth16.prove(zkey.data, circuit.witness);
+    await expect.poll(() => accelerate.stats.keyLoads, { interval: 0 }).toBe(1);
+    second();
+    expect(await verify(await late)).toBe(true);
+    expect(warnings).toEqual([]);
+  });
+
+  test('by an abort rejects proofs, those of a running load too', async () => {
+    const { zkey, circuit } = await statementOf('groth16');
+    const controller = new AbortController();
+    const { groth16 } = await begin({ signal: controller.signal });
+    const proving = groth16.prove(zkey.data, circuit.witness);
+    controller.abort('enough');
+    await expect(proving).rejects.toMatchObject({ code: 'aborted', cause: 'enough' });
+    await expect(groth16.prove(zkey.data, circuit.witness)).rejects.toMatchObject({ code: 'aborted' });
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 0, snarkjsProofs: 0, fallbacks: 0 });
+    expect(warnings).toEqual([]);
+  });
+});
+
+test('`prepare` of a file loads the key, and the points where it finds no room', async () => {
+  const { zkey, circuit, verify } = await statementOf('groth16');
+  const { groth16 } = await begin();
+  await accelerate.prepare(zkey.data);
+  expect(accelerate.stats).toMatchObject({ keyLoads: 1, loads: 0 });
+  expect(await verify(await groth16.prove(zkey.data, circuit.witness))).toBe(true);
+  expect(accelerate.stats).toMatchObject({ keyLoads: 1, wholeProofs: 1, calls: 0 });
+  restore?.();
+  await begin({ leastPoints: 65 });
+  await accelerate.prepare(zkey.data);
+  expect(accelerate.stats).toMatchObject({ keyLoads: 0, loads: 5 });
+  await expect(accelerate.prepare(new Uint8Array(20))).rejects.toMatchObject({ code: 'bad-argument' });
+});
+
+test('concurrent proofs of two keys on one GPU verify', { tags: 'long' }, async () => {
+  const [one, other] = [await statementOf('groth16'), await statementOf('plonk')];
+  const leased = await leaseGpu();
+  const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 };
+  const { groth16, plonk } = await begin({ backend: 'gpu', gpu: leased.gpu, tuning });
+  const proofs = [0, 1].flatMap(() => [
+    groth16.prove(one.zkey.data, one.circuit.witness).then(one.verify),
+    plonk.prove(other.zkey.data, other.circuit.witness).then(other.verify),
+  ]);
+  expect(await Promise.all(proofs)).toEqual([true, true, true, true]);
+  expect(accelerate.stats).toMatchObject({ wholeProofs: 4, snarkjsProofs: 0, keyLoads: 2 });
+  expect(leased.devices).toHaveLength(1);
+});

@@ -25,7 +25,7 @@ import {
 } from '../../scripts/command-line.mjs';
 import { writeSection } from '../../scripts/docs-section.mjs';
 import { knobOptions } from '../../scripts/knob-options.mjs';
-import { assertCompilers } from './compilers.mjs';
+import { assertCompilers, assertSomeCompilers } from './compilers.mjs';
 import { measure } from './measure.mjs';
 
 /** @typedef {import('../../scripts/builds.mjs').Isa} Isa */
@@ -133,7 +133,7 @@ async function writeTable(isa) {
 /** Compiles kernels and prints the report. @param {readonly string[]} args */
 async function compile(args) {
   // missing compilers are reported before a build
-  assertCompilers();
+  assertSomeCompilers();
   const isa = await openIsa();
   const { values, words: more } = readArguments({ ...own, ...settingOptions(isa) }, args);
   const { gpu, kernels: words, curve = 'bn254', tuning, write, json, ...knobs } = values;
@@ -148,6 +148,7 @@ async function compile(args) {
     if (chip === undefined) throw new UsageError(`--gpu: '${name}' is not one of ${isa.chipNames.join(', ')}`);
     return chip;
   });
+  assertCompilers((write ? isa.tableChips : chips).map((name) => isa.chips[name]));
   /** @type {readonly import('./measure.mjs').Compiled[]} */
   let compiled;
   if (write) compiled = await writeTable(isa);

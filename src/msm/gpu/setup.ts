@@ -33,6 +33,7 @@ export const planLimits = (
   additionsPerMs: number | null,
 ): PlanLimits => ({
   knobs: deviceClassOf(adapter).knobs,
+  fillsTasks: deviceClassOf(adapter).fillsTasks,
   product,
   additionsPerMs,
   maxStorageBufferBindingSize: limits.maxStorageBufferBindingSize,

@@ -31,6 +31,12 @@ export const gpuKnobs: ClassKnobs = {
 };
 
 /**
+ * Large desktop GPUs have 384 to 528 schedulers, and a walk with one warp on each waits half of the
+ * time. With 8 slots 2^18 tasks are 1,024 warps.
+ */
+export const wideKnobs: ClassKnobs = { ...gpuKnobs, walkerTasks: 2 ** 18 };
+
+/**
  * A software adapter has a few cores, no latency to hide and no screen to hold up: few threads with
  * many slots each.
  */
@@ -73,6 +79,11 @@ interface DeviceClass {
   readonly digitNs: number;
   readonly trust: Trust;
   readonly knobs: ClassKnobs;
+  /**
+   * Whether a group of windows should have entries for all tasks, as memory and limits allow. Else
+   * a group takes little memory.
+   */
+  readonly fillsTasks?: true;
   /** Kernels whose private arrays are padded; none by default. */
   readonly padded?: readonly KernelWithArray[];
 }
@@ -84,7 +95,7 @@ const named =
     names.test(`${vendor} ${architecture}`.toLowerCase());
 
 const bytesProduct = { product: 'dot4', feature: 'packed_4x8_integer_dot_product' } as const;
-const amd = { fixedMs: 4, digitNs: 3, trust: 'known', knobs: gpuKnobs } as const;
+const amd = { fixedMs: 4, digitNs: 3, trust: 'known', knobs: wideKnobs, fillsTasks: true } as const;
 const nvidia = { ...amd, padded: ['program', 'tables'] } as const;
 // with its array in registers run_program takes up to twice the instructions
 // (docs/reference/chips.md)

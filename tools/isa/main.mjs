@@ -44,7 +44,7 @@ const own = {
     oneOf('bn254', 'bls12-381', 'p256', 'secp192r1', 'bn254-g2', 'bls12-381-g2', 'bls12-377-g2'),
   ),
   tuning: repeatable('walkerSlots=4', 'a knob by its name in `tuning`; may be repeated'),
-  write: flag('write the table of docs/reference/chips.md; only --json may be given with it'),
+  write: flag('write the tables of docs/reference; only --json may be given with it'),
   json: valued('FILE', 'also write all statistics of the drivers to a file', outputFile),
 };
 
@@ -116,9 +116,13 @@ async function choose({ stageKernels, fieldKernels, ownLibrary, curves }, chips,
   return wanted;
 }
 
-/** Compiles the kernels of the table in docs/reference/chips.md, and writes it. @param {Isa} isa */
+/**
+ * Compiles the kernels of the table in docs/reference/chips.md, and writes it and the predictions.
+ *
+ * @param {Isa} isa
+ */
 async function writeTable(isa) {
-  const { tableChips, kernelsOfTable, sourcesOf, docsTable } = isa;
+  const { tableChips, kernelsOfTable, sourcesOf, docsTable, cards, kernelsOfPrediction } = isa;
   /** @type {Map<ChipName, import('./kernels.js').ChipKernel[]>} */
   const kernels = new Map();
   for (const chip of tableChips) kernels.set(chip, await kernelsOfTable(chip));
@@ -127,6 +131,14 @@ async function writeTable(isa) {
     [...kernels].map(([chip, own]) => ({ chip, side: 0, kernels: own })),
   );
   writeSection('docs/reference/chips.md', 'isa', docsTable(await sourcesOf(kernels), rows, drivers));
+  const more = [];
+  for (const { chip } of cards) {
+    if (kernels.has(chip)) continue;
+    const names = Object.values(kernelsOfPrediction(chip));
+    more.push({ chip, side: 0, kernels: (await kernelsOfTable(chip)).filter(({ title }) => names.includes(title)) });
+  }
+  const all = [...compiled, ...(await measure(isa, more)).compiled];
+  writeSection('docs/reference/performance.md', 'isa', isa.predictionTable(isa.cyclesOfCards(all)));
   return compiled;
 }
 

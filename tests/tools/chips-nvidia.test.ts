@@ -1,14 +1,15 @@
 /** NVIDIA's own compiler in tools/isa: translation to CUDA, and the reading of machine code. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { bn254 } from '../../src/curves/bn254.js';
 import { bn254G2 } from '../../src/curves/bn254-g2.js';
 import { curveContext, withProduct } from '../../src/curves/curve.js';
 import { quadraticField } from '../../src/field/quadratic.js';
 import { createKernels } from '../../src/msm/stages/kernels.js';
+import { chips } from '../../tools/isa/chips.js';
 import { figuresOf } from '../../tools/isa/figures.js';
 import { forNaga, threadsOf, toCuda } from '../../tools/isa/nvidia-cuda.js';
 import { cyclesOf, innerLoops, nvidiaStatistics, readCode, warpsOf } from '../../tools/isa/nvidia-sass.js';
@@ -180,6 +181,32 @@ float half_of(
     expect(() => toCuda(other, 'add', 64)).toThrow('no counterpart in CUDA: uint local');
     expect(() => threadsOf('fn f() {}')).toThrow('@workgroup_size');
   });
+});
+
+test('a chip names the script that installs its compiler', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-compilers-'));
+  vi.stubEnv('GPU_COMPILERS_DIR', folder);
+  vi.resetModules();
+  try {
+    const { assertCompilers, assertSomeCompilers } = await import('../../tools/isa/compilers.mjs');
+    expect(assertSomeCompilers).toThrow('compilers/setup.sh');
+    for (const tree of ['amd64', 'arm64', 'apple']) {
+      mkdirSync(join(folder, tree));
+      writeFileSync(join(folder, tree, '.complete'), '');
+    }
+    expect(assertSomeCompilers).not.toThrow();
+    expect(() => assertCompilers([chips.navi31])).not.toThrow();
+    expect(() => assertCompilers([chips.navi31, chips.sm_86])).toThrow('compilers/nvidia-setup.sh');
+    mkdirSync(join(folder, 'nvidia'));
+    writeFileSync(join(folder, 'nvidia', '.complete'), '');
+    expect(() => assertCompilers([chips.navi31, chips.sm_86])).not.toThrow();
+    rmSync(join(folder, 'apple'), { recursive: true });
+    expect(() => assertCompilers([chips.sm_86])).not.toThrow();
+    expect(() => assertCompilers([chips.navi31])).toThrow('compilers/setup.sh');
+  } finally {
+    vi.unstubAllEnvs();
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
 
 /** Output of naga as Metal, or null where naga is not installed. */

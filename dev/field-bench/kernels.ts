@@ -57,6 +57,9 @@ const productTerms = (m: Modulus, product: FieldProduct, square = false): number
   return (square ? (limbs * (limbs + 1)) / 2 : limbs ** 2) + limbs ** 2;
 };
 
+/** Declares how many matrices an inversion stores. */
+export const matrices: Template = ['const MATRICES = ', ['batches'], 'u;\n'];
+
 /** Returns the name of the library's own arithmetic with one kind of product. */
 export const libraryVariant = (product: FieldProduct): string =>
   product === 'signed' ? `${LIMB_BITS}-bit signed, float` : `words, ${product}`;
@@ -117,7 +120,7 @@ const library = (product: FieldProduct): FieldOperation[] => {
       ...common,
       name: 'inverse',
       alone: true,
-      representation: held('Tight', ['inverse', '>']),
+      representation: held('Tight', ['inverse', '>'], ...matrices),
       // subtracts y, because the inverse of the inverse would be the first operand again
       wgsl: (x) => `${x} = field_tighten(field_minus(field_inverse(${x}), y));`,
       apply: (m, r, x, y) => mod(invert(mod(x * invert(r, m.p), m.p), m.p) * r - y, m.p),
@@ -156,13 +159,16 @@ const dot4 = (a: bigint, b: bigint): bigint =>
   [0n, 8n, 16n, 24n].reduce((sum, shift) => sum + ((a >> shift) & 0xffn) * ((b >> shift) & 0xffn), 0n);
 
 /** Returns an unrolled operation on words that devices are fast at. */
-const peak = (own: Pick<FieldOperation, 'name' | 'wgsl' | 'apply' | 'feature' | 'draw'>): FieldOperation => ({
+const peak = (
+  own: Pick<FieldOperation, 'name' | 'wgsl' | 'apply' | 'feature' | 'draw'>,
+  declarations = '',
+): FieldOperation => ({
   variant: '',
   perStep: 64,
   multiplyAdds: () => null,
   draw: (random) => random.u32() | 1,
   representation: () => ({
-    ...{ declarations: '', type: 'u32', element: 'u32', limbs: 1, r: 1n },
+    ...{ declarations, type: 'u32', element: 'u32', limbs: 1, r: 1n },
     encode: (word) => [Number(word)],
     decode: ([word = 0]) => BigInt(word),
   }),
@@ -182,12 +188,16 @@ export const peakOperations: readonly FieldOperation[] = [
     wgsl: (x) => `${x} = bitcast<u32>(fma(bitcast<f32>(${x}), 0.999, 0.001));`,
     apply: null,
   }),
-  peak({
-    name: 'dot4U8Packed',
-    wgsl: (x) => `${x} = ${x} + dot4U8Packed(${x}, y);`,
-    apply: (_, __, x, y) => BigInt.asUintN(32, x + dot4(x, y)),
-    feature: 'packed_4x8_integer_dot_product',
-  }),
+  peak(
+    {
+      name: 'dot4U8Packed',
+      wgsl: (x) => `${x} = ${x} + dot4(${x}, y);`,
+      apply: (_, __, x, y) => BigInt.asUintN(32, x + dot4(x, y)),
+      feature: 'packed_4x8_integer_dot_product',
+    },
+    // as in wgsl/field/field-words.wgsl
+    'fn dot4(a: u32, b: u32) -> u32 { return dot4U8Packed(a, b); }',
+  ),
 ];
 
 const chainKernel = (

@@ -94,6 +94,7 @@ const makeView = (m: Modulus, nonResidue: bigint, holds: boolean): TemplateView 
     primeField,
     primeInverse,
     held: prime.held as boolean | TemplateView,
+    batches: prime.batches as number,
     inLimbs,
     inWords: !inLimbs,
     vectors: range(2 * vectors).map((i) => ({ i })),

@@ -159,6 +159,7 @@ const wordsView = (m: Modulus): TemplateView => {
         ? [product('field_mul', unsignedProduct(m, false)), product('field_square', unsignedProduct(m, true))]
         : [product('field_mul', (m.product === 'dot4' ? dot4Product : fmaProduct)(m))],
     squares: m.product === 'unsigned',
+    dots: m.product === 'dot4',
     one: constant(m.r),
   };
 };

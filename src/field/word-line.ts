@@ -110,12 +110,15 @@ export const left = (a: Word, bits: number): Word => {
   return { wgsl: `(${operand(a)} << ${bits}u)`, most: Math.min(most, MOST), wraps: most > MOST };
 };
 
-/** Returns the dot product of the bytes of a name a and a name or constant b. */
+/**
+ * Returns the dot product of the bytes of a name a and a name or constant b, by dot4 of
+ * wgsl/field/field-words.wgsl.
+ */
 export const dot4 = (a: Word, b: Word | number): Word => {
   const bytes = range(4).map((i) => (typeof b === 'number' ? (b >>> (8 * i)) & 255 : 255));
   const most = 255 * bytes.reduce((total, byte) => total + byte, 0);
   const other = typeof b === 'number' ? number(b) : b;
-  return most * a.most * other.most === 0 ? number(0) : { wgsl: `dot4U8Packed(${a.wgsl}, ${other.wgsl})`, most };
+  return most * a.most * other.most === 0 ? number(0) : { wgsl: `dot4(${a.wgsl}, ${other.wgsl})`, most };
 };
 
 /** A program under construction. */

@@ -77,11 +77,11 @@ export const productLimbs = (
 
 type Values = Record<string, bigint>;
 
-const dot4U8Packed = (a: bigint, b: bigint): bigint =>
+const dot4 = (a: bigint, b: bigint): bigint =>
   [0n, 8n, 16n, 24n].reduce((total, at) => total + ((a >> at) & 255n) * ((b >> at) & 255n), 0n);
 
-/** The functions of WGSL that programs call; floats are integers here. */
-const builtins = (by: Fma) => ({ dot4U8Packed, f32: (a: bigint) => a, fma: fmas[by], bits: floatBits });
+/** The functions that programs call; floats are integers here. */
+const builtins = (by: Fma) => ({ dot4, f32: (a: bigint) => a, fma: fmas[by], bits: floatBits });
 
 /**
  * Runs the WGSL text of a program as the shader does, and throws where a value exceeds its stated

@@ -60,7 +60,7 @@ const run = async (
   program: Program,
   given: Uint32Array,
   writes: boolean,
-  { begin = 0, end = given.length / curve.pointWords, first = 0 } = {},
+  { begin = 0, end = given.length / curve.pointWords, first = 0, pads = false } = {},
 ): Promise<{ points: Uint32Array; refused: number }> => {
   const steps = program.steps.length;
   const points = given.slice();
@@ -68,7 +68,7 @@ const run = async (
   const refused = runProgram(curve, config, program, points);
 
   const device = await getDevice();
-  const kernel = programKernel(curve);
+  const kernel = programKernel(curve, pads);
   const groups = groupsFor(end - begin, PROGRAM_THREADS);
   const command = { phase: 'program', kernel, config: ProgramConfig.pack(config), bindings: {}, groups };
   const call = 7;
@@ -96,6 +96,7 @@ const decompresses = async (
   group: Group,
   product: FieldProduct,
   sign: RootSign,
+  pads = false,
 ): Promise<void> => {
   const oracle = oracleOf({ curve: name, group });
   const curve = curveOf(name, group, product);
@@ -111,7 +112,7 @@ const decompresses = async (
     given.fill(0, i * curve.pointWords + curve.coordinates.words, (i + 1) * curve.pointWords);
     given[i * curve.pointWords + curve.coordinates.words] = isOdd ? Y_ODD : Y_EVEN;
   }
-  const { points: found, refused } = await run(curve, decompression(curve, sign), given, true);
+  const { points: found, refused } = await run(curve, decompression(curve, sign), given, true, { pads });
   expect(refused).toBe(NONE_REJECTED);
   expect(found).toEqual(expected);
 };
@@ -126,6 +127,7 @@ describe('compressed points get their y', () => {
     decompresses(name, group, 'signed', 'larger'),
   );
   test('by parity', () => decompresses('bn254', 'g1', 'signed', 'odd'));
+  test('with a padded array', () => decompresses('bn254', 'g1', 'unsigned', 'larger', true));
   test.each(
     (['unsigned', 'dot4', 'fma'] as const).flatMap((product) => [
       ['bn254', 'g1', product] as const,

@@ -340,6 +340,15 @@ describe('shaders avoid WGSL that compilers for D3D and Metal fail on', () => {
     expect(source).toMatch(/unseen_zero = config\.(level|points) >> 31u;/);
   });
 
+  // naga 30 declares a name for each operand of dot4U8Packed in the Metal that it writes
+  test.each([bn254, bn254G2])('only one function of $name calls dot4U8Packed', (constants) => {
+    const curve = withProduct(curveContext(constants, quadraticField), 'dot4');
+    const { source } = createKernels(curve).walk({ prefixMemory: 'private', threads: 64, slots: 8 });
+    expect(source.match(/dot4U8Packed\(.*\)/g)).toEqual(['dot4U8Packed(a, b)']);
+    expect(source).toMatch(/fn (prime_)?dot4\(a: u32, b: u32\) -> u32 \{\s*return dot4U8Packed\(a, b\);\s*\}/);
+    expect(source.match(/\bdot4\(|prime_dot4\(/g)?.length).toBeGreaterThan(500);
+  });
+
   test('the import has no constant number of inversion steps', () => {
     expect(kernels.importPoints().source).toMatch(/let steps = 5u \+ \(config\.points >> 31u\);/);
   });

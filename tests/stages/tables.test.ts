@@ -235,6 +235,17 @@ describe.each(products)('tables_double, %s products', (product) => {
   });
 });
 
+test.each(products)('a padded array of matrices changes no table, %s products', async (product) => {
+  const bn = withProduct(curveContext(bn254), product);
+  const config = { points: 70, tables: 2, from_table: 0, to_table: 1, doublings: 5 };
+  await compare(
+    bn,
+    tablesKernels(bn, true),
+    config,
+    withTable0(bn, imported(bn, known.points).slice(0, 70 * bn.pointWords), 2),
+  );
+});
+
 test('tables_double runs workgroups in two rows of a dispatch', async () => {
   const curve = curveContext(smallCurve);
   const kernels = tablesKernels(curve);

@@ -2,6 +2,7 @@
 // layer, and no part of an MSM.
 {{> field}}
 {{> inverse}}
+const MATRICES = {{batches}}u;
 
 @group(0) @binding(0) var<storage, read> left: array<Packed>;
 @group(0) @binding(1) var<storage, read> right: array<Packed>;

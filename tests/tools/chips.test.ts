@@ -74,6 +74,27 @@ test('chips compile with the knobs of a GPU: their own products, 8 slots, privat
   expect(byName(asked)).toEqual(byName(expected));
 });
 
+test.each([
+  ['navi31', 'dot4', []],
+  ['ampere', 'dot4', ['program', 'tables']],
+  ['adreno740', 'dot4', ['program']],
+  ['m1', 'fma', ['program']],
+  ['dg2', 'unsigned', ['program']],
+  ['malig610', 'unsigned', []],
+] as const)('%s pads the private arrays that would take its registers', async (chip, product, padded) => {
+  const asked = await stageKernels({ createMsmEngine }, chip, bn254, {});
+  const ours = createKernels(withProduct(curveContext(bn254), product), undefined, padded);
+  const sourceOf = (name: string) => asked.find((kernel) => kernel.name === name)?.source;
+  expect(sourceOf('run_program')).toBe(ours.program().source);
+  expect(sourceOf('tables_double')).toBe(ours.tables().double.source);
+  // elements of 32 bytes and matrices of 8, so that 1,600 bytes are reached
+  expect(sourceOf('run_program')).toContain(
+    `array<Packed, ${(padded as readonly string[]).includes('program') ? 50 : 12}>`,
+  );
+  const matrices = (padded as readonly string[]).includes('tables') ? 200 : 40;
+  expect(sourceOf('tables_double')).toContain(`const MATRICES = ${matrices}u;`);
+});
+
 test('the digest depends on the knobs', async () => {
   const walkOf = async (tuning: object): Promise<string | undefined> =>
     (await stageKernels({ createMsmEngine }, 'navi31', bn254, tuning)).find(({ name }) => name === 'walk')?.source;
@@ -93,6 +114,7 @@ describe('figures of drivers', () => {
   };
   const expected: Figures = {
     ...{ instructions: 10, registers: 24, spills: 3, memory: 64, waves: 8, cycles: 99, codeBytes: 80 },
+    alone: null,
     compileSeconds: 1.5,
   };
 

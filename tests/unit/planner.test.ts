@@ -6,7 +6,7 @@ import { bn254 } from '../../src/curves/bn254.js';
 import { type CurveContext, curveContext } from '../../src/curves/curve.js';
 import { MsmError } from '../../src/errors.js';
 import { divstepConstants } from '../../src/field/divsteps.js';
-import { gpuKnobs, softwareKnobs } from '../../src/msm/plan/device-profiles.js';
+import { deviceClassOf, gpuKnobs, softwareKnobs, wideKnobs } from '../../src/msm/plan/device-profiles.js';
 import type { Plan, PlanLimits } from '../../src/msm/plan/plan.js';
 import { planMsm, planOne } from '../../src/msm/plan/planner.js';
 import { type Knobs, resolveTuning } from '../../src/msm/plan/tuning.js';
@@ -43,6 +43,7 @@ const portable = {
 const profiles: Record<string, PlanLimits> = {
   software: { ...portable, knobs: softwareKnobs, product: 'signed' as const },
   hardware: { ...portable, knobs: gpuKnobs, product: 'signed' as const },
+  'wide hardware': { ...portable, knobs: wideKnobs, fillsTasks: true, product: 'dot4' as const },
   'roomy hardware': {
     ...portable,
     maxStorageBufferBindingSize: 2 ** 31 - 4,
@@ -120,8 +121,10 @@ describe.each(Object.entries(profiles))('%s', (_, limits) => {
             const bounded = Math.max(1, Math.floor(plan.tuning.additionsPerSubmit / plan.n));
             const wider = planOne(fullWorkload(plan.n, curve), curve, limits, tuning, plan.windowsPerGroup + 1);
             expect(plan.windowsPerGroup, what).toBeLessThanOrEqual(bounded);
-            // or limits the memory
-            const tooMuch = !fits(wider, limits, budget) || wider.scratchBytes > 2 ** 25 + 60 * plan.n;
+            // or limits the memory, where a group has its tasks
+            const isFull = !limits.fillsTasks || plan.levelTasks[0] === plan.tuning.walkerTasks;
+            const isLavish = isFull && wider.scratchBytes > 2 ** 25 + 60 * plan.n;
+            const tooMuch = !fits(wider, limits, budget) || isLavish;
             expect(wider.groups === plan.groups || tooMuch, what).toBe(true);
           }
         }
@@ -140,7 +143,9 @@ describe.each(Object.entries(profiles))('%s', (_, limits) => {
   ])('2^%i scalars take at most %i bytes of scratch', (logn, most) => {
     for (const additionsPerMs of [null, 2 ** 10, 2 ** 14, 2 ** 18]) {
       const load = fullWorkload(2 ** logn, curve);
-      expect(planMsm(load, curve, { ...limits, additionsPerMs }, 256 * MiB, {}).peakBytes).toBeLessThanOrEqual(most);
+      // devices that fill their tasks take what the budget has
+      const bytes = limits.fillsTasks ? 256 * MiB : most;
+      expect(planMsm(load, curve, { ...limits, additionsPerMs }, 256 * MiB, {}).peakBytes).toBeLessThanOrEqual(bytes);
     }
   });
 
@@ -587,5 +592,83 @@ describe('reduction', () => {
         expect((windows - 1) * c).toBeLessThan(bits + 1);
       }
     }
+  });
+});
+
+describe('desktop GPUs', () => {
+  const measured = { ...portable, additionsPerMs: 2.6e6, product: 'dot4' as const };
+  const wide: PlanLimits = { ...measured, knobs: wideKnobs, fillsTasks: true };
+  const budget = 256 * MiB;
+  const planned = (n: number, limits: PlanLimits, of = curve): Plan =>
+    planMsm(fullWorkload(n, of), of, limits, budget, {});
+
+  test('of NVIDIA and AMD fill 2^18 tasks; other adapters keep their knobs', () => {
+    const classOf = (vendor: string, architecture: string, software = false) =>
+      deviceClassOf({ vendor, architecture, software });
+    for (const [vendor, architecture] of [
+      ['nvidia', 'ampere'],
+      ['nvidia', ''],
+      ['amd', 'rdna-3'],
+      ['amd', 'gcn-5'],
+    ] as const)
+      expect(classOf(vendor, architecture)).toMatchObject({ knobs: { walkerTasks: 2 ** 18 }, fillsTasks: true });
+    for (const [vendor, architecture] of [
+      ['apple', 'metal-3'],
+      ['qualcomm', 'adreno-7xx'],
+      ['arm', 'valhall'],
+      ['intel', 'xe-hpg'],
+      ['', ''],
+    ] as const) {
+      expect(classOf(vendor, architecture).knobs, vendor).toEqual({ ...wideKnobs, walkerTasks: 2 ** 17 });
+      expect(classOf(vendor, architecture).fillsTasks, vendor).toBeUndefined();
+    }
+    for (const adapter of [classOf('google', 'swiftshader', true), classOf('mesa', '', true)]) {
+      expect(adapter.knobs).toBe(softwareKnobs);
+      expect(adapter.fillsTasks).toBeUndefined();
+    }
+  });
+
+  test('compute 2^20 scalars in full workgroups, within the default budget and the limits of every device', () => {
+    const plan = planned(2 ** 20, wide);
+    const { walkerSlots, walkerThreadsPerWorkgroup, walkerTasks } = plan.tuning;
+    expect(plan.levelTasks[0]).toBe(walkerTasks);
+    expect(walkerTasks % (walkerSlots * walkerThreadsPerWorkgroup)).toBe(0);
+    expect(plan.n).toBe(2 ** 20);
+    expect(fits(plan, wide, budget)).toBe(true);
+    // entries and partial sums of the largest walk are most of it
+    const entries = plan.n * plan.windowsPerGroup;
+    expect(entries).toBeGreaterThanOrEqual(walkerTasks * plan.tuning.walkerEntriesPerTask);
+    expect(plan.scratch.entriesA).toBe(8 * entries);
+    expect(plan.scratch.entriesB).toBe(8 * entries);
+    expect(plan.scratch.carriesA).toBe(8 * 2 * walkerTasks);
+    expect(plan.scratch.partialsA).toBe(curve.pointBytes * 2 * walkerTasks);
+  });
+
+  test.each([1, 2 ** 10, 2 ** 14, 2 ** 16, 2 ** 18, 2 ** 19, 2 ** 20, 2 ** 22])(
+    'have as many tasks for %i scalars as fit, and never fewer than with little memory',
+    (n) => {
+      for (const of of [curve, curveContext(bls12381)]) {
+        const plan = planned(n, wide, of);
+        const little = planned(n, { ...measured, knobs: gpuKnobs }, of);
+        expect(fits(plan, wide, budget, of)).toBe(true);
+        expect(plan.n).toBe(little.n);
+        expect(plan.groups).toBeLessThanOrEqual(little.groups);
+        const [tasks = 0] = plan.levelTasks;
+        expect(tasks).toBeGreaterThanOrEqual(little.levelTasks[0] as number);
+        if (tasks < plan.tuning.walkerTasks && plan.groups > 1) {
+          const wider = planOne(fullWorkload(plan.n, of), of, wide, {}, plan.windowsPerGroup + 1);
+          expect(wider.groups === plan.groups || !fits(wider, wide, budget, of)).toBe(true);
+        }
+      }
+    },
+  );
+
+  test('have no larger groups than their tasks need', () => {
+    const roomy = { ...wide, maxStorageBufferBindingSize: 2 ** 31 - 4, maxBufferSize: 2 ** 32 };
+    const plan = planMsm(fullWorkload(2 ** 21, curve), curve, roomy, 2 ** 40, {});
+    expect(plan.groups).toBeGreaterThan(1);
+    expect(plan.levelTasks[0]).toBe(2 ** 18);
+    const smaller = planOne(fullWorkload(plan.n, curve), curve, roomy, {}, plan.windowsPerGroup - 1);
+    expect(smaller.levelTasks[0]).toBeLessThan(2 ** 18);
   });
 });

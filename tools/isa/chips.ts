@@ -9,9 +9,16 @@ export interface Chip {
   readonly maker: 'amd' | 'nvidia' | 'intel' | 'qualcomm' | 'arm' | 'apple';
   /** `GPUAdapterInfo.architecture` as Dawn reports it. */
   readonly architecture: string;
+  /** Compute capability, if the compiler is NVIDIA's own and not Mesa's. */
+  readonly sm?: number;
 }
 
-export const chips = {
+const nvidia = (name: string, architecture: string, sm: number): Chip => ({
+  title: `NVIDIA ${name} (sm_${sm})`,
+  ...{ maker: 'nvidia', architecture, sm },
+});
+
+const all = {
   navi31: { title: 'AMD RDNA3 (Navi 31)', maker: 'amd', architecture: 'rdna-3' },
   navi21: { title: 'AMD RDNA2 (Navi 21)', maker: 'amd', architecture: 'rdna-2' },
   navi10: { title: 'AMD RDNA1 (Navi 10)', maker: 'amd', architecture: 'rdna-1' },
@@ -20,8 +27,13 @@ export const chips = {
   vega10: { title: 'AMD GCN5 (Vega 10)', maker: 'amd', architecture: 'gcn-5' },
   raven: { title: 'AMD GCN5 (Raven)', maker: 'amd', architecture: 'gcn-5' },
   polaris10: { title: 'AMD GCN4 (Polaris 10)', maker: 'amd', architecture: 'gcn-4' },
-  ampere: { title: 'NVIDIA Ampere', maker: 'nvidia', architecture: 'ampere' },
-  turing: { title: 'NVIDIA Turing', maker: 'nvidia', architecture: 'turing' },
+  ampere: { title: 'NVIDIA Ampere (NVK)', maker: 'nvidia', architecture: 'ampere' },
+  turing: { title: 'NVIDIA Turing (NVK)', maker: 'nvidia', architecture: 'turing' },
+  sm_75: nvidia('Turing', 'turing', 75),
+  sm_86: nvidia('Ampere', 'ampere', 86),
+  sm_89: nvidia('Ada', 'lovelace', 89),
+  sm_90: nvidia('Hopper', 'hopper', 90),
+  sm_120: nvidia('Blackwell', 'blackwell', 120),
   tgl: { title: 'Intel Xe-LP (Tiger Lake)', maker: 'intel', architecture: 'gen-12lp' },
   dg2: { title: 'Intel Xe-HPG (Arc A770M)', maker: 'intel', architecture: 'gen-12hp' },
   mtl: { title: 'Intel Xe-LPG (Meteor Lake)', maker: 'intel', architecture: 'xe-lpg' },
@@ -35,7 +47,8 @@ export const chips = {
   malig52: { title: 'ARM Mali-G52', maker: 'arm', architecture: 'bifrost' },
 } as const satisfies Readonly<Record<string, Chip>>;
 
-export type ChipName = keyof typeof chips;
+export type ChipName = keyof typeof all;
+export const chips: Readonly<Record<ChipName, Chip>> = all;
 export const chipNames = Object.keys(chips) as ChipName[];
 
 /**

@@ -20,36 +20,43 @@ const ENTRY_POINT = 'dawn_entry_point';
 /** The chip for which Dawn makes SPIR-V. Dawn makes the same for AMD and NVIDIA. */
 const DUMPED_FOR = 'navi31';
 
-const here = fileURLToPath(new URL('.', import.meta.url));
+/** This folder. */
+export const here = fileURLToPath(new URL('.', import.meta.url));
 const folder =
   process.env.GPU_COMPILERS_DIR ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'gpu-compilers');
+
+/** Returns the path of a tree of compilers. @param {string} tree */
+export const compilersIn = (tree) => join(folder, tree);
 
 /** Signals and exit codes of a compiler that used more CPU seconds than gpu-stats.sh allows. */
 const overLimit = ['SIGKILL', 'SIGXCPU', 128 + 9, 128 + 24];
 
 class OverLimitError extends Error {}
 
+const installsAll = 'tools/isa/compilers/setup.sh once as root on Debian or Ubuntu (5 to 15 minutes, about 2 GB)';
+const installsNvidia =
+  "tools/isa/compilers/nvidia-setup.sh once (2 minutes, 330 MB); it installs NVIDIA's own alone, for sm_75 to sm_120";
+
 /** The compilers are not installed on this machine. */
 class NoCompilersError extends CommandError {
-  constructor() {
+  constructor(how = installsAll) {
     super(
       2,
       `the compilers of GPUs are missing or out of date in ${folder} (GPU_COMPILERS_DIR sets another folder).\n` +
-        'To install them, run tools/isa/compilers/setup.sh once as root on Debian or Ubuntu (5 to 15 minutes, about 2 GB). ' +
-        'Only tools/isa needs them.',
+        `To install them, run ${how}. Only tools/isa needs them.`,
     );
   }
 }
 
 /**
- * Runs a program and returns its output.
+ * Runs a program and returns what it prints.
  *
  * @param {string} program
  * @param {readonly string[]} args
- * @returns {Promise<string>}
+ * @returns {Promise<{ output: string, notes: string }>} the last 2,000 characters as notes
  * @throws NoCompilersError, OverLimitError
  */
-const run = (program, args) =>
+export const runForBoth = (program, args) =>
   new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     /** @type {Buffer[]} */
@@ -62,7 +69,7 @@ const run = (program, args) =>
     child.once('error', reject);
     child.once('close', (code, signal) => {
       const text = Buffer.concat(printed).toString();
-      if (code === 0 || (signal === 'SIGKILL' && text !== '')) resolve(text);
+      if (code === 0 || (signal === 'SIGKILL' && text !== '')) resolve({ output: text, notes: complaint });
       else if (code === 2) reject(new NoCompilersError());
       else if (overLimit.includes(signal ?? code ?? 0))
         reject(new OverLimitError(`${program} ${args.join(' ')}: reached its CPU limit`));
@@ -70,10 +77,13 @@ const run = (program, args) =>
     });
   });
 
+/** Runs a program and returns its output. @param {string} program @param {readonly string[]} args */
+const run = async (program, args) => (await runForBoth(program, args)).output;
+
 const script = join(here, 'compilers', 'gpu-stats.sh');
 
 /** Hashes some texts to a file name. @param {readonly (string | Uint8Array)[]} parts */
-const hashOf = (parts) => {
+export const hashOf = (parts) => {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(part).update('\0');
   return hash.digest('hex').slice(0, 32);
@@ -97,16 +107,30 @@ const cacheOf = (tree) => {
  * @param {string} path
  * @param {string | Uint8Array} content
  */
-const writeWhole = (path, content) => {
+export const writeWhole = (path, content) => {
   const temporary = `${path}.${process.pid}`;
   writeFileSync(temporary, content);
   renameSync(temporary, path);
 };
 
-/** Checks that all trees are installed. @throws NoCompilersError */
-export function assertCompilers() {
-  for (const tree of ['amd64', 'arm64', 'apple'])
-    if (!existsSync(join(folder, tree, '.complete'))) throw new NoCompilersError();
+/** @param {string} tree */
+const isInstalled = (tree) => existsSync(join(folder, tree, '.complete'));
+const hasMesa = () => ['amd64', 'arm64', 'apple'].every(isInstalled);
+
+/** Checks that any compilers are installed. @throws NoCompilersError */
+export function assertSomeCompilers() {
+  if (!hasMesa() && !isInstalled('nvidia')) throw new NoCompilersError();
+}
+
+/**
+ * Checks that the compilers of some chips are installed.
+ *
+ * @param {readonly Pick<import('./chips.js').Chip, 'sm'>[]} chips
+ * @throws NoCompilersError
+ */
+export function assertCompilers(chips) {
+  if (chips.some(({ sm }) => sm === undefined) && !hasMesa()) throw new NoCompilersError();
+  if (chips.some(({ sm }) => sm !== undefined) && !isInstalled('nvidia')) throw new NoCompilersError(installsNvidia);
 }
 
 /** Returns the cache path of a kernel's SPIR-V. @param {ChipKernel} kernel @param {readonly string[]} flags Dawn's flags */

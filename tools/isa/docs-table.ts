@@ -18,6 +18,10 @@ export const tableChips: readonly ChipName[] = [
   'navi21',
   'vega10',
   'ampere',
+  'sm_75',
+  'sm_86',
+  'sm_90',
+  'sm_120',
   'dg2',
   'adreno740',
   'adreno660',
@@ -70,7 +74,10 @@ export const sourcesOf = async (kernels: ReadonlyMap<ChipName, readonly ChipKern
  */
 const mainFigure = ({ cycles, instructions }: Figures): number => cycles ?? instructions;
 
-const isTimed = (chip: ChipName): boolean => !['nvidia', 'qualcomm'].includes(chips[chip].maker);
+const isTimed = (chip: ChipName): boolean => {
+  const { maker, sm } = chips[chip];
+  return sm !== undefined || !['nvidia', 'qualcomm'].includes(maker);
+};
 
 const markdown = (lines: readonly (readonly string[])[]): string[] => {
   const [head = [], ...rows] = lines.map((line) => `| ${line.join(' | ')} |`);

@@ -15,6 +15,8 @@ export interface Figures {
   readonly waves: number | null;
   /** Cycles that the driver estimates; less is better. */
   readonly cycles: number | null;
+  /** Cycles of a warp that has its part of the chip for itself; memory not counted. */
+  readonly alone: number | null;
   readonly codeBytes: number | null;
   readonly compileSeconds: number;
 }
@@ -42,6 +44,18 @@ const fromShaderDb = (line: string): Statistics => {
 type Read = (name: string) => number;
 type OwnFigures = Omit<Figures, 'compileSeconds'>;
 
+/** Figures of NVIDIA's own compiler; see nvidia-sass.ts. */
+const ownNvidia = (read: Read): OwnFigures => ({
+  instructions: read('instructions'),
+  registers: read('registers'),
+  spills: read('spill bytes'),
+  memory: read('stack bytes'),
+  waves: read('warps'),
+  cycles: read('bound'),
+  alone: read('alone'),
+  codeBytes: 16 * read('instructions'),
+});
+
 /** Figures of each maker's driver. */
 const readers: Readonly<Record<Chip['maker'], (read: Read, chip: ChipName, all: Statistics) => OwnFigures>> = {
   amd: (read) => ({
@@ -51,9 +65,11 @@ const readers: Readonly<Record<Chip['maker'], (read: Read, chip: ChipName, all: 
     memory: read('Scratch size'),
     waves: read('Subgroups per SIMD'),
     cycles: read('Inverse Throughput'),
+    alone: null,
     codeBytes: read('Code size'),
   }),
   nvidia: (read, chip) => {
+    if (chips[chip].sm !== undefined) return ownNvidia(read);
     const registers = read('Number of GPRs');
     // registers are allocated in units of eight
     const fit = Math.floor(WARP_REGISTERS / (8 * Math.ceil(registers / 8)));
@@ -64,6 +80,7 @@ const readers: Readonly<Record<Chip['maker'], (read: Read, chip: ChipName, all: 
       memory: read('SLM Size'),
       waves: Math.min(fit, warps[chip] as number),
       cycles: null,
+      alone: null,
       codeBytes: read('Code Size'),
     };
   },
@@ -74,6 +91,7 @@ const readers: Readonly<Record<Chip['maker'], (read: Read, chip: ChipName, all: 
     memory: read('Scratch Memory Size'),
     waves: read('Max dispatch width'),
     cycles: read('Cycle Count'),
+    alone: null,
     codeBytes: null,
   }),
   qualcomm: (read) => ({
@@ -84,6 +102,7 @@ const readers: Readonly<Record<Chip['maker'], (read: Read, chip: ChipName, all: 
     waves: read('Max Waves Per Core'),
     cycles: null,
     // the driver counts words
+    alone: null,
     codeBytes: 4 * read('Code size'),
   }),
   apple: (read) => ({
@@ -93,6 +112,7 @@ const readers: Readonly<Record<Chip['maker'], (read: Read, chip: ChipName, all: 
     memory: read('Scratch'),
     waves: read('Threads'),
     cycles: read('ALU'),
+    alone: null,
     codeBytes: read('Code size'),
   }),
   arm: (_, chip, all) => {
@@ -104,6 +124,7 @@ const readers: Readonly<Record<Chip['maker'], (read: Read, chip: ChipName, all: 
       memory: null,
       waves: read('threads'),
       cycles: read('cycles'),
+      alone: null,
       codeBytes: 16 * read('quadwords'),
     };
   },

@@ -25,7 +25,7 @@ import {
 } from '../../scripts/command-line.mjs';
 import { writeSection } from '../../scripts/docs-section.mjs';
 import { knobOptions } from '../../scripts/knob-options.mjs';
-import { assertCompilers } from './compilers.mjs';
+import { assertCompilers, assertSomeCompilers } from './compilers.mjs';
 import { measure } from './measure.mjs';
 
 /** @typedef {import('../../scripts/builds.mjs').Isa} Isa */
@@ -44,7 +44,7 @@ const own = {
     oneOf('bn254', 'bls12-381', 'p256', 'secp192r1', 'bn254-g2', 'bls12-381-g2', 'bls12-377-g2'),
   ),
   tuning: repeatable('walkerSlots=4', 'a knob by its name in `tuning`; may be repeated'),
-  write: flag('write the table of docs/reference/chips.md; only --json may be given with it'),
+  write: flag('write the tables of docs/reference; only --json may be given with it'),
   json: valued('FILE', 'also write all statistics of the drivers to a file', outputFile),
 };
 
@@ -116,9 +116,13 @@ async function choose({ stageKernels, fieldKernels, ownLibrary, curves }, chips,
   return wanted;
 }
 
-/** Compiles the kernels of the table in docs/reference/chips.md, and writes it. @param {Isa} isa */
+/**
+ * Compiles the kernels of the table in docs/reference/chips.md, and writes it and the predictions.
+ *
+ * @param {Isa} isa
+ */
 async function writeTable(isa) {
-  const { tableChips, kernelsOfTable, sourcesOf, docsTable } = isa;
+  const { tableChips, kernelsOfTable, sourcesOf, docsTable, cards, kernelsOfPrediction } = isa;
   /** @type {Map<ChipName, import('./kernels.js').ChipKernel[]>} */
   const kernels = new Map();
   for (const chip of tableChips) kernels.set(chip, await kernelsOfTable(chip));
@@ -127,13 +131,21 @@ async function writeTable(isa) {
     [...kernels].map(([chip, own]) => ({ chip, side: 0, kernels: own })),
   );
   writeSection('docs/reference/chips.md', 'isa', docsTable(await sourcesOf(kernels), rows, drivers));
+  const more = [];
+  for (const { chip } of cards) {
+    if (kernels.has(chip)) continue;
+    const names = Object.values(kernelsOfPrediction(chip));
+    more.push({ chip, side: 0, kernels: (await kernelsOfTable(chip)).filter(({ title }) => names.includes(title)) });
+  }
+  const all = [...compiled, ...(await measure(isa, more)).compiled];
+  writeSection('docs/reference/performance.md', 'isa', isa.predictionTable(isa.cyclesOfCards(all)));
   return compiled;
 }
 
 /** Compiles kernels and prints the report. @param {readonly string[]} args */
 async function compile(args) {
   // missing compilers are reported before a build
-  assertCompilers();
+  assertSomeCompilers();
   const isa = await openIsa();
   const { values, words: more } = readArguments({ ...own, ...settingOptions(isa) }, args);
   const { gpu, kernels: words, curve = 'bn254', tuning, write, json, ...knobs } = values;
@@ -148,6 +160,7 @@ async function compile(args) {
     if (chip === undefined) throw new UsageError(`--gpu: '${name}' is not one of ${isa.chipNames.join(', ')}`);
     return chip;
   });
+  assertCompilers((write ? isa.tableChips : chips).map((name) => isa.chips[name]));
   /** @type {readonly import('./measure.mjs').Compiled[]} */
   let compiled;
   if (write) compiled = await writeTable(isa);

@@ -1,5 +1,6 @@
 import { progress } from '../../scripts/command-line.mjs';
 import { statisticsOf, toSpirv } from './compilers.mjs';
+import { nvidiaStatisticsOf } from './nvidia.mjs';
 
 /** @typedef {import('./chips.js').ChipName} ChipName */
 /** @typedef {import('./kernels.js').ChipKernel} ChipKernel */
@@ -47,18 +48,24 @@ async function someAtATime(items, work) {
  * @param {import('../../scripts/builds.mjs').Isa} isa
  * @param {readonly Wanted[]} wanted
  */
-export async function measure({ takesVulkanMemoryModel, figuresOf, driverOf }, wanted) {
+export async function measure(isa, wanted) {
+  const { chips, takesVulkanMemoryModel, figuresOf, driverOf } = isa;
   progress('Dawn compiles to SPIR-V …');
-  /** @type {(Omit<Compiled, 'statistics'> & { spirv: string })[]} */
+  /** @type {(Omit<Compiled, 'statistics'> & { compile: () => Promise<Compiled['statistics']> })[]} */
   const all = [];
   for (const { chip, side, kernels } of wanted) {
-    const paths = await toSpirv(kernels, takesVulkanMemoryModel(chip));
-    for (const [i, spirv] of paths.entries()) all.push({ chip, side, kernel: kernels[i]?.title ?? '', spirv });
+    const { sm } = /** @type {import('./chips.js').Chip} */ (chips[chip]);
+    const paths = sm === undefined ? await toSpirv(kernels, takesVulkanMemoryModel(chip)) : [];
+    for (const [i, kernel] of kernels.entries()) {
+      const compile = () =>
+        sm === undefined ? statisticsOf(chip, /** @type {string} */ (paths[i])) : nvidiaStatisticsOf(isa, sm, kernel);
+      all.push({ chip, side, kernel: kernel.title, compile });
+    }
   }
   let begun = 0;
-  const compiled = await someAtATime(all, async ({ spirv, ...which }) => {
+  const compiled = await someAtATime(all, async ({ compile, ...which }) => {
     progress(`${++begun} of ${all.length}: ${which.kernel} on ${which.chip} …`);
-    return { ...which, statistics: await statisticsOf(which.chip, spirv) };
+    return { ...which, statistics: await compile() };
   });
   progress('');
   const sides = [...new Set(wanted.map(({ side }) => side))];

@@ -22,6 +22,7 @@ export const figureHeads: readonly (readonly [keyof Figures, string])[] = [
   ['memory', 'memory'],
   ['waves', 'waves'],
   ['cycles', 'cycles'],
+  ['alone', 'alone'],
   ['codeBytes', 'code bytes'],
   ['compileSeconds', 'compile s'],
 ];

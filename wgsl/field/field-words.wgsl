@@ -112,6 +112,14 @@ fn field_pack_any(a: Tight) -> Packed {
   return field_pack(field_canonical(a));
 {{/roomInWords}}
 }
+{{#dots}}
+
+// A function because naga 30, when it writes Metal, declares a variable named after the operand in
+// front of every dot4U8Packed: for an operand of two of them twice. Here each operand has one.
+fn dot4(a: u32, b: u32) -> u32 {
+  return dot4U8Packed(a, b);
+}
+{{/dots}}
 {{#products}}
 
 // Returns a·b/R, or a²/R of one operand.

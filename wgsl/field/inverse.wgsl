@@ -58,8 +58,8 @@ fn apply_to_wide(u: u32, v: u32, q: u32, r: u32, d: Wide, e: Wide) -> WidePair {
 }
 
 // The rows of all batches. f and g need them at once, d and e can wait; one pair after the other
-// takes half of the registers.
-var<private> matrices: array<vec2<u32>, {{batches}}>;
+// takes half of the registers. The kernel declares MATRICES, {{batches}} or more.
+var<private> matrices: array<vec2<u32>, MATRICES>;
 
 fn short_from(a: Canonical) -> Short {
 {{#toShort}}

@@ -43,7 +43,7 @@ fn run_program(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgr
   if (point_is_infinity(given) || !packed_is_canonical(given.x) || !packed_is_canonical(given.y)) {
     return;
   }
-  var registers: array<Packed, {{registers}}>;
+  var registers: array<Packed, {{arrayLength}}>;
   registers[0] = given.x;
   registers[1] = given.y;
   var refused = false;

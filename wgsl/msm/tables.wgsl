@@ -15,6 +15,7 @@
 {{> field}}
 {{#double}}
 {{> inverse}}
+const MATRICES = {{matrices}}u;
 {{/double}}
 {{> point}}
 {{> hash_chain}}

@@ -6,7 +6,7 @@ import { fieldView } from '../../../src/field/wgsl.js';
 import { type Kernel, kernel } from '../../../src/shaders/kernel.js';
 import { renderShader } from '../../../src/shaders/partials.js';
 import { Random } from '../../oracle/known-bases.js';
-import { ChainConfig, libraryVariant } from '../kernels.js';
+import { ChainConfig, libraryVariant, matrices } from '../kernels.js';
 import type { Subject } from '../rig.js';
 import columns from './columns.wgsl?template';
 import template from './kernel.wgsl?template';
@@ -56,7 +56,7 @@ export const batchKernel = (m: Modulus, batch: BatchInversion): Kernel => {
     ],
     {
       declarations: renderShader(
-        [['field', '>'], ['inverse', '>'], ...trick, ...(scope === 'thread' ? [alone] : columns)],
+        [['field', '>'], ['inverse', '>'], ...matrices, ...trick, ...(scope === 'thread' ? [alone] : columns)],
         view,
       ),
       structs: ChainConfig.wgsl,

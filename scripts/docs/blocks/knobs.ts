@@ -9,6 +9,7 @@ import {
   gpuKnobs,
   productFor,
   softwareKnobs,
+  wideKnobs,
 } from '../../../src/msm/plan/device-profiles.js';
 import type { Blocks } from '../blocks.js';
 import { type Member, membersOf } from '../declarations.js';
@@ -69,7 +70,10 @@ const defaultOf = ({ name, defaultValue }: Member, kind: keyof typeof adapters):
   const knobs = kind === 'gpu' ? gpuKnobs : softwareKnobs;
   if (name === 'additionsPerSubmit' && knobs.additionsPerSubmit === null)
     return `${numberOf(UNMEASURED_BOUND)}, and once measured those of ${SUBMIT_MS} ms`;
-  return show(defaultsOf(knobs)[name as keyof Tuning]);
+  const [usual, wide] = [knobs, kind === 'gpu' ? wideKnobs : knobs].map((each) =>
+    show(defaultsOf(each)[name as keyof Tuning]),
+  ) as [string, string];
+  return usual === wide ? usual : `${usual}, on NVIDIA and AMD ${wide}`;
 };
 
 /**

@@ -5,13 +5,12 @@ import { type PointSource, readerOf } from '../../curves/point-source.js';
 import type { Upload } from '../../gpu/submission.js';
 import type { DeviceView } from '../../session/operation.js';
 import type { Command, Slice } from '../../shaders/commands.js';
-import type { Kernel } from '../../shaders/kernel.js';
 import { groupsFor } from '../../shaders/limits.js';
 import { additionsPerSubmitOf } from '../plan/device-defaults.js';
 import { decompression } from '../programs/decompress.js';
 import { edwardsImage } from '../programs/edwards.js';
 import { membershipTest } from '../programs/subgroup.js';
-import { PROGRAM_THREADS, type Program, ProgramConfig, programKernel } from '../stages/program.js';
+import { PROGRAM_THREADS, type Program, ProgramConfig } from '../stages/program.js';
 import { limitsOf, type MsmSetup } from './setup.js';
 
 /** A program that changes or checks points in place. */
@@ -24,12 +23,8 @@ export interface PointProgram {
   commands(count: number, first: number, points: Slice, rejects: number): Command[];
 }
 
-/** Kernel and programs of a curve; made once. */
-interface Made {
-  readonly kernel: Kernel;
-  readonly programs: Map<string, Program>;
-}
-const madeFor = new WeakMap<CurveContext, Made>();
+/** Programs of a curve by name; each is made once. */
+const madeFor = new WeakMap<CurveContext, Map<string, Program>>();
 
 /** Number of program steps that take as long as an addition of the walk. */
 const STEPS_PER_ADDITION = 8;
@@ -45,11 +40,11 @@ const pointProgram = (
   make: () => Program,
   writes: boolean,
 ): PointProgram => {
-  const { curve, tuning } = device.setup;
-  const made = madeFor.get(curve) ?? { kernel: programKernel(curve), programs: new Map<string, Program>() };
-  madeFor.set(curve, made);
-  const { steps, constants } = made.programs.get(name) ?? make();
-  made.programs.set(name, { steps, constants });
+  const { curve, kernels, tuning } = device.setup;
+  const programs = madeFor.get(curve) ?? new Map<string, Program>();
+  madeFor.set(curve, programs);
+  const { steps, constants } = programs.get(name) ?? make();
+  programs.set(name, { steps, constants });
   const [program, values] = [{ buffer: `${phase}-program` }, { buffer: `${phase}-constants` }];
   const bound = additionsPerSubmitOf(limitsOf(device), tuning) * STEPS_PER_ADDITION;
   const most = Math.max(LEAST_POINTS, Math.floor(bound / steps.length));
@@ -68,7 +63,7 @@ const pointProgram = (
           {
             kind: 'dispatch',
             phase,
-            kernel: made.kernel,
+            kernel: kernels.program(),
             config: ProgramConfig.pack({
               begin,
               end,

@@ -33,6 +33,7 @@ export const planLimits = (
   additionsPerMs: number | null,
 ): PlanLimits => ({
   knobs: deviceClassOf(adapter).knobs,
+  fillsTasks: deviceClassOf(adapter).fillsTasks,
   product,
   additionsPerMs,
   maxStorageBufferBindingSize: limits.maxStorageBufferBindingSize,
@@ -71,7 +72,8 @@ export const msmConfigure = (curve: CurveContext, wanted: Knobs): Configure<MsmS
     const refusal = product === 'dot4' ? dot4Refusal(curve, adapter.software, instrument !== undefined) : null;
     if (refusal !== null) throw badArgument(refusal);
     const own = withProduct(curve, product);
-    return { curve: own, kernels: createKernels(own, instrument?.walk), tuning, chipProduct };
+    const kernels = createKernels(own, instrument?.walk, deviceClassOf(adapter).padded);
+    return { curve: own, kernels, tuning, chipProduct };
   };
   return {
     make: (open) => make(open, wanted),

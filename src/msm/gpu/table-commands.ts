@@ -1,21 +1,11 @@
 /** Commands that make tables of bases, for loads with `precompute`. */
-import type { CurveContext } from '../../curves/curve.js';
 import type { DeviceView } from '../../session/operation.js';
 import type { Command, Slice } from '../../shaders/commands.js';
 import { groupsFor } from '../../shaders/limits.js';
 import { additionsPerSubmitOf } from '../plan/device-defaults.js';
 import type { TableShape } from '../plan/workload.js';
-import { DoubleConfig, SpreadConfig, TABLES_THREADS, type TablesKernels, tablesKernels } from '../stages/tables.js';
+import { DoubleConfig, SpreadConfig, TABLES_THREADS } from '../stages/tables.js';
 import { limitsOf, type MsmSetup } from './setup.js';
-
-const made = new WeakMap<CurveContext, TablesKernels>();
-
-/** Returns the kernels of a curve, rendered once. */
-const kernelsOf = (curve: CurveContext): TablesKernels => {
-  const kernels = made.get(curve) ?? tablesKernels(curve);
-  made.set(curve, kernels);
-  return kernels;
-};
 
 /**
  * Returns the commands that copy `count` points to table 0 of `target` and double each table to the
@@ -28,8 +18,8 @@ export const tableCommands = (
   points: Slice,
   target: Slice,
 ): Command[] => {
-  const { curve, tuning } = device.setup;
-  const { spread, double } = kernelsOf(curve);
+  const { kernels, tuning } = device.setup;
+  const { spread, double } = kernels.tables();
   const most = Math.max(1, Math.floor(additionsPerSubmitOf(limitsOf(device), tuning) / count));
   const groups = groupsFor(count, TABLES_THREADS);
   const commands: Command[] = [

@@ -6,6 +6,8 @@ import type { ClassKnobs } from './device-profiles.js';
 export interface DeviceProfile {
   /** Defaults of its class of adapters. */
   readonly knobs: ClassKnobs;
+  /** Whether a group of windows should have entries for all tasks. */
+  readonly fillsTasks?: boolean | undefined;
   /** The product that the device computes fastest. */
   readonly product: FieldProduct;
   /** Additions per millisecond in the walk, measured by an earlier run; null before. */

@@ -2,6 +2,7 @@ import type { AdapterDescription } from '../../api/device.js';
 import type { Tuning } from '../../api/tuning.js';
 import type { CurveContext } from '../../curves/curve.js';
 import type { FieldProduct } from '../../field/modulus.js';
+import type { KernelWithArray } from '../../shaders/local-arrays.js';
 import { MOST_SORT_THREADS } from '../stages/sort.js';
 
 /** Knobs whose defaults depend on the class of the adapter. */
@@ -28,6 +29,12 @@ export const gpuKnobs: ClassKnobs = {
   sortEntriesPerThread: 32,
   additionsPerSubmit: null,
 };
+
+/**
+ * Large desktop GPUs have 384 to 528 schedulers, and a walk with one warp on each waits half of the
+ * time. With 8 slots 2^18 tasks are 1,024 warps.
+ */
+export const wideKnobs: ClassKnobs = { ...gpuKnobs, walkerTasks: 2 ** 18 };
 
 /**
  * A software adapter has a few cores, no latency to hide and no screen to hold up: few threads with
@@ -72,6 +79,13 @@ interface DeviceClass {
   readonly digitNs: number;
   readonly trust: Trust;
   readonly knobs: ClassKnobs;
+  /**
+   * Whether a group of windows should have entries for all tasks, as memory and limits allow. Else
+   * a group takes little memory.
+   */
+  readonly fillsTasks?: true;
+  /** Kernels whose private arrays are padded; none by default. */
+  readonly padded?: readonly KernelWithArray[];
 }
 
 /** Matches `vendor architecture`, as WebGPU names them. */
@@ -81,9 +95,14 @@ const named =
     names.test(`${vendor} ${architecture}`.toLowerCase());
 
 const bytesProduct = { product: 'dot4', feature: 'packed_4x8_integer_dot_product' } as const;
-const nvidia = { fixedMs: 4, digitNs: 3, trust: 'known', knobs: gpuKnobs } as const;
-const amd = nvidia;
-const qualcomm = { fixedMs: 8, digitNs: 40, trust: 'known', knobs: gpuKnobs } as const;
+const amd = { fixedMs: 4, digitNs: 3, trust: 'known', knobs: wideKnobs, fillsTasks: true } as const;
+const nvidia = { ...amd, padded: ['program', 'tables'] } as const;
+// with its array in registers run_program takes up to twice the instructions
+// (docs/reference/chips.md)
+const known = { trust: 'known', knobs: gpuKnobs, padded: ['program'] } as const;
+const apple = { fixedMs: 5, digitNs: 11, ...known } as const;
+const qualcomm = { fixedMs: 8, digitNs: 40, ...known } as const;
+const intel = { fixedMs: 6, digitNs: 50, ...known } as const;
 const software = { fixedMs: 20, digitNs: 600, trust: 'software', knobs: softwareKnobs } as const;
 
 /**
@@ -111,14 +130,14 @@ const classes: readonly DeviceClass[] = [
   { matches: named(/^nvidia /), product: 'unsigned', ...nvidia },
   { matches: named(/^amd rdna-[2-9]/), ...bytesProduct, ...amd },
   { matches: named(/^amd /), product: 'unsigned', ...amd },
-  { matches: named(/^apple /), product: 'fma', fixedMs: 5, digitNs: 11, trust: 'known', knobs: gpuKnobs },
+  { matches: named(/^apple /), product: 'fma', ...apple },
   { matches: named(/^qualcomm adreno-[7-9]/), ...bytesProduct, ...qualcomm },
   { matches: named(/^qualcomm /), product: 'fma', ...qualcomm },
   {
     matches: named(/^(arm|img-tec|imagination|samsung) /),
     ...{ product: 'unsigned', fixedMs: 10, digitNs: 120, trust: 'known', knobs: gpuKnobs },
   },
-  { matches: named(/^intel /), product: 'unsigned', fixedMs: 6, digitNs: 50, trust: 'known', knobs: gpuKnobs },
+  { matches: named(/^intel /), product: 'unsigned', ...intel },
 ];
 
 const unknown: DeviceClass = {

@@ -1,17 +1,22 @@
 import type { CurveContext } from '../../curves/curve.js';
 import type { Kernel, KernelPart } from '../../shaders/kernel.js';
+import type { KernelWithArray } from '../../shaders/local-arrays.js';
 import { decomposeKernel } from './decompose.js';
 import { digestKernel } from './digest.js';
 import { importKernel } from './import.js';
 import { partitionKernel } from './partition.js';
+import { programKernel } from './program.js';
 import { reduceKernel } from './reduce.js';
 import { type SortKernels, sortKernels } from './sort.js';
+import { type TablesKernels, tablesKernels } from './tables.js';
 import { type WalkShape, walkKernel } from './walk.js';
 
 /** The kernels of one curve; each is rendered once. */
 export interface Kernels {
   readonly curve: CurveContext;
+  program(): Kernel;
   importPoints(): Kernel;
+  tables(): TablesKernels;
   digest(): Kernel;
   decompose(): Kernel;
   sort(threads: number, perThread: number): SortKernels;
@@ -31,10 +36,19 @@ const once = <Argument extends unknown[], Result>(make: (...argument: Argument) 
   };
 };
 
-/** @param walkPart kernel part that walks include whose shape is `instrumented` */
-export const createKernels = (curve: CurveContext, walkPart?: KernelPart): Kernels => ({
+/**
+ * @param walkPart kernel part that walks include whose shape is `instrumented`
+ * @param padded kernels whose private arrays are padded (`localLength`)
+ */
+export const createKernels = (
+  curve: CurveContext,
+  walkPart?: KernelPart,
+  padded: readonly KernelWithArray[] = [],
+): Kernels => ({
   curve,
+  program: once(() => programKernel(curve, padded.includes('program'))),
   importPoints: once(() => importKernel(curve)),
+  tables: once(() => tablesKernels(curve, padded.includes('tables'))),
   digest: once(digestKernel),
   decompose: once(() => decomposeKernel(curve)),
   sort: once(sortKernels),

@@ -5,6 +5,7 @@ import { Y_ODD } from '../../curves/point-source.js';
 import { elementToMontgomery, type Field, writeElement } from '../../field/field.js';
 import { stageKernel } from '../../shaders/hash-chain.js';
 import type { Kernel } from '../../shaders/kernel.js';
+import { localLength } from '../../shaders/local-arrays.js';
 import { struct } from '../../shaders/struct.js';
 
 /** Config of the stage that runs a program of field operations on points. */
@@ -150,7 +151,8 @@ export class ProgramWriter {
   }
 }
 
-export const programKernel = ({ coordinates }: CurveContext): Kernel =>
+/** @param pads whether its private array is padded (`localLength`) */
+export const programKernel = ({ coordinates }: CurveContext, pads = false): Kernel =>
   stageKernel(
     'run_program',
     template,
@@ -163,7 +165,7 @@ export const programKernel = ({ coordinates }: CurveContext): Kernel =>
     {
       ...coordinates.view(),
       threads: PROGRAM_THREADS,
-      registers: REGISTERS,
+      arrayLength: localLength(REGISTERS, coordinates.bytes, pads),
       lastRegister: REGISTERS - 1,
       pairs: coordinates.degree === 2,
       odd: Y_ODD,

@@ -1,7 +1,9 @@
 import template from '../../../wgsl/msm/tables.wgsl?template';
 import type { CurveContext } from '../../curves/curve.js';
+import { divstepConstants } from '../../field/divsteps.js';
 import { stageKernel } from '../../shaders/hash-chain.js';
 import type { Binding, Kernel } from '../../shaders/kernel.js';
+import { localLength } from '../../shaders/local-arrays.js';
 import { type Struct, struct } from '../../shaders/struct.js';
 
 /** Config of the kernel that moves imported points to table 0. */
@@ -28,7 +30,11 @@ export interface TablesKernels {
   readonly double: Kernel;
 }
 
-export const tablesKernels = (curve: CurveContext): TablesKernels => {
+/** Bytes of a matrix of the inversion. */
+const MATRIX_BYTES = 8;
+
+/** @param pads whether its private array is padded (`localLength`) */
+export const tablesKernels = (curve: CurveContext, pads = false): TablesKernels => {
   const make = <Field extends string>(part: 'spread' | 'double', config: Struct<Field>, ...bindings: Binding[]) =>
     stageKernel(
       `tables_${part}`,
@@ -40,6 +46,7 @@ export const tablesKernels = (curve: CurveContext): TablesKernels => {
         spread: part === 'spread',
         double: part === 'double',
         threads: TABLES_THREADS,
+        matrices: localLength(divstepConstants(curve.field).batches, MATRIX_BYTES, pads),
         hasA: !curve.coordinates.isZero(curve.a),
         aLimbs: curve.coordinates.literal(curve.a),
       },

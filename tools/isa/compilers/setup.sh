@@ -7,6 +7,7 @@
 # ~/.cache/gpu-compilers). After an update of this project, run it again: 1 second.
 #
 #   amd64 tree: AMD (RADV), NVIDIA from Turing on (NVK), Intel (ANV)
+#   nvidia tree: NVIDIA's own compiler (nvidia-setup.sh)
 #   arm64 tree, under qemu: Qualcomm Adreno 6xx and 7xx (Turnip), ARM Mali (PanVK),
 #     Apple M1 (Honeykrisp)
 set -euo pipefail
@@ -37,4 +38,5 @@ tree arm64
 vkstats=vkstats-$(cksum <"$here/vkstats.c" | cut -d' ' -f1)
 gcc -O1 -o "$dir/amd64/$vkstats" "$here/vkstats.c" "$dir"/amd64/usr/lib/x86_64-linux-gnu/libvulkan.so.1 -Wl,--allow-shlib-undefined
 aarch64-linux-gnu-gcc -O1 -I/usr/include -o "$dir/arm64/$vkstats" "$here/vkstats.c" "$dir"/arm64/usr/lib/aarch64-linux-gnu/libvulkan.so.1 -Wl,--allow-shlib-undefined
+"$here/nvidia-setup.sh"
 echo "compilers are in $dir; try: npm --prefix tools/isa start -- --gpu navi31"

@@ -1,0 +1,78 @@
+/**
+ * Runs NVIDIA's own compilers, which compilers/nvidia-setup.sh installs: WGSL → Metal (naga) → CUDA
+ * C++ → PTX (NVRTC) → machine code (ptxas) → text (nvdisasm).
+ */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { compilersIn, hashOf, here, runForBoth, writeWhole } from './compilers.mjs';
+
+/** @typedef {import('../../scripts/builds.mjs').Isa} Isa */
+/** @typedef {import('./kernels.js').ChipKernel} ChipKernel */
+/** @typedef {import('./compilers.mjs').Statistics} Statistics */
+
+const folder = compilersIn('nvidia');
+const shim = join(here, 'compilers', 'metal-shim.h');
+
+/**
+ * The architecture that PTX is made for, one for all chips: from compute_100 on NVRTC has another
+ * front end, which unrolls the inversion of the walk to 24,617 instructions.
+ */
+const PTX_ARCHITECTURE = '75';
+
+/** Bounds checks as Dawn's: buffers are checked, and private arrays are clamped. */
+const CHECKS = ['--index-bounds-check-policy', 'Restrict', '--buffer-bounds-check-policy', 'ReadZeroSkipWrite'];
+
+/** @param {string} name */
+const naga = (name) => join(folder, 'bin', name);
+/** @param {string} name */
+const cuda = (name) => join(folder, 'cuda', 'bin', name);
+
+/**
+ * Returns a kernel in CUDA C++.
+ *
+ * @param {Isa} isa
+ * @param {Pick<ChipKernel, 'name' | 'source'>} kernel
+ * @param {string} temporary a folder
+ */
+async function translated({ forNaga, toCuda, threadsOf }, { name, source }, temporary) {
+  const [wgsl, metal] = [join(temporary, 'kernel.wgsl'), join(temporary, 'kernel.metal')];
+  writeFileSync(wgsl, forNaga(source));
+  await runForBoth(naga('naga'), ['--metal-version', '2.4', ...CHECKS, wgsl, metal]);
+  return toCuda(readFileSync(metal, 'utf8'), name, threadsOf(source));
+}
+
+/**
+ * Returns the statistics of a kernel on a chip, or finds them in the cache.
+ *
+ * @param {Isa} isa
+ * @param {number} sm compute capability of the chip
+ * @param {Pick<ChipKernel, 'name' | 'source'>} kernel
+ * @returns {Promise<Statistics>}
+ */
+export async function nvidiaStatisticsOf(isa, sm, kernel) {
+  const cache = join(folder, 'cache');
+  mkdirSync(cache, { recursive: true });
+  const temporary = mkdtempSync(join(tmpdir(), 'webgpu-msm-nvidia-'));
+  try {
+    const text = await translated(isa, kernel, temporary);
+    const model = readFileSync(join(here, 'nvidia-sass.ts'));
+    const path = join(cache, `${hashOf([`${sm}`, text, readFileSync(shim), model])}.json`);
+    if (!existsSync(path)) {
+      const [source, ptx, code] = ['kernel.cu', 'kernel.ptx', 'kernel.cubin'].map((name) => join(temporary, name));
+      writeFileSync(/** @type {string} */ (source), text);
+      const made = await runForBoth(naga('nvrtc'), [PTX_ARCHITECTURE, /** @type {string} */ (source), shim]);
+      writeFileSync(/** @type {string} */ (ptx), made.output);
+      const options = ['-v', '-O3', `-arch=sm_${sm}`, /** @type {string} */ (ptx), '-o', /** @type {string} */ (code)];
+      const assembled = await runForBoth(cuda('ptxas'), options);
+      const listed = await runForBoth(cuda('nvdisasm'), ['-c', '-hex', /** @type {string} */ (code)]);
+      const threads = isa.threadsOf(kernel.source);
+      const log = assembled.output + assembled.notes;
+      const found = isa.nvidiaStatistics(sm, log, listed.output, threads, Number(made.notes));
+      writeWhole(path, JSON.stringify(found));
+    }
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+  }
+}

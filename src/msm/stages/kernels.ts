@@ -1,5 +1,6 @@
 import type { CurveContext } from '../../curves/curve.js';
 import type { Kernel, KernelPart } from '../../shaders/kernel.js';
+import { once } from '../../shaders/once.js';
 import { decomposeKernel } from './decompose.js';
 import { digestKernel } from './digest.js';
 import { importKernel } from './import.js';
@@ -19,17 +20,6 @@ export interface Kernels {
   walk(shape: WalkShape): Kernel;
   reduce(): Kernel;
 }
-
-/** Memoises a function by its arguments. */
-const once = <Argument extends unknown[], Result>(make: (...argument: Argument) => Result) => {
-  const made = new Map<string, Result>();
-  return (...argument: Argument): Result => {
-    const name = JSON.stringify(argument);
-    const result = made.get(name) ?? make(...argument);
-    made.set(name, result);
-    return result;
-  };
-};
 
 /** @param walkPart kernel part that walks include whose shape is `instrumented` */
 export const createKernels = (curve: CurveContext, walkPart?: KernelPart): Kernels => ({

@@ -1,8 +1,10 @@
 /** Emits the commands of a run, and gives them memory. */
 import type { Upload } from '../../gpu/submission.js';
-import type { Command, Slice } from '../../shaders/commands.js';
+import { DIGEST_THREADS, DigestConfig } from '../../msm/stages/digest.js';
+import { type Command, RESULT, type Slice } from '../../shaders/commands.js';
+import { LANES } from '../../shaders/hash-chain.js';
 import type { Kernel } from '../../shaders/kernel.js';
-import { groupsFor } from '../../shaders/limits.js';
+import { groupsFor, STORAGE_ALIGNMENT } from '../../shaders/limits.js';
 import { type CombineValues, packCombineConfig } from '../stages/combine.js';
 import { THREADS } from '../stages/element.js';
 import type { FieldSetup } from './setup.js';
@@ -20,6 +22,14 @@ interface Combined {
 /** Bound where a kernel reads nothing. */
 const NOTHING = 'nothing';
 
+/** Words that a run uploads, of which the GPU computes a digest. */
+export interface Sent {
+  readonly words: Uint32Array;
+  readonly itemWords: number;
+  /** First word of the digest among the accounts. */
+  readonly account: number;
+}
+
 /** A scratch buffer that vectors use one after the other. */
 interface Slot {
   readonly name: string;
@@ -30,6 +40,7 @@ export class Emitter {
   readonly setup: FieldSetup;
   readonly commands: Command[] = [];
   readonly uploads: Upload[] = [];
+  readonly sent: Sent[] = [];
   readonly external: Record<string, GPUBuffer> = {};
   readonly #slots: Slot[] = [];
   readonly #free: Slot[] = [];
@@ -38,6 +49,7 @@ export class Emitter {
   phase = 'vectors';
   products = 0;
   #since = 0;
+  #resultBytes = 0;
 
   constructor(setup: FieldSetup) {
     this.setup = setup;
@@ -76,13 +88,40 @@ export class Emitter {
     if (slot !== undefined && !this.#free.includes(slot)) this.#free.push(slot);
   }
 
+  /** Bytes of the result that is read back. */
+  get resultBytes(): number {
+    return this.#resultBytes;
+  }
+
+  /** Reserves a part of the result. */
+  returned(elements: number): Part {
+    const [offset, size] = [this.#resultBytes, elements * this.bytes];
+    this.#resultBytes = Math.ceil((offset + size) / STORAGE_ALIGNMENT) * STORAGE_ALIGNMENT;
+    return { buffer: RESULT, offset, size };
+  }
+
   /** Uploads words before the first command. */
-  upload(data: Uint32Array): Part {
+  upload(words: Uint32Array): Part {
     const buffer = `u${this.uploads.length}`;
-    const size = Math.max(this.bytes, data.byteLength);
+    const size = Math.max(this.bytes, words.byteLength);
     this.#uploaded[buffer] = size;
-    this.uploads.push({ to: { buffer }, data });
-    return { buffer, offset: 0, size };
+    const part = { buffer, offset: 0, size };
+    this.uploadTo(part, words);
+    return part;
+  }
+
+  /** Uploads words to a buffer before the first command. */
+  uploadTo(part: Part, words: Uint32Array): void {
+    if (words.length === 0) return;
+    const to = { ...part, size: words.byteLength };
+    this.uploads.push({ to, data: words });
+    const { words: perElement } = this.setup.field;
+    const itemWords = words.length % perElement === 0 ? perElement : 1;
+    const account = LANES * this.sent.length;
+    this.sent.push({ words, itemWords, account });
+    const items = words.length / itemWords;
+    const config = DigestConfig.pack({ items, item_words: itemWords, account });
+    this.dispatch(this.setup.kernels.digest(), config, { words: to }, groupsFor(items, DIGEST_THREADS), 0);
   }
 
   /** Names a part of a buffer that is not scratch. */

@@ -1,9 +1,11 @@
 /** Runs of operations on vectors, as operations of a session. */
 import { GpuFault, MsmError } from '../../errors.js';
 import type { Submission, SubmissionResult } from '../../gpu/submission.js';
+import { digestOfItems } from '../../msm/stages/digest.js';
 import type { CallContext } from '../../session/call-context.js';
 import type { DeviceView, Operation, Step } from '../../session/operation.js';
 import type { Resident } from '../../session/resident.js';
+import { LANES, sumOfLanes } from '../../shaders/hash-chain.js';
 import { Emitter, type Part } from './emitter.js';
 import { type KnownKind, knownVectors } from './known-vectors.js';
 import type { FieldSetup } from './setup.js';
@@ -15,14 +17,14 @@ export interface FieldJob {
   readonly residents: readonly Resident[];
   /** Kernels whose known answers are wanted first. */
   readonly kinds: ReadonlySet<KnownKind>;
-  /** Emits the commands. @returns the scratch to read back */
+  /** Emits the commands. @returns the parts of the result */
   emit(emit: Emitter, output: Part | null): readonly Part[];
 }
 
 /** What a job leaves. */
 export interface FieldOutcome {
   readonly output: GPUBuffer | null;
-  /** Words of each part that was read. */
+  /** Words of each part of the result. */
   readonly data: readonly Uint32Array[];
   readonly products: number;
 }
@@ -36,6 +38,8 @@ type Setup = FieldSetup;
 interface FieldPlan extends Step {
   readonly emitted: Emitter;
   readonly read: readonly Part[];
+  /** Digests of what was sent, computed while the GPU has it. */
+  readonly digests: number[];
 }
 
 /** Name of the buffer that stays, in commands. */
@@ -53,12 +57,12 @@ const planOf = (job: FieldJob, { setup, allowance, limits }: DeviceView<Setup>):
       `the run takes ${scratch} bytes of scratch, and ${allowance.name} leaves ${allowance.bytes}; raise it, or record fewer operations a run`,
     );
   }
-  const largest = Math.max(job.outputBytes, ...sizes);
+  const largest = Math.max(job.outputBytes, emitted.resultBytes, ...sizes);
   if (largest > Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize)) {
     throw new MsmError('out-of-memory', `the device binds no ${largest} bytes at a time; use shorter vectors`);
   }
   const submits = 1 + emitted.commands.filter(({ kind }) => kind === 'submit').length;
-  return { emitted, read, submits };
+  return { emitted, read, digests: [], submits };
 };
 
 /** Computes jobs. */
@@ -68,17 +72,22 @@ export const fieldOperation: Operation<FieldJob, FieldOutcome, Setup, FieldPlan,
   residents: ({ residents }) => residents,
   output: ({ outputBytes }) => (outputBytes === 0 ? null : { account: VECTORS, label: 'vectors', bytes: outputBytes }),
   plan: (job, device) => [planOf(job, device)],
-  record(_, { emitted, read }, __, ___, output): Submission {
-    const { scratch, uploads, commands, external } = emitted;
+  record(_, { emitted, digests }, __, ___, output): Submission {
+    const { scratch, uploads, commands, external, sent, resultBytes } = emitted;
     return {
-      ...{ scratch, uploads, commands, read },
+      ...{ scratch, uploads, commands, accounts: 4 * LANES * sent.length, result: resultBytes },
       external: { ...external, ...(output === null ? {} : { [OUTPUT]: output }) },
+      meanwhile: async () => {
+        digests.push(...sent.slice(digests.length).map(({ words, itemWords }) => digestOfItems(words, itemWords)));
+      },
     };
   },
   cost: (_, { emitted }, { setup }) => emitted.products / setup.productsPerMs,
-  read(_, { read }, { data }: SubmissionResult): readonly Uint32Array[] {
-    if (data.length !== read.length) throw new GpuFault('vectors', 'fewer vectors came back than were read');
-    return data;
+  read(_, { emitted, read, digests }, { accounts, result }: SubmissionResult): readonly Uint32Array[] {
+    if (emitted.sent.some(({ account }, k) => sumOfLanes(accounts, account) !== digests[k])) {
+      throw new GpuFault('vectors', 'other numbers arrived than those that were sent');
+    }
+    return read.map(({ offset, size }) => result.subarray(offset / 4, (offset + size) / 4));
   },
   finish: (_, [done], __: CallContext, output) => {
     const { step, part } = done as { readonly step: FieldPlan; readonly part: readonly Uint32Array[] };

@@ -143,8 +143,7 @@ export class GpuVectors implements VectorBackend {
       ...{ outputBytes: parts.bytes, residents: [], kinds: new Set() },
       emit: (emit, output) => {
         const at = output as Part;
-        for (const { list, place } of indices)
-          if (list.length > 0) emit.uploads.push({ to: { ...at, ...place, size: list.byteLength }, data: list });
+        for (const { list, place } of indices) emit.uploadTo({ ...at, ...place }, list);
         if (matrix.entries > 0)
           emitEnter(emit, resized(sorted.words, perNumber, field.words), scale, { ...at, ...values });
         return [];

@@ -1,5 +1,6 @@
 /** The kernels of a field, each made when it is first needed. */
 import type { Modulus } from '../../field/modulus.js';
+import { digestKernel } from '../../msm/stages/digest.js';
 import type { Kernel } from '../../shaders/kernel.js';
 import { once } from '../../shaders/once.js';
 import { combineKernel } from './combine.js';
@@ -16,6 +17,7 @@ export interface FieldKernels {
   invert(): Kernel;
   rows(): Kernel;
   gather(): Kernel;
+  digest(): Kernel;
 }
 
 /** @param threads of a workgroup of the transform */
@@ -26,4 +28,5 @@ export const fieldKernels = (field: Modulus, threads: number): FieldKernels => (
   invert: once(() => invertKernel(field)),
   rows: once(() => rowsKernel(field)),
   gather: once(() => gatherKernel(field)),
+  digest: once(digestKernel),
 });

@@ -27,6 +27,11 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
     holds: 'vectors of field elements',
     loaded: 'by the import of `webgpu-msm/fields`',
   },
+  'open-vectors': {
+    bytes: 10 * 1024,
+    holds: 'vectors of field elements on a GPU, and their shaders',
+    loaded: 'when a GPU has vectors',
+  },
   'more-curves': {
     bytes: 4224,
     holds: 'the constants of all other curves and groups',

@@ -38,16 +38,16 @@ export interface MatrixEntries {
 /** Facts about the last run of a `FieldEngine`. */
 export interface FieldRunRecord {
   /** Where it ran. */
-  readonly on: 'cpu';
-  /** Arithmetic of WebAssembly. */
-  readonly arithmetic: 'wasm-fma' | 'wasm-wide' | 'wasm-simd' | 'wasm';
+  readonly on: 'cpu' | 'gpu';
+  /** Arithmetic of WebAssembly, or the field product of the GPU. */
+  readonly arithmetic: 'wasm-fma' | 'wasm-wide' | 'wasm-simd' | 'wasm' | 'signed' | 'unsigned' | 'dot4' | 'fma';
   /** Number of operations. */
   readonly operations: number;
   /** Products of elements, without those that made tables. */
   readonly products: number;
   /** Duration in ms. */
   readonly ms: number;
-  /** Duration of each kind of operation, in ms. */
+  /** Duration of each kind of operation, in ms; empty on a GPU without timestamps. */
   readonly phases: Readonly<Record<string, number>>;
 }
 

@@ -11,7 +11,7 @@ import { msmConfigure } from '../msm/gpu/setup.js';
 import { onlyBackend, Router } from '../msm/routing/router.js';
 import type { Instrument } from '../msm/stages/instrument.js';
 import { ownOptions } from '../own-options.js';
-import { DeviceSource } from '../session/device-source.js';
+import { DeviceSource, sourcesOfEngines } from '../session/device-source.js';
 import { Session } from '../session/session.js';
 import { mostWorkers } from '../threads/most-workers.js';
 import { Engine } from './engine.js';
@@ -20,9 +20,6 @@ import { type ReadOptions, readOptions } from './read-options.js';
 
 /** Active calls of an engine: the GPU computes one while the other is prepared. */
 const WIDTH = 2;
-
-/** Device sources of engines, for `deviceOf`; engines without a GPU have none. */
-const sources = new WeakMap<object, DeviceSource>();
 
 /** Loads the CPU's code. */
 const loadCpu = (): Promise<typeof import('../msm/cpu/cpu-backend.js')> =>
@@ -207,12 +204,12 @@ export const composeEngine = async (
   // the closure keeps `gpu` reachable while a call is pending: Dawn in Node crashes if it is
   // collected meanwhile
   const another = (): DeviceSource => new DeviceSource((again) => openDevice({ device, gpu, powerPreference }, again));
-  const source = (deviceOf && sources.get(deviceOf)) ?? another();
+  const source = (deviceOf && sourcesOfEngines.get(deviceOf)) ?? another();
   const open = await joinDevice(source, settings.backend === 'gpu');
   if (open === null) return cpuOnly(curve, settings);
   try {
     const engine = withGpu(curve, open, source, settings);
-    sources.set(engine, source);
+    sourcesOfEngines.set(engine, source);
     return engine;
   } catch (error) {
     source.leave();

@@ -1,20 +1,63 @@
 /** Creates engines for vectors of field elements. */
 import type { FieldEngine } from '../api/fields.js';
-import { badArgument, MsmError, show } from '../errors.js';
+import { badArgument, MsmError, notLoaded, show } from '../errors.js';
 import { ownOptions } from '../own-options.js';
 import { wasmArithmetics } from '../wasm/points/kernel.js';
 import { Arena } from './cpu/arena.js';
+import { CpuVectors } from './cpu/cpu-vectors.js';
 import { openMemory } from './cpu/open-memory.js';
-import { CpuFieldEngine } from './field-engine.js';
-import { openField } from './program/open-field.js';
+import { type OpenField, openField } from './program/open-field.js';
 import type { FieldEngineOptions } from './program/options.js';
+import type { VectorBackend } from './program/vector-backend.js';
+import { VectorEngine } from './vector-engine.js';
 
 const DEFAULT_BUDGET = 2 ** 30;
 
+/** Opens vectors on the CPU. @throws MsmError `bad-argument`, `unsupported-device` */
+const openCpu = async (
+  own: OpenField,
+  arithmetic: NonNullable<FieldEngineOptions['arithmetic']>,
+  memoryBudget: number,
+): Promise<VectorBackend> => {
+  const memory = await openMemory(own, arithmetic === 'auto' ? undefined : [arithmetic]);
+  if (memory !== null) return new CpuVectors(new Arena(own, memory, memoryBudget));
+  if (arithmetic !== 'auto') {
+    throw badArgument(`arithmetic is '${arithmetic}', which this platform does not have for ${own.name}; leave it out`);
+  }
+  throw new MsmError(
+    'unsupported-device',
+    "WebAssembly is missing or forbidden; a content security policy must have 'wasm-unsafe-eval'",
+  );
+};
+
 /**
- * Creates an engine for vectors of a field's elements, on the CPU.
+ * Opens vectors on the GPU that the options name.
  *
- * @throws MsmError `bad-argument`; `unsupported-device` if the platform has no WebAssembly
+ * @returns null if the CPU computes
+ * @throws MsmError of `openVectors`; `bad-argument` if a GPU is wanted and the other engine has
+ *   none
+ */
+const openGpu = async (
+  own: OpenField,
+  options: FieldEngineOptions,
+  memoryBudget: number,
+): Promise<VectorBackend | null> => {
+  const { backend, deviceOf, device, gpu } = options;
+  const isMeant = deviceOf !== undefined || device !== undefined || gpu !== undefined;
+  if (backend === 'cpu' || (backend === undefined && !isMeant)) return null;
+  const { openVectors } = await import('./gpu/open-vectors.js').catch(notLoaded('open-vectors'));
+  const opened = await openVectors(own, { deviceOf, device, gpu }, memoryBudget);
+  if (opened === null && backend === 'gpu') {
+    throw badArgument("deviceOf is an engine without a GPU, and backend is 'gpu'; leave one of them out");
+  }
+  return opened;
+};
+
+/**
+ * Creates an engine for vectors of a field's elements, on the CPU or on a GPU.
+ *
+ * @throws MsmError `bad-argument`; `unsupported-device` if the platform has no WebAssembly or the
+ *   GPU makes no device; `no-webgpu` if a GPU is wanted and there is none
  * @example
  * ```ts
  * import { createFieldEngine } from 'webgpu-msm/fields';
@@ -27,25 +70,18 @@ const DEFAULT_BUDGET = 2 ** 30;
  * ```
  */
 export const createFieldEngine = async (options: FieldEngineOptions = {}): Promise<FieldEngine> => {
-  const { field = 'bn254-fr', arithmetic = 'auto', memoryBudget = DEFAULT_BUDGET } = ownOptions(options);
+  const given = ownOptions(options);
+  const { field = 'bn254-fr', arithmetic = 'auto', memoryBudget = DEFAULT_BUDGET, backend } = given;
   if (typeof memoryBudget !== 'number' || !(memoryBudget > 0)) {
     throw badArgument(`memoryBudget must be a positive number of bytes, got ${show(memoryBudget)}`);
   }
   if (arithmetic !== 'auto' && !wasmArithmetics.includes(arithmetic)) {
     throw badArgument(`arithmetic must be 'auto' or one of ${wasmArithmetics.join(', ')}, got ${show(arithmetic)}`);
   }
-  const own = await openField(field);
-  const memory = await openMemory(own, arithmetic === 'auto' ? undefined : [arithmetic]);
-  if (memory === null) {
-    if (arithmetic !== 'auto') {
-      throw badArgument(
-        `arithmetic is '${arithmetic}', which this platform does not have for ${own.name}; leave it out`,
-      );
-    }
-    throw new MsmError(
-      'unsupported-device',
-      "WebAssembly is missing or forbidden; a content security policy must have 'wasm-unsafe-eval'",
-    );
+  if (backend !== undefined && backend !== 'cpu' && backend !== 'gpu') {
+    throw badArgument(`backend must be 'cpu' or 'gpu', got ${show(backend)}`);
   }
-  return new CpuFieldEngine(own, new Arena(own, memory, memoryBudget));
+  const own = await openField(field);
+  const vectors = (await openGpu(own, given, memoryBudget)) ?? (await openCpu(own, arithmetic, memoryBudget));
+  return new VectorEngine(own, vectors);
 };

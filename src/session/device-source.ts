@@ -77,3 +77,6 @@ export class DeviceSource {
     return requested;
   }
 }
+
+/** Device sources of engines, for `deviceOf`; engines without a GPU have none. */
+export const sourcesOfEngines = new WeakMap<object, DeviceSource>();

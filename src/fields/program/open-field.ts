@@ -17,6 +17,9 @@ export interface OpenField {
   readonly rootOfUnity: bigint;
 }
 
+/** Returns the bytes of a number: those of p, in whole words of 32 bits. */
+export const numberBytesOf = ({ p }: OpenField): number => 4 * Math.ceil(p.toString(2).length / 32);
+
 const SUFFIX = '-fr';
 
 /** Lengths of primes that every form of arithmetic has, in bits. */

@@ -1,4 +1,6 @@
 /** Options of field engines. */
+import type { MsmEngine } from '../../api/engine.js';
+import type { Coordinate } from '../../api/values.js';
 import type { NamedCurve } from '../../curves/names.js';
 
 /** The scalar field of a curve, by the curve's name: `bn254-fr`. */
@@ -19,8 +21,22 @@ export interface CustomField {
 export interface FieldEngineOptions {
   /** The field. Default `bn254-fr`. */
   readonly field?: FieldName | CustomField | undefined;
+  /**
+   * Backend that has the vectors and computes. Default: `gpu` if `deviceOf`, `device` or `gpu` is
+   * given, and the other engine has a GPU; else `cpu`.
+   */
+  readonly backend?: 'cpu' | 'gpu' | undefined;
+  /** Engine of `createMsmEngine` whose GPU device this engine uses. */
+  readonly deviceOf?: MsmEngine<Coordinate> | undefined;
+  /** Device of the caller; it is used as it is and never destroyed. */
+  readonly device?: GPUDevice | undefined;
+  /** WebGPU for platforms without `navigator.gpu`. */
+  readonly gpu?: GPU | undefined;
   /** Arithmetic of WebAssembly, for comparisons. Default `auto`: the fastest of the runtime. */
   readonly arithmetic?: 'auto' | 'wasm-fma' | 'wasm-wide' | 'wasm-simd' | 'wasm' | undefined;
-  /** Most bytes of all vectors and tables at a time. Default 2^30. */
+  /**
+   * Most bytes of all vectors and tables at a time on the CPU; of the scratch of a run on the GPU.
+   * Default 2^30.
+   */
   readonly memoryBudget?: number | undefined;
 }

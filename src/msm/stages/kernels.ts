@@ -1,6 +1,7 @@
 import type { CurveContext } from '../../curves/curve.js';
 import type { Kernel, KernelPart } from '../../shaders/kernel.js';
 import type { KernelWithArray } from '../../shaders/local-arrays.js';
+import { once } from '../../shaders/once.js';
 import { decomposeKernel } from './decompose.js';
 import { digestKernel } from './digest.js';
 import { importKernel } from './import.js';
@@ -24,17 +25,6 @@ export interface Kernels {
   walk(shape: WalkShape): Kernel;
   reduce(): Kernel;
 }
-
-/** Memoises a function by its arguments. */
-const once = <Argument extends unknown[], Result>(make: (...argument: Argument) => Result) => {
-  const made = new Map<string, Result>();
-  return (...argument: Argument): Result => {
-    const name = JSON.stringify(argument);
-    const result = made.get(name) ?? make(...argument);
-    made.set(name, result);
-    return result;
-  };
-};
 
 /**
  * @param walkPart kernel part that walks include whose shape is `instrumented`

@@ -1,18 +1,16 @@
-/** An engine for vectors of field elements, on the CPU. */
+/** An engine for vectors of field elements. */
 import type { FieldOperations } from '../api/field-operations.js';
 import type { FieldVector, SparseMatrix } from '../api/field-vectors.js';
 import type { FieldBytesOptions, FieldCallOptions, FieldEngine, FieldRunRecord, MatrixEntries } from '../api/fields.js';
 import type { BytesLike, OwnBytes } from '../api/values.js';
 import { assertNotAborted, badArgument, kindOf, MsmError } from '../errors.js';
 import { ownOptions } from '../own-options.js';
-import { TimeSlice } from '../scheduling/time-slice.js';
-import type { Arena } from './cpu/arena.js';
-import { Execution } from './cpu/execute.js';
-import { type PlacedMatrix, placeMatrix, releaseMatrix, sortEntries } from './cpu/matrix-product.js';
-import { copyNumbers, encodingOf, reverseNumbers, scaleOf } from './program/numbers.js';
-import type { OpenField } from './program/open-field.js';
+import { copyNumbers, encodingOf, type NumberFormat, reverseNumbers, scaleOf } from './program/numbers.js';
+import { numberBytesOf, type OpenField } from './program/open-field.js';
 import { copyIndices, Recorder, wholeNumber } from './program/recorder.js';
+import type { FieldStep } from './program/steps.js';
 import { Matrix, Vector, type VectorOwner, vectorOf } from './program/vector.js';
+import type { VectorBackend, VectorCall } from './program/vector-backend.js';
 
 /** Most rows and columns of a matrix. */
 const MOST_ROWS = 2 ** 27;
@@ -21,11 +19,10 @@ const destroyedError = (): MsmError => new MsmError('destroyed', 'the field engi
 
 const signalOf = (options: FieldCallOptions): AbortSignal | undefined => ownOptions(options).signal;
 
-export class CpuFieldEngine implements FieldEngine, VectorOwner {
+export class VectorEngine implements FieldEngine, VectorOwner {
   readonly #field: OpenField;
-  readonly #arena: Arena;
-  readonly #vectors = new Map<Vector, number>();
-  readonly #matrices = new Map<Matrix, PlacedMatrix>();
+  readonly #backend: VectorBackend;
+  readonly #handles = new Set<Vector | Matrix>();
   /** Handles that were destroyed while a run could use them. */
   readonly #late: (Vector | Matrix)[] = [];
   #turn: Promise<unknown> = Promise.resolve();
@@ -33,9 +30,9 @@ export class CpuFieldEngine implements FieldEngine, VectorOwner {
   #isDestroyed = false;
   #lastRun: FieldRunRecord | null = null;
 
-  constructor(field: OpenField, arena: Arena) {
+  constructor(field: OpenField, backend: VectorBackend) {
     this.#field = field;
-    this.#arena = arena;
+    this.#backend = backend;
   }
 
   get p(): bigint {
@@ -43,7 +40,7 @@ export class CpuFieldEngine implements FieldEngine, VectorOwner {
   }
 
   get numberBytes(): number {
-    return this.#arena.memory.kernel.wordBytes;
+    return numberBytesOf(this.#field);
   }
 
   get longestTransform(): number {
@@ -55,29 +52,25 @@ export class CpuFieldEngine implements FieldEngine, VectorOwner {
   }
 
   get memory(): { readonly used: number; readonly peak: number } {
-    return { used: this.#arena.used, peak: this.#arena.peak };
+    return this.#backend.memory;
   }
 
-  /** Runs `work` alone, in turns of the event loop. */
-  #exclusively<Result>(signal: AbortSignal | undefined, work: () => Generator<void, Result>): Promise<Result> {
+  get #format(): NumberFormat {
+    return { p: this.p, wordBytes: this.numberBytes };
+  }
+
+  /** Runs `work` alone. */
+  #exclusively<Result>(signal: AbortSignal | undefined, work: (call: VectorCall) => Promise<Result>): Promise<Result> {
+    const check = (): void => {
+      assertNotAborted(signal);
+      if (this.#isDestroyed) throw destroyedError();
+    };
     const begin = async (): Promise<Result> => {
-      const check = (): void => {
-        assertNotAborted(signal);
-        if (this.#isDestroyed) throw destroyedError();
-      };
       check();
       this.#isBusy = true;
-      const steps = work();
       try {
-        const slice = new TimeSlice(check);
-        for (;;) {
-          const { done, value } = steps.next();
-          if (done) return value;
-          if (slice.isOver) await slice.yield();
-        }
+        return await work({ check, signal });
       } finally {
-        // lets the steps free what they hold
-        steps.return(undefined as Result);
         this.#isBusy = false;
         this.#releaseLate();
       }
@@ -88,25 +81,14 @@ export class CpuFieldEngine implements FieldEngine, VectorOwner {
   }
 
   release(handle: Vector | Matrix): void {
+    this.#handles.delete(handle);
     if (this.#isBusy) this.#late.push(handle);
-    else this.#releaseNow(handle);
+    else this.#backend.release(handle);
   }
 
   #releaseLate(): void {
-    for (const handle of this.#late.splice(0)) this.#releaseNow(handle);
+    for (const handle of this.#late.splice(0)) this.#backend.release(handle);
     if (this.#isDestroyed) this.#releaseAll();
-  }
-
-  #releaseNow(handle: Vector | Matrix): void {
-    if (handle instanceof Vector) {
-      const at = this.#vectors.get(handle);
-      if (at !== undefined) this.#arena.release(at, handle.length);
-      this.#vectors.delete(handle);
-    } else {
-      const placed = this.#matrices.get(handle);
-      if (placed !== undefined) releaseMatrix(this.#arena, placed);
-      this.#matrices.delete(handle);
-    }
   }
 
   #assertUsable(): void {
@@ -117,28 +99,15 @@ export class CpuFieldEngine implements FieldEngine, VectorOwner {
     this.#assertUsable();
     const { encoding, signal } = ownOptions(options);
     const own = encodingOf(encoding);
-    const format = { p: this.p, wordBytes: this.numberBytes };
-    const words = copyNumbers('numbers', numbers, own, format);
+    const words = copyNumbers('numbers', numbers, own, this.#format);
     if (words.length === 0) throw badArgument('numbers: a vector must have at least one element');
-    const arena = this.#arena;
-    const length = (4 * words.length) / this.numberBytes;
-    const vectors = this.#vectors;
-    const vector = new Vector(this, length, 'resident');
-    await this.#exclusively(signal, function* () {
-      const at = arena.take(length);
-      vectors.set(vector, at);
-      let isDone = false;
-      try {
-        yield* arena.memory.enter(at, words, scaleOf(own, format));
-        isDone = true;
-      } finally {
-        words.fill(0);
-        if (!isDone) {
-          vectors.delete(vector);
-          arena.release(at, length);
-        }
-      }
+    const vector = new Vector(this, (4 * words.length) / this.numberBytes, 'resident');
+    const scale = scaleOf(own, this.#format);
+    const entered = this.#exclusively(signal, async (call) => {
+      await this.#backend.enter(vector, { words, scale }, call);
+      this.#handles.add(vector);
     });
+    await entered.finally(() => words.fill(0));
     return vector;
   }
 
@@ -149,19 +118,20 @@ export class CpuFieldEngine implements FieldEngine, VectorOwner {
     wholeNumber('entries.rows', rows, 1, MOST_ROWS);
     wholeNumber('entries.columns', columns, 1, MOST_ROWS);
     const own = encodingOf(encoding);
-    const format = { p: this.p, wordBytes: this.numberBytes };
     const [ownRow, ownColumn] = [copyIndices('entries.row', row, rows), copyIndices('entries.column', column, columns)];
-    const words = copyNumbers('entries.values', values, own, format);
-    const count = (4 * words.length) / format.wordBytes;
+    const words = copyNumbers('entries.values', values, own, this.#format);
+    const count = (4 * words.length) / this.numberBytes;
     if (ownRow.length !== count || ownColumn.length !== count) {
       throw badArgument(
         `entries: row, column and values must have the same length, got ${ownRow.length}, ${ownColumn.length}, ${count}`,
       );
     }
-    const sorted = sortEntries(rows, ownRow, ownColumn, words, format.wordBytes / 4);
-    const placed = await this.#exclusively(signal, () => placeMatrix(this.#arena, sorted, scaleOf(own, format)));
     const matrix = new Matrix(this, { rows, columns, entries: count });
-    this.#matrices.set(matrix, placed);
+    const scale = scaleOf(own, this.#format);
+    await this.#exclusively(signal, async (call) => {
+      await this.#backend.enterMatrix(matrix, { words, scale, row: ownRow, column: ownColumn }, call);
+      this.#handles.add(matrix);
+    });
     return matrix;
   }
 
@@ -178,7 +148,7 @@ export class CpuFieldEngine implements FieldEngine, VectorOwner {
     }
     const { steps } = recorder;
     try {
-      await this.#exclusively(signal, () => this.#execute(recorder));
+      await this.#exclusively(signal, (call) => this.#execute(steps, call));
     } catch (error) {
       for (const { result: vector } of steps) vector.state = 'destroyed';
       throw error;
@@ -186,27 +156,18 @@ export class CpuFieldEngine implements FieldEngine, VectorOwner {
     return result;
   }
 
-  *#execute({ steps }: Recorder): Generator<void> {
-    const begun = performance.now();
+  async #execute(steps: readonly FieldStep[], call: VectorCall): Promise<void> {
     for (const { operands, computation } of steps) {
       for (const operand of operands) if (operand.state !== 'recorded') vectorOf(this, 'an operand', operand);
       if (computation.kind === 'apply' && computation.matrix.isDestroyed) {
         throw new MsmError('destroyed', 'apply: matrix was destroyed before the run began');
       }
     }
-    const execution = new Execution(this.#arena, { vectors: this.#vectors, matrices: this.#matrices }, steps);
-    let isDone = false;
-    try {
-      yield* execution.run();
-      isDone = true;
-    } finally {
-      if (!isDone) execution.abandon();
+    this.#lastRun = await this.#backend.execute(steps, call);
+    for (const { result } of steps) {
+      result.state = result.isKept ? 'resident' : 'destroyed';
+      if (result.isKept) this.#handles.add(result);
     }
-    for (const { result } of steps) result.state = result.isKept ? 'resident' : 'destroyed';
-    this.#lastRun = {
-      ...{ on: 'cpu', arithmetic: this.#arena.memory.kernel.arithmetic, operations: steps.length },
-      ...{ products: execution.products, ms: performance.now() - begun, phases: execution.phases },
-    };
   }
 
   async read(vector: FieldVector, options: FieldBytesOptions = {}): Promise<OwnBytes> {
@@ -214,21 +175,20 @@ export class CpuFieldEngine implements FieldEngine, VectorOwner {
     const { encoding, signal } = ownOptions(options);
     const own = encodingOf(encoding);
     const source = vectorOf(this, 'vector', vector);
-    const { numberBytes } = this;
-    const words = new Uint32Array((source.length * numberBytes) / 4);
-    const scale = scaleOf(own, { p: this.p, wordBytes: numberBytes });
-    await this.#exclusively(signal, () => {
-      const at = this.#vectors.get(vectorOf(this, 'vector', source));
-      if (at === undefined) throw badArgument('vector is recorded in a run that has not ended; await it first');
-      return this.#arena.memory.leave(words, at, scale);
+    const words = new Uint32Array((source.length * this.numberBytes) / 4);
+    await this.#exclusively(signal, async (call) => {
+      if (!this.#backend.has(vectorOf(this, 'vector', source))) {
+        throw badArgument('vector is recorded in a run that has not ended; await it first');
+      }
+      await this.#backend.leave(source, { words, scale: scaleOf(own, this.#format) }, call);
     });
     const bytes = new Uint8Array(words.buffer);
-    if (own === 'be') reverseNumbers(bytes, numberBytes);
+    if (own === 'be') reverseNumbers(bytes, this.numberBytes);
     return bytes;
   }
 
   trim(): void {
-    if (!this.#isBusy) this.#arena.tables.clear();
+    if (!this.#isBusy) this.#backend.trim();
   }
 
   destroy(): void {
@@ -238,15 +198,12 @@ export class CpuFieldEngine implements FieldEngine, VectorOwner {
   }
 
   #releaseAll(): void {
-    for (const vector of [...this.#vectors.keys()]) {
-      this.#releaseNow(vector);
-      vector.state = 'destroyed';
+    for (const handle of this.#handles) {
+      if (handle instanceof Vector) handle.state = 'destroyed';
+      else handle.isDestroyed = true;
     }
-    for (const matrix of [...this.#matrices.keys()]) {
-      this.#releaseNow(matrix);
-      matrix.isDestroyed = true;
-    }
-    this.#arena.tables.clear();
+    this.#handles.clear();
+    this.#backend.destroy();
   }
 
   [Symbol.dispose](): void {

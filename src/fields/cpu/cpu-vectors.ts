@@ -1,0 +1,94 @@
+/** Vectors on the CPU, in memory of WebAssembly. */
+import type { FieldRunRecord } from '../../api/fields.js';
+import { TimeSlice } from '../../scheduling/time-slice.js';
+import type { FieldStep } from '../program/steps.js';
+import type { Matrix, Vector } from '../program/vector.js';
+import type { Entries, ScaledNumbers, VectorBackend, VectorCall } from '../program/vector-backend.js';
+import type { Arena } from './arena.js';
+import { Execution } from './execute.js';
+import { type PlacedMatrix, placeMatrix, releaseMatrix, sortEntries } from './matrix-product.js';
+
+/** Runs `work` in turns of the event loop. */
+const inTurns = async <Result>(work: Generator<void, Result>, { check }: VectorCall): Promise<Result> => {
+  const slice = new TimeSlice(check);
+  try {
+    for (;;) {
+      const { done, value } = work.next();
+      if (done) return value;
+      if (slice.isOver) await slice.yield();
+    }
+  } finally {
+    // lets the steps free what they hold
+    work.return(undefined as Result);
+  }
+};
+
+export class CpuVectors implements VectorBackend {
+  readonly #arena: Arena;
+  readonly #vectors = new Map<Vector, number>();
+  readonly #matrices = new Map<Matrix, PlacedMatrix>();
+
+  constructor(arena: Arena) {
+    this.#arena = arena;
+  }
+
+  get memory(): { readonly used: number; readonly peak: number } {
+    return { used: this.#arena.used, peak: this.#arena.peak };
+  }
+
+  has(vector: Vector): boolean {
+    return this.#vectors.has(vector);
+  }
+
+  async enter(vector: Vector, { words, scale }: ScaledNumbers, call: VectorCall): Promise<void> {
+    const at = this.#arena.take(vector.length);
+    try {
+      await inTurns(this.#arena.memory.enter(at, words, scale), call);
+    } catch (error) {
+      this.#arena.release(at, vector.length);
+      throw error;
+    }
+    this.#vectors.set(vector, at);
+  }
+
+  async enterMatrix(matrix: Matrix, { words, scale, row, column }: Entries, call: VectorCall): Promise<void> {
+    const sorted = sortEntries(matrix.rows, row, column, words, this.#arena.memory.kernel.wordBytes / 4);
+    this.#matrices.set(matrix, await inTurns(placeMatrix(this.#arena, sorted, scale), call));
+  }
+
+  async execute(steps: readonly FieldStep[], call: VectorCall): Promise<FieldRunRecord> {
+    const begun = performance.now();
+    const execution = new Execution(this.#arena, { vectors: this.#vectors, matrices: this.#matrices }, steps);
+    try {
+      await inTurns(execution.run(), call);
+    } catch (error) {
+      execution.abandon();
+      throw error;
+    }
+    const { products, phases } = execution;
+    const { arithmetic } = this.#arena.memory.kernel;
+    return { on: 'cpu', arithmetic, operations: steps.length, products, ms: performance.now() - begun, phases };
+  }
+
+  async leave(vector: Vector, { words, scale }: ScaledNumbers, call: VectorCall): Promise<void> {
+    await inTurns(this.#arena.memory.leave(words, this.#vectors.get(vector) as number, scale), call);
+  }
+
+  release(handle: Vector | Matrix): void {
+    const at = this.#vectors.get(handle as Vector);
+    if (at !== undefined) this.#arena.release(at, (handle as Vector).length);
+    this.#vectors.delete(handle as Vector);
+    const placed = this.#matrices.get(handle as Matrix);
+    if (placed !== undefined) releaseMatrix(this.#arena, placed);
+    this.#matrices.delete(handle as Matrix);
+  }
+
+  trim(): void {
+    this.#arena.tables.clear();
+  }
+
+  destroy(): void {
+    for (const handle of [...this.#vectors.keys(), ...this.#matrices.keys()]) this.release(handle);
+    this.trim();
+  }
+}

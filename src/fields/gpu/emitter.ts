@@ -1,0 +1,166 @@
+/** Emits the commands of a run, and gives them memory. */
+import type { Upload } from '../../gpu/submission.js';
+import { DIGEST_THREADS, DigestConfig } from '../../msm/stages/digest.js';
+import { type Command, RESULT, type Slice } from '../../shaders/commands.js';
+import { LANES } from '../../shaders/hash-chain.js';
+import type { Kernel } from '../../shaders/kernel.js';
+import { groupsFor, STORAGE_ALIGNMENT } from '../../shaders/limits.js';
+import { type CombineValues, packCombineConfig } from '../stages/combine.js';
+import { THREADS } from '../stages/element.js';
+import type { FieldSetup } from './setup.js';
+
+/** Part of a buffer with elements. */
+export type Part = Slice & { readonly offset: number; readonly size: number };
+
+/** Vectors that `combine` reads; those that are absent are not read. */
+interface Combined {
+  readonly a?: Part | undefined;
+  readonly b?: Part | undefined;
+  readonly c?: Part | undefined;
+}
+
+/** Bound where a kernel reads nothing. */
+const NOTHING = 'nothing';
+
+/** Words that a run uploads, of which the GPU computes a digest. */
+export interface Sent {
+  readonly words: Uint32Array;
+  readonly itemWords: number;
+  /** First word of the digest among the accounts. */
+  readonly account: number;
+}
+
+/** A scratch buffer that vectors use one after the other. */
+interface Slot {
+  readonly name: string;
+  bytes: number;
+}
+
+export class Emitter {
+  readonly setup: FieldSetup;
+  readonly commands: Command[] = [];
+  readonly uploads: Upload[] = [];
+  readonly sent: Sent[] = [];
+  readonly external: Record<string, GPUBuffer> = {};
+  readonly #slots: Slot[] = [];
+  readonly #free: Slot[] = [];
+  readonly #uploaded: Record<string, number> = {};
+  /** Name of the operation that is emitted, for the times of a run. */
+  phase = 'vectors';
+  products = 0;
+  #since = 0;
+  #resultBytes = 0;
+
+  constructor(setup: FieldSetup) {
+    this.setup = setup;
+  }
+
+  /** Bytes of an element. */
+  get bytes(): number {
+    return this.setup.field.bytes;
+  }
+
+  /** Scratch of the commands so far, in bytes by name. */
+  get scratch(): Record<string, number> {
+    const slots = Object.fromEntries(this.#slots.map(({ name, bytes }) => [name, bytes]));
+    return { [NOTHING]: this.bytes, ...this.#uploaded, ...slots };
+  }
+
+  /** Reserves scratch for elements: the free slot whose size is the nearest. */
+  take(elements: number): Part {
+    const size = elements * this.bytes;
+    const distance = ({ bytes }: Slot): number => Math.abs(Math.log(bytes / size));
+    const [nearest] = [...this.#free].sort((a, b) => distance(a) - distance(b));
+    let slot = nearest;
+    if (slot === undefined) {
+      slot = { name: `v${this.#slots.length}`, bytes: size };
+      this.#slots.push(slot);
+    } else {
+      this.#free.splice(this.#free.indexOf(slot), 1);
+      slot.bytes = Math.max(slot.bytes, size);
+    }
+    return { buffer: slot.name, offset: 0, size };
+  }
+
+  /** Lets later commands overwrite scratch. */
+  release({ buffer }: Part): void {
+    const slot = this.#slots.find(({ name }) => name === buffer);
+    if (slot !== undefined && !this.#free.includes(slot)) this.#free.push(slot);
+  }
+
+  /** Bytes of the result that is read back. */
+  get resultBytes(): number {
+    return this.#resultBytes;
+  }
+
+  /** Reserves a part of the result. */
+  returned(elements: number): Part {
+    const [offset, size] = [this.#resultBytes, elements * this.bytes];
+    this.#resultBytes = Math.ceil((offset + size) / STORAGE_ALIGNMENT) * STORAGE_ALIGNMENT;
+    return { buffer: RESULT, offset, size };
+  }
+
+  /** Uploads words before the first command. */
+  upload(words: Uint32Array): Part {
+    const buffer = `u${this.uploads.length}`;
+    const size = Math.max(this.bytes, words.byteLength);
+    this.#uploaded[buffer] = size;
+    const part = { buffer, offset: 0, size };
+    this.uploadTo(part, words);
+    return part;
+  }
+
+  /** Uploads words to a buffer before the first command. */
+  uploadTo(part: Part, words: Uint32Array): void {
+    if (words.length === 0) return;
+    const to = { ...part, size: words.byteLength };
+    this.uploads.push({ to, data: words });
+    const { words: perElement } = this.setup.field;
+    const itemWords = words.length % perElement === 0 ? perElement : 1;
+    const account = LANES * this.sent.length;
+    this.sent.push({ words, itemWords, account });
+    const items = words.length / itemWords;
+    const config = DigestConfig.pack({ items, item_words: itemWords, account });
+    this.dispatch(this.setup.kernels.digest(), config, { words: to }, groupsFor(items, DIGEST_THREADS), 0);
+  }
+
+  /** Names a part of a buffer that is not scratch. */
+  bind(buffer: GPUBuffer, offset: number, size: number): Part {
+    const found = Object.entries(this.external).find(([, each]) => each === buffer);
+    const name = found?.[0] ?? `r${Object.keys(this.external).length}`;
+    this.external[name] = buffer;
+    return { buffer: name, offset, size };
+  }
+
+  /** @param products of elements, all threads together */
+  dispatch(
+    kernel: Kernel,
+    config: Uint32Array,
+    bindings: Readonly<Record<string, Slice | undefined>>,
+    groups: readonly [number, number],
+    products: number,
+  ): void {
+    if (this.#since > 0 && this.#since + products > this.setup.productsPerSubmit) {
+      this.commands.push({ kind: 'submit' });
+      this.#since = 0;
+    }
+    const bound = Object.entries(bindings).map(([name, slice]) => [name, slice ?? { buffer: NOTHING }] as const);
+    const { phase } = this;
+    this.commands.push({ kind: 'dispatch', phase, kernel, config, bindings: Object.fromEntries(bound), groups });
+    this.#since += products;
+    this.products += products;
+  }
+
+  /** @param factor words of an element in Montgomery form */
+  combine(out: Part, { a, b, c }: Combined, values: CombineValues, factor?: Uint32Array): void {
+    const config = packCombineConfig(this.setup.field, values, factor);
+    const products = values.length * (values.products ?? 0);
+    const groups = groupsFor(values.length, THREADS);
+    this.dispatch(this.setup.kernels.combine(), config, { a, b, c, out }, groups, products);
+  }
+
+  /** Copies elements. */
+  copy(out: Part, a: Part, length: number): void {
+    this.combine(out, { a }, { length, a_length: length });
+  }
+}

@@ -1,0 +1,78 @@
+/** Runs of operations on vectors, as operations of a session. */
+import { GpuFault, MsmError } from '../../errors.js';
+import type { Submission, SubmissionResult } from '../../gpu/submission.js';
+import { digestOfItems } from '../../msm/stages/digest.js';
+import type { CallContext } from '../../session/call-context.js';
+import type { DeviceView, Operation, Step } from '../../session/operation.js';
+import { LANES, sumOfLanes } from '../../shaders/hash-chain.js';
+import { Emitter, type Part } from './emitter.js';
+import type { FieldJob, FieldOutcome } from './field-job.js';
+import { knownVectors } from './known-vectors.js';
+import type { FieldSetup } from './setup.js';
+
+/** Account of the ledger that counts vectors. */
+export const VECTORS = 'vectors';
+
+type Setup = FieldSetup;
+
+/** The commands of a job. */
+interface FieldPlan extends Step {
+  readonly emitted: Emitter;
+  readonly read: readonly Part[];
+  /** Digests of what was sent, computed while the GPU has it. */
+  readonly digests: number[];
+}
+
+/** Name of the buffer that stays, in commands. */
+const OUTPUT = 'output';
+
+const planOf = (job: FieldJob, { setup, allowance, limits }: DeviceView<Setup>): FieldPlan => {
+  const emitted = new Emitter(setup);
+  const output = job.outputBytes === 0 ? null : { buffer: OUTPUT, offset: 0, size: job.outputBytes };
+  const read = job.emit(emitted, output);
+  const sizes = Object.values(emitted.scratch);
+  const scratch = sizes.reduce((sum, bytes) => sum + bytes, 0);
+  if (scratch > allowance.bytes) {
+    throw new MsmError(
+      'out-of-memory',
+      `the run takes ${scratch} bytes of scratch, and ${allowance.name} leaves ${allowance.bytes}; raise it, or record fewer operations a run`,
+    );
+  }
+  const largest = Math.max(job.outputBytes, emitted.resultBytes, ...sizes);
+  if (largest > Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize)) {
+    throw new MsmError('out-of-memory', `the device binds no ${largest} bytes at a time; use shorter vectors`);
+  }
+  const submits = 1 + emitted.commands.filter(({ kind }) => kind === 'submit').length;
+  return { emitted, read, digests: [], submits };
+};
+
+/** Computes jobs. */
+export const fieldOperation: Operation<FieldJob, FieldOutcome, Setup, FieldPlan, readonly Uint32Array[]> = {
+  name: 'vectors',
+  unit: 'products',
+  residents: ({ residents }) => residents,
+  output: ({ outputBytes }) => (outputBytes === 0 ? null : { account: VECTORS, label: 'vectors', bytes: outputBytes }),
+  plan: (job, device) => [planOf(job, device)],
+  record(_, { emitted, digests }, __, ___, output): Submission {
+    const { scratch, uploads, commands, external, sent, resultBytes } = emitted;
+    return {
+      ...{ scratch, uploads, commands, accounts: 4 * LANES * sent.length, result: resultBytes },
+      external: { ...external, ...(output === null ? {} : { [OUTPUT]: output }) },
+      meanwhile: async () => {
+        digests.push(...sent.slice(digests.length).map(({ words, itemWords }) => digestOfItems(words, itemWords)));
+      },
+    };
+  },
+  cost: (_, { emitted }, { setup }) => emitted.products / setup.productsPerMs,
+  read(_, { emitted, read, digests }, { accounts, result }: SubmissionResult): readonly Uint32Array[] {
+    if (emitted.sent.some(({ account }, k) => sumOfLanes(accounts, account) !== digests[k])) {
+      throw new GpuFault('vectors', 'other numbers arrived than those that were sent');
+    }
+    return read.map(({ offset, size }) => result.subarray(offset / 4, (offset + size) / 4));
+  },
+  finish: (_, [done], __: CallContext, output) => {
+    const { step, part } = done as { readonly step: FieldPlan; readonly part: readonly Uint32Array[] };
+    return { output, data: part, products: step.emitted.products };
+  },
+  knownAnswer: ({ kinds }, setup) => knownVectors(setup, kinds),
+};

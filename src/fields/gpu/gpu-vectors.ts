@@ -1,0 +1,285 @@
+/** Vectors on a GPU. */
+import type { FieldRunRecord } from '../../api/fields.js';
+import { MsmError } from '../../errors.js';
+import { power } from '../../field/square-root.js';
+import { ticketOf } from '../../scheduling/ticket.js';
+import { CallContext } from '../../session/call-context.js';
+import { CallClock } from '../../session/clock.js';
+import type { Resident } from '../../session/resident.js';
+import type { Executed, Session } from '../../session/session.js';
+import { STORAGE_ALIGNMENT } from '../../shaders/limits.js';
+import { numberBytesOf, type OpenField } from '../program/open-field.js';
+import type { FieldStep } from '../program/steps.js';
+import type { Matrix, Vector } from '../program/vector.js';
+import type { Entries, ScaledNumbers, VectorBackend, VectorCall } from '../program/vector-backend.js';
+import { emitSteps } from './emit-steps.js';
+import type { Emitter, Part } from './emitter.js';
+import type { FieldJob, FieldOutcome, KnownKind } from './field-job.js';
+import { fieldOperation, VECTORS } from './field-operation.js';
+import { type PlacedRows, sortRows } from './matrix.js';
+import { emitEnter, emitLeave } from './numbers.js';
+import { powerTables } from './powers.js';
+import type { FieldSetup } from './setup.js';
+import { VectorBuffer } from './vector-buffer.js';
+
+/** Powers for transforms of up to 2^logLength elements. */
+interface PlacedPowers extends Placed {
+  readonly logLength: number;
+}
+
+/** Part of a buffer that stays. */
+interface Placed {
+  readonly buffer: VectorBuffer;
+  readonly offset: number;
+  readonly size: number;
+}
+
+/** A matrix on the device, as offsets in its buffer. */
+interface PlacedMatrix extends PlacedRows {
+  readonly buffer: VectorBuffer;
+}
+
+/** Gives parts of a buffer one after the other, each where a binding may start. */
+class Parts {
+  bytes = 0;
+
+  take(size: number): { readonly offset: number; readonly size: number } {
+    const offset = this.bytes;
+    this.bytes = Math.ceil((offset + size) / STORAGE_ALIGNMENT) * STORAGE_ALIGNMENT;
+    return { offset, size };
+  }
+}
+
+/** Widens or narrows numbers. @param from words of a number @param to words of a number */
+const resized = (words: Uint32Array, from: number, to: number): Uint32Array => {
+  if (from === to) return words;
+  const count = words.length / from;
+  const result = new Uint32Array(count * to);
+  for (let i = 0; i < count; i++) result.set(words.subarray(i * from, i * from + Math.min(from, to)), i * to);
+  return result;
+};
+
+/** Kinds of steps whose kernels have known answers. */
+const knownKinds: Partial<Record<FieldStep['computation']['kind'], KnownKind>> = {
+  ...{ ntt: 'transform', intt: 'transform' },
+  ...{ prefixProduct: 'scan', evaluate: 'scan', divideByLinear: 'scan', invert: 'invert' },
+};
+
+export class GpuVectors implements VectorBackend {
+  readonly #field: OpenField;
+  readonly #session: Session<FieldSetup>;
+  readonly #vectors = new Map<Vector, Placed>();
+  readonly #matrices = new Map<Matrix, PlacedMatrix>();
+  /** Powers for transforms up to `logLength`; null before the first. */
+  #twiddles: PlacedPowers | null = null;
+  #peak = 0;
+
+  constructor(field: OpenField, session: Session<FieldSetup>) {
+    this.#field = field;
+    this.#session = session;
+  }
+
+  get memory(): { readonly used: number; readonly peak: number } {
+    const used = this.#session.bytesOf(VECTORS);
+    this.#peak = Math.max(this.#peak, used);
+    return { used, peak: this.#peak };
+  }
+
+  has(vector: Vector): boolean {
+    return this.#vectors.has(vector);
+  }
+
+  #execute(job: FieldJob, { check, signal }: VectorCall): Promise<Executed<FieldOutcome, FieldSetup>> {
+    const ticket = { ...ticketOf(undefined), signal, coalesced: [] };
+    const call = new CallContext({
+      ticket: { ...ticket, exclusive: (work) => work() },
+      clock: new CallClock(),
+      assertUsable: check,
+    });
+    return this.#session.execute(fieldOperation, job, call);
+  }
+
+  /** Runs a job that leaves a buffer. @param users of the buffer */
+  async #fill(
+    job: FieldJob,
+    call: VectorCall,
+    users: number,
+  ): Promise<[VectorBuffer, Executed<FieldOutcome, FieldSetup>]> {
+    const done = await this.#execute(job, call);
+    const { output } = done.result;
+    const { runner } = done.report as NonNullable<typeof done.report>;
+    const buffer = new VectorBuffer('vectors', output as GPUBuffer, runner, users);
+    this.#peak = Math.max(this.#peak, this.memory.used);
+    return [buffer, done];
+  }
+
+  async enter(vector: Vector, { words, scale }: ScaledNumbers, call: VectorCall): Promise<void> {
+    const parts = new Parts();
+    const { field } = this.#session.setup;
+    const place = parts.take(vector.length * field.bytes);
+    const elements = resized(words, numberBytesOf(this.#field) / 4, field.words);
+    const job: FieldJob = {
+      ...{ outputBytes: parts.bytes, residents: [], kinds: new Set() },
+      emit: (emit, output) => {
+        emitEnter(emit, elements, scale, { ...(output as Part), ...place });
+        return [];
+      },
+    };
+    const [buffer] = await this.#fill(job, call, 1);
+    this.#vectors.set(vector, { buffer, ...place });
+  }
+
+  async enterMatrix(matrix: Matrix, { words, scale, row, column }: Entries, call: VectorCall): Promise<void> {
+    const parts = new Parts();
+    const { field } = this.#session.setup;
+    const perNumber = numberBytesOf(this.#field) / 4;
+    const sorted = sortRows(matrix.rows, row, column, words, perNumber);
+    const values = parts.take(Math.max(1, matrix.entries) * field.bytes);
+    const indices = [sorted.columns, ...sorted.levels].map((list) => ({
+      list,
+      place: parts.take(Math.max(4, list.byteLength)),
+    }));
+    const job: FieldJob = {
+      ...{ outputBytes: parts.bytes, residents: [], kinds: new Set() },
+      emit: (emit, output) => {
+        const at = output as Part;
+        for (const { list, place } of indices) emit.uploadTo({ ...at, ...place }, list);
+        if (matrix.entries > 0)
+          emitEnter(emit, resized(sorted.words, perNumber, field.words), scale, { ...at, ...values });
+        return [];
+      },
+    };
+    const [buffer] = await this.#fill(job, call, 1);
+    const [columns, ...levels] = indices.map(({ place }) => ({ buffer: '', ...place }));
+    this.#matrices.set(matrix, {
+      ...{ buffer, entries: matrix.entries, values: { buffer: '', ...values }, columns: columns as Part },
+      levels: levels.map((starts, k) => ({ starts, sums: (sorted.levels[k] as Uint32Array).length - 1 })),
+    });
+  }
+
+  /** Returns powers for transforms of 2^logLength elements, which are made if there are too few. */
+  async #powers(logLength: number, call: VectorCall): Promise<PlacedPowers> {
+    const known = this.#twiddles;
+    if (known !== null && known.logLength >= logLength && known.buffer.bufferOn(this.#session.runner) !== null)
+      return known;
+    this.trim();
+    const { field } = this.#session.setup;
+    const { p, rootOfUnity, twoAdicity } = this.#field;
+    const length = 2 ** (logLength - 1);
+    const root = power(rootOfUnity, 1n << BigInt(twoAdicity - logLength), p);
+    const { words, low } = powerTables(field, root, 1n, length);
+    const place = { offset: 0, size: length * field.bytes };
+    const job: FieldJob = {
+      ...{ outputBytes: place.size, residents: [], kinds: new Set() },
+      emit: (emit, output) => {
+        emit.combine({ ...(output as Part), ...place }, { b: emit.upload(words) }, { length, products: 2, low });
+        return [];
+      },
+    };
+    const [buffer] = await this.#fill(job, call, 1);
+    this.#twiddles = { buffer, ...place, logLength };
+    return this.#twiddles;
+  }
+
+  async execute(steps: readonly FieldStep[], call: VectorCall): Promise<FieldRunRecord> {
+    const begun = performance.now();
+    const lengths = steps.map(({ computation: { kind }, result }) =>
+      kind === 'ntt' || kind === 'intt' ? result.length : 1,
+    );
+    const logLength = Math.log2(lengths.reduce((most, length) => Math.max(most, length), 1));
+    const twiddles = logLength === 0 ? null : await this.#powers(logLength, call);
+    const parts = new Parts();
+    const kept = new Map<Vector, { readonly offset: number; readonly size: number }>();
+    const residents = new Set<Resident>();
+    const used = new Map<Vector, Placed>();
+    const matrices = new Map<Matrix, PlacedMatrix>();
+    const kinds = new Set<KnownKind>();
+    for (const { computation, operands, result } of steps) {
+      const kind = knownKinds[computation.kind];
+      if (kind !== undefined) kinds.add(kind);
+      if (result.isKept) kept.set(result, parts.take(result.length * this.#session.setup.field.bytes));
+      for (const operand of operands)
+        if (operand.state === 'resident') used.set(operand, this.#vectors.get(operand) as Placed);
+      if (computation.kind === 'apply')
+        matrices.set(computation.matrix, this.#matrices.get(computation.matrix) as PlacedMatrix);
+    }
+    for (const { buffer } of [...used.values(), ...matrices.values()]) residents.add(buffer);
+    if (twiddles !== null) residents.add(twiddles.buffer);
+    const job: FieldJob = {
+      ...{ outputBytes: parts.bytes, residents: [...residents], kinds },
+      emit: (emit, output) => {
+        const bound = ({ buffer, offset, size }: Placed): Part => emit.bind(buffer.buffer, offset, size);
+        emitSteps(
+          emit,
+          steps,
+          {
+            vector: (vector) => bound(used.get(vector) as Placed),
+            matrix: (matrix) => boundRows(emit, matrices.get(matrix) as PlacedMatrix),
+            twiddles: twiddles && { at: bound(twiddles), logLength: twiddles.logLength },
+          },
+          (vector) => ({ ...(output as Part), ...(kept.get(vector) as { offset: number; size: number }) }),
+        );
+        return [];
+      },
+    };
+    const done = kept.size === 0 ? await this.#execute(job, call) : await this.#keep(job, call, kept);
+    const { setup, timeline } = done.report as NonNullable<typeof done.report>;
+    const phases: Record<string, number> = {};
+    for (const { name, ms } of timeline ?? []) phases[name] = (phases[name] ?? 0) + ms;
+    const { products } = done.result;
+    const ms = performance.now() - begun;
+    return { on: 'gpu', arithmetic: setup.field.product, operations: steps.length, products, ms, phases };
+  }
+
+  /** Runs a job, and keeps vectors in the buffer that it leaves. */
+  async #keep(
+    job: FieldJob,
+    call: VectorCall,
+    kept: ReadonlyMap<Vector, { readonly offset: number; readonly size: number }>,
+  ): Promise<Executed<FieldOutcome, FieldSetup>> {
+    const [buffer, done] = await this.#fill(job, call, kept.size);
+    for (const [vector, place] of kept) this.#vectors.set(vector, { buffer, ...place });
+    return done;
+  }
+
+  async leave(vector: Vector, { words, scale }: ScaledNumbers, call: VectorCall): Promise<void> {
+    const placed = this.#vectors.get(vector) as Placed;
+    const { buffer, offset, size } = placed;
+    const job: FieldJob = {
+      ...{ outputBytes: 0, residents: [buffer], kinds: new Set() },
+      emit: (emit) => [emitLeave(emit, emit.bind(buffer.buffer, offset, size), vector.length, scale)],
+    };
+    const { result } = await this.#execute(job, call);
+    const [data] = result.data;
+    if (data === undefined) throw new MsmError('internal', 'no vector came back');
+    words.set(resized(data, this.#session.setup.field.words, numberBytesOf(this.#field) / 4));
+  }
+
+  release(handle: Vector | Matrix): void {
+    const placed = this.#vectors.get(handle as Vector) ?? this.#matrices.get(handle as Matrix);
+    placed?.buffer.leave();
+    this.#vectors.delete(handle as Vector);
+    this.#matrices.delete(handle as Matrix);
+  }
+
+  trim(): void {
+    this.#twiddles?.buffer.leave();
+    this.#twiddles = null;
+  }
+
+  destroy(): void {
+    this.#session.destroy();
+    this.#vectors.clear();
+    this.#matrices.clear();
+    this.#twiddles = null;
+  }
+}
+
+/** Binds the parts of a matrix. */
+const boundRows = (emit: Emitter, { buffer, levels, columns, values, entries }: PlacedMatrix): PlacedRows => {
+  const bound = ({ offset, size }: Part): Part => emit.bind(buffer.buffer, offset, size);
+  return {
+    ...{ entries, columns: bound(columns), values: bound(values) },
+    levels: levels.map(({ starts, sums }) => ({ starts: bound(starts), sums })),
+  };
+};

@@ -1,0 +1,23 @@
+/** Emits inverses. */
+import { groupsFor } from '../../shaders/limits.js';
+import { THREADS } from '../stages/element.js';
+import { INVERT_PART, InvertConfig } from '../stages/invert.js';
+import type { Emitter, Part } from './emitter.js';
+
+/** Products that take as long as an inversion. */
+const INVERSION = 25;
+
+/** Emits 1/a[i], and 0 of 0, into new scratch. */
+export const emitInverses = (emit: Emitter, a: Part, length: number): Part => {
+  const out = emit.take(length);
+  const parts = Math.ceil(length / INVERT_PART);
+  const config = InvertConfig.pack({ length, part: INVERT_PART });
+  emit.dispatch(
+    emit.setup.kernels.invert(),
+    config,
+    { a, out },
+    groupsFor(parts, THREADS),
+    3 * length + INVERSION * parts,
+  );
+  return out;
+};

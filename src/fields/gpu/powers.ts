@@ -1,0 +1,30 @@
+/** Tables of powers, two of them for all powers of a number. */
+import { type Modulus, mod, toMontgomery, writeWords } from '../../field/modulus.js';
+
+/** Powers of a base: those below `low`, times a factor, and then the powers of base^low. */
+export interface PowerTables {
+  readonly words: Uint32Array<ArrayBuffer>;
+  /** Entries of the first table, a power of 2. */
+  readonly low: number;
+}
+
+/** Makes the tables for the exponents 0, …, length − 1. */
+export const powerTables = (field: Modulus, base: bigint, factor: bigint, length: number): PowerTables => {
+  const { p, words: perElement } = field;
+  const low = 2 ** Math.ceil(Math.log2(length) / 2);
+  const high = Math.ceil(length / low);
+  const words = new Uint32Array((low + high) * perElement);
+  const write = (first: number, count: number, start: bigint, by: bigint): bigint => {
+    let power = toMontgomery(field, start);
+    for (let i = 0; i < count; i++) {
+      writeWords(words, (first + i) * perElement, perElement, power);
+      power = (power * by) % p;
+    }
+    return power;
+  };
+  write(0, low, factor, base);
+  let step = mod(base, p);
+  for (let count = 1; count < low; count *= 2) step = (step * step) % p;
+  write(low, high, 1n, step);
+  return { words, low };
+};

@@ -1,0 +1,44 @@
+/** The interface of what has vectors, and computes with them. */
+import type { FieldRunRecord } from '../../api/fields.js';
+import type { FieldStep } from './steps.js';
+import type { Matrix, Vector } from './vector.js';
+
+/** A call of an engine. */
+export interface VectorCall {
+  /** Throws if the call was aborted, or its engine destroyed. Called between steps. */
+  check(): void;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Numbers of a caller: little-endian words of each value times `scale`, below the prime. */
+export interface ScaledNumbers {
+  readonly words: Uint32Array<ArrayBuffer>;
+  readonly scale: bigint;
+}
+
+/** Entries of a matrix, in any order. */
+export interface Entries extends ScaledNumbers {
+  readonly row: Uint32Array;
+  readonly column: Uint32Array;
+}
+
+/** Has the vectors and matrices of an engine. The engine makes one call at a time. */
+export interface VectorBackend {
+  /** Bytes of vectors, matrices and tables, now and at most so far. */
+  readonly memory: { readonly used: number; readonly peak: number };
+  /** Returns whether a vector has been computed or loaded, and not released. */
+  has(vector: Vector): boolean;
+  /** Loads a vector. @throws MsmError `out-of-memory`, and errors of `call.check` */
+  enter(vector: Vector, numbers: ScaledNumbers, call: VectorCall): Promise<void>;
+  /** Loads a matrix. @throws MsmError as `enter` */
+  enterMatrix(matrix: Matrix, entries: Entries, call: VectorCall): Promise<void>;
+  /** Computes the results of steps, and keeps those that are kept. @throws MsmError as `enter` */
+  execute(steps: readonly FieldStep[], call: VectorCall): Promise<FieldRunRecord>;
+  /** Writes the values of a vector times `scale` to `words`. @throws MsmError of `call.check` */
+  leave(vector: Vector, numbers: ScaledNumbers, call: VectorCall): Promise<void>;
+  release(handle: Vector | Matrix): void;
+  /** Frees tables. */
+  trim(): void;
+  /** Frees all that is left. */
+  destroy(): void;
+}

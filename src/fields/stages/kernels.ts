@@ -1,0 +1,32 @@
+/** The kernels of a field, each made when it is first needed. */
+import type { Modulus } from '../../field/modulus.js';
+import { digestKernel } from '../../msm/stages/digest.js';
+import type { Kernel } from '../../shaders/kernel.js';
+import { once } from '../../shaders/once.js';
+import { combineKernel } from './combine.js';
+import { gatherKernel } from './gather.js';
+import { invertKernel } from './invert.js';
+import { rowsKernel } from './rows.js';
+import { scanKernel } from './scan.js';
+import { transformKernel } from './transform.js';
+
+export interface FieldKernels {
+  combine(): Kernel;
+  transform(): Kernel;
+  scan(): Kernel;
+  invert(): Kernel;
+  rows(): Kernel;
+  gather(): Kernel;
+  digest(): Kernel;
+}
+
+/** @param threads of a workgroup of the transform */
+export const fieldKernels = (field: Modulus, threads: number): FieldKernels => ({
+  combine: once(() => combineKernel(field)),
+  transform: once(() => transformKernel(field, threads)),
+  scan: once(() => scanKernel(field)),
+  invert: once(() => invertKernel(field)),
+  rows: once(() => rowsKernel(field)),
+  gather: once(() => gatherKernel(field)),
+  digest: once(digestKernel),
+});

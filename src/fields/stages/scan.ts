@@ -1,0 +1,49 @@
+/** Scan: products of the elements before each, and Horner's rule, in parts of a vector. */
+import template from '../../../wgsl/fields/scan.wgsl?template';
+import type { Modulus } from '../../field/modulus.js';
+import { stageKernel } from '../../shaders/hash-chain.js';
+import type { Kernel } from '../../shaders/kernel.js';
+import { type Struct, struct } from '../../shaders/struct.js';
+import {
+  elementPartials,
+  elementView,
+  factorFields,
+  factorValues,
+  montgomeryWords,
+  THREADS,
+  vectorBinding,
+} from './element.js';
+
+const documented = {
+  length: 'elements of the vector',
+  part: 'elements of a part',
+  carries: 'elements of `carries`; 0: every part begins afresh',
+  horner: "1: Horner's rule downwards; 0: products upwards",
+  reduces: '1: only the last value of each part is written',
+};
+
+const configOf = (field: Modulus): Struct<string> => struct('ScanConfig', { ...documented, ...factorFields(field) });
+
+/** Elements of a part: a thread has little to do, and few levels are left. */
+export const SCAN_PART = 16;
+
+/** @param x the point of Horner's rule; null: products */
+export const packScanConfig = (
+  field: Modulus,
+  values: { readonly length: number; readonly carries: number; readonly reduces: boolean },
+  x: bigint | null,
+): Uint32Array<ArrayBuffer> =>
+  configOf(field).pack({
+    ...{ ...values, part: SCAN_PART, reduces: Number(values.reduces), horner: Number(x !== null) },
+    ...factorValues(field, montgomeryWords(field, x ?? 0n)),
+  });
+
+export const scanKernel = (field: Modulus): Kernel =>
+  stageKernel(
+    'scan',
+    template,
+    configOf(field),
+    [vectorBinding('a', 'read'), vectorBinding('carries', 'read'), vectorBinding('out', 'write')],
+    elementView(field, THREADS),
+    elementPartials,
+  );

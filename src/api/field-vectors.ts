@@ -4,8 +4,8 @@ export interface FieldVector {
   /** Number of elements. */
   readonly length: number;
   /**
-   * Overwrites and frees the elements. Later uses of the handle reject with code `destroyed`. A
-   * second call has no effect.
+   * Frees the elements, which the CPU overwrites before. Later uses of the handle reject with code
+   * `destroyed`. A second call has no effect.
    */
   destroy(): void;
   /** `destroy`, for `using`. */

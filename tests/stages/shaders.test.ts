@@ -17,6 +17,7 @@ import { bn254G2 } from '../../src/curves/bn254-g2.js';
 import { type AnyCurve, type Curve, curveContext, withProduct } from '../../src/curves/curve.js';
 import { type FieldProduct, modulus } from '../../src/field/modulus.js';
 import { quadraticField } from '../../src/field/quadratic.js';
+import { fieldKernels } from '../../src/fields/stages/kernels.js';
 import { pipelineFor } from '../../src/gpu/pipelines.js';
 import { gpuKnobs, softwareKnobs } from '../../src/msm/plan/device-profiles.js';
 import { resolveTuning } from '../../src/msm/plan/tuning.js';
@@ -352,4 +353,20 @@ describe('shaders avoid WGSL that compilers for D3D and Metal fail on', () => {
   test('the import has no constant number of inversion steps', () => {
     expect(kernels.importPoints().source).toMatch(/let steps = 5u \+ \(config\.points >> 31u\);/);
   });
+});
+
+describe('kernels for vectors', () => {
+  const primes = [
+    ['64 bits', 2n ** 64n - 2n ** 32n + 1n],
+    ['254 bits', bn254.order],
+    ['412 bits', widest.p],
+  ] as const;
+  test.each(products.flatMap((product) => primes.map(([name, p]) => [name, product, p] as const)))(
+    'compile for a field of %s, %s products',
+    async (_, product, p) => {
+      const field = modulus(p, product);
+      const { combine, transform, scan, invert, rows, gather } = fieldKernels(field, 256);
+      for (const make of [combine, transform, scan, invert, rows, gather]) await checkKernel(make(), field.bytes);
+    },
+  );
 });

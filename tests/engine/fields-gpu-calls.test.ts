@@ -1,0 +1,203 @@
+/** Vectors on the GPU: other fields, long transforms, faults, losses, and calls that end early. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { createFieldEngine, type FieldEngine, type FieldEngineOptions, type FieldVector } from '../../src/fields.js';
+import { createMsmEngine } from '../../src/index.js';
+import { strikeAt } from '../support/failure-bench.js';
+import { getDevice } from '../support/gpu.js';
+import { type LeasedDevice, leaseGpu } from '../support/leased-gpu.js';
+import { sleep } from '../support/time.js';
+
+const engines: { destroy(): void }[] = [];
+afterEach(() => {
+  for (const engine of engines.splice(0)) engine.destroy();
+});
+
+const open = async (options: FieldEngineOptions): Promise<FieldEngine> => {
+  const engine = await createFieldEngine(options);
+  engines.push(engine);
+  return engine;
+};
+
+/** Numbers below the prime: small, large, and what is between. */
+const numbersOf = (p: bigint, n: number): bigint[] => {
+  const edges = [0n, 1n, p - 1n, p / 2n, 2n ** 31n];
+  let state = 88_172_645_463_325_252n;
+  return Array.from({ length: n }, (_, i) => {
+    state = (state * 6_364_136_223_846_793_005n + 1_442_695_040_888_963_407n) % 2n ** 128n;
+    return (i % 4 === 0 ? (edges[i % edges.length] as bigint) : state ** 4n) % p;
+  });
+};
+
+/** Computes with vectors in many ways, and returns all numbers. */
+const compute = async (fr: FieldEngine, numbers: readonly bigint[], coset: bigint): Promise<Uint8Array[]> => {
+  const a = await fr.load(numbers);
+  const made = await fr.run((ops) => {
+    const values = ops.ntt(a, { coset });
+    const reversed = ops.ntt(a, { to: 'reversed' });
+    return [
+      values,
+      ops.intt(values, { coset }),
+      ops.intt(ops.multiply(reversed, reversed), { from: 'reversed' }),
+      ops.invert(values),
+      ops.evaluate(a, coset),
+    ].map((each) => ops.keep(each));
+  });
+  const read: Uint8Array[] = [];
+  for (const each of made) read.push(await fr.read(each));
+  for (const each of [a, ...made]) each.destroy();
+  return read;
+};
+
+/** Expects the results of the CPU, whose tests compare them with BigInts. */
+const expectAlike = async (field: FieldEngineOptions['field'], lengths: readonly number[]): Promise<void> => {
+  const [gpu, cpu] = [await open({ field, device: await getDevice() }), await open({ field, backend: 'cpu' })];
+  for (const n of lengths) {
+    const numbers = numbersOf(gpu.p, n);
+    const expected = await compute(cpu, numbers, 7n);
+    expect(await compute(gpu, numbers, 7n), `${n} elements`).toEqual(expected);
+  }
+  expect([gpu.lastRun?.on, cpu.lastRun?.on]).toEqual(['gpu', 'cpu']);
+  gpu.trim();
+  expect(gpu.memory.used).toBe(0);
+};
+
+describe('results are those of the CPU', () => {
+  test('for transforms in one pass, in several, and shorter than the ones before', async () => {
+    await expectAlike('bn254-fr', [2 ** 9, 2 ** 10, 2 ** 13, 2 ** 8]);
+  });
+
+  test('for transforms in three passes', { tags: 'long' }, async () => {
+    await expectAlike('bn254-fr', [2 ** 18, 2 ** 19]);
+  });
+
+  test('in the scalar field of BLS12-381', async () => {
+    await expectAlike('bls12-381-fr', [1, 2, 64, 1024]);
+  });
+
+  test.each(['bls12-377-fr', 'pallas-fr', 'vesta-fr'] as const)('in %s', { tags: 'long' }, async (field) => {
+    await expectAlike(field, [1, 2, 64, 1024]);
+  });
+
+  test.each([
+    ['61 bits, and no transform above 2', 2n ** 61n - 1n, [1, 2]],
+    ['64 bits', 2n ** 64n - 2n ** 32n + 1n, [2, 512]],
+    [
+      '377 bits',
+      0x1ae3a4617c510eac63b05c06ca1493b1a22d9f300f5138f1ef3622fba094800170b5d44300000008508c00000000001n,
+      [8, 512],
+    ],
+  ] as const)('in a field of %s', { tags: 'long' }, async (_, p, lengths) => {
+    await expectAlike({ p }, lengths);
+  });
+});
+
+/** An engine on a device that can be tampered with, and a vector whose double is right. */
+const openLeased = async () => {
+  const gpu = await leaseGpu();
+  const fr = await open({ gpu: gpu.gpu });
+  const a = await fr.load([1n, 2n, 3n, 4n]);
+  const low = async (vector: FieldVector) => [...(await fr.read(vector))].filter((_, i) => i % 32 === 0);
+  const twice = async () => low(await fr.run((ops) => ops.keep(ops.add(a, a))));
+  expect(await twice()).toEqual([2, 4, 6, 8]);
+  return { gpu, fr, a, low, twice, lease: gpu.devices[0] as LeasedDevice };
+};
+
+describe('a fault', () => {
+  test.each(['dispatchWorkgroups', 'writeBuffer', 'copyBufferToBuffer', 'submit'])(
+    'of %s is repeated',
+    async (name) => {
+      const { fr, low, lease } = await openLeased();
+      const strikes = strikeAt(
+        lease,
+        ({ method }) => method === name,
+        () => undefined,
+      );
+      expect(await low(await fr.load([9n, 8n]))).toEqual([9, 8]);
+      expect(strikes.count).toBe(1);
+    },
+  );
+
+  test('in every dispatch of a transform is repeated', async () => {
+    const { fr, a, low, lease } = await openLeased();
+    const run = () => fr.run((ops) => ops.keep(ops.intt(ops.ntt(a, { coset: 5n }), { coset: 5n })));
+    expect(await low(await run())).toEqual([1, 2, 3, 4]);
+    for (let index = 0; ; index++) {
+      let seen = 0;
+      const strikes = strikeAt(
+        lease,
+        ({ method }) => method === 'dispatchWorkgroups' && seen++ === index,
+        () => undefined,
+      );
+      expect(await low(await run())).toEqual([1, 2, 3, 4]);
+      if (strikes.count === 0) break;
+      expect(index).toBeLessThan(50);
+    }
+  });
+});
+
+test('vectors are lost with their device, and others are loaded on the next', async () => {
+  const { gpu, fr, a, low, twice } = await openLeased();
+  gpu.devices[0]?.takeAway('at once');
+  await sleep();
+  await expect(twice()).rejects.toMatchObject({ code: 'device-lost', message: expect.stringContaining('load them') });
+  expect(await low(await fr.load([5n]))).toEqual([5]);
+  a.destroy();
+  expect(gpu.devices).toHaveLength(2);
+  fr.destroy();
+  expect(gpu.devices[0]?.live).toBe(0);
+});
+
+test('an abort ends a run, and leaves no vector behind', async () => {
+  const { fr, a, twice, lease } = await openLeased();
+  const { used } = fr.memory;
+  const controller = new AbortController();
+  strikeAt(
+    lease,
+    ({ method }) => method === 'mapAsync',
+    ({ proceed }) => {
+      controller.abort();
+      return proceed();
+    },
+  );
+  const run = fr.run((ops) => ops.keep(ops.multiply(a, a)), { signal: controller.signal });
+  await expect(run).rejects.toMatchObject({ code: 'aborted' });
+  expect(fr.memory.used).toBe(used);
+  expect(await twice()).toEqual([2, 4, 6, 8]);
+});
+
+test('a run that takes more scratch than the budget is refused, and the next one is right', async () => {
+  const fr = await open({ device: await getDevice(), memoryBudget: 2 ** 16 });
+  const a = await fr.load(numbersOf(fr.p, 512));
+  await expect(fr.run((ops) => ops.keep(ops.pad(a, 2 ** 15)))).rejects.toMatchObject({
+    ...{ code: 'out-of-memory', message: expect.stringContaining('memoryBudget leaves 65536') },
+  });
+  expect(await fr.read(await fr.run((ops) => ops.keep(ops.slice(ops.pad(a, 513), 0, 512))))).toEqual(await fr.read(a));
+});
+
+test('an engine of sums shares its device; without a GPU the CPU has the vectors', async () => {
+  const device = await getDevice();
+  const [withGpu, without] = [
+    await createMsmEngine({ curve: 'bn254', device }),
+    await createMsmEngine({ curve: 'bn254', backend: 'cpu' }),
+  ];
+  engines.push(withGpu, without);
+  const G = { x: 1n, y: 2n, infinity: false };
+  for (const [deviceOf, on] of [
+    [withGpu, 'gpu'],
+    [without, 'cpu'],
+  ] as const) {
+    const fr = await open({ deviceOf });
+    const a = await fr.load([2n, 3n]);
+    const scalars = await fr.read(await fr.run((ops) => ops.keep(ops.multiply(a, a))));
+    expect(fr.lastRun?.on).toBe(on);
+    expect(await deviceOf.msm(await deviceOf.loadBases([G, G]), scalars)).toEqual(
+      await without.msm(await without.loadBases([G]), [13n]),
+    );
+  }
+  const refused = createFieldEngine({ deviceOf: without, backend: 'gpu' });
+  await expect(refused).rejects.toMatchObject({
+    code: 'bad-argument',
+    message: expect.stringContaining('without a GPU'),
+  });
+  await expect(createFieldEngine({ backend: 'both' as 'gpu' })).rejects.toMatchObject({ code: 'bad-argument' });
+});

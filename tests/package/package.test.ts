@@ -124,6 +124,8 @@ describe('the files of the package', () => {
       'node.d.ts',
       'node.js',
       'node.js.map',
+      'open-vectors.js',
+      'open-vectors.js.map',
       'plonk.d.ts',
       'plonk.js',
       'plonk.js.map',

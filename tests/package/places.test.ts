@@ -155,7 +155,7 @@ describe('the built package', () => {
     }
     expect(library.map(({ fileName, imports, dynamicImports }) => [fileName, ...imports, ...dynamicImports])).toEqual([
       ['calibrate.js', 'index.js'],
-      ['fields.js', 'index.js', 'arithmetic.js'],
+      ['fields.js', 'index.js', 'arithmetic.js', 'open-vectors.js'],
       ['formats.js', 'index.js'],
       ['groth16.js', 'index.js', 'fields.js', 'formats.js', 'proofs.js'],
       ['index.js', 'more-curves.js', 'encodings.js', 'cpu-backend.js'],
@@ -167,6 +167,7 @@ describe('the built package', () => {
       ['cpu-backend.js', 'index.js', 'arithmetic.js', 'worker-text.js'],
       ['encodings.js'],
       ['more-curves.js'],
+      ['open-vectors.js', 'index.js', 'fields.js'],
       ['proofs.js', 'index.js', 'formats.js'],
       ['worker-text.js'],
     ]);

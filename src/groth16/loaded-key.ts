@@ -3,11 +3,10 @@ import type { MsmEngine } from '../api/engine.js';
 import type { FieldEngine } from '../api/fields.js';
 import type { Bases } from '../api/handles.js';
 import type { AffinePoint, Coordinate, Fp2 } from '../api/values.js';
-// From the entries, so that the build leaves in fields.js and formats.js what they share.
-import { createFieldEngine } from '../fields.js';
 import { createMsmEngine } from '../index.js';
 import type { CircuitFacts } from '../proofs/api.js';
 import type { EngineOptions } from '../proofs/engine-options.js';
+import { openVectorsOf } from '../proofs/open-vectors.js';
 import type { LoadedMatrices } from './quotient.js';
 
 /** Engines of a curve. */
@@ -40,9 +39,6 @@ export interface LoadedKey extends CircuitFacts {
   readonly bases: Readonly<Record<'a' | 'b1' | 'b2' | 'h', Bases>> & { readonly c: Bases | null };
 }
 
-/** Most bytes of vectors in WebAssembly's memory, whose addresses have 32 bits. */
-const VECTOR_BYTES = 2 ** 32;
-
 export const destroyEngines = (engines: Partial<Engines>): void => {
   for (const engine of Object.values(engines) as (MsmEngine<Coordinate> | FieldEngine)[]) engine.destroy();
 };
@@ -52,8 +48,8 @@ export const openEngines = async (curve: CircuitFacts['curve'], options: EngineO
   const made: { -readonly [Name in keyof Engines]?: Engines[Name] } = {};
   try {
     const few = { curve, backend: 'cpu', maxWorkers: 0 } as const;
-    made.fr = await createFieldEngine({ field: `${curve}-fr`, memoryBudget: VECTOR_BYTES });
     made.g1 = await createMsmEngine({ ...options, curve });
+    made.fr = await openVectorsOf(curve, made.g1, options);
     made.g2 = await createMsmEngine({ ...options, curve, group: 'g2', deviceOf: made.g1 });
     made.few1 = await createMsmEngine(few);
     made.few2 = await createMsmEngine({ ...few, group: 'g2' });

@@ -2,21 +2,17 @@
 import type { FieldVector } from '../api/field-vectors.js';
 import { assertNotAborted, badArgument } from '../errors.js';
 import { openField } from '../fields/program/open-field.js';
-// From the entries, so that the build leaves in fields.js and formats.js what they share.
-import { createFieldEngine } from '../fields.js';
 import type { FileSource } from '../formats/source.js';
 import type { PlonkZkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';
 import { createMsmEngine } from '../index.js';
 import { readKeyOptions } from '../proofs/engine-options.js';
+import { openVectorsOf } from '../proofs/open-vectors.js';
 import { type DrawScalar, drawRandomScalar } from '../proofs/randomness.js';
 import type { ProvingKey, ProvingKeyOptions } from './api.js';
 import { type CircuitPolynomial, circuitPolynomials, readPlonkCircuit } from './circuit.js';
 import { computeCosetValues, domainOf, type Engines, type LoadedKey } from './loaded-key.js';
 import { LoadedProvingKey } from './proving-key.js';
-
-/** Most bytes of vectors in WebAssembly's memory, whose addresses have 32 bits. */
-const VECTOR_BYTES = 2 ** 32;
 
 /** Longest coset whose values are kept for later proofs. */
 const MOST_KEPT = 2 ** 18;
@@ -66,14 +62,14 @@ export const openProvingKeyWith = async (
   if (zkey.protocol !== 'plonk') {
     throw badArgument(`zkey is a key of ${zkey.protocol}; openProvingKey of webgpu-msm/plonk opens keys of plonk`);
   }
-  const fr = await createFieldEngine({ field: `${zkey.curve}-fr`, memoryBudget: VECTOR_BYTES });
-  let g1: Engines['g1'] | undefined;
+  const g1 = await createMsmEngine({ ...ofEngines, curve: zkey.curve });
+  let fr: Engines['fr'] | undefined;
   try {
-    g1 = await createMsmEngine({ ...ofEngines, curve: zkey.curve });
+    fr = await openVectorsOf(zkey.curve, g1, ofEngines);
     return new LoadedProvingKey(await loadKey(zkey, { fr, g1 }, signal), draw);
   } catch (error) {
-    fr.destroy();
-    g1?.destroy();
+    fr?.destroy();
+    g1.destroy();
     throw error;
   }
 };

@@ -168,7 +168,7 @@ describe('the built package', () => {
       ['encodings.js'],
       ['more-curves.js'],
       ['open-vectors.js', 'index.js', 'fields.js'],
-      ['proofs.js', 'index.js', 'formats.js'],
+      ['proofs.js', 'index.js', 'fields.js', 'formats.js'],
       ['worker-text.js'],
     ]);
   });

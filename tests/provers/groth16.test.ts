@@ -105,9 +105,19 @@ test.each(['gpu', 'both'] as const)(
   'with the backend %s they equal those of snarkjs',
   { tags: 'long' },
   async (backend) => {
-    const { gpu } = await leaseGpu();
+    const compiled = new Set<string>();
+    const { gpu } = await leaseGpu((lease) => {
+      lease.tap = (call) => {
+        if (call.method === 'createComputePipelineAsync') compiled.add(call.label);
+        return call.proceed();
+      };
+    });
     const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 };
     await expectSame('bn254', await statementOf(), { backend, gpu, tuning });
+    // the quotient is computed on the GPU on request only
+    expect([...compiled].filter((name) => ['transform', 'rows'].includes(name)).sort()).toEqual(
+      backend === 'gpu' ? ['rows', 'transform'] : [],
+    );
   },
 );
 

@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openProvingKeyWith } from '../../src/plonk/open-proving-key.js';
-import { openProvingKey } from '../../src/plonk.js';
+import { openProvingKey, type ProvingKeyOptions } from '../../src/plonk.js';
+import { leaseGpu } from '../support/leased-gpu.js';
 import {
   ffCurveOf,
   makeStatement,
@@ -20,10 +21,14 @@ afterAll(async () => {
   for (const curve of ['bn254', 'bls12-381'] as const) await (await ffCurveOf(curve)).terminate();
 });
 
-const expectSame = async (curve: ProverCurve, statement: Statement): Promise<void> => {
+const expectSame = async (
+  curve: ProverCurve,
+  statement: Statement,
+  options: ProvingKeyOptions = { backend: 'cpu' },
+): Promise<void> => {
   const theirs = await withSameRandomness(curve, statement.prove);
   const { zkey, circuit } = statement;
-  using key = await openProvingKeyWith(zkey.data, { backend: 'cpu' }, sameDraws());
+  using key = await openProvingKeyWith(zkey.data, options, sameDraws());
   const ours = await key.prove(circuit.witness);
   expect(ours).toEqual(theirs);
   expect(await statement.verify(ours)).toBe(true);
@@ -133,4 +138,10 @@ describe('what is refused, and what ends early', () => {
     await expect(running).rejects.toMatchObject({ code: 'destroyed' });
     await expect(key.prove(circuit.witness)).rejects.toMatchObject({ code: 'destroyed' });
   });
+});
+
+test('proofs computed on a GPU equal those of snarkjs', { tags: 'long' }, async () => {
+  const { gpu } = await leaseGpu();
+  const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 };
+  await expectSame('bn254', await makeStatement('plonk', 'bn254', 6, 'dense'), { backend: 'gpu', gpu, tuning });
 });

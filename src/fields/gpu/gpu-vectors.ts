@@ -20,7 +20,7 @@ import { type PlacedRows, sortRows } from './matrix.js';
 import { emitEnter, emitLeave } from './numbers.js';
 import { powerTables } from './powers.js';
 import type { FieldSetup } from './setup.js';
-import { VectorBuffer } from './vector-buffer.js';
+import { type FilledBuffer, VectorBuffer } from './vector-buffer.js';
 
 /** Powers for transforms of up to 2^logLength elements. */
 interface PlacedPowers extends Placed {
@@ -65,6 +65,23 @@ const knownKinds: Partial<Record<FieldStep['computation']['kind'], KnownKind>> =
   ...{ prefixProduct: 'scan', evaluate: 'scan', divideByLinear: 'scan', invert: 'invert' },
 };
 
+/** A run of a job. */
+type Run = Executed<FieldOutcome, FieldSetup>;
+
+/** Returns the buffer that a job left. */
+const filledBy = ({ result, report }: Run): FilledBuffer => ({
+  buffer: result.output as GPUBuffer,
+  runner: (report as NonNullable<typeof report>).runner,
+});
+
+/** Returns the context of a call in a session. The engine's calls wait for each other before. */
+const contextOf = ({ check, signal }: VectorCall): CallContext =>
+  new CallContext({
+    ticket: { ...ticketOf(undefined), signal, coalesced: [], exclusive: (work) => work() },
+    clock: new CallClock(),
+    assertUsable: check,
+  });
+
 export class GpuVectors implements VectorBackend {
   readonly #field: OpenField;
   readonly #session: Session<FieldSetup>;
@@ -89,28 +106,24 @@ export class GpuVectors implements VectorBackend {
     return this.#vectors.has(vector);
   }
 
-  #execute(job: FieldJob, { check, signal }: VectorCall): Promise<Executed<FieldOutcome, FieldSetup>> {
-    const ticket = { ...ticketOf(undefined), signal, coalesced: [] };
-    const call = new CallContext({
-      ticket: { ...ticket, exclusive: (work) => work() },
-      clock: new CallClock(),
-      assertUsable: check,
-    });
-    return this.#session.execute(fieldOperation, job, call);
+  #execute(job: FieldJob, call: VectorCall): Promise<Run> {
+    return this.#session.execute(fieldOperation, job, contextOf(call));
   }
 
   /** Runs a job that leaves a buffer. @param users of the buffer */
-  async #fill(
-    job: FieldJob,
-    call: VectorCall,
-    users: number,
-  ): Promise<[VectorBuffer, Executed<FieldOutcome, FieldSetup>]> {
+  async #fill(job: FieldJob, call: VectorCall, users: number): Promise<[VectorBuffer, Run]> {
     const done = await this.#execute(job, call);
-    const { output } = done.result;
-    const { runner } = done.report as NonNullable<typeof done.report>;
-    const buffer = new VectorBuffer('vectors', output as GPUBuffer, runner, users);
     this.#peak = Math.max(this.#peak, this.memory.used);
-    return [buffer, done];
+    return [new VectorBuffer(filledBy(done), users), done];
+  }
+
+  /** Runs a job that leaves a buffer, and runs it again after a loss of the device. */
+  async #fillAgain(job: FieldJob, call: VectorCall): Promise<VectorBuffer> {
+    const fill = async (context: CallContext): Promise<FilledBuffer> =>
+      filledBy(await this.#session.execute(fieldOperation, job, context));
+    const buffer = new VectorBuffer(await fill(contextOf(call)), 1, fill);
+    this.#peak = Math.max(this.#peak, this.memory.used);
+    return buffer;
   }
 
   async enter(vector: Vector, { words, scale }: ScaledNumbers, call: VectorCall): Promise<void> {
@@ -149,7 +162,7 @@ export class GpuVectors implements VectorBackend {
         return [];
       },
     };
-    const [buffer] = await this.#fill(job, call, 1);
+    const buffer = await this.#fillAgain(job, call);
     const [columns, ...levels] = indices.map(({ place }) => ({ buffer: '', ...place }));
     this.#matrices.set(matrix, {
       ...{ buffer, entries: matrix.entries, values: { buffer: '', ...values }, columns: columns as Part },
@@ -160,23 +173,22 @@ export class GpuVectors implements VectorBackend {
   /** Returns powers for transforms of 2^logLength elements, which are made if there are too few. */
   async #powers(logLength: number, call: VectorCall): Promise<PlacedPowers> {
     const known = this.#twiddles;
-    if (known !== null && known.logLength >= logLength && known.buffer.bufferOn(this.#session.runner) !== null)
-      return known;
+    if (known !== null && known.logLength >= logLength) return known;
     this.trim();
-    const { field } = this.#session.setup;
     const { p, rootOfUnity, twoAdicity } = this.#field;
     const length = 2 ** (logLength - 1);
     const root = power(rootOfUnity, 1n << BigInt(twoAdicity - logLength), p);
-    const { words, low } = powerTables(field, root, 1n, length);
-    const place = { offset: 0, size: length * field.bytes };
+    const place = { offset: 0, size: length * this.#session.setup.field.bytes };
     const job: FieldJob = {
       ...{ outputBytes: place.size, residents: [], kinds: new Set() },
       emit: (emit, output) => {
+        // the product of another device may have another Montgomery form
+        const { words, low } = powerTables(emit.setup.field, root, 1n, length);
         emit.combine({ ...(output as Part), ...place }, { b: emit.upload(words) }, { length, products: 2, low });
         return [];
       },
     };
-    const [buffer] = await this.#fill(job, call, 1);
+    const buffer = await this.#fillAgain(job, call);
     this.#twiddles = { buffer, ...place, logLength };
     return this.#twiddles;
   }
@@ -236,7 +248,7 @@ export class GpuVectors implements VectorBackend {
     job: FieldJob,
     call: VectorCall,
     kept: ReadonlyMap<Vector, { readonly offset: number; readonly size: number }>,
-  ): Promise<Executed<FieldOutcome, FieldSetup>> {
+  ): Promise<Run> {
     const [buffer, done] = await this.#fill(job, call, kept.size);
     for (const [vector, place] of kept) this.#vectors.set(vector, { buffer, ...place });
     return done;

@@ -1,27 +1,38 @@
 /** Buffers that vectors stay in between runs. */
 import { MsmError } from '../../errors.js';
 import type { Runner } from '../../gpu/runner.js';
+import type { CallContext } from '../../session/call-context.js';
 import type { Resident } from '../../session/resident.js';
+
+/** A buffer, and the runner whose ledger has it. */
+export interface FilledBuffer {
+  readonly buffer: GPUBuffer;
+  readonly runner: Runner;
+}
 
 /** A buffer with the results of one run, or with a matrix. It is freed with the last of them. */
 export class VectorBuffer implements Resident {
   readonly noun = 'vectors';
-  readonly label: string;
+  readonly label = 'vectors';
   readonly isSuspect = false;
   readonly canConfirm = false;
-  readonly buffer: GPUBuffer;
-  readonly #runner: Runner;
+  readonly #fill: ((call: CallContext) => Promise<FilledBuffer>) | null;
+  #filled: FilledBuffer;
   #users: number;
 
-  constructor(label: string, buffer: GPUBuffer, runner: Runner, users: number) {
-    this.label = label;
-    this.buffer = buffer;
-    this.#runner = runner;
+  /** @param fill fills a buffer again, after a loss of the device; null: nothing can */
+  constructor(filled: FilledBuffer, users: number, fill: ((call: CallContext) => Promise<FilledBuffer>) | null = null) {
+    this.#filled = filled;
     this.#users = users;
+    this.#fill = fill;
   }
 
-  bufferOn(runner: Runner): GPUBuffer | null {
-    return runner.ledger.has(this.buffer) ? this.buffer : null;
+  get buffer(): GPUBuffer {
+    return this.#filled.buffer;
+  }
+
+  bufferOn({ ledger }: Runner): GPUBuffer | null {
+    return ledger.has(this.buffer) ? this.buffer : null;
   }
 
   async confirm(): Promise<boolean> {
@@ -30,8 +41,13 @@ export class VectorBuffer implements Resident {
 
   suspect(): void {}
 
-  async bring(): Promise<void> {
-    throw new MsmError('device-lost', 'the vectors were lost with the GPU device; load them again, and compute them');
+  async bring(_: Runner, call: CallContext): Promise<void> {
+    if (this.#fill === null) {
+      throw new MsmError('device-lost', 'the vectors were lost with the GPU device; load them again, and compute them');
+    }
+    this.#filled = await this.#fill(call);
+    // the handle may have been destroyed meanwhile
+    if (this.#users === 0) this.destroy();
   }
 
   assertAlive(): void {}
@@ -42,6 +58,6 @@ export class VectorBuffer implements Resident {
   }
 
   destroy(): void {
-    this.#runner.ledger.destroy(this.buffer);
+    this.#filled.runner.ledger.destroy(this.#filled.buffer);
   }
 }

@@ -12,25 +12,26 @@ import {
 } from './kernels.js';
 
 /** Scratch buffers of the checks. */
-type CheckScratchName = 'digits' | 'bucketWriters' | 'splitWriters' | 'bitWriters';
+type CheckScratchName = 'digits' | 'bucketWriters' | 'sumWriters';
 
 type Name = ScratchName | CheckScratchName;
+
+/** Returns the most tasks of a walk of the reduction. */
+const mostTasksOf = (walks: InstrumentedSizes['walks']): number => Math.max(...walks.map(({ tasks }) => tasks));
 
 export const checkScratch = ({
   streamBytes,
   buckets,
-  splitTasks,
-  bitsTasks,
+  walks,
 }: InstrumentedSizes): Readonly<Record<CheckScratchName, number>> => ({
   digits: streamBytes,
   bucketWriters: 4 * buckets,
-  splitWriters: 4 * splitTasks,
-  bitWriters: 4 * bitsTasks,
+  sumWriters: 4 * mostTasksOf(walks),
 });
 
 /** Returns how many dispatches the checks add. */
-export const checkDispatches = (groups: number, levels: number): number =>
-  groups * (6 + 1 + 4 * levels) + 1 + 2 + 2 * (1 + 4 + 1);
+export const checkDispatches = (groups: number, levels: number, walks: number): number =>
+  groups * (6 + 1 + 4 * levels) + 1 + 2 + walks * (1 + 4 + 1);
 
 /** Stream and sums of a walk. */
 interface WalkShape {
@@ -73,12 +74,9 @@ class Instrumentation {
     this.#rowLength = n * plan.blocks;
   }
 
-  /** Clears the notes about writers, before all other commands. */
+  /** Clears the notes about the writers of buckets, before all other commands. */
   begin(): Command[] {
-    return all('bucketWriters', 'splitWriters', 'bitWriters').map((slice) => ({
-      kind: 'clear',
-      slice: this.#sized(slice),
-    }));
+    return [this.#clear('bucketWriters')];
   }
 
   around(command: Command): Command[] {
@@ -140,10 +138,9 @@ class Instrumentation {
     const [carries, partials] = [bound('carries'), bound('partials')];
     const walked = { levels: bound('levels'), stream: bound('stream'), writers };
     const left = { levels: bound('levels'), carries, partials };
-    const { splitTasks, bitsTasks } = this.#plan.reduce;
-    const mostTasks = Math.max(this.#plan.levelTasks[level] ?? 0, splitTasks, bitsTasks);
+    const mostTasks = Math.max(this.#plan.levelTasks[level] ?? 0, mostTasksOf(this.#plan.reduce.walks));
     return [
-      ...(ownSums ? this.#poison([bound('sums')]) : []),
+      ...(ownSums ? [this.#clear('sumWriters'), ...this.#poison([bound('sums')])] : []),
       this.#check('stream', shape.entries, { level, keys: shape.keys }, walked),
       ...this.#poison([carries, partials]),
       { ...command, bindings: { ...bindings, writers } },
@@ -158,9 +155,8 @@ class Instrumentation {
       const entries = level === 0 ? this.#rowLength * this.#group().count : 2 * (levelTasks[level - 1] as number);
       return { entries, ...this.#ofBuckets, last: level === this.#levels - 1 };
     }
-    return level === this.#levels
-      ? { entries: reduce.splitEntries, writers: 'splitWriters', keys: reduce.splitTasks, last: true }
-      : { entries: reduce.bitsEntries, writers: 'bitWriters', keys: reduce.bitsTasks, last: true };
+    const { entries, tasks } = reduce.walks[level - this.#levels] as InstrumentedSizes['walks'][number];
+    return { entries, writers: 'sumWriters', keys: tasks, last: true };
   }
 
   get #ofBuckets(): Pick<WalkShape, 'keys' | 'writers'> {
@@ -185,6 +181,11 @@ class Instrumentation {
     size = this.#plan.scratch[buffer] as number,
   }: Slice): Slice & { readonly size: number } {
     return { buffer, offset, size };
+  }
+
+  /** Clears the notes about writers. */
+  #clear(buffer: CheckScratchName): Command {
+    return { kind: 'clear', slice: this.#sized({ buffer }) };
   }
 
   /** Fills the buffers that the next stages will write with a value that no stage writes. */

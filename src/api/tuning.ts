@@ -36,6 +36,12 @@ export interface Tuning {
    */
   readonly walkerLeastThreads: number;
   /**
+   * Logarithm to base 2, 1 to 6, of the factor by which each walk over partial sums leaves fewer
+   * sums than the one before. A small one makes more walks, each with more tasks of fewer
+   * additions.
+   */
+  readonly combineBits: number;
+  /**
    * Most additions of one submit, 2^10 to 2^30. A larger MSM is computed in groups of windows and
    * chunks of scalars. The knob bounds the time for which a submit occupies the GPU, by default by
    * the speed that earlier runs of the engine measured. Software adapters draw no screen, so their

@@ -1,5 +1,5 @@
 import { Level, packLevel } from '../../src/msm/stages/level.js';
-import { type PartitionConfig, SHRINK } from '../../src/msm/stages/partition.js';
+import type { PartitionConfig } from '../../src/msm/stages/partition.js';
 import { MAX_GROUPS } from '../../src/shaders/limits.js';
 
 export type PartitionValues = Parameters<typeof PartitionConfig.pack>[0];
@@ -29,10 +29,14 @@ export const partition = (config: PartitionValues, totals: Uint32Array): Uint32A
   for (let i = 0; i < config.levels; i++) {
     levels.push(level(config, entries, tasks));
     entries = 2 * tasks;
-    tasks = tasks <= 1 ? 0 : Math.ceil(tasks / SHRINK);
+    tasks = tasks <= 1 ? 0 : Math.ceil(tasks / 2 ** config.combine_bits);
   }
-  levels.push(level(config, config.split_entries, config.split_tasks));
-  levels.push(level(config, config.bits_entries, config.bits_tasks));
+  const foldAll = (read: number, sums: number, folds: number): void => {
+    levels.push(level(config, read, sums));
+    if (folds > 0) foldAll(sums, sums / 2 ** config.combine_bits, folds - 1);
+  };
+  foldAll(config.split_entries, config.split_tasks, config.split_folds);
+  foldAll(config.bits_entries, config.bits_tasks, config.bits_folds);
   const words = Level.fields.length;
   const all = new Uint32Array(levels.length * words);
   levels.forEach((values, i) => {

@@ -1,5 +1,9 @@
 import type { ReduceShape } from '../../src/msm/stages/reduce.js';
 
+/** Cuts runs into runs of `length`. */
+const cut = (runs: readonly number[][], length: number): number[][] =>
+  runs.flatMap((run) => Array.from({ length: run.length / length }, (_, i) => run.slice(i * length, (i + 1) * length)));
+
 /** Lays runs out contiguously, with their numbers as keys. */
 const lay = (runs: readonly number[][]): Uint32Array =>
   Uint32Array.from(runs.flatMap((members, key) => members.flatMap((member) => [key, member])));
@@ -8,7 +12,10 @@ const lay = (runs: readonly number[][]): Uint32Array =>
  * CPU reference of wgsl/msm/reduce.wgsl, by the definitions of the sums instead of index
  * arithmetic.
  */
-export const reduce = (windows: number, shape: ReduceShape): { split: Uint32Array; bits: Uint32Array } => {
+export const reduce = (
+  windows: number,
+  shape: ReduceShape,
+): { split: Uint32Array; bits: Uint32Array; fold: Uint32Array } => {
   const [high, low] = [2 ** shape.highBits, 2 ** shape.lowBits];
   const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
   const split: number[][] = [];
@@ -30,5 +37,12 @@ export const reduce = (windows: number, shape: ReduceShape): { split: Uint32Arra
     for (const bit of numbers(shape.lowBits)) bits.push(set(bit).map((part) => first + high + part));
     bits.push(numbers(high / 2).map((v) => first + v));
   }
-  return { split: lay(split), bits: lay(bits) };
+  const folded = numbers(shape.foldEntries / 2 ** shape.foldBits).map((sum) =>
+    numbers(2 ** shape.foldBits).map((i) => sum * 2 ** shape.foldBits + i),
+  );
+  return {
+    split: lay(cut(split, 2 ** shape.splitRunBits)),
+    bits: lay(cut(bits, 2 ** shape.bitsRunBits)),
+    fold: lay(folded),
+  };
 };

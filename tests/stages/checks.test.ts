@@ -187,8 +187,8 @@ describe('the stage checks of a broken stage', () => {
       'the reduction mixes up its sums',
       'reduce',
       once(
-        'let key = i >> (config.high_bits - 1u);',
-        'let key = (i >> (config.high_bits - 1u)) ^ select(0u, 1u, i < 1u << config.high_bits);',
+        'let key = i >> config.bits_run_bits;',
+        'let key = (i >> config.bits_run_bits) ^ select(0u, 1u, i < 2u << config.bits_run_bits);',
       ),
       /in reduce: the keys do not ascend/,
     ],

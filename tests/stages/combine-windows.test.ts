@@ -22,7 +22,7 @@ const windowBits = 5;
 const vectorWindows = 3;
 const vectors = 2;
 const count = windowBits * vectorWindows * vectors;
-const plan = { tuning: { windowBits }, vectorWindows, reduce: reduceShape(windowBits, vectorWindows * vectors) };
+const plan = { tuning: { windowBits }, vectorWindows, reduce: reduceShape(windowBits, vectorWindows * vectors, 4) };
 
 /** Sum i is (i² + 1)·G; every seventh is infinity. */
 const logs = Array.from({ length: count }, (_, i) => (i % 7 === 3 ? 0n : BigInt(i * i + 1)));

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Runner } from '../../src/gpu/runner.js';
 import { Level } from '../../src/msm/stages/level.js';
-import { levelTasks, PartitionConfig, partitionKernel, SHRINK } from '../../src/msm/stages/partition.js';
+import { levelTasks, PartitionConfig, partitionKernel } from '../../src/msm/stages/partition.js';
 import { type PartitionValues, partition } from '../reference/partition.js';
 import { getDevice } from '../support/gpu.js';
 
@@ -21,7 +21,7 @@ afterAll(() => runner.destroy());
 const kernel = partitionKernel();
 
 const onGpu = async (config: PartitionValues, totals: Uint32Array): Promise<Uint32Array> => {
-  const size = Level.byteLength * (config.levels + 2);
+  const size = Level.byteLength * (config.levels + 2 + config.split_folds + config.bits_folds);
   const { data } = await runner.run({
     scratch: { totals: totals.byteLength, levels: size },
     uploads: [
@@ -47,7 +47,10 @@ const onGpu = async (config: PartitionValues, totals: Uint32Array): Promise<Uint
 test.each(counts)(
   '%i workgroups: every thread belongs to one, and no row exceeds the limit of devices',
   async (groups) => {
-    for (const threadsPerGroup of [1, 3]) {
+    for (const [threadsPerGroup, combineBits] of [
+      [1, 4],
+      [3, 1],
+    ] as const) {
       const tasks = groups * threadsPerGroup;
       const config: PartitionValues = {
         windows: 2,
@@ -55,15 +58,18 @@ test.each(counts)(
         entries_account: 0,
         entries_per_task: 7,
         most_tasks: tasks,
-        levels: levelTasks(tasks).length,
+        levels: levelTasks(tasks, combineBits).length,
         slots: 1,
         least_threads: 1,
         threads_per_group: threadsPerGroup,
         // the walks of the reduction are cut by the same rule
+        combine_bits: combineBits,
         split_entries: 2 * tasks + 1,
         split_tasks: tasks,
+        split_folds: 0,
         bits_entries: tasks,
         bits_tasks: tasks - 1,
+        bits_folds: 0,
       };
       const totals = Uint32Array.of(7 * tasks, 12345);
       const words = await onGpu(config, totals);
@@ -82,8 +88,31 @@ test.each(counts)(
         const spare = level.groups_x * level.groups_y - needed;
         expect(spare).toBeGreaterThanOrEqual(0);
         expect(spare).toBeLessThan(level.groups_y);
-        [entries, wanted] = [2 * wanted, Math.ceil(wanted / SHRINK)];
+        [entries, wanted] = [2 * wanted, Math.ceil(wanted / 2 ** combineBits)];
       }
     }
   },
 );
+
+test('walks that fold the sums of the reduction follow the walk that they belong to', async () => {
+  const config: PartitionValues = {
+    ...{ windows: 1, row_length: 9, entries_account: 0, entries_per_task: 1, most_tasks: 1, levels: 1 },
+    ...{ slots: 1, least_threads: 1, threads_per_group: 1, combine_bits: 2 },
+    ...{ split_entries: 512, split_tasks: 128, split_folds: 2, bits_entries: 96, bits_tasks: 48, bits_folds: 1 },
+  };
+  const totals = Uint32Array.of(5);
+  const words = await onGpu(config, totals);
+  expect(words).toEqual(partition(config, totals));
+  const shapes = [0, 1, 2, 3, 4, 5].map((i) => {
+    const { entries, tasks } = Level.unpack(words, i);
+    return [entries, tasks];
+  });
+  expect(shapes).toEqual([
+    [5, 1],
+    [512, 128],
+    [128, 32],
+    [32, 8],
+    [96, 48],
+    [48, 12],
+  ]);
+});

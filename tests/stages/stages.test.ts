@@ -54,6 +54,7 @@ const shapes: Record<string, { address: CaseOf; tuning: Knobs }> = {
       walkerSlots: 2,
       walkerThreadsPerWorkgroup: 64,
       walkerLeastThreads: 64,
+      combineBits: 1,
     },
   },
   'infinities and few non-zero digits': {
@@ -78,7 +79,7 @@ const shapes: Record<string, { address: CaseOf; tuning: Knobs }> = {
   },
   'one scalar': {
     address: { points: 'distinct', scalars: 'random', n: 1, seed: 6 },
-    tuning: { windowBits: 16, walkerSlots: 8, walkerThreadsPerWorkgroup: 4 },
+    tuning: { windowBits: 16, walkerSlots: 8, walkerThreadsPerWorkgroup: 4, combineBits: 2 },
   },
 };
 
@@ -228,7 +229,10 @@ const stages = (_: string, shape: (typeof shapes)[string]): void => {
       const expected = reduce(plan.windows, plan.reduce);
       const layout = bench.stage('reduce').slice(0, 1);
       expectWords(await bench.run(layout, {}, 'entriesA', expected.split.length), expected.split);
-      expectWords(await bench.run(layout, {}, 'entriesB', expected.bits.length), expected.bits);
+      const behind = ENTRY_WORDS * plan.reduce.foldFirst;
+      const laid = await bench.run(layout, {}, 'entriesB', behind + expected.fold.length);
+      expectWords(laid.slice(0, expected.bits.length), expected.bits);
+      expectWords(laid.slice(behind), expected.fold);
     }));
 };
 
@@ -247,8 +251,8 @@ test('the digest of the last walk covers sums and their indices', () =>
     buckets.fill(0, size, 3 * size);
     const run = (read: 'accounts' | 'bitSums') => bench.run(bench.stage('reduce'), { buckets, levels }, read, 0);
     const sums = await run('bitSums');
-    expect(sums).toHaveLength(plan.reduce.bitsTasks * size);
-    const xs = Array.from({ length: plan.reduce.bitsTasks }, (_, i) => readPoint(curve, sums, i)?.x);
+    expect(sums).toHaveLength(plan.reduce.bitSums * size);
+    const xs = Array.from({ length: plan.reduce.bitSums }, (_, i) => readPoint(curve, sums, i)?.x);
     expect(new Set(xs).size).toBeGreaterThan(xs.length / 2);
     expect((await run('accounts'))[accountsOf(plan, 0).readBack]).toBe(digestOfSums(sums, size));
   }));

@@ -174,6 +174,7 @@ const forMsm = [
   'carriesB',
   'partialsB',
   'splitSums',
+  'foldSums',
 ] as const;
 /**
  * Those that an MSM of more scalars wants larger than any that the one before had, and the one that

@@ -39,6 +39,7 @@ const tuning = {
   additionsPerSubmit: 2 ** 30,
   sortThreadsPerWorkgroup: 16,
   sortEntriesPerThread: 128,
+  combineBits: 4,
 } as const;
 const measured = [
   { n: 1024, points: 'distinct', scalars: 'random' },
@@ -92,7 +93,7 @@ describe.each(measured.map((options, i) => [options.scalars, options.n, i] as co
     const buckets = runsOf(keys, () => true);
     expect(counts.entries).toBe([...buckets.values()].reduce((sum, members) => sum + members, 0));
     expect(additions(counts, ['walk', 'combine'])).toBe(additionsOf(buckets));
-    const streams = reduce(windows, reduceShape(windowBits, windows));
+    const streams = reduce(windows, reduceShape(windowBits, windows, tuning.combineBits));
     const split = runsOf(streams.split, (bucket) => buckets.has(bucket));
     const bits = runsOf(streams.bits, (sum) => split.has(sum));
     expect(additions(counts, ['reduce'])).toBe(additionsOf(split) + additionsOf(bits));

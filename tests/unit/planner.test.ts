@@ -16,7 +16,7 @@ import { DecomposeConfig } from '../../src/msm/stages/decompose.js';
 import { ABSENT, ENTRY_WORDS } from '../../src/msm/stages/entry.js';
 import { createKernels } from '../../src/msm/stages/kernels.js';
 import { LEVEL_DISPATCH_OFFSET, Level } from '../../src/msm/stages/level.js';
-import { levelTasks, PartitionConfig, SHRINK } from '../../src/msm/stages/partition.js';
+import { levelTasks, PartitionConfig } from '../../src/msm/stages/partition.js';
 import { bitsExponents, reduceShape } from '../../src/msm/stages/reduce.js';
 import { RADIX_BITS, sortPasses } from '../../src/msm/stages/sort.js';
 import { type Command, RESULT, type Slice } from '../../src/shaders/commands.js';
@@ -43,7 +43,7 @@ const portable = {
 const profiles: Record<string, PlanLimits> = {
   software: { ...portable, knobs: softwareKnobs, product: 'signed' as const },
   hardware: { ...portable, knobs: gpuKnobs, product: 'signed' as const },
-  'wide hardware': { ...portable, knobs: wideKnobs, fillsTasks: true, product: 'dot4' as const },
+  'wide hardware': { ...portable, knobs: wideKnobs, takesBudget: true, product: 'dot4' as const },
   'roomy hardware': {
     ...portable,
     maxStorageBufferBindingSize: 2 ** 31 - 4,
@@ -121,9 +121,8 @@ describe.each(Object.entries(profiles))('%s', (_, limits) => {
             const bounded = Math.max(1, Math.floor(plan.tuning.additionsPerSubmit / plan.n));
             const wider = planOne(fullWorkload(plan.n, curve), curve, limits, tuning, plan.windowsPerGroup + 1);
             expect(plan.windowsPerGroup, what).toBeLessThanOrEqual(bounded);
-            // or limits the memory, where a group has its tasks
-            const isFull = !limits.fillsTasks || plan.levelTasks[0] === plan.tuning.walkerTasks;
-            const isLavish = isFull && wider.scratchBytes > 2 ** 25 + 60 * plan.n;
+            // or limits the memory below the budget
+            const isLavish = !limits.takesBudget && wider.scratchBytes > 2 ** 25 + 60 * plan.n;
             const tooMuch = !fits(wider, limits, budget) || isLavish;
             expect(wider.groups === plan.groups || tooMuch, what).toBe(true);
           }
@@ -143,8 +142,8 @@ describe.each(Object.entries(profiles))('%s', (_, limits) => {
   ])('2^%i scalars take at most %i bytes of scratch', (logn, most) => {
     for (const additionsPerMs of [null, 2 ** 10, 2 ** 14, 2 ** 18]) {
       const load = fullWorkload(2 ** logn, curve);
-      // devices that fill their tasks take what the budget has
-      const bytes = limits.fillsTasks ? 256 * MiB : most;
+      // wide devices take what the budget has
+      const bytes = limits.takesBudget ? 256 * MiB : most;
       expect(planMsm(load, curve, { ...limits, additionsPerMs }, 256 * MiB, {}).peakBytes).toBeLessThanOrEqual(bytes);
     }
   });
@@ -463,15 +462,15 @@ describe('sortPasses', () => {
 describe('levels', () => {
   test('levelTasks shrink to 1, and there they stop', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 2 ** 20 }), (tasks) => {
-        const levels = levelTasks(tasks);
+      fc.property(fc.integer({ min: 1, max: 2 ** 20 }), fc.integer({ min: 1, max: 6 }), (tasks, combineBits) => {
+        const levels = levelTasks(tasks, combineBits);
         expect(levels[0]).toBe(tasks);
         expect(levels.indexOf(1)).toBe(levels.length - 1);
         for (let i = 1; i < levels.length; i++) {
-          expect(levels[i]).toBe(Math.ceil((levels[i - 1] as number) / SHRINK));
+          expect(levels[i]).toBe(Math.ceil((levels[i - 1] as number) / 2 ** combineBits));
         }
       }),
-      { numRuns: 1000, seed: 3, examples: [[1], [2], [16], [17], [256], [257], [4096], [4097], [2 ** 20]] },
+      { numRuns: 1000, seed: 3, examples: [1, 2, 16, 17, 256, 257, 4096, 4097, 2 ** 20].map((tasks) => [tasks, 4]) },
     );
   });
 
@@ -538,21 +537,24 @@ describe('reduction', () => {
     return sums;
   };
 
-  test.each(Array.from({ length: 15 }, (_, i) => i + 2))(
-    'c = %i: the weighted sums of the two walks make Σ 2^(jc) Σ k·B_(j,k)',
-    (windowBits) => {
+  test.each([1, 2, 3, 4].flatMap((foldBits) => Array.from({ length: 15 }, (_, i) => [i + 2, foldBits] as const)))(
+    'c = %i, folds of %i bits: the weighted sums of the last walk make Σ 2^(jc) Σ k·B_(j,k)',
+    (windowBits, foldBits) => {
       const windows = windowBits < 12 ? 3 : 2;
       const buckets = 2 ** (windowBits - 1);
-      const shape = reduceShape(windowBits, windows);
+      const shape = reduceShape(windowBits, windows, foldBits);
       expect(shape.highBits + shape.lowBits).toBe(windowBits - 1);
-      const { split, bits } = reduce(windows, shape);
-      expect(split.length).toBe(ENTRY_WORDS * shape.splitEntries);
-      expect(bits.length).toBe(ENTRY_WORDS * shape.bitsEntries);
+      const streams = reduce(windows, shape);
+      expect(streams.split.length).toBe(ENTRY_WORDS * shape.splitEntries);
+      expect(streams.bits.length).toBe(ENTRY_WORDS * shape.bitsEntries);
+      expect(streams.fold.length).toBe(ENTRY_WORDS * shape.foldEntries);
+      const walks = shape.walks.map(({ stream, entries, tasks }) => ({
+        stream: streams[stream].subarray(0, ENTRY_WORDS * entries),
+        tasks,
+      }));
+      expect(walks.at(-1)?.tasks).toBe(shape.bitSums);
       // all runs have the same length, so that task t is run t
-      for (const [stream, tasks] of [
-        [split, shape.splitTasks],
-        [bits, shape.bitsTasks],
-      ] as const) {
+      for (const { stream, tasks } of walks) {
         const run = stream.length / ENTRY_WORDS / tasks;
         expect(Number.isInteger(run)).toBe(true);
         expect(stream.every((key, i) => i % ENTRY_WORDS !== 0 || key === Math.floor(i / ENTRY_WORDS / run))).toBe(true);
@@ -564,8 +566,7 @@ describe('reduction', () => {
             { length: windows * buckets },
             (_, i) => (few[i % few.length] as bigint) + BigInt((i * i) % 31),
           );
-          const splitSums = keyedSums(split, values, shape.splitTasks);
-          const bitSums = keyedSums(bits, splitSums, shape.bitsTasks);
+          const bitSums = walks.reduce((sums, { stream, tasks }) => keyedSums(stream, sums, tasks), values);
           const got = bitSums.reduce((all, each, i) => {
             const window = windowBits * Math.floor(i / windowBits);
             return bitsExponents(windowBits, shape, i % windowBits).reduce(
@@ -597,7 +598,7 @@ describe('reduction', () => {
 
 describe('desktop GPUs', () => {
   const measured = { ...portable, additionsPerMs: 2.6e6, product: 'dot4' as const };
-  const wide: PlanLimits = { ...measured, knobs: wideKnobs, fillsTasks: true };
+  const wide: PlanLimits = { ...measured, knobs: wideKnobs, takesBudget: true };
   const budget = 256 * MiB;
   const planned = (n: number, limits: PlanLimits, of = curve): Plan =>
     planMsm(fullWorkload(n, of), of, limits, budget, {});
@@ -611,7 +612,7 @@ describe('desktop GPUs', () => {
       ['amd', 'rdna-3'],
       ['amd', 'gcn-5'],
     ] as const)
-      expect(classOf(vendor, architecture)).toMatchObject({ knobs: { walkerTasks: 2 ** 18 }, fillsTasks: true });
+      expect(classOf(vendor, architecture)).toMatchObject({ knobs: { walkerTasks: 2 ** 18 }, takesBudget: true });
     for (const [vendor, architecture] of [
       ['apple', 'metal-3'],
       ['qualcomm', 'adreno-7xx'],
@@ -619,12 +620,12 @@ describe('desktop GPUs', () => {
       ['intel', 'xe-hpg'],
       ['', ''],
     ] as const) {
-      expect(classOf(vendor, architecture).knobs, vendor).toEqual({ ...wideKnobs, walkerTasks: 2 ** 17 });
-      expect(classOf(vendor, architecture).fillsTasks, vendor).toBeUndefined();
+      expect(classOf(vendor, architecture).knobs, vendor).toBe(gpuKnobs);
+      expect(classOf(vendor, architecture).takesBudget, vendor).toBeUndefined();
     }
     for (const adapter of [classOf('google', 'swiftshader', true), classOf('mesa', '', true)]) {
       expect(adapter.knobs).toBe(softwareKnobs);
-      expect(adapter.fillsTasks).toBeUndefined();
+      expect(adapter.takesBudget).toBeUndefined();
     }
   });
 
@@ -663,12 +664,11 @@ describe('desktop GPUs', () => {
     },
   );
 
-  test('have no larger groups than their tasks need', () => {
+  test('walk all windows at once where the budget has room', () => {
     const roomy = { ...wide, maxStorageBufferBindingSize: 2 ** 31 - 4, maxBufferSize: 2 ** 32 };
     const plan = planMsm(fullWorkload(2 ** 21, curve), curve, roomy, 2 ** 40, {});
-    expect(plan.groups).toBeGreaterThan(1);
+    expect(plan).toMatchObject({ groups: 1, n: 2 ** 21 });
     expect(plan.levelTasks[0]).toBe(2 ** 18);
-    const smaller = planOne(fullWorkload(plan.n, curve), curve, roomy, {}, plan.windowsPerGroup - 1);
-    expect(smaller.levelTasks[0]).toBeLessThan(2 ** 18);
+    expect(planMsm(fullWorkload(2 ** 21, curve), curve, roomy, budget, {}).groups).toBeGreaterThan(1);
   });
 });

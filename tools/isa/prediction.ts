@@ -86,21 +86,22 @@ export const walkMs = (card: Card, { turn, inversion, warps }: WalkCycles, walk:
 
 /**
  * Returns the walks of a plan: for each group its stream and the carries of every level, as if all
- * were present, and the two of the reduction.
+ * were present, and those of the reduction.
  */
 export const walksOf = (plan: Plan): WalkShape[] => {
-  const { walkerSlots: slots, walkerLeastThreads: leastThreads, walkerEntriesPerTask } = plan.tuning;
+  const { walkerSlots: slots, walkerLeastThreads: leastThreads, walkerEntriesPerTask, combineBits } = plan.tuning;
   const shape = (entries: number, tasks: number): WalkShape => ({ entries, tasks, slots, leastThreads });
   const ofGroup = (_: unknown, group: number): WalkShape[] => {
     const windows = Math.min(plan.windowsPerGroup, plan.windows - group * plan.windowsPerGroup);
     const entries = plan.n * plan.blocks * windows;
     const most = Math.min(plan.levelTasks[0] as number, Math.ceil(entries / walkerEntriesPerTask));
-    return levelTasks(most).map((tasks, i, all) => shape(i === 0 ? entries : 2 * (all[i - 1] as number), tasks));
+    return levelTasks(most, combineBits).map((tasks, i, all) =>
+      shape(i === 0 ? entries : 2 * (all[i - 1] as number), tasks),
+    );
   };
-  const { splitEntries, splitTasks, bitsEntries, bitsTasks } = plan.reduce;
   return [
     ...Array.from({ length: plan.groups }, ofGroup).flat(),
-    ...[shape(splitEntries, splitTasks), shape(bitsEntries, bitsTasks)],
+    ...plan.reduce.walks.map(({ entries, tasks }) => shape(entries, tasks)),
   ];
 };
 
@@ -118,11 +119,11 @@ const FAST = 1e6;
 
 /** Returns the plan of n scalars on an adapter, with the default budget. */
 export const planFor = (curve: CurveContext, vendor: string, architecture: string, n: number): Plan => {
-  const { knobs, fillsTasks, product } = deviceClassOf({ vendor, architecture });
+  const { knobs, takesBudget, product } = deviceClassOf({ vendor, architecture });
   return planMsm(
     fullWorkload(n, curve),
     curve,
-    { ...portable, knobs, fillsTasks, product, additionsPerMs: FAST },
+    { ...portable, knobs, takesBudget, product, additionsPerMs: FAST },
     2 ** 28,
     {},
   );

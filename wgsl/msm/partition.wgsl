@@ -5,8 +5,9 @@
 // tasks of equal length, whatever the buckets are: task t owns the entries from t·q + min(t, r) to
 // (t+1)·q + min(t+1, r), with q = ⌊E / N⌋ and r = E mod N. The walk is a segmented reduction, so a
 // run that a cut divides is completed by the next walk: a walk of N tasks leaves 2N carries, which
-// are the entries of the next level. The number of tasks falls by a factor of SHRINK a level, down
-// to one task. The shapes of the walks of the reduction come from the host. E goes to an account,
+// are the entries of the next level. The number of tasks falls by the factor 2^combine_bits a
+// level, down to one task. The host gives the shapes of the two walks of the reduction that read
+// their own streams; those that fold their sums follow by the same factor. E goes to an account,
 // from which the host derives the speed of the device. Every level has a digest, so that a walk
 // executes the level that was written here or nothing.
 // Host: src/msm/stages/partition.ts. CPU reference: tests/reference/partition.ts.
@@ -35,6 +36,18 @@ fn level_of(entries: u32, tasks: u32) -> Level {
   return whole(Level(entries, tasks, entries / tasks, entries % tasks, threads, (groups + rows - 1u) / rows, rows, 1u, 0u));
 }
 
+// Writes the levels of a walk of the reduction and of the walks that fold its sums. Returns the
+// index of the level behind them.
+fn write_folds(first: u32, entries: u32, tasks: u32, folds: u32) -> u32 {
+  levels[first] = level_of(entries, tasks);
+  var sums = tasks;
+  for (var i = 1u; i <= folds; i++) {
+    levels[first + i] = level_of(sums, sums >> config.combine_bits);
+    sums >>= config.combine_bits;
+  }
+  return first + folds + 1u;
+}
+
 @compute @workgroup_size(1)
 fn partition_stream() {
   if (!continue_chain(true)) {
@@ -49,8 +62,8 @@ fn partition_stream() {
   for (var i = 0u; i < config.levels; i++) {
     levels[i] = level_of(entries, tasks);
     entries = 2u * tasks;
-    tasks = select((tasks + {{shrink}}u - 1u) / {{shrink}}u, 0u, tasks <= 1u);
+    tasks = select((tasks + (1u << config.combine_bits) - 1u) >> config.combine_bits, 0u, tasks <= 1u);
   }
-  levels[config.levels] = level_of(config.split_entries, config.split_tasks);
-  levels[config.levels + 1u] = level_of(config.bits_entries, config.bits_tasks);
+  let bits = write_folds(config.levels, config.split_entries, config.split_tasks, config.split_folds);
+  write_folds(bits, config.bits_entries, config.bits_tasks, config.bits_folds);
 }

@@ -1,4 +1,4 @@
-// reduce: from bucket sums to the weighted sums of the windows, W_j = Σ k·B_(j,k) over k, as two
+// reduce: from bucket sums to the weighted sums of the windows, W_j = Σ k·B_(j,k) over k, as
 // more walks. This is the step of the bucket method that is usually a running sum (Bernstein,
 // Doumen, Lange, Oosterwijk 2012), in a form without serial chains. The shader only lays out the
 // streams of the walks, one thread per entry; walk.wgsl does all additions.
@@ -11,8 +11,11 @@
 // whose top bit is not set these are h + q + 1 = c sums a window. The host weights them with powers
 // of two while it combines the windows by Horner's rule. No method takes fewer additions than two
 // per bucket (docs/reference/performance.md). All runs of a walk have the same length, and each run
-// is one task, so that no run is cut. The digests of all entries go to an account, as those of
-// decompose do.
+// is one task. A GPU with room for many threads waits for the additions of a run, which are one
+// after the other; so a long run is cut into several of 2^run_bits entries, and walks over the
+// "fold" stream add their sums: its entry i is point i, in runs of 2^fold_bits. All these walks
+// read the same stream from its beginning, the later ones less of it. The digests of all entries go
+// to an account, as those of decompose do, once for each walk that reads them.
 // Host: src/msm/stages/reduce.ts. CPU reference: tests/reference/reduce.ts.
 {{structs}}
 {{entry}}
@@ -28,10 +31,11 @@ fn with_bit(i: u32, bit: u32) -> u32 {
 fn split_entry(i: u32) -> Entry {
   let high = 1u << config.high_bits;
   let low = 1u << config.low_bits;
-  let key = i >> config.low_bits;         // runs of 2^q entries
+  let key = i >> config.split_run_bits;
+  let all_sums = i >> config.low_bits;     // each of 2^q entries
   let member = i & (low - 1u);
-  let first = (key / (2u * high)) * high * low;
-  let sum = key % (2u * high);
+  let first = (all_sums / (2u * high)) * high * low;
+  let sum = all_sums % (2u * high);
   if (sum < high) {
     // H_v: the 2^q buckets v·2^q + u
     return Entry(key, first + (sum << config.low_bits) + member);
@@ -44,11 +48,12 @@ fn split_entry(i: u32) -> Entry {
 
 fn bits_entry(i: u32) -> Entry {
   let high = 1u << config.high_bits;
-  let key = i >> (config.high_bits - 1u);  // runs of 2^(h - 1) entries
+  let key = i >> config.bits_run_bits;
+  let all_sums = i >> (config.high_bits - 1u);  // each of 2^(h - 1) entries
   let member = i & ((high >> 1u) - 1u);
   let count = config.high_bits + config.low_bits + 1u;
-  let first = (key / count) * 2u * high;
-  let sum = key % count;
+  let first = (all_sums / count) * 2u * high;
+  let sum = all_sums % count;
   if (sum < config.high_bits) {
     return Entry(key, first + with_bit(member, sum));
   }
@@ -59,10 +64,21 @@ fn bits_entry(i: u32) -> Entry {
   return Entry(key, first + member);
 }
 
+// Returns the number of walks that fold the sums of `entries` in runs of 2^run_bits and that read
+// entry i of their stream.
+fn readers(i: u32, entries: u32, run_bits: u32, folds: u32) -> u32 {
+  var count = 0u;
+  for (var fold = 0u; fold < folds; fold++) {
+    let read = entries >> (run_bits + fold * config.fold_bits);
+    count += select(0u, 1u, i < read);
+  }
+  return count;
+}
+
 @compute @workgroup_size({{threads}})
 fn reduce(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let i = id.x + id.y * groups.x * {{threads}}u;
-  if (!continue_chain(i == 0u) || i >= max(config.split_entries, config.bits_entries)) {
+  if (!continue_chain(i == 0u) || i >= max(max(config.split_entries, config.bits_entries), config.fold_entries)) {
     return;
   }
   var written = 0u;
@@ -75,6 +91,14 @@ fn reduce(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups)
     let entry = bits_entry(i);
     bits[i] = entry;
     written += digest_of(entry.key, entry.point_ref);
+  }
+  if (i < config.fold_entries) {
+    let entry = Entry(i >> config.fold_bits, i);
+    bits[config.fold_first + i] = entry;
+    written += digest_of(entry.key, entry.point_ref) * (
+      readers(i, config.split_entries, config.split_run_bits, config.split_folds) +
+      readers(i, config.bits_entries, config.bits_run_bits, config.bits_folds)
+    );
   }
   add_to_account(config.entries_account, i, written);
 }

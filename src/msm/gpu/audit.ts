@@ -91,7 +91,7 @@ export const auditSums = async (
   slice: TimeSlice,
 ): Promise<void> => {
   let digest = 0;
-  for (let i = 0; i < plan.reduce.bitsTasks; i++) {
+  for (let i = 0; i < plan.reduce.bitSums; i++) {
     digest = (digest + absorb(i, sums, i * pointWords, (i + 1) * pointWords)) >>> 0;
     if (slice.isOverSoon) await slice.yield();
   }

@@ -5,6 +5,7 @@ import { type Accounts, accountsOf, type GroupAccounts } from '../plan/accounts.
 import type { Plan, ScratchName } from '../plan/plan.js';
 import type { Batch, Job, OwnName } from '../plan/schedule.js';
 import { DECOMPOSE_THREADS, DecomposeConfig } from '../stages/decompose.js';
+import { ENTRY_WORDS } from '../stages/entry.js';
 import type { Kernels } from '../stages/kernels.js';
 import { LEVEL_DISPATCH_OFFSET, Level } from '../stages/level.js';
 import { PartitionConfig } from '../stages/partition.js';
@@ -168,10 +169,13 @@ const recordPartition = (kernels: Kernels, batch: Batch, group: WindowGroup): Co
         slots: tuning.walkerSlots,
         least_threads: tuning.walkerLeastThreads,
         threads_per_group: tuning.walkerThreadsPerWorkgroup,
+        combine_bits: tuning.combineBits,
         split_entries: reduce.splitEntries,
-        split_tasks: reduce.splitTasks,
+        split_tasks: reduce.splitEntries / 2 ** reduce.splitRunBits,
+        split_folds: reduce.splitFolds,
         bits_entries: reduce.bitsEntries,
-        bits_tasks: reduce.bitsTasks,
+        bits_tasks: reduce.bitsEntries / 2 ** reduce.bitsRunBits,
+        bits_folds: reduce.bitsFolds,
         entries_account: group.accounts.length,
       }),
       bindings: { totals: scratch('totals'), levels: scratch('levels') },
@@ -247,34 +251,46 @@ const recordReduce = (
   { reduce: { entries, checksum }, finitePoints, readBack }: Accounts,
 ): Command[] => {
   const { plan } = batch;
-  const accounts = { checksum, finite_points: finitePoints, per_sum: 0, per_point: 0, read_back: 0 };
-  const { highBits, lowBits, splitEntries, bitsEntries } = plan.reduce;
-  const levels = plan.levelTasks.length;
+  const accounts = { checksum, finite_points: finitePoints, per_sum: 0 };
+  const { reduce } = plan;
+  const streams = {
+    split: scratch('entriesA'),
+    bits: scratch('entriesB'),
+    fold: scratch('entriesB', 4 * ENTRY_WORDS * reduce.foldFirst),
+  };
+  const sumsOf = (walk: number): Slice => scratch(walk % 2 === 0 ? 'splitSums' : 'foldSums');
   return [
     {
       kind: 'dispatch',
       phase: 'reduce',
       kernel: kernels.reduce(),
       config: ReduceConfig.pack({
-        high_bits: highBits,
-        low_bits: lowBits,
-        split_entries: splitEntries,
-        bits_entries: bitsEntries,
+        high_bits: reduce.highBits,
+        low_bits: reduce.lowBits,
+        split_entries: reduce.splitEntries,
+        split_run_bits: reduce.splitRunBits,
+        split_folds: reduce.splitFolds,
+        bits_entries: reduce.bitsEntries,
+        bits_run_bits: reduce.bitsRunBits,
+        bits_folds: reduce.bitsFolds,
+        fold_entries: reduce.foldEntries,
+        fold_first: reduce.foldFirst,
+        fold_bits: reduce.foldBits,
         entries_account: entries,
       }),
       // the sort needs these buffers no more
       bindings: { split: scratch('entriesA'), bits: scratch('entriesB') },
-      groups: groupsFor(Math.max(splitEntries, bitsEntries), REDUCE_THREADS),
+      groups: groupsFor(Math.max(reduce.splitEntries, reduce.bitsEntries, reduce.foldEntries), REDUCE_THREADS),
     },
-    recordOneWalk(kernels, plan, 'reduce', { level: levels, ...accounts, per_point: MINUS_ONE }, 'A', {
-      stream: scratch('entriesA'),
-      points: scratch('buckets'),
-      sums: scratch('splitSums'),
-    }),
-    recordOneWalk(kernels, plan, 'reduce', { level: levels + 1, ...accounts, read_back: readBack }, 'A', {
-      stream: scratch('entriesB'),
-      points: scratch('splitSums'),
-      sums: ownSlice(batch, 'bitSums'),
+    ...reduce.walks.map(({ stream }, i) => {
+      const [isFirst, isLast] = [i === 0, i === reduce.walks.length - 1];
+      const level = plan.levelTasks.length + i;
+      const counted = { per_point: isFirst ? MINUS_ONE : 0, read_back: isLast ? readBack : 0 };
+      return recordOneWalk(kernels, plan, 'reduce', { level, ...accounts, ...counted }, 'A', {
+        stream: streams[stream],
+        points: isFirst ? scratch('buckets') : sumsOf(i - 1),
+        sums: isLast ? ownSlice(batch, 'bitSums') : sumsOf(i),
+      });
     }),
   ];
 };

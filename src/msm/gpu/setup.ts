@@ -33,7 +33,7 @@ export const planLimits = (
   additionsPerMs: number | null,
 ): PlanLimits => ({
   knobs: deviceClassOf(adapter).knobs,
-  fillsTasks: deviceClassOf(adapter).fillsTasks,
+  takesBudget: deviceClassOf(adapter).takesBudget,
   product,
   additionsPerMs,
   maxStorageBufferBindingSize: limits.maxStorageBufferBindingSize,

@@ -22,6 +22,7 @@ export const tuningRanges: Readonly<
   walkerTasks: [1, 2 ** 20],
   walkerEntriesPerTask: [1, 2 ** 16],
   walkerLeastThreads: [1, 2 ** 20],
+  combineBits: [1, 6],
   additionsPerSubmit: [2 ** 10, 2 ** 30],
   sortThreadsPerWorkgroup: [1, MOST_SORT_THREADS],
   sortEntriesPerThread: [1, MOST_SORT_ENTRIES],

@@ -6,8 +6,8 @@ import type { ClassKnobs } from './device-profiles.js';
 export interface DeviceProfile {
   /** Defaults of its class of adapters. */
   readonly knobs: ClassKnobs;
-  /** Whether a group of windows should have entries for all tasks. */
-  readonly fillsTasks?: boolean | undefined;
+  /** Whether a group has as many windows as the memory budget allows. */
+  readonly takesBudget?: boolean | undefined;
   /** The product that the device computes fastest. */
   readonly product: FieldProduct;
   /** Additions per millisecond in the walk, measured by an earlier run; null before. */
@@ -55,7 +55,6 @@ type DeviceKnobs = Omit<Tuning, 'windowBits'>;
 /** Returns the defaults of the knobs on a device. */
 export const deviceDefaults = (device: DeviceProfile): DeviceKnobs => ({
   walkerPrefixMemory: 'private',
-  walkerEntriesPerTask: 32,
   ...device.knobs,
   additionsPerSubmit: defaultAdditionsPerSubmit(device),
   fieldProduct: device.product,

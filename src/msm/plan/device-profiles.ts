@@ -11,7 +11,9 @@ export type ClassKnobs = Pick<
   | 'walkerThreadsPerWorkgroup'
   | 'walkerSlots'
   | 'walkerTasks'
+  | 'walkerEntriesPerTask'
   | 'walkerLeastThreads'
+  | 'combineBits'
   | 'sortThreadsPerWorkgroup'
   | 'sortEntriesPerThread'
 > & {
@@ -24,7 +26,9 @@ export const gpuKnobs: ClassKnobs = {
   walkerThreadsPerWorkgroup: 64,
   walkerSlots: 8,
   walkerTasks: 2 ** 17,
+  walkerEntriesPerTask: 32,
   walkerLeastThreads: 2 ** 12,
+  combineBits: 2,
   sortThreadsPerWorkgroup: Math.min(64, MOST_SORT_THREADS),
   sortEntriesPerThread: 32,
   additionsPerSubmit: null,
@@ -32,9 +36,16 @@ export const gpuKnobs: ClassKnobs = {
 
 /**
  * Large desktop GPUs have 384 to 528 schedulers, and a walk with one warp on each waits half of the
- * time. With 8 slots 2^18 tasks are 1,024 warps.
+ * time. With 8 slots 2^18 tasks are 1,024 warps. Small walks take one warp for each scheduler
+ * before they share inversions, and short tasks: an H200 is the faster for both
+ * (docs/reference/performance.md).
  */
-export const wideKnobs: ClassKnobs = { ...gpuKnobs, walkerTasks: 2 ** 18 };
+export const wideKnobs: ClassKnobs = {
+  ...gpuKnobs,
+  walkerTasks: 2 ** 18,
+  walkerEntriesPerTask: 16,
+  walkerLeastThreads: 2 ** 14,
+};
 
 /**
  * A software adapter has a few cores, no latency to hide and no screen to hold up: few threads with
@@ -44,7 +55,9 @@ export const softwareKnobs: ClassKnobs = {
   walkerThreadsPerWorkgroup: 16,
   walkerSlots: 32,
   walkerTasks: 2 ** 12,
+  walkerEntriesPerTask: 32,
   walkerLeastThreads: 16,
+  combineBits: 4,
   sortThreadsPerWorkgroup: 16,
   sortEntriesPerThread: 128,
   additionsPerSubmit: 2 ** 30,
@@ -80,10 +93,10 @@ interface DeviceClass {
   readonly trust: Trust;
   readonly knobs: ClassKnobs;
   /**
-   * Whether a group of windows should have entries for all tasks, as memory and limits allow. Else
-   * a group takes little memory.
+   * Whether a group has as many windows as the memory budget allows. Else a group takes little
+   * memory.
    */
-  readonly fillsTasks?: true;
+  readonly takesBudget?: true;
   /** Kernels whose private arrays are padded; none by default. */
   readonly padded?: readonly KernelWithArray[];
 }
@@ -95,7 +108,7 @@ const named =
     names.test(`${vendor} ${architecture}`.toLowerCase());
 
 const bytesProduct = { product: 'dot4', feature: 'packed_4x8_integer_dot_product' } as const;
-const amd = { fixedMs: 4, digitNs: 3, trust: 'known', knobs: wideKnobs, fillsTasks: true } as const;
+const amd = { fixedMs: 4, digitNs: 3, trust: 'known', knobs: wideKnobs, takesBudget: true } as const;
 const nvidia = { ...amd, padded: ['program', 'tables'] } as const;
 // with its array in registers run_program takes up to twice the instructions
 // (docs/reference/chips.md)
@@ -126,7 +139,8 @@ const classes: readonly DeviceClass[] = [
     ...software,
   },
   { matches: (adapter) => adapter.software === true, product: 'unsigned', ...software },
-  { matches: named(/^nvidia (?!fermi|kepler|maxwell)\w/), ...bytesProduct, ...nvidia },
+  // Dawn has no name for the architecture of the newest chips, such as Hopper
+  { matches: named(/^nvidia (?!fermi|kepler|maxwell)/), ...bytesProduct, ...nvidia },
   { matches: named(/^nvidia /), product: 'unsigned', ...nvidia },
   { matches: named(/^amd rdna-[2-9]/), ...bytesProduct, ...amd },
   { matches: named(/^amd /), product: 'unsigned', ...amd },

@@ -70,10 +70,17 @@ const shapeOf = (load: Workload, tuning: Tuning, instrument: Instrument | undefi
     buckets: 2 ** (tuning.windowBits - 1),
     sortPasses: sortPasses(tuning.windowBits - 1),
     tiles: Math.ceil(rowLength / (tuning.sortThreadsPerWorkgroup * tuning.sortEntriesPerThread)),
-    levelTasks: levelTasks(mostTasks),
-    reduce: reduceShape(tuning.windowBits, windows),
+    levelTasks: levelTasks(mostTasks, tuning.combineBits),
+    reduce: reduceShape(tuning.windowBits, windows, tuning.combineBits),
   };
 };
+
+/**
+ * Returns the most sums that the walks of the reduction write to one of two buffers in turn. The
+ * last walk writes what the host reads.
+ */
+const mostSums = ({ walks }: Shape['reduce'], turn: 0 | 1): number =>
+  Math.max(0, ...walks.slice(0, -1).map(({ tasks }, i) => (i % 2 === turn ? tasks : 0)));
 
 /** Returns the bytes of every scratch buffer. */
 const scratchOf = (shape: Shape, curve: CurveContext, picked: boolean): ScratchSizes => {
@@ -83,26 +90,28 @@ const scratchOf = (shape: Shape, curve: CurveContext, picked: boolean): ScratchS
   const [mostTasks = 1, nextTasks = 1] = levelTasks;
   // the walks of the reduction write carries too, always absent ones, into the buffers of the
   // levels
-  const carries = 2 * Math.max(mostTasks, reduce.splitTasks, reduce.bitsTasks);
+  const carries = 2 * Math.max(mostTasks, ...reduce.walks.map(({ tasks }) => tasks));
   const nextCarries = 2 * nextTasks;
   const needed: ScratchSizes = {
     scalars: vectors * n * curve.scalarBytes,
     vectors: vectors * Vector.byteLength,
     picks: picked ? 4 * vectors * n : 0,
-    // source and target of the sort in turn; afterwards the streams of the reduction's two walks
+    // source and target of the sort in turn; afterwards the streams of the reduction's walks
     entriesA: ENTRY_BYTES * Math.max(entries, reduce.splitEntries),
-    entriesB: ENTRY_BYTES * Math.max(entries, reduce.bitsEntries),
+    entriesB:
+      ENTRY_BYTES * Math.max(entries, reduce.bitsEntries, reduce.foldEntries && reduce.foldFirst + reduce.foldEntries),
     counts: 4 * windowsPerGroup * RADIX_BINS * tiles,
     totals: 4 * windowsPerGroup,
-    levels: Level.byteLength * (levelTasks.length + 2),
+    levels: Level.byteLength * (levelTasks.length + reduce.walks.length),
     buckets: point * windows * buckets,
     carriesA: ENTRY_BYTES * carries,
     partialsA: point * carries,
     carriesB: ENTRY_BYTES * nextCarries,
     partialsB: point * nextCarries,
-    splitSums: point * reduce.splitTasks,
+    splitSums: point * mostSums(reduce, 0),
+    foldSums: point * mostSums(reduce, 1),
     accounts: accountsBytes(shape),
-    bitSums: point * reduce.bitsTasks,
+    bitSums: point * reduce.bitSums,
     ...instrument?.scratch({ ...reduce, streamBytes: ENTRY_BYTES * entries, buckets: windows * buckets }),
   };
   return Object.fromEntries(
@@ -112,12 +121,13 @@ const scratchOf = (shape: Shape, curve: CurveContext, picked: boolean): ScratchS
 
 /**
  * Returns the dispatches of a plan: decompose, three a sort pass, partition and walks of each
- * group; three of the reduction.
+ * group; the layout and the walks of the reduction.
  */
-const dispatchesOf = ({ groups, sortPasses, levelTasks, instrument }: Shape): number =>
+const dispatchesOf = ({ groups, sortPasses, levelTasks, reduce, instrument }: Shape): number =>
   groups * (1 + 3 * sortPasses.length + 1 + levelTasks.length) +
-  3 +
-  (instrument?.dispatches(groups, levelTasks.length) ?? 0);
+  1 +
+  reduce.walks.length +
+  (instrument?.dispatches(groups, levelTasks.length, reduce.walks.length) ?? 0);
 
 /**
  * Lays out a workload without chunks.

@@ -30,6 +30,7 @@ export type ScratchName =
   | 'carriesB'
   | 'partialsB'
   | 'splitSums'
+  | 'foldSums'
   | 'accounts'
   | 'bitSums';
 

@@ -54,8 +54,8 @@ const misfit = (plan: Plan, curve: CurveContext, limits: PlanLimits, budget: num
 
 /**
  * Returns the scratch that suffices, in bytes. Beyond it a plan gets more groups of windows even if
- * the budget allows more, because memory of the page is not free, unless the device wants as many
- * tasks as it can have. It is no reason for chunks.
+ * the budget allows more, because memory of the page is not free, unless the device is so wide that
+ * a group costs it more than its additions. It is no reason for chunks.
  */
 const enoughScratch = ({ vectors, n }: Workload): number => 2 ** 25 + 60 * vectors * n;
 
@@ -74,12 +74,8 @@ const fewestGroups = (
   const tuning = resolveTuning(load, curve, limits, overrides);
   let plan = layOut(load, curve, tuning, instrument, Number.POSITIVE_INFINITY);
   let why = misfit(plan, curve, limits, budget);
-  const isLavish = ({ scratchBytes, windowsPerGroup }: Plan): boolean => {
-    if (scratchBytes <= enoughScratch(load)) return false;
-    if (limits.fillsTasks) {
-      const [tasks = 0] = layOut(load, curve, tuning, instrument, windowsPerGroup - 1).levelTasks;
-      if (tasks < tuning.walkerTasks) return false;
-    }
+  const isLavish = ({ scratchBytes }: Plan): boolean => {
+    if (limits.takesBudget || scratchBytes <= enoughScratch(load)) return false;
     // scratch that more groups do not reduce: scalars, buckets
     const fixed = layOut(load, curve, tuning, instrument, 1).scratchBytes;
     return scratchBytes > WORTH_SAVING * fixed;

@@ -8,10 +8,8 @@ export interface InstrumentedSizes {
   readonly streamBytes: number;
   /** Buckets of all windows. */
   readonly buckets: number;
-  /** The most tasks of the first walk of the reduction. */
-  readonly splitTasks: number;
-  /** The most tasks of the second walk of the reduction. */
-  readonly bitsTasks: number;
+  /** Walks of the reduction. */
+  readonly walks: InstrumentedPlan['reduce']['walks'];
 }
 
 /** Fields of a plan that an instrument reads to find its way through the commands. */
@@ -24,10 +22,8 @@ export interface InstrumentedPlan {
   readonly windowsPerGroup: number;
   readonly levelTasks: readonly number[];
   readonly reduce: {
-    readonly splitEntries: number;
-    readonly splitTasks: number;
-    readonly bitsEntries: number;
-    readonly bitsTasks: number;
+    /** The walks in their order; every task is one run. */
+    readonly walks: readonly { readonly entries: number; readonly tasks: number }[];
   };
   /** Bytes by the name of the buffer, those of `Instrument.scratch` included. */
   readonly scratch: Readonly<Record<string, number>>;
@@ -46,8 +42,9 @@ export interface Instrument {
    * Returns how many dispatches the instrument adds.
    *
    * @param levels walks over the sorted stream and its partial sums
+   * @param walks walks of the reduction
    */
-  dispatches(groups: number, levels: number): number;
+  dispatches(groups: number, levels: number, walks: number): number;
   /** Returns the words of the findings, which precede the accounts of the stages. */
   findingsWords(levels: number): number;
   /** Bindings and WGSL that the walk kernel includes where its shape is `instrumented`. */

@@ -15,23 +15,25 @@ export const PartitionConfig = struct('PartitionConfig', {
   slots: 'S: the most tasks of one thread',
   least_threads: 'fewer slots rather than fewer threads than this',
   threads_per_group: 'threads in a workgroup of the walk',
+  combine_bits: 'each walk over partial sums has fewer tasks by the factor 2^combine_bits',
   split_entries: 'shape of the first walk of the reduction',
   split_tasks: '',
-  bits_entries: 'shape of the second walk of the reduction',
+  split_folds: 'walks over its sums',
+  bits_entries: 'shape of the walk over these',
   bits_tasks: '',
+  bits_folds: 'walks over its sums',
   entries_account: 'account of the number of nonzero digits',
 });
 
-/** Factor by which each combine level has fewer tasks than the level before. */
-export const SHRINK = 16;
-
 /**
  * Returns the tasks of every walk over a stream that is first cut into `tasks`, down to one task.
+ *
+ * @param combineBits each walk has fewer tasks by the factor 2^combineBits
  */
-export const levelTasks = (tasks: number): number[] => {
+export const levelTasks = (tasks: number, combineBits: number): number[] => {
   const all = [tasks];
   for (let rest = tasks; rest > 1; ) {
-    rest = Math.ceil(rest / SHRINK);
+    rest = Math.ceil(rest / 2 ** combineBits);
     all.push(rest);
   }
   return all;
@@ -46,5 +48,5 @@ export const partitionKernel = (): Kernel =>
       { name: 'totals', access: 'read', type: 'array<u32>' },
       { name: 'levels', access: 'write', type: 'array<Level>' },
     ],
-    { level: levelWgsl, shrink: SHRINK, maxGroups: MAX_GROUPS },
+    { level: levelWgsl, maxGroups: MAX_GROUPS },
   );

@@ -1,52 +1,106 @@
 import template from '../../../wgsl/msm/reduce.wgsl?template';
 import { stageKernel } from '../../shaders/hash-chain.js';
 import type { Kernel } from '../../shaders/kernel.js';
+import { STORAGE_ALIGNMENT } from '../../shaders/limits.js';
 import { struct } from '../../shaders/struct.js';
-import { entryWgsl } from './entry.js';
+import { ENTRY_WORDS, entryWgsl } from './entry.js';
 
 /** Config of the stage that lays out the streams of the reduction. */
 export const ReduceConfig = struct('ReduceConfig', {
   high_bits: 'h: high bits of a bucket index',
   low_bits: 'q: low bits; h + q = c - 1',
   split_entries: 'length of the first stream',
+  split_run_bits: 'its runs have 2^split_run_bits entries',
+  split_folds: 'walks that fold its sums',
   bits_entries: 'length of the second stream',
+  bits_run_bits: 'its runs have 2^bits_run_bits entries',
+  bits_folds: 'walks that fold its sums',
+  fold_entries: 'length of the stream of the walks that fold',
+  fold_first: 'its first entry, behind the second stream',
+  fold_bits: 'its runs have 2^fold_bits entries',
   entries_account: 'account of the digest of the entries, in lanes',
 });
 
 export const REDUCE_THREADS = 64;
 
+/** Entries after which a binding may start. */
+const ENTRIES_ALIGNMENT = STORAGE_ALIGNMENT / (4 * ENTRY_WORDS);
+
+/** A walk of the reduction, in which every run is one task. */
+export interface ReduceWalk {
+  readonly stream: 'split' | 'bits' | 'fold';
+  readonly entries: number;
+  readonly tasks: number;
+}
+
 /**
- * Shapes of the two walks that compute W = Σ k·B_k of every window, the last step of the bucket
- * method. All runs of a walk have the same length, so that no slot waits for another.
+ * Shapes of the walks that compute W = Σ k·B_k of every window, the last step of the bucket method.
+ * All runs of a walk have the same length, so that no slot waits for another. A long run is cut
+ * into several, and walks that fold add their sums.
  */
 export interface ReduceShape {
   readonly highBits: number;
   readonly lowBits: number;
-  /** Tasks, and sums, of the first walk: one for every H_v and every part of an L_u. */
-  readonly splitTasks: number;
   readonly splitEntries: number;
-  /** Tasks, and sums, of the second walk: c for each window. */
-  readonly bitsTasks: number;
+  readonly splitRunBits: number;
+  readonly splitFolds: number;
   readonly bitsEntries: number;
+  readonly bitsRunBits: number;
+  readonly bitsFolds: number;
+  readonly foldEntries: number;
+  /** First entry of the stream of the walks that fold, behind that of the bits. */
+  readonly foldFirst: number;
+  readonly foldBits: number;
+  /** All walks, in their order. */
+  readonly walks: readonly ReduceWalk[];
+  /** Sums of the last walk: c for each window. */
+  readonly bitSums: number;
 }
 
-export const reduceShape = (windowBits: number, windows: number): ReduceShape => {
+/** A stream whose runs of 2^bits entries are cut: into runs of 2^runBits, and `folds` of them. */
+const cutRuns = (bits: number, foldBits: number): { runBits: number; folds: number } => {
+  const folds = Math.max(0, Math.floor(bits / foldBits) - 1);
+  return { runBits: bits - folds * foldBits, folds };
+};
+
+/** Returns a walk over a stream and those that fold its sums. */
+const foldedWalks = (
+  stream: 'split' | 'bits',
+  entries: number,
+  { runBits, folds }: ReturnType<typeof cutRuns>,
+  foldBits: number,
+): ReduceWalk[] => {
+  const first = entries / 2 ** runBits;
+  const fold = (i: number): ReduceWalk => {
+    const folded = first / 2 ** (i * foldBits);
+    return { stream: 'fold', entries: folded, tasks: folded / 2 ** foldBits };
+  };
+  return [{ stream, entries, tasks: first }, ...Array.from({ length: folds }, (_, i) => fold(i))];
+};
+
+/** @param foldBits each walk that folds leaves fewer sums by the factor 2^foldBits */
+export const reduceShape = (windowBits: number, windows: number, foldBits: number): ReduceShape => {
   const lowBits = (windowBits - 1) >> 1;
   const highBits = windowBits - 1 - lowBits;
-  const splitTasks = windows * 2 * 2 ** highBits;
-  const bitsTasks = windows * windowBits;
+  const splitEntries = windows * 2 * 2 ** (highBits + lowBits);
+  const bitSums = windows * windowBits;
+  const bitsEntries = bitSums * 2 ** (highBits - 1);
+  const [split, bits] = [cutRuns(lowBits, foldBits), cutRuns(highBits - 1, foldBits)];
+  const walks = [
+    ...foldedWalks('split', splitEntries, split, foldBits),
+    ...foldedWalks('bits', bitsEntries, bits, foldBits),
+  ];
   return {
-    highBits,
-    lowBits,
-    splitTasks,
-    splitEntries: splitTasks * 2 ** lowBits,
-    bitsTasks,
-    bitsEntries: bitsTasks * 2 ** (highBits - 1),
+    ...{ highBits, lowBits, foldBits, walks, bitSums },
+    ...{ splitEntries, splitRunBits: split.runBits, splitFolds: split.folds },
+    ...{ bitsEntries, bitsRunBits: bits.runBits, bitsFolds: bits.folds },
+    foldEntries: Math.max(0, ...walks.map(({ stream, entries }) => (stream === 'fold' ? entries : 0))),
+    foldFirst: Math.ceil(bitsEntries / ENTRIES_ALIGNMENT) * ENTRIES_ALIGNMENT,
   };
 };
 
 /**
- * Returns the exponents of a sum: sum number `sum` of a window in the second walk has the weight Σ
+ * Returns the exponents of a sum: sum number `sum` of a window in the last walk has the weight Σ
  * 2^exponent.
  */
 export const bitsExponents = (

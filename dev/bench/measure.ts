@@ -29,6 +29,33 @@ export const isOnGpu = ({ name }: PhaseTime): boolean => !name.endsWith('(CPU)')
 export const sumOnGpu = (phases: readonly PhaseTime[] | null): number | null =>
   phases === null ? null : phases.filter(isOnGpu).reduce((sum, { ms }) => sum + ms, 0);
 
+/**
+ * Time without a faster MSM after which the clock of a GPU counts as raised. An idle H200 goes from
+ * 345 to 1,980 MHz in 4 s, in steps of 0.2 s.
+ */
+const STEADY_MS = 600;
+
+/** Ratio of times below which an MSM counts as faster. */
+const FASTER = 0.97;
+
+/** The most time for raising the clock. */
+const MOST_CLOCK_MS = 8000;
+
+/** Computes until the clock of a GPU is raised. Returns the last outcome. */
+async function raiseClock(subject: EngineUnderTest, msmCase: MsmCase, last: Outcome): Promise<Outcome> {
+  const { engine } = subject;
+  if (engine.adapter.software || engine.lastRun?.on !== 'gpu') return last;
+  const begun = performance.now();
+  let [outcome, best, since] = [last, Number.POSITIVE_INFINITY, begun];
+  for (let now = begun; outcome.agrees && now - since < STEADY_MS && now - begun < MOST_CLOCK_MS; ) {
+    outcome = await subject.compute(msmCase);
+    now = performance.now();
+    const ms = sumOnGpu(outcome.record?.phases ?? null) ?? outcome.wallMs;
+    if (ms < FASTER * best) [best, since] = [ms, now];
+  }
+  return outcome;
+}
+
 /** Loads the points, computes until everything is compiled, and checks the result. */
 export async function warmUp(run: Run, subject: EngineUnderTest, msmCase: MsmCase): Promise<void> {
   const { engine, setting, label } = subject;
@@ -39,6 +66,7 @@ export async function warmUp(run: Run, subject: EngineUnderTest, msmCase: MsmCas
   const first = await subject.compute(msmCase);
   let last = first;
   for (let again = 1; again < WARM_UPS && last.agrees; again++) last = await subject.compute(msmCase);
+  last = await raiseClock(subject, msmCase, last);
   const { lastRun: record, memory } = engine;
   const row: RowOf<'warm-up'> = {
     event: 'warm-up',

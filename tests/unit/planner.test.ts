@@ -43,7 +43,7 @@ const portable = {
 const profiles: Record<string, PlanLimits> = {
   software: { ...portable, knobs: softwareKnobs, product: 'signed' as const },
   hardware: { ...portable, knobs: gpuKnobs, product: 'signed' as const },
-  'wide hardware': { ...portable, knobs: wideKnobs, takesBudget: true, product: 'dot4' as const },
+  'wide hardware': { ...portable, knobs: wideKnobs, isWide: true, product: 'dot4' as const },
   'roomy hardware': {
     ...portable,
     maxStorageBufferBindingSize: 2 ** 31 - 4,
@@ -122,7 +122,7 @@ describe.each(Object.entries(profiles))('%s', (_, limits) => {
             const wider = planOne(fullWorkload(plan.n, curve), curve, limits, tuning, plan.windowsPerGroup + 1);
             expect(plan.windowsPerGroup, what).toBeLessThanOrEqual(bounded);
             // or limits the memory below the budget
-            const isLavish = !limits.takesBudget && wider.scratchBytes > 2 ** 25 + 60 * plan.n;
+            const isLavish = !limits.isWide && wider.scratchBytes > 2 ** 25 + 60 * plan.n;
             const tooMuch = !fits(wider, limits, budget) || isLavish;
             expect(wider.groups === plan.groups || tooMuch, what).toBe(true);
           }
@@ -143,7 +143,7 @@ describe.each(Object.entries(profiles))('%s', (_, limits) => {
     for (const additionsPerMs of [null, 2 ** 10, 2 ** 14, 2 ** 18]) {
       const load = fullWorkload(2 ** logn, curve);
       // wide devices take what the budget has
-      const bytes = limits.takesBudget ? 256 * MiB : most;
+      const bytes = limits.isWide ? 256 * MiB : most;
       expect(planMsm(load, curve, { ...limits, additionsPerMs }, 256 * MiB, {}).peakBytes).toBeLessThanOrEqual(bytes);
     }
   });
@@ -163,7 +163,7 @@ describe.each(Object.entries(profiles))('%s', (_, limits) => {
         const bound = plan.tuning.additionsPerSubmit;
         // the additions of 100 ms, or their default; at least enough for a window
         if (limits.knobs === softwareKnobs) expect(bound).toBe(2 ** 30);
-        else if (additionsPerMs === null) expect(bound).toBe(2 ** 18);
+        else if (additionsPerMs === null) expect(bound).toBe(limits.isWide ? 2 ** 21 : 2 ** 18);
         else expect(bound).toBeLessThanOrEqual(Math.max(2 ** 16, 100 * additionsPerMs));
         const reduction = 2 * plan.windows * plan.buckets;
         const last = plan.n * (plan.windows - (plan.groups - 1) * plan.windowsPerGroup);
@@ -598,7 +598,7 @@ describe('reduction', () => {
 
 describe('desktop GPUs', () => {
   const measured = { ...portable, additionsPerMs: 2.6e6, product: 'dot4' as const };
-  const wide: PlanLimits = { ...measured, knobs: wideKnobs, takesBudget: true };
+  const wide: PlanLimits = { ...measured, knobs: wideKnobs, isWide: true };
   const budget = 256 * MiB;
   const planned = (n: number, limits: PlanLimits, of = curve): Plan =>
     planMsm(fullWorkload(n, of), of, limits, budget, {});
@@ -612,7 +612,7 @@ describe('desktop GPUs', () => {
       ['amd', 'rdna-3'],
       ['amd', 'gcn-5'],
     ] as const)
-      expect(classOf(vendor, architecture)).toMatchObject({ knobs: { walkerTasks: 2 ** 18 }, takesBudget: true });
+      expect(classOf(vendor, architecture)).toMatchObject({ knobs: { walkerTasks: 2 ** 18 }, isWide: true });
     for (const [vendor, architecture] of [
       ['apple', 'metal-3'],
       ['qualcomm', 'adreno-7xx'],
@@ -621,11 +621,11 @@ describe('desktop GPUs', () => {
       ['', ''],
     ] as const) {
       expect(classOf(vendor, architecture).knobs, vendor).toBe(gpuKnobs);
-      expect(classOf(vendor, architecture).takesBudget, vendor).toBeUndefined();
+      expect(classOf(vendor, architecture).isWide, vendor).toBeUndefined();
     }
     for (const adapter of [classOf('google', 'swiftshader', true), classOf('mesa', '', true)]) {
       expect(adapter.knobs).toBe(softwareKnobs);
-      expect(adapter.takesBudget).toBeUndefined();
+      expect(adapter.isWide).toBeUndefined();
     }
   });
 

@@ -119,11 +119,11 @@ const FAST = 1e6;
 
 /** Returns the plan of n scalars on an adapter, with the default budget. */
 export const planFor = (curve: CurveContext, vendor: string, architecture: string, n: number): Plan => {
-  const { knobs, takesBudget, product } = deviceClassOf({ vendor, architecture });
+  const { knobs, isWide, product } = deviceClassOf({ vendor, architecture });
   return planMsm(
     fullWorkload(n, curve),
     curve,
-    { ...portable, knobs, takesBudget, product, additionsPerMs: FAST },
+    { ...portable, knobs, isWide, product, additionsPerMs: FAST },
     2 ** 28,
     {},
   );

@@ -2,7 +2,12 @@
 import { knobOfTuning } from '../../../dev/bench/settings.js';
 import type { Tuning } from '../../../src/api/tuning.js';
 import { tuningChoices, tuningRanges } from '../../../src/msm/plan/check-tuning.js';
-import { deviceDefaults, SUBMIT_MS, UNMEASURED_BOUND } from '../../../src/msm/plan/device-defaults.js';
+import {
+  deviceDefaults,
+  SUBMIT_MS,
+  UNMEASURED_BOUND,
+  UNMEASURED_WIDE_BOUND,
+} from '../../../src/msm/plan/device-defaults.js';
 import {
   type ClassKnobs,
   deviceClassOf,
@@ -69,7 +74,7 @@ const defaultOf = ({ name, defaultValue }: Member, kind: keyof typeof adapters):
   if (name === 'fieldProduct') return productsOf(kind);
   const knobs = kind === 'gpu' ? gpuKnobs : softwareKnobs;
   if (name === 'additionsPerSubmit' && knobs.additionsPerSubmit === null)
-    return `${numberOf(UNMEASURED_BOUND)}, and once measured those of ${SUBMIT_MS} ms`;
+    return `${numberOf(UNMEASURED_BOUND)}, on NVIDIA and AMD ${numberOf(UNMEASURED_WIDE_BOUND)}, and once measured those of ${SUBMIT_MS} ms`;
   const [usual, wide] = [knobs, kind === 'gpu' ? wideKnobs : knobs].map((each) =>
     show(defaultsOf(each)[name as keyof Tuning]),
   ) as [string, string];

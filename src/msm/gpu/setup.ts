@@ -33,7 +33,7 @@ export const planLimits = (
   additionsPerMs: number | null,
 ): PlanLimits => ({
   knobs: deviceClassOf(adapter).knobs,
-  takesBudget: deviceClassOf(adapter).takesBudget,
+  isWide: deviceClassOf(adapter).isWide,
   product,
   additionsPerMs,
   maxStorageBufferBindingSize: limits.maxStorageBufferBindingSize,

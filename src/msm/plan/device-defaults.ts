@@ -6,8 +6,8 @@ import type { ClassKnobs } from './device-profiles.js';
 export interface DeviceProfile {
   /** Defaults of its class of adapters. */
   readonly knobs: ClassKnobs;
-  /** Whether a group has as many windows as the memory budget allows. */
-  readonly takesBudget?: boolean | undefined;
+  /** Whether it is a large GPU: groups take the whole budget, the first submits are larger. */
+  readonly isWide?: boolean | undefined;
   /** The product that the device computes fastest. */
   readonly product: FieldProduct;
   /** Additions per millisecond in the walk, measured by an earlier run; null before. */
@@ -29,14 +29,19 @@ export const SUBMIT_MS = 100;
  */
 export const UNMEASURED_BOUND = 2 ** 18;
 
+/** The same on a large GPU: 200 ms on the slowest graphics cards, 2 ms on an H200. */
+export const UNMEASURED_WIDE_BOUND = 2 ** 21;
+
 /** Returns a power of two, so that small changes of the measurement do not change the plan. */
-const submitBound = (additionsPerMs: number | null): number =>
+const submitBound = ({ additionsPerMs, isWide }: DeviceProfile): number =>
   additionsPerMs === null
-    ? UNMEASURED_BOUND
+    ? isWide
+      ? UNMEASURED_WIDE_BOUND
+      : UNMEASURED_BOUND
     : 2 ** Math.min(30, Math.max(16, Math.floor(Math.log2(SUBMIT_MS * additionsPerMs))));
 
-const defaultAdditionsPerSubmit = ({ knobs, additionsPerMs }: DeviceProfile): number =>
-  knobs.additionsPerSubmit ?? submitBound(additionsPerMs);
+const defaultAdditionsPerSubmit = (device: DeviceProfile): number =>
+  device.knobs.additionsPerSubmit ?? submitBound(device);
 
 /** Returns the most additions of a submit, which is known before any plan. */
 export const additionsPerSubmitOf = (device: DeviceProfile, overrides: Partial<DeviceKnobs>): number =>

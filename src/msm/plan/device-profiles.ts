@@ -93,10 +93,10 @@ interface DeviceClass {
   readonly trust: Trust;
   readonly knobs: ClassKnobs;
   /**
-   * Whether a group has as many windows as the memory budget allows. Else a group takes little
-   * memory.
+   * Whether it is a large GPU. Its groups have as many windows as the memory budget allows; those
+   * of others take little memory. Its first submits have more additions.
    */
-  readonly takesBudget?: true;
+  readonly isWide?: true;
   /** Kernels whose private arrays are padded; none by default. */
   readonly padded?: readonly KernelWithArray[];
 }
@@ -108,7 +108,7 @@ const named =
     names.test(`${vendor} ${architecture}`.toLowerCase());
 
 const bytesProduct = { product: 'dot4', feature: 'packed_4x8_integer_dot_product' } as const;
-const amd = { fixedMs: 4, digitNs: 3, trust: 'known', knobs: wideKnobs, takesBudget: true } as const;
+const amd = { fixedMs: 4, digitNs: 3, trust: 'known', knobs: wideKnobs, isWide: true } as const;
 const nvidia = { ...amd, padded: ['program', 'tables'] } as const;
 // with its array in registers run_program takes up to twice the instructions
 // (docs/reference/chips.md)

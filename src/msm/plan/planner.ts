@@ -75,7 +75,7 @@ const fewestGroups = (
   let plan = layOut(load, curve, tuning, instrument, Number.POSITIVE_INFINITY);
   let why = misfit(plan, curve, limits, budget);
   const isLavish = ({ scratchBytes }: Plan): boolean => {
-    if (limits.takesBudget || scratchBytes <= enoughScratch(load)) return false;
+    if (limits.isWide || scratchBytes <= enoughScratch(load)) return false;
     // scratch that more groups do not reduce: scalars, buckets
     const fixed = layOut(load, curve, tuning, instrument, 1).scratchBytes;
     return scratchBytes > WORTH_SAVING * fixed;

@@ -39,7 +39,11 @@ const commandOf = (query: string): string | undefined => {
 export const sourceOf = (figures: Figures, file: string): string => {
   const [first = {}] = rowsIn(file) as readonly Row[];
   const environment = (first.environment ?? {}) as Environment | string;
-  const adapter = (valueAt(first, 'adapter.description') as string | undefined) || 'no GPU';
+  const described = valueAt(first, 'adapter.description') as string | undefined;
+  const vendor = String(valueAt(first, 'adapter.vendor'));
+  // drivers of chips name themselves there, and the chip in another place
+  const isDriver = vendor !== 'google' && described?.toLowerCase().startsWith(vendor);
+  const adapter = (isDriver ? `${valueAt(first, 'adapter.device')}, ${described}` : described) || 'no GPU';
   const note = figures.files[file];
   const query = first.query;
   const command = note?.command ?? (typeof query === 'string' ? commandOf(query) : undefined);

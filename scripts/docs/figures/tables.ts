@@ -115,6 +115,17 @@ export const tables: Readonly<Record<string, (figures: Figures) => string>> = {
         ...[1, 2, 4, 8].map((n) => [`until ${n} worker${n === 1 ? ' is' : 's are'} ready`, `pool-ready-${n}`] as const),
       ],
     ),
+  h200: (figures) =>
+    grid(figures, 'n', valuesOf(figures, /^h200-(\d+)-ms$/), [
+      ['total time', (n) => `h200-${n}-ms`],
+      ['on the GPU', (n) => `h200-${n}-gpu`],
+      ['sort', (n) => `h200-${n}-sort`],
+      ['walk', (n) => `h200-${n}-walk`],
+      ['combine', (n) => `h200-${n}-combine`],
+      ['reduce', (n) => `h200-${n}-reduce`],
+      ['combine windows, on the CPU', (n) => `h200-${n}-windows`],
+    ]),
+  'gpu-day': () => measurements('h200-', 'experiment on an NVIDIA H200'),
   'software-gpu': (figures) =>
     grid(figures, 'n', valuesOf(figures, /^gpu-(\d+)-ms$/), [
       ['total time', (n) => `gpu-${n}-ms`],

@@ -14,9 +14,13 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
   index: {
     bytes: 80 * 1024,
     holds: 'the engine, its shaders, and BN254’s G1',
-    loaded: 'by the import of `webgpu-msm`; a first result on a GPU loads nothing else',
+    loaded: 'by the import of `webgpu-msm`; a first result on a GPU waits for nothing else',
   },
-  'cpu-backend': { bytes: 18 * 1024, holds: 'the CPU backend', loaded: 'when the CPU computes' },
+  'cpu-backend': {
+    bytes: 19 * 1024,
+    holds: 'the CPU backend, and the last step of sums on a GPU',
+    loaded: 'when the CPU computes, and while a GPU compiles its first kernels',
+  },
   arithmetic: {
     bytes: 25 * 1024,
     holds: 'the generators of WebAssembly',
@@ -66,5 +70,5 @@ export const bundleLimits = {
   /**
    * Bundlers that put dynamic imports and the text of the worker into one file, such as esbuild.
    */
-  oneFile: 123 * 1024 + workerBytes,
+  oneFile: 124 * 1024 + workerBytes,
 };

@@ -80,7 +80,3 @@ export const elementToMontgomery = (field: Field, a: Coordinate): Coordinate =>
 /** Converts an element from Montgomery form. */
 export const elementFromMontgomery = (field: Field, a: Coordinate): Coordinate =>
   each(field, a, (value) => fromMontgomery(field.prime, value));
-
-/** Returns whether all coefficients are in [0, p). */
-export const isReduced = (field: Field, a: Coordinate): boolean =>
-  field.coefficients(a).every((value) => value >= 0n && value < field.prime.p);

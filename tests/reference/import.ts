@@ -1,8 +1,8 @@
 import { type CurveContext, isOnCurve } from '../../src/curves/curve.js';
-import { isReduced, readElement } from '../../src/field/field.js';
+import { readElement } from '../../src/field/field.js';
 import { invert } from '../../src/field/modulus.js';
 import { NONE_REJECTED } from '../../src/msm/stages/import.js';
-import { writePoint } from './points.js';
+import { isReduced, writePoint } from './points.js';
 
 /**
  * CPU reference of wgsl/msm/import.wgsl. Converts `points` in place.

@@ -1,7 +1,13 @@
 import type { Coordinate } from '../../src/api/values.js';
 import type { CurveContext } from '../../src/curves/curve.js';
 import type { Affine } from '../../src/curves/jacobian.js';
-import { elementFromMontgomery, elementToMontgomery, readElement, writeElement } from '../../src/field/field.js';
+import {
+  elementFromMontgomery,
+  elementToMontgomery,
+  type Field,
+  readElement,
+  writeElement,
+} from '../../src/field/field.js';
 
 /**
  * Reads point `index` of a buffer of stored points: x‖y in Montgomery form, (0, 0) for infinity.
@@ -22,3 +28,7 @@ export const writePoint = (
   writeElement(f, buffer, index * pointWords, elementToMontgomery(f, x));
   writeElement(f, buffer, index * pointWords + f.words, elementToMontgomery(f, y));
 };
+
+/** Returns whether all coefficients are in [0, p). */
+export const isReduced = (field: Field, a: Coordinate): boolean =>
+  field.coefficients(a).every((value) => value >= 0n && value < field.prime.p);

@@ -1,9 +1,10 @@
 import type { Coordinate } from '../../src/api/values.js';
 import type { CurveContext } from '../../src/curves/curve.js';
 import { Y_ODD } from '../../src/curves/point-source.js';
-import { isReduced, readElement, writeElement } from '../../src/field/field.js';
+import { readElement, writeElement } from '../../src/field/field.js';
 import { NONE_REJECTED } from '../../src/msm/stages/import.js';
 import { Kind, type Program, type ProgramConfig, REGISTERS } from '../../src/msm/stages/program.js';
+import { isReduced } from './points.js';
 
 /**
  * CPU reference of `run_program`. Changes the points in place.

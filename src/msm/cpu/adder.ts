@@ -1,21 +1,11 @@
 /** Compiles the point arithmetic of a curve to WebAssembly, if the platform has it. */
 import type { CurveContext } from '../../curves/curve.js';
-import { wasmField } from '../../wasm/arithmetic/field-programs.js';
-import type { WasmCurve } from '../../wasm/arithmetic/kernel-memory.js';
+import { wasmCurve } from '../../wasm/arithmetic/wasm-curve.js';
 import { WasmModule } from '../../wasm/encoder/module.js';
 import { fastestFirst } from '../../wasm/points/fastest-first.js';
 import { type CompiledKernel, compileKernel, hasArithmetic, type WasmArithmetic } from '../../wasm/points/kernel.js';
 import { PointAdder, WrongKernelError } from '../../wasm/points/point-adder.js';
 import { kernelTest } from './kernel-test.js';
-
-/** Returns the parameters of a curve that the WebAssembly kernel is generated from. */
-export const wasmCurve = ({ p, coordinates: f, a, b, field }: CurveContext): WasmCurve => ({
-  field: wasmField(p, f.degree),
-  nonResidue: f.nonResidue,
-  a: f.coefficients(a),
-  b: f.coefficients(b),
-  wordBytes: field.bytes,
-});
 
 /** Returns whether the platform has WebAssembly and no content security policy forbids it. */
 export const hasWasm = (): boolean => {

@@ -1,10 +1,11 @@
 /** Checks points on the CPU: canonical coordinates, curve equation, and subgroup. */
+
+import { canonicalTest } from '../../curves/canonical.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { type PointSource, wordsOf, writePoint } from '../../curves/point-source.js';
 import type { TimeSlice } from '../../scheduling/time-slice.js';
 import type { PointAdder } from '../../wasm/points/point-adder.js';
 import { withAdder } from './adder.js';
-import { canonicalTest } from './canonical.js';
 import { firstOutside } from './check-subgroup.js';
 import { checkedReader, type WrongPoint } from './checked-reader.js';
 import { decodePoints } from './decode-points.js';

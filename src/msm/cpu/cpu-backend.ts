@@ -15,6 +15,9 @@ import { loadOnCpu } from './load.js';
 import { runOnCpu } from './run.js';
 import { CpuThreads, type WorkerOptions } from './threads.js';
 
+// a GPU takes its last step from this file
+export { WasmHorner } from '../../wasm/horner/horner.js';
+
 /** Facts for the records of runs: the device beside the CPU, or what stands for one. */
 export interface CpuSite {
   readonly adapter: AdapterDescription;

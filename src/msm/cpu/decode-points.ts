@@ -1,9 +1,10 @@
 /** Decodes compressed and Edwards points in WebAssembly. */
+
+import { canonicalTest } from '../../curves/canonical.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { type PointSource, wordsOf, writePoint } from '../../curves/point-source.js';
 import type { TimeSlice } from '../../scheduling/time-slice.js';
 import type { PointDecoder } from '../../wasm/decode/decoder.js';
-import { canonicalTest } from './canonical.js';
 import { checkedReader, type WrongPoint } from './checked-reader.js';
 import { decoderOf } from './decoder.js';
 

@@ -3,10 +3,11 @@ import type { CurveContext } from '../../curves/curve.js';
 import { mapConstants } from '../../curves/edwards.js';
 import { writePoint, Y_EVEN, Y_ODD } from '../../curves/point-source.js';
 import { writeElement } from '../../field/field.js';
+import { wasmCurve } from '../../wasm/arithmetic/wasm-curve.js';
 import { PointDecoder } from '../../wasm/decode/decoder.js';
 import type { DecodedCurve } from '../../wasm/decode/decoder-module.js';
 import { hasArithmetic } from '../../wasm/points/kernel.js';
-import { hasWasm, wasmCurve } from './adder.js';
+import { hasWasm } from './adder.js';
 
 /** Returns the parameters of a curve that a decoder is generated from. */
 const decodedCurve = (curve: CurveContext): DecodedCurve => {

@@ -241,7 +241,8 @@ export class GpuBackend implements Accelerator, Surveyor {
     if (this.#session.isAbandoned) return;
     const load = fullWorkload(Math.min(n, LARGEST_WARMUP), this.#curve);
     this.#ready = await this.#session.warmUp(
-      ({ setup: { kernels } }) => {
+      ({ setup: { kernels, horner } }) => {
+        void horner.prepare();
         const commands = this.#scheduled([load]).flatMap((job) => recordJob(kernels, job, () => ({ buffer: 'bases' })));
         return [kernels.digest(), kernels.importPoints(), ...kernelsOf(commands)];
       },
@@ -249,6 +250,7 @@ export class GpuBackend implements Accelerator, Surveyor {
       (setup) => this.#known(setup, false),
       call,
     );
+    await this.#session.setup.horner.prepare();
   }
 
   async trim(): Promise<void> {

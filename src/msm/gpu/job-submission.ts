@@ -33,28 +33,32 @@ export type FindBuffer = (resident: SurveyedScalars) => GPUBuffer | null;
  * @param onExpected receives the expected digests of decompose while the GPU computes
  */
 export const jobSubmission = (
-  { curve, kernels }: MsmSetup,
+  { curve, kernels, horner }: MsmSetup,
   job: Job,
   vectors: readonly SurveyedScalars[],
   bases: GPUBuffer,
   findBuffer: FindBuffer,
   call: CallContext,
   onExpected: (expected: ExpectedDigests) => void,
-): Submission => ({
-  scratch: job.scratch,
-  external: { bases },
-  uploads: job.batches.flatMap((batch) => uploadsOf(batch, vectors, curve.scalarBytes, findBuffer)),
-  commands: recordJob(kernels, job, ({ plan, bases: { first, count } }) => {
-    const baseBytes = plan.tables * curve.pointBytes;
-    return { buffer: 'bases', offset: first * baseBytes, size: count * baseBytes };
-  }),
-  accounts: job.accounts,
-  result: job.bitSums,
-  meanwhile: async () => {
-    const slice = new TimeSlice(() => call.checkpoint());
-    onExpected(await expectedOf(curve, job, vectors, slice));
-  },
-});
+): Submission => {
+  // the first job waits for its kernels meanwhile
+  void horner.prepare();
+  return {
+    scratch: job.scratch,
+    external: { bases },
+    uploads: job.batches.flatMap((batch) => uploadsOf(batch, vectors, curve.scalarBytes, findBuffer)),
+    commands: recordJob(kernels, job, ({ plan, bases: { first, count } }) => {
+      const baseBytes = plan.tables * curve.pointBytes;
+      return { buffer: 'bases', offset: first * baseBytes, size: count * baseBytes };
+    }),
+    accounts: job.accounts,
+    result: job.bitSums,
+    meanwhile: async () => {
+      const slice = new TimeSlice(() => call.checkpoint());
+      onExpected(await expectedOf(curve, job, vectors, slice));
+    },
+  };
+};
 
 /**
  * Audits the accounts and sums of a job, and combines its windows.
@@ -62,7 +66,7 @@ export const jobSubmission = (
  * @throws GpuFault where the GPU computed wrongly
  */
 export const readJob = async (
-  { curve }: MsmSetup,
+  { curve, horner }: MsmSetup,
   { batches }: Job,
   { accounts, result }: SubmissionResult,
   expected: ExpectedDigests,
@@ -81,7 +85,7 @@ export const readJob = async (
   for (const batch of batches) {
     const own: AffinePoint<Coordinate>[] = [];
     for (let vector = 0; vector < batch.chunks.length; vector++) {
-      own.push(combineWindows(curve, batch.plan, sumsOf(batch), vector));
+      own.push(combineWindows(curve, batch.plan, sumsOf(batch), vector, horner.now));
       if (slice.isOver) await slice.yield();
     }
     sums.push(own);

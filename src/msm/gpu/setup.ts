@@ -11,6 +11,7 @@ import { safeRate } from '../plan/pace.js';
 import type { PlanLimits } from '../plan/plan.js';
 import type { Knobs } from '../plan/tuning.js';
 import { createKernels, type Kernels } from '../stages/kernels.js';
+import { HornerSource } from './horner-source.js';
 
 /** Arithmetic, kernels and knobs of a device. */
 export interface MsmSetup {
@@ -18,6 +19,8 @@ export interface MsmSetup {
   readonly curve: CurveContext;
   readonly kernels: Kernels;
   readonly tuning: Knobs;
+  /** Arithmetic that combines windows. */
+  readonly horner: HornerSource;
   /** The field product for the chip, unless a knob names another. */
   readonly chipProduct: DeviceProfile['product'];
 }
@@ -73,7 +76,7 @@ export const msmConfigure = (curve: CurveContext, wanted: Knobs): Configure<MsmS
     if (refusal !== null) throw badArgument(refusal);
     const own = withProduct(curve, product);
     const kernels = createKernels(own, instrument?.walk, deviceClassOf(adapter).padded);
-    return { curve: own, kernels, tuning, chipProduct };
+    return { curve: own, kernels, tuning, horner: new HornerSource(own), chipProduct };
   };
   return {
     make: (open) => make(open, wanted),

@@ -1,26 +1,11 @@
 import type { Tuning } from '../../api/tuning.js';
 import type { AffinePoint, Coordinate } from '../../api/values.js';
+import { canonicalTest } from '../../curves/canonical.js';
 import { type CurveContext, isOnCurve } from '../../curves/curve.js';
-import { type Affine, addAffine, double, infinityOf, toAffine } from '../../curves/jacobian.js';
+import type { Affine } from '../../curves/jacobian.js';
 import { GpuFault } from '../../errors.js';
-import { elementFromMontgomery, isReduced, readElement } from '../../field/field.js';
+import { bigIntHorner, type Horner } from './horner.js';
 import { bitsExponents, type ReduceShape } from './reduce.js';
-
-/**
- * Reads stored point `index` and rejects it if it is not on the curve, so that no GPU fault passes.
- */
-const readChecked = (curve: CurveContext, sums: Uint32Array, index: number): Affine => {
-  const { coordinates: f, pointWords } = curve;
-  const stored = [0, f.words].map((at) => readElement(f, sums, index * pointWords + at)) as [Coordinate, Coordinate];
-  const areReduced = stored.every((each) => isReduced(f, each));
-  if (areReduced && stored.every((each) => f.isZero(each))) return null;
-  const [x, y] = stored.map((each) => elementFromMontgomery(f, each)) as [Coordinate, Coordinate];
-  const point = { x, y };
-  if (!areReduced || !isOnCurve(curve, x, y)) {
-    throw new GpuFault('the walks', `window sum ${index} is not on ${curve.name}`);
-  }
-  return point;
-};
 
 /** Fields of a plan that combining needs. */
 interface WindowShape {
@@ -32,7 +17,8 @@ interface WindowShape {
 
 /**
  * Combines the windows of a vector on the CPU, the last step of the bucket method: S = Σ 2^exponent
- * · sum over the c sums of each of the T windows, by Horner's rule over the bits.
+ * · sum over the c sums of each of the T windows, by Horner's rule over the bits. Every sum is
+ * checked to be a canonical point of the curve, so that no GPU fault passes.
  *
  * @param sums the points that the second walk of the reduction wrote, for all vectors
  * @throws MsmError `internal` if a sum is not on the curve
@@ -42,24 +28,31 @@ export const combineWindows = (
   { tuning: { windowBits }, reduce, vectorWindows }: WindowShape,
   sums: Uint32Array,
   vector: number,
+  horner: Horner = bigIntHorner(curve),
 ): AffinePoint<Coordinate> => {
-  const byExponent: Affine[][] = [];
-  for (let window = 0; window < vectorWindows; window++) {
-    for (let i = 0; i < windowBits; i++) {
-      const point = readChecked(curve, sums, (vector * vectorWindows + window) * windowBits + i);
-      for (const inWindow of bitsExponents(windowBits, reduce, i)) {
-        const exponent = window * windowBits + inWindow;
-        byExponent[exponent] ??= [];
-        byExponent[exponent].push(point);
-      }
+  const { coordinates: f, pointWords } = curve;
+  const count = vectorWindows * windowBits;
+  const first = vector * count;
+  const points = sums.subarray(first * pointWords, (first + count) * pointWords);
+  const isCanonical = canonicalTest(curve, points, pointWords);
+  let canonical = 0;
+  while (canonical < count && isCanonical(canonical)) canonical++;
+  const right = horner.take(points.subarray(0, canonical * pointWords));
+  if (right < count) throw new GpuFault('the walks', `window sum ${first + right} is not on ${curve.name}`);
+  const byExponent: number[][] = Array.from({ length: count }, () => []);
+  for (let i = 0; i < windowBits; i++) {
+    for (const inWindow of bitsExponents(windowBits, reduce, i)) {
+      for (let start = 0; start < count; start += windowBits)
+        (byExponent[start + inWindow] as number[]).push(start + i);
     }
   }
-  let total = infinityOf(curve);
-  for (let exponent = byExponent.length - 1; exponent >= 0; exponent--) {
-    total = double(curve, total);
-    for (const point of byExponent[exponent] ?? []) total = addAffine(curve, total, point);
+  for (const indices of byExponent.reverse()) {
+    horner.double();
+    for (const index of indices) horner.add(index);
   }
-  return publicPoint(curve, toAffine(curve, total));
+  const total = horner.total();
+  if (total === null) return publicPoint(curve, null);
+  return publicPoint(curve, { x: f.of(total.slice(0, f.degree)), y: f.of(total.slice(f.degree)) });
 };
 
 /** Converts a public point to the type of the curve's functions. */

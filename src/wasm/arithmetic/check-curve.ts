@@ -1,9 +1,15 @@
 /** Checks that points are on the curve. */
 import type { Code, Local } from '../encoder/code.js';
+import type { Elements } from './elements.js';
 import { call, isInfinity, type KernelParts } from './kernel-parts.js';
 
+/** Values of a module that the function is written with. */
+interface CheckParts extends Pick<KernelParts, 'module' | 'curve' | 'memory' | 'temporary'> {
+  readonly elements: Pick<Elements, 'multiplyOne' | 'subtractOne' | 'isZero'>;
+}
+
 /** Adds the function `check` of `KernelExports`. */
-export const addCheck = (parts: KernelParts): void => {
+export const addCheck = (parts: CheckParts): void => {
   const { module, memory } = parts;
   module.add('check', { parameters: ['i32', 'i32'], result: 'i32' }, (code) => {
     const [points, count] = [code.parameter(0), code.parameter(1)];
@@ -31,7 +37,7 @@ export const addCheck = (parts: KernelParts): void => {
 };
 
 /** Leaves whether x³ + a·x + b − y² is 0. */
-const isOnCurve = (code: Code, { curve, elements, memory, temporary }: KernelParts, point: Local): void => {
+const isOnCurve = (code: Code, { curve, elements, memory, temporary }: CheckParts, point: Local): void => {
   const { multiplyOne, subtractOne, isZero } = elements;
   const { difference, left, right } = temporary;
   const { element, a, b, plus, minus } = memory;

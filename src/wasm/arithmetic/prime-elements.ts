@@ -33,16 +33,17 @@ const formulas = {
   },
 } as const satisfies Partial<Record<keyof Elements, Formula>>;
 
-export const primeElements = (functions: FieldFunctions, lanes: Lanes, memory: ElementMemory): Elements => {
+/** Functions of which Horner's rule needs no others. */
+export type SingleElements = Omit<Elements, 'multiplyByKept' | 'chain' | 'slope'>;
+
+/** Adds the functions that additions one after the other need. */
+export const singleElements = (functions: FieldFunctions, lanes: Lanes, memory: ElementMemory): SingleElements => {
   const add = (formula: Formula): number => functions.formula(lanes, formula);
   const multiply = add(plainProduct);
   const signedOne = functions.formula(1, signedFormula);
   return {
     multiply,
     multiplyPrime: multiply,
-    multiplyByKept: add(formulas.multiplyByKept),
-    chain: add(formulas.chain),
-    slope: add(formulas.slope),
     abscissa: add(formulas.abscissa),
     ordinate: add(formulas.ordinate),
     multiplyOne: lanes === 1 ? multiply : functions.formula(1, plainProduct),
@@ -50,5 +51,15 @@ export const primeElements = (functions: FieldFunctions, lanes: Lanes, memory: E
     subtractOne: functions.formula(1, subtractFormula),
     isZero: functions.isZero(),
     invert: functions.inverse(memory, signedOne),
+  };
+};
+
+export const primeElements = (functions: FieldFunctions, lanes: Lanes, memory: ElementMemory): Elements => {
+  const add = (formula: Formula): number => functions.formula(lanes, formula);
+  return {
+    ...singleElements(functions, lanes, memory),
+    multiplyByKept: add(formulas.multiplyByKept),
+    chain: add(formulas.chain),
+    slope: add(formulas.slope),
   };
 };

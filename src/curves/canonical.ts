@@ -1,5 +1,5 @@
-import type { CurveContext } from '../../curves/curve.js';
-import { digitsOf } from '../../field/modulus.js';
+import { digitsOf } from '../field/modulus.js';
+import type { CurveContext } from './curve.js';
 
 /**
  * Returns a function that tells whether the numbers of a point are below p.

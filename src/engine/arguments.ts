@@ -6,6 +6,7 @@ import { badArgument, kindOf, show } from '../errors.js';
 import { ownOptions } from '../own-options.js';
 import { AGEING_MS } from '../scheduling/edf.js';
 import { copyBytes, givenBytes, roomFor, writeNumber } from './bytes.js';
+import type { SpareBytes } from './spare-bytes.js';
 
 /** Copies an array by index, with holes. An array of a caller's class may have another iterator. */
 export const itemsOf = <Item>(given: readonly Item[]): Item[] =>
@@ -182,10 +183,17 @@ export const isPlain = (encoding: string | undefined): encoding is 'le' | undefi
  * Copies bytes that are in another encoding, without decoding them.
  *
  * @param option name of the encoding's option, for errors
+ * @param spare memory for the copy
  * @throws MsmError `bad-argument`
  */
-export const encodedBytes = (name: string, given: unknown, size: number, option: string): Uint8Array<ArrayBuffer> => {
-  const bytes = copyBytes(name, given, size, 'scalar');
+export const encodedBytes = (
+  name: string,
+  given: unknown,
+  size: number,
+  option: string,
+  spare?: SpareBytes,
+): Uint8Array<ArrayBuffer> => {
+  const bytes = copyBytes(name, given, size, 'scalar', spare);
   if (bytes === null)
     throw badArgument(`${name} must be bytes, as options.${option} is for bytes, got ${kindOf(given)}`);
   return bytes;

@@ -1,5 +1,6 @@
 import type { PagedBytes } from '../api/values.js';
 import { badArgument, kindOf, show } from '../errors.js';
+import type { SpareBytes } from './spare-bytes.js';
 
 /** Most bytes that one call of a paged source returns. */
 const PAGE_BYTES = 2 ** 24;
@@ -99,10 +100,10 @@ export const handOver = (bytes: Uint8Array): Uint8Array => {
   return bytes;
 };
 
-const copyAny = (name: string, given: object): Uint8Array<ArrayBuffer> | null => {
+const copyAny = (name: string, given: object, spare: SpareBytes | undefined): Uint8Array<ArrayBuffer> | null => {
   if (handedOver.delete(given)) return given as Uint8Array<ArrayBuffer>;
   const view = viewBytes(name, given);
-  if (view !== null) return new Uint8Array(view);
+  if (view !== null) return spare === undefined ? new Uint8Array(view) : spare.copy(view);
   const { slice } = given as Partial<PagedBytes>;
   if (typeof slice !== 'function') return null;
   const { byteLength } = given as Partial<PagedBytes>;
@@ -119,11 +120,18 @@ const copyAny = (name: string, given: object): Uint8Array<ArrayBuffer> | null =>
  *
  * @param name of the argument, for errors
  * @param item name of one item, for errors
+ * @param spare memory for the copy
  * @throws MsmError `bad-argument`
  */
-export const copyBytes = (name: string, given: unknown, size: number, item: string): Uint8Array<ArrayBuffer> | null => {
+export const copyBytes = (
+  name: string,
+  given: unknown,
+  size: number,
+  item: string,
+  spare?: SpareBytes,
+): Uint8Array<ArrayBuffer> | null => {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return null;
-  const copy = copyAny(name, given);
+  const copy = copyAny(name, given, spare);
   if (copy !== null && copy.length % size !== 0) {
     throw badArgument(`${name}: ${copy.length} bytes are not a whole number of ${item}s of ${size} bytes`);
   }

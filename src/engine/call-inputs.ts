@@ -8,6 +8,7 @@ import { LoadedScalars } from '../msm/inputs/loaded-scalars.js';
 import type { ScalarVector } from '../msm/inputs/scalar-vectors.js';
 import { type CallOptions, itemsOf, readOffset, readOffsets } from './arguments.js';
 import { copyScalars } from './given-scalars.js';
+import { SpareBytes } from './spare-bytes.js';
 
 export type GivenPoints = BytesLike | readonly AffinePoint<Coordinate>[];
 export type GivenScalars = BytesLike | readonly bigint[] | Scalars;
@@ -27,6 +28,7 @@ export class CallInputs {
   readonly #curve: CurveContext;
   /** Bases that the engine has loaded. */
   readonly #bases = new WeakSet<Bases>();
+  readonly #spare = new SpareBytes();
 
   constructor(curve: CurveContext) {
     this.#curve = curve;
@@ -57,8 +59,13 @@ export class CallInputs {
 
   /** Checks and copies scalars, and does not convert them yet. @throws MsmError `bad-argument` */
   readScalars(given: BytesLike | readonly bigint[], encoding: ScalarEncoding | undefined): ScalarVector {
-    const copied = copyScalars(this.#curve, given, encoding, 'scalars');
+    const copied = copyScalars(this.#curve, given, encoding, 'scalars', this.#spare);
     return { ...copied, n: copied.scalars.length / this.#curve.scalarBytes, offset: 0, loaded: null };
+  }
+
+  /** Leaves the copies of a call that has its result to later calls. */
+  giveBack(vectors: readonly ScalarVector[]): void {
+    for (const { scalars, loaded } of vectors) if (loaded === null) this.#spare.giveBack(scalars);
   }
 
   /** Reads the scalars and the offset of `msm`. @throws MsmError `bad-argument`, `destroyed` */
@@ -93,7 +100,7 @@ export class CallInputs {
     }
     const copied =
       loaded === null
-        ? copyScalars(this.#curve, given as Exclude<GivenScalars, Scalars>, encoding, names.scalars)
+        ? copyScalars(this.#curve, given as Exclude<GivenScalars, Scalars>, encoding, names.scalars, this.#spare)
         : { scalars: loaded.bytes };
     const n = copied.scalars.length / this.#curve.scalarBytes;
     return { ...copied, n, offset: readOffset(bases.length, n, offset, names), loaded };

@@ -232,7 +232,7 @@ export class Engine implements MsmEngine<Coordinate> {
   }
 
   /** Queues a call that computes sums. */
-  #sum(
+  async #sum(
     kind: 'msm' | 'msmBatch',
     bases: LoadedBases,
     vectors: readonly ScalarVector[],
@@ -257,7 +257,10 @@ export class Engine implements MsmEngine<Coordinate> {
       );
       return group.outcome();
     };
-    return this.#run(kind, scalarBytesOf(vectors), { ...settings, request: coalescing }, clock, task);
+    const sums = await this.#run(kind, scalarBytesOf(vectors), { ...settings, request: coalescing }, clock, task);
+    // a call that fails may still be read by what it began
+    this.#inputs.giveBack(vectors);
+    return sums;
   }
 
   /** Selects waiting requests worth computing with `own`. */

@@ -7,6 +7,7 @@ import type { TimeSlice } from '../scheduling/time-slice.js';
 import { encodedBytes, isPlain } from './arguments.js';
 import { copyBytes, roomFor, writeNumber } from './bytes.js';
 import { withEncodings } from './encodings-loader.js';
+import type { SpareBytes } from './spare-bytes.js';
 
 /** Scalars that are converted between two readings of the clock. */
 const SCALARS_PER_CLOCK = 2 ** 11;
@@ -39,6 +40,7 @@ const copyNumbers = ({ scalarBytes }: CurveContext, given: readonly unknown[], n
  * Checks and copies scalars, and does not convert them yet.
  *
  * @param name of the argument, for errors
+ * @param spare memory for the copy of bytes
  * @throws MsmError `bad-argument`
  */
 export const copyScalars = (
@@ -46,12 +48,13 @@ export const copyScalars = (
   given: BytesLike | readonly bigint[],
   encoding: ScalarEncoding | undefined,
   name: string,
+  spare?: SpareBytes,
 ): GivenScalars => {
   if (!isPlain(encoding)) {
-    const scalars = encodedBytes(name, given, curve.scalarBytes, 'scalarEncoding');
+    const scalars = encodedBytes(name, given, curve.scalarBytes, 'scalarEncoding', spare);
     return { scalars, unread: { numbers: null, done: 0 } };
   }
-  const scalars = copyBytes(name, given, curve.scalarBytes, 'scalar');
+  const scalars = copyBytes(name, given, curve.scalarBytes, 'scalar', spare);
   if (scalars !== null) return { scalars };
   if (Array.isArray(given)) return copyNumbers(curve, given, name);
   throw badArgument(`${name} must be bytes (a Uint8Array, say) or an array of bigints, got ${kindOf(given)}`);

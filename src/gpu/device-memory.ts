@@ -2,7 +2,7 @@
 import { NoRoom } from '../errors.js';
 import { BufferPool, type PooledBuffer, type Want } from './buffer-pool.js';
 import { bytesOf, type Client, type Lease, type LeaseRequest } from './lease.js';
-import { bufferBytes, OUT_OF_MEMORY_ADVICE } from './ledger.js';
+import { OUT_OF_MEMORY_ADVICE } from './ledger.js';
 
 /** Limit on scratch in bytes, and the option that sets it. */
 export interface Allowance {
@@ -58,21 +58,21 @@ export class DeviceMemory {
   }
 
   /** Returns buffers for a submission; null if it has to wait; an error if they never fit. */
-  allot({ client, wants, own }: LeaseRequest): Allotment | NoRoom | null {
+  allot({ client, wants }: LeaseRequest): Allotment | NoRoom | null {
     const taken = this.pool.match(wants);
     const missing = wants.filter(({ name }) => !taken.has(name));
-    if (this.#fits(client, taken, missing, own)) {
+    if (this.#fits(client, taken, missing)) {
       const needed = new Set(taken.values());
       if (missing.length > 0) this.retire((pooled) => pooled.ledger === client.ledger && !needed.has(pooled));
       return { taken, missing };
     }
     // the pooled buffers take the room that the submission needs: all of them are retired
     const none: ReadonlyMap<string, PooledBuffer> = new Map();
-    const isFull = this.#claimed + bytesOf(missing) + bufferBytes(own) > this.#budget;
+    const isFull = this.#claimed + bytesOf(missing) > this.#budget;
     this.retire((pooled) => isFull || pooled.ledger === client.ledger);
-    if (this.#fits(client, none, wants, own)) return { taken: none, missing: wants };
+    if (this.#fits(client, none, wants)) return { taken: none, missing: wants };
     if (this.#isMoreToCome || this.#settling.size > 0) return null;
-    const all = bytesOf(wants) + bufferBytes(own);
+    const all = bytesOf(wants);
     // the planner may exceed the client's own budget; only the device's is a hard limit
     return this.#bytes + all > this.#budget ? this.#tooMuch(all) : { taken: none, missing: wants };
   }
@@ -134,12 +134,12 @@ export class DeviceMemory {
     return !isTooMuch();
   }
 
-  #fits(client: Client, taken: ReadonlyMap<string, PooledBuffer>, missing: readonly Want[], own: number): boolean {
+  #fits(client: Client, taken: ReadonlyMap<string, PooledBuffer>, missing: readonly Want[]): boolean {
     const { ledger, budget } = client;
     const reserved = [...this.#leases.values()]
       .filter(({ request }) => request.client === client)
       .reduce((total, lease) => total + lease.reserved, 0);
-    const made = bytesOf(missing) + bufferBytes(own);
+    const made = bytesOf(missing);
     let others = 0;
     for (const pooled of taken.values()) if (pooled.ledger !== ledger) others += pooled.buffer.size;
     const held = ledger.bytesOf('scratch') + reserved + others + made;

@@ -65,10 +65,9 @@ export class DeviceScheduler {
    * Grants a lease when a submission has its turn and its buffers fit.
    *
    * @param sizes bytes of the pooled buffers, by name
-   * @param own bytes of the buffer that is not pooled
    * @throws MsmError `aborted`; `out-of-memory` where there will never be room
    */
-  admit(client: Client, sizes: Readonly<Record<string, number>>, own: number, ticket: Ticket): Promise<Lease> {
+  admit(client: Client, sizes: Readonly<Record<string, number>>, ticket: Ticket): Promise<Lease> {
     return new Promise((resolve, reject) => {
       const { signal } = ticket;
       // a signal that is aborted already fires no event
@@ -81,7 +80,7 @@ export class DeviceScheduler {
       let unsubscribe = (): void => undefined;
       const request: LeaseRequest = {
         ...ticket,
-        ...{ client, own, wants: wantsOf(sizes) },
+        ...{ client, wants: wantsOf(sizes) },
         begin: (lease) => {
           unsubscribe();
           resolve(lease);
@@ -104,9 +103,9 @@ export class DeviceScheduler {
     });
   }
 
-  /** Makes the buffers of a lease, inside the caller's error scopes. Returns the unpooled one. */
-  make(lease: Lease): GPUBuffer {
-    return lease.make();
+  /** Makes the buffers that a lease lacks, inside the caller's error scopes. */
+  make(lease: Lease): void {
+    lease.make();
   }
 
   /**

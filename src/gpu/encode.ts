@@ -4,6 +4,7 @@ import type { Dispatch, Slice } from '../shaders/commands.js';
 import { CHAIN } from '../shaders/hash-chain.js';
 import type { Kernel } from '../shaders/kernel.js';
 import { UNIFORM_ALIGNMENT } from '../shaders/limits.js';
+import { bindGroupFor } from './bind-groups.js';
 import type { DispatchChain } from './dispatch-chain.js';
 import type { Pass, Submission } from './submission.js';
 
@@ -12,8 +13,8 @@ export interface Prepared {
   readonly submission: Submission;
   readonly pipelines: ReadonlyMap<Kernel, GPUComputePipeline>;
   resolve(slice: Slice): GPUBufferBinding;
-  /** The buffer of this submission alone: its dispatch chain and what it returns. */
-  readonly returned: GPUBuffer;
+  /** The dispatch chain of this submission and what it returns. */
+  readonly returned: Required<Pick<GPUBufferBinding, 'buffer' | 'size'>>;
   readonly uniforms: GPUBuffer;
   readonly staging: GPUBuffer;
   readonly timing: { readonly querySet: GPUQuerySet; readonly resolved: GPUBuffer } | null;
@@ -45,18 +46,14 @@ const encodeDispatch = (
   index: number,
 ): void => {
   const pipeline = pipelines.get(kernel) as GPUComputePipeline;
-  const entries = kernel.bindings.map(({ name, access }, binding) => {
-    if (access === 'uniform') {
-      const offset = UNIFORM_ALIGNMENT * index;
-      return { binding, resource: { buffer: uniforms, offset, size: UNIFORM_ALIGNMENT } };
-    }
+  const resources = kernel.bindings.map(({ name, access }) => {
+    if (access === 'uniform') return { buffer: uniforms, offset: UNIFORM_ALIGNMENT * index, size: UNIFORM_ALIGNMENT };
     const slice = bindings[name] ?? (name === CHAIN ? { buffer: CHAIN } : undefined);
     if (slice === undefined) throw new MsmError('internal', `${kernel.name} lacks a buffer for '${name}'`);
-    return { binding, resource: resolve(slice) };
+    return resolve(slice);
   });
-  const layout = pipeline.getBindGroupLayout(0);
   compute.setPipeline(pipeline);
-  compute.setBindGroup(0, device.createBindGroup({ label: `webgpu-msm ${kernel.name}`, layout, entries }));
+  compute.setBindGroup(0, bindGroupFor(device, kernel.name, pipeline, resources, uniforms, index));
   if (isSlice(groups)) {
     const { buffer, offset } = resolve(groups);
     compute.dispatchWorkgroupsIndirect(buffer, offset as number);
@@ -106,7 +103,7 @@ export const encodeReadBack = (
   passes: number,
   timesAt: number,
 ): void => {
-  encoder.copyBufferToBuffer(returned, 0, staging, 0, returned.size);
+  encoder.copyBufferToBuffer(returned.buffer, 0, staging, 0, returned.size);
   let at = returned.size;
   for (const slice of submission.read ?? []) {
     const { buffer, offset = 0 } = resolve(slice);

@@ -20,8 +20,6 @@ export interface LeaseRequest extends Ticket {
   readonly client: Client;
   /** Buffers that are pooled between submissions. */
   readonly wants: readonly Want[];
-  /** Bytes of the buffer that is not pooled. */
-  readonly own: number;
   begin(lease: Lease): void;
   refuse(error: unknown): void;
 }
@@ -35,14 +33,17 @@ export interface HeldBuffer {
 /** Name of the buffer that is mapped. */
 export const READ_BACK = 'read-back';
 
+/** Name of the buffer with the dispatch chain and what a submission returns. */
+export const RETURNED = 'result';
+
 /** Usages of buffers other than plain scratch. */
 const usages: Readonly<Record<string, number>> = {
   uniforms: bufferUsage.uniform | bufferUsage.copyDst,
   [READ_BACK]: bufferUsage.mapRead | bufferUsage.copyDst,
   timestamps: bufferUsage.queryResolve | bufferUsage.copySrc,
+  [RETURNED]: bufferUsage.storage | bufferUsage.copyDst | bufferUsage.copySrc,
 };
 const SCRATCH_USAGE = bufferUsage.storage | bufferUsage.copyDst | bufferUsage.copySrc | bufferUsage.indirect;
-const OWN_USAGE = bufferUsage.storage | bufferUsage.copyDst | bufferUsage.copySrc;
 
 /** Returns the wants of a submission. @param sizes bytes by name */
 export const wantsOf = (sizes: Readonly<Record<string, number>>): Want[] =>
@@ -67,13 +68,10 @@ export class Lease {
   readonly over: Promise<void>;
   settle: () => void = () => undefined;
   #missing: readonly Want[];
-  #own: GPUBuffer | null = null;
-  #ownBytes: number;
 
   constructor(request: LeaseRequest, taken: ReadonlyMap<string, PooledBuffer>, missing: readonly Want[]) {
     this.request = request;
     this.#missing = missing;
-    this.#ownBytes = bufferBytes(request.own);
     for (const want of request.wants) {
       const pooled = taken.get(want.name);
       if (pooled !== undefined) this.held.set(want.name, { buffer: pooled.buffer, want });
@@ -85,11 +83,11 @@ export class Lease {
 
   /** Bytes of the buffers that are still made. */
   get reserved(): number {
-    return bytesOf(this.#missing) + this.#ownBytes;
+    return bytesOf(this.#missing);
   }
 
-  /** Makes the missing buffers, inside the caller's error scopes. Returns the unpooled one. */
-  make(): GPUBuffer {
+  /** Makes the missing buffers, inside the caller's error scopes. */
+  make(): void {
     const { ledger } = this.request.client;
     while (this.#missing.length > 0) {
       const [want, ...rest] = this.#missing as [Want, ...Want[]];
@@ -97,15 +95,11 @@ export class Lease {
       this.held.set(want.name, { buffer, want });
       this.#missing = rest;
     }
-    this.#own = ledger.create('scratch', 'result', this.#ownBytes, OWN_USAGE);
-    this.#ownBytes = 0;
-    return this.#own;
   }
 
   /** Destroys the buffers that it still holds. */
   destroy(): void {
     const { ledger } = this.request.client;
     for (const { buffer } of this.held.values()) ledger.destroy(buffer);
-    if (this.#own !== null) ledger.destroy(this.#own);
   }
 }

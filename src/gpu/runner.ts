@@ -166,7 +166,7 @@ export class Runner {
     const planned = new PlannedSubmission(submission, pipelines, hasTimestamps, this.#call);
     // the wait for other submissions does not count as time of the call
     clock.enter(null);
-    const lease = await this.#admit(planned.wanted, planned.sizes.returned, ticket);
+    const lease = await this.#admit(planned.wanted, ticket);
     clock.enter('encodeMs');
     const run = new SubmissionRun(this.#host, planned, lease, clock);
     return await run.run();
@@ -242,9 +242,9 @@ export class Runner {
     this.#queries = [];
   }
 
-  async #admit(sizes: Readonly<Record<string, number>>, own: number, ticket: Ticket | undefined): Promise<Lease> {
+  async #admit(sizes: Readonly<Record<string, number>>, ticket: Ticket | undefined): Promise<Lease> {
     try {
-      return await this.#scheduler.admit(this.#client, sizes, own, ticketOf(ticket));
+      return await this.#scheduler.admit(this.#client, sizes, ticketOf(ticket));
     } catch (error) {
       if (this.isOver) ticket?.onRefused?.();
       this.assertAlive(error);

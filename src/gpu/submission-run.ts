@@ -10,7 +10,7 @@ import type { WaitRequest } from './device-watch.js';
 import { DispatchChain } from './dispatch-chain.js';
 import { encodeReadBack, encodeSegment, type Prepared, uniformContents } from './encode.js';
 import { inErrorScopes } from './error-scopes.js';
-import type { Lease } from './lease.js';
+import { type HeldBuffer, type Lease, READ_BACK, RETURNED } from './lease.js';
 import { cutSlices, readMapped, readTimes } from './read-back.js';
 import { type Pass, type Stopwatch, type Submission, type SubmissionResult, toSegments } from './submission.js';
 import { waitForQueue } from './wait.js';
@@ -64,8 +64,9 @@ export class PlannedSubmission {
     return {
       ...this.submission.scratch,
       uniforms: this.sizes.uniforms,
-      'read-back': this.sizes.staging,
+      [READ_BACK]: this.sizes.staging,
       ...(this.isTimed && { timestamps: this.sizes.times }),
+      [RETURNED]: this.sizes.returned,
     };
   }
 }
@@ -231,13 +232,18 @@ export class SubmissionRun {
   /** Makes the buffers that the lease lacks and uploads the inputs. */
   #prepare(encoder: GPUCommandEncoder): Prepared {
     const { device, scheduler } = this.#host;
-    const { submission, pipelines, chain, call, passes, isTimed } = this.#planned;
-    const returned = scheduler.make(this.#lease);
+    const { submission, pipelines, chain, sizes, call, passes, isTimed } = this.#planned;
+    scheduler.make(this.#lease);
     if (isTimed) this.#querySet = this.#host.takeQueries(2 * passes);
-    const resolve = (slice: Slice): GPUBufferBinding => this.#resolve(slice, returned);
+    const resolve = (slice: Slice): GPUBufferBinding => this.#resolve(slice);
     const bufferOf = (name: string): GPUBuffer => resolve({ buffer: name }).buffer;
+    const { accounts = 0 } = submission;
+    const { buffer: returned } = this.#held(RETURNED);
     device.queue.writeBuffer(bufferOf('uniforms'), 0, uniformContents(chain.configs));
-    device.queue.writeBuffer(returned, submission.accounts ?? 0, Uint32Array.of(call));
+    // the buffer has the bytes of the submission before, and the first link is written already
+    device.queue.writeBuffer(returned, accounts, Uint32Array.of(call));
+    if (accounts > 0) encoder.clearBuffer(returned, 0, accounts);
+    encoder.clearBuffer(returned, accounts + 4, sizes.returned - accounts - 4);
     for (const { to, data, from } of submission.uploads) {
       const place = resolve(to);
       const at = place.offset as number;
@@ -246,26 +252,32 @@ export class SubmissionRun {
       else encoder.copyBufferToBuffer(there.buffer, there.offset, place.buffer, at, data.byteLength);
     }
     return {
-      ...{ submission, pipelines, resolve, returned },
+      ...{ submission, pipelines, resolve, returned: { buffer: returned, size: sizes.returned } },
       uniforms: bufferOf('uniforms'),
-      staging: bufferOf('read-back'),
+      staging: bufferOf(READ_BACK),
       timing: this.#querySet === null ? null : { querySet: this.#querySet, resolved: bufferOf('timestamps') },
     };
   }
 
-  #resolve({ buffer, offset = 0, size }: Slice, returned: GPUBuffer): GPUBufferBinding {
+  #resolve({ buffer, offset = 0, size }: Slice): GPUBufferBinding {
     const { submission, sizes } = this.#planned;
-    if (buffer === CHAIN) return { buffer: returned, offset: 0, size: sizes.chain };
+    if (buffer === CHAIN) return { buffer: this.#held(RETURNED).buffer, offset: 0, size: sizes.chain };
     if (buffer === RESULT) {
       const { result = 0 } = submission;
+      const { buffer: returned } = this.#held(RETURNED);
       return { buffer: returned, offset: sizes.resultAt + offset, size: size ?? result - offset };
     }
     const external = submission.external?.[buffer];
     if (external !== undefined) return { buffer: external, offset, size: size ?? external.size - offset };
-    const held = this.#lease.held.get(buffer);
-    if (held === undefined) throw new MsmError('internal', `no buffer is named '${buffer}'`);
+    const { buffer: held, want } = this.#held(buffer);
     // a pooled buffer may be larger than wanted
-    return { buffer: held.buffer, offset, size: size ?? held.want.bytes - offset };
+    return { buffer: held, offset, size: size ?? want.bytes - offset };
+  }
+
+  #held(name: string): HeldBuffer {
+    const held = this.#lease.held.get(name);
+    if (held === undefined) throw new MsmError('internal', `no buffer is named '${name}'`);
+    return held;
   }
 
   #request(what: string): WaitRequest {

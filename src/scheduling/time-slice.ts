@@ -79,3 +79,24 @@ export class TimeSlice {
     this.#waitedMs += performance.now() - begun;
   }
 }
+
+/**
+ * Adds up the parts of a sum, modulo 2^32, and lets the event loop run between them.
+ *
+ * @param count number of items
+ * @param step items of a part, which takes less than a few milliseconds
+ * @param part returns the sum of the items from `begin` to before `end`
+ */
+export const sumInSlices = async (
+  count: number,
+  step: number,
+  slice: TimeSlice,
+  part: (begin: number, end: number) => number,
+): Promise<number> => {
+  let sum = 0;
+  for (let begin = 0; begin < count; begin += step) {
+    sum = (sum + part(begin, Math.min(begin + step, count))) >>> 0;
+    if (slice.isOver) await slice.yield();
+  }
+  return sum;
+};

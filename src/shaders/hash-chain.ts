@@ -47,6 +47,20 @@ export const mix = (word: number): number => {
 /** Returns the factor of word `index` in a digest. It is odd, so that every bit counts. */
 export const weight = (index: number): number => Math.imul(2 * index + 1, STEP);
 
+/**
+ * Returns the sum of `count` words times their weights, modulo 2^32. As weights are odd multiples
+ * of one step, sums of suffixes give it with a single product.
+ */
+export const weightedSum = (words: Uint32Array, at: number, count: number): number => {
+  let sum = 0;
+  let multiples = 0;
+  for (let w = at + count - 1; w > at; w--) {
+    sum = (sum + (words[w] as number)) | 0;
+    multiples = (multiples + sum) | 0;
+  }
+  return Math.imul(2 * multiples + sum + (words[at] as number), STEP);
+};
+
 /** Returns the value of an account, the sum of its lanes. */
 export const sumOfLanes = (accounts: Uint32Array, first: number): number =>
   accounts.subarray(first, first + LANES).reduce((sum, lane) => (sum + lane) >>> 0, 0);

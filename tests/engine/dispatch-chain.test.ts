@@ -27,8 +27,19 @@ describe('digests of the dispatch chain', () => {
       fc.property(words(64), fc.integer({ min: 1, max: 16 }), fc.nat(100), (drawn, size, first) => {
         const whole = drawn.subarray(0, drawn.length - (drawn.length % size));
         expect(digestOfItems(whole, size)).toBe(digest(whole, size));
-        const baseOf = (i: number): number => (i * 7 + 3) % 1000;
-        expect(scalarsDigest(whole, size, 5, first, baseOf)).toBe(digestOfScalars(whole, size, 5, first, baseOf));
+        const half = size * Math.floor(whole.length / size / 2);
+        const parts = [
+          digestOfItems(whole.subarray(0, half), size),
+          digestOfItems(whole.subarray(half), size, half / size),
+        ];
+        expect(((parts[0] as number) + (parts[1] as number)) >>> 0).toBe(digest(whole, size));
+        const consecutive = (i: number): number => 11 + i - first;
+        expect(scalarsDigest(whole, size, 5, first, 11, null)).toBe(
+          digestOfScalars(whole, size, 5, first, consecutive),
+        );
+        const picks = Uint32Array.from({ length: whole.length / size }, (_, i) => (i * 7 + 3) % 1000);
+        const picked = (i: number): number => (picks[i - first] as number) - 3;
+        expect(scalarsDigest(whole, size, 5, first, -3, picks)).toBe(digestOfScalars(whole, size, 5, first, picked));
       }),
     );
   });

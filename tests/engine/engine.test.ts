@@ -152,6 +152,27 @@ describe('forms of the input give the same result', () => {
   });
 });
 
+test('calls of many scalars, side by side and one after the other, each have their own copy', async () => {
+  const count = 2100;
+  const many = makeKnownBases(bn254G1, count, 35);
+  const own = await openEngine();
+  const loaded = await own.loadBases(many.bytes);
+  for (let round = 0; round < 3; round++) {
+    const controller = new AbortController();
+    const ended = own.msm(loaded, new Uint8Array(32 * count).fill(5), { signal: controller.signal });
+    const calls = [0, 1].map(async (k) => {
+      const values = makeRandomScalars(bn254G1, count, 100 + 2 * round + k);
+      const bytes = encodeScalars(bn254G1, values);
+      const sum = own.msm(loaded, bytes);
+      bytes.fill(1);
+      expect(await sum).toEqual(expectedMsm(bn254G1, many.logs, values));
+    });
+    controller.abort();
+    await expect(ended).rejects.toMatchObject({ code: 'aborted' });
+    await Promise.all(calls);
+  }
+});
+
 describe('wrong arguments are rejected before any work, and leave the engine usable', () => {
   const point = known.points[0] as AffinePoint;
   const offCurve = { ...point, y: point.y + 1n };

@@ -19,16 +19,17 @@ const SUMS = 4;
 
 /**
  * Changes points in the bytes that the host maps. Where they are is read off the bindings of the
- * walks, part by part.
+ * walks, part by part; bind groups are made again after `trim`.
  *
  * @param times of the attempts of the call, how many it strikes
  */
-const strikePoints = (
-  lease: LeasedDevice,
+const strikePoints = async (
+  { engine, lease }: { readonly engine: MsmEngine<Coordinate>; readonly lease: LeasedDevice },
   pointBytes: number,
   change: (points: Uint8Array[]) => void,
   times = 1,
-): { points: number[] } => {
+): Promise<{ points: number[] }> => {
+  await engine.trim();
   const strikes: { points: number[] } = { points: [] };
   let stretches: { offset: number; size: number }[] = [];
   const noteStretch = ({ args: [descriptor] }: Call): void => {
@@ -71,7 +72,7 @@ describe.each(pointChangeNames)('%s', (name) => {
   test('is found, and the call is repeated', async () => {
     const { bench, bases } = await open();
     for (let seed = 1; seed <= 20; seed++) {
-      const strikes = strikePoints(bench.lease, pointBytes, changed(name, seed));
+      const strikes = await strikePoints(bench, pointBytes, changed(name, seed));
       expect(await bench.msm(bases, large), `seed ${seed}`).toEqual(large.expected);
       expect(strikes.points).toHaveLength(1);
       expect(bench.engine.lastRun?.retried).toMatch(FOUND);
@@ -81,7 +82,7 @@ describe.each(pointChangeNames)('%s', (name) => {
 
   test('each time rejects the call', async () => {
     const { bench, bases } = await open();
-    const strikes = strikePoints(bench.lease, pointBytes, changed(name, 1), 2);
+    const strikes = await strikePoints(bench, pointBytes, changed(name, 1), 2);
     const error = await bench.msm(bases, large).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(MsmError);
     expect(error).toMatchObject({ code: 'internal', message: expect.stringMatching(FOUND) });
@@ -131,7 +132,7 @@ describe.each(Object.entries(shapes))(
       expect(maps > 1).toBe(shape === 'several chunks' || shape === 'computed twice');
       if (shape.startsWith('several')) expect(bench.engine.lastRun?.submits).toBeGreaterThan(1);
       for (let seed = 1; seed <= 3; seed++) {
-        const strikes = strikePoints(bench.lease, pointBytes, changed(name, seed));
+        const strikes = await strikePoints(bench, pointBytes, changed(name, seed));
         expect(await call(), `seed ${seed}`).toEqual(expected);
         expect(strikes.points).toHaveLength(1);
         expect(bench.engine.lastRun?.retried).toMatch(FOUND);
@@ -150,7 +151,7 @@ test('a sum of one part in the place of another is found', async () => {
   const bases = await bench.load(large);
   const batch = () => bench.engine.msmBatch(bases, [large.scalars, small.scalars]);
   expect(await batch()).toEqual([large.expected, small.expected]);
-  const strikes = strikePoints(bench.lease, pointBytes, (points) => {
+  const strikes = await strikePoints(bench, pointBytes, (points) => {
     const [first, last] = [points[0], points.at(-1)] as [Uint8Array, Uint8Array];
     const kept = first.slice();
     first.set(last);
@@ -180,7 +181,8 @@ const inGroup = async (of: CurveGroup): Promise<void> => {
     const expected = expectedMsm(oracle, known.logs, scalars);
     expect(await engine.msm(bases, scalars)).toEqual(expected);
     for (const [seed, name] of pointChangeNames.entries()) {
-      const strikes = strikePoints(leased.devices[0] as LeasedDevice, 4 * pointWords, changed(name, seed));
+      const lease = leased.devices[0] as LeasedDevice;
+      const strikes = await strikePoints({ engine, lease }, 4 * pointWords, changed(name, seed));
       expect(await engine.msm(bases, scalars), name).toEqual(expected);
       expect(strikes.points).toHaveLength(1);
       expect(engine.lastRun?.retried).toMatch(FOUND);

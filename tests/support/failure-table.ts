@@ -176,11 +176,8 @@ const forMsm = [
   'splitSums',
   'foldSums',
 ] as const;
-/**
- * Those that an MSM of more scalars wants larger than any that the one before had, and the one that
- * every job has new.
- */
-const forLargerMsm = ['entriesA', 'entriesB', 'result'] as const;
+/** Those that an MSM of more scalars wants larger than any that the one before had. */
+const forLargerMsm = ['entriesA', 'entriesB'] as const;
 
 export const allocations = {
   loadBases: forImport,

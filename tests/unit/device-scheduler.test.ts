@@ -5,14 +5,14 @@
 import { expect, test } from 'vitest';
 import type { MsmError } from '../../src/errors.js';
 import { DeviceScheduler } from '../../src/gpu/device-scheduler.js';
-import type { Client, Lease } from '../../src/gpu/lease.js';
+import { type Client, type Lease, READ_BACK } from '../../src/gpu/lease.js';
 import { Ledger } from '../../src/gpu/ledger.js';
 import { sleep } from '../support/time.js';
 
 /** Makes buffers that take no memory. */
 const nowhere = { createBuffer: ({ size }: GPUBufferDescriptor) => ({ size, destroy: () => undefined }) } as GPUDevice;
 
-/** Bytes of a job: what others may have after it, and what is its own. */
+/** Bytes of a job: what others may have after its submits, and what it has until it was read. */
 const [SHARED, OWN] = [1000, 100];
 
 /** @param deviceBudget of all, in bytes */
@@ -31,8 +31,8 @@ const open = (deviceBudget: number) => {
       leases.set(name, lease);
       log.push(name);
     };
-    const wants = { scratch: SHARED };
-    owner.admit(member, wants, OWN, turn).then(begin, ({ code }: MsmError) => log.push(`${name}: ${code}`));
+    const wants = { scratch: SHARED, [READ_BACK]: OWN };
+    owner.admit(member, wants, turn).then(begin, ({ code }: MsmError) => log.push(`${name}: ${code}`));
   };
   const of = (name: string): Lease => leases.get(name) as Lease;
   /** A job is over: the device has computed it, and it was read. */
@@ -112,7 +112,9 @@ test('a lasting buffer that will never fit is rejected, and delays no other', as
 test('a job that was aborted before it came gets nothing', async () => {
   const { owner, member } = open(SHARED + OWN);
   const turn = { priority: 'normal', since: performance.now(), deadline: null, signal: AbortSignal.abort() } as const;
-  await expect(owner.admit(member, { scratch: SHARED }, OWN, turn)).rejects.toMatchObject({ code: 'aborted' });
+  await expect(owner.admit(member, { scratch: SHARED, [READ_BACK]: OWN }, turn)).rejects.toMatchObject({
+    code: 'aborted',
+  });
 });
 
 test('a waiting lasting buffer can be cancelled', async () => {

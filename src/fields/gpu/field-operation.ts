@@ -2,6 +2,7 @@
 import { GpuFault, MsmError } from '../../errors.js';
 import type { Submission, SubmissionResult } from '../../gpu/submission.js';
 import { digestOfItems } from '../../msm/stages/digest.js';
+import { sumInSlices, TimeSlice } from '../../scheduling/time-slice.js';
 import type { CallContext } from '../../session/call-context.js';
 import type { DeviceView, Operation, Step } from '../../session/operation.js';
 import { LANES, sumOfLanes } from '../../shaders/hash-chain.js';
@@ -14,6 +15,9 @@ import type { FieldSetup } from './setup.js';
 export const VECTORS = 'vectors';
 
 type Setup = FieldSetup;
+
+/** Elements between two looks at the clock; their digest takes about 1 ms. */
+const ITEMS_PER_LOOK = 2 ** 16;
 
 /** The commands of a job. */
 interface FieldPlan extends Step {
@@ -53,13 +57,19 @@ export const fieldOperation: Operation<FieldJob, FieldOutcome, Setup, FieldPlan,
   residents: ({ residents }) => residents,
   output: ({ outputBytes }) => (outputBytes === 0 ? null : { account: VECTORS, label: 'vectors', bytes: outputBytes }),
   plan: (job, device) => [planOf(job, device)],
-  record(_, { emitted, digests }, __, ___, output): Submission {
+  record(_, { emitted, digests }, __, call, output): Submission {
     const { scratch, uploads, commands, external, sent, resultBytes } = emitted;
     return {
       ...{ scratch, uploads, commands, accounts: 4 * LANES * sent.length, result: resultBytes },
       external: { ...external, ...(output === null ? {} : { [OUTPUT]: output }) },
       meanwhile: async () => {
-        digests.push(...sent.slice(digests.length).map(({ words, itemWords }) => digestOfItems(words, itemWords)));
+        const slice = new TimeSlice(() => call.checkpoint());
+        for (const [k, { words, itemWords }] of sent.entries()) {
+          if (digests[k] !== undefined) continue;
+          const part = (begin: number, end: number): number =>
+            digestOfItems(words.subarray(begin * itemWords, end * itemWords), itemWords, begin);
+          digests[k] = await sumInSlices(words.length / itemWords, ITEMS_PER_LOOK, slice, part);
+        }
       },
     };
   },

@@ -1,6 +1,6 @@
 import type { CurveContext } from '../../curves/curve.js';
 import { GpuFault } from '../../errors.js';
-import type { TimeSlice } from '../../scheduling/time-slice.js';
+import { sumInSlices, type TimeSlice } from '../../scheduling/time-slice.js';
 import { absorb, sumOfLanes } from '../../shaders/hash-chain.js';
 import { accountsOf } from '../plan/accounts.js';
 import type { Batch, Job } from '../plan/schedule.js';
@@ -27,16 +27,14 @@ export const expectedOf = async (
       const { scalars, indices, offset } = vectors[vector] as SurveyedVector;
       const words = new Uint32Array(scalars.buffer, scalars.byteOffset, scalars.length / 4);
       const scalarWords = curve.scalarBytes / 4;
-      let digest = 0;
-      for (let begin = 0; begin < length; begin += SCALARS_PER_LOOK) {
-        const end = Math.min(begin + SCALARS_PER_LOOK, length);
-        const bound = offset - bases.first;
-        const base = (i: number): number => bound + (indices === null ? first + i : (indices[first + i] as number));
+      const firstBase = offset - bases.first;
+      const digest = (begin: number, end: number): number => {
         const some = words.subarray((first + begin) * scalarWords, (first + end) * scalarWords);
-        digest += scalarsDigest(some, scalarWords, v, begin, base);
-        if (slice.isOver) await slice.yield();
-      }
-      digests.push(digest >>> 0);
+        const picks = indices?.subarray(first + begin, first + end) ?? null;
+        const next = picks === null ? firstBase + first + begin : firstBase;
+        return scalarsDigest(some, scalarWords, v, begin, next, picks);
+      };
+      digests.push(await sumInSlices(length, SCALARS_PER_LOOK, slice, digest));
     }
     expected.push(digests);
   }

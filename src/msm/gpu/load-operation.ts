@@ -3,6 +3,7 @@ import { formatOf, type PointFormat } from '../../curves/misread.js';
 import type { PointSource } from '../../curves/point-source.js';
 import { GpuFault } from '../../errors.js';
 import type { Submission, SubmissionResult } from '../../gpu/submission.js';
+import { sumInSlices, TimeSlice } from '../../scheduling/time-slice.js';
 import type { CallContext } from '../../session/call-context.js';
 import type { DeviceView, Operation, Output, Step } from '../../session/operation.js';
 import type { Command, Slice } from '../../shaders/commands.js';
@@ -65,6 +66,9 @@ const TABLE_SLICE = 2 ** 16;
  * long as about four doublings.
  */
 const LEAST_DOUBLINGS = 16;
+
+/** Points between two looks at the clock; their digest takes about 1 ms. */
+const POINTS_PER_LOOK = 2 ** 15;
 
 /** Accounts of an import: rejected points, then digests of the points as uploaded and as kept. */
 const REJECTS = 0;
@@ -193,7 +197,7 @@ export const loadOperation: Operation<LoadInput, LoadResult, MsmSetup, LoadStep,
     const length = input.source.bytes.length / device.setup.curve.pointBytes;
     return rangesOf(length, rangeSize(device, input.tables)).map((range) => stepOf(input, range, device));
   },
-  record(_, step, { setup }, __, output): Submission {
+  record(_, step, { setup }, call, output): Submission {
     const { bytes } = step.source;
     return {
       scratch: Object.assign({}, step.scratch, ...step.programs.map(({ scratch }) => scratch)),
@@ -202,8 +206,12 @@ export const loadOperation: Operation<LoadInput, LoadResult, MsmSetup, LoadStep,
       commands: step.commands,
       accounts: ACCOUNTS_BYTES,
       meanwhile: async () => {
+        const { pointWords } = setup.curve;
         const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
-        step.sent = digestOfItems(words, setup.curve.pointWords);
+        const slice = new TimeSlice(() => call.checkpoint());
+        step.sent = await sumInSlices(words.length / pointWords, POINTS_PER_LOOK, slice, (begin, end) =>
+          digestOfItems(words.subarray(begin * pointWords, end * pointWords), pointWords, begin),
+        );
       },
     };
   },

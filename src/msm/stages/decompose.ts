@@ -1,7 +1,7 @@
 import template from '../../../wgsl/msm/decompose.wgsl?template';
 import type { CurveContext } from '../../curves/curve.js';
 import { digitsOf } from '../../field/modulus.js';
-import { mix, stageKernel, weight } from '../../shaders/hash-chain.js';
+import { mix, stageKernel, weight, weightedSum } from '../../shaders/hash-chain.js';
 import type { Kernel } from '../../shaders/kernel.js';
 import { struct } from '../../shaders/struct.js';
 import { entryWgsl } from './entry.js';
@@ -40,24 +40,27 @@ export const DECOMPOSE_THREADS = 64;
  *
  * @param vector index of the vector in the batch
  * @param first index of the first of the scalars in the vector
- * @param baseOf returns the base that scalar i multiplies, counted from the beginning of the
- * binding
+ * @param firstBase base of the first of the scalars, counted from the beginning of the binding;
+ * the others multiply the bases that follow it
+ * @param picks offsets of their bases from `firstBase`, if the bases are not consecutive
  */
 export const scalarsDigest = (
   scalars: Uint32Array,
   scalarWords: number,
   vector: number,
   first: number,
-  baseOf: (i: number) => number,
+  firstBase: number,
+  picks: Uint32Array | null,
 ): number => {
-  const weights = Int32Array.from({ length: scalarWords + 3 }, (_, w) => weight(w));
-  const [ofVector, ofIndex, ofBase] = weights.subarray(scalarWords) as unknown as readonly [number, number, number];
-  const start = Math.imul(vector, ofVector);
+  const [ofVector, ofIndex, ofBase] = [weight(scalarWords), weight(scalarWords + 1), weight(scalarWords + 2)];
+  const step = picks === null ? ofIndex + ofBase : ofIndex;
+  // sum of the products of everything but the scalar and its pick
+  let own = (Math.imul(vector, ofVector) + Math.imul(first, ofIndex) + Math.imul(firstBase, ofBase)) | 0;
   let digest = 0;
-  for (let i = first, at = 0; at < scalars.length; i++) {
-    let sum = start + Math.imul(i, ofIndex) + Math.imul(baseOf(i), ofBase);
-    for (let w = 0; w < scalarWords; w++) sum = (sum + Math.imul(scalars[at++] as number, weights[w] as number)) | 0;
-    digest = (digest + mix(sum)) | 0;
+  for (let i = 0, at = 0; at < scalars.length; i++, at += scalarWords) {
+    const ofPick = picks === null ? 0 : Math.imul(picks[i] as number, ofBase);
+    digest = (digest + mix(own + ofPick + weightedSum(scalars, at, scalarWords))) | 0;
+    own = (own + step) | 0;
   }
   return digest >>> 0;
 };

@@ -1,5 +1,5 @@
 import template from '../../../wgsl/msm/digest.wgsl?template';
-import { digestOf, stageKernel, weight } from '../../shaders/hash-chain.js';
+import { digestOf, stageKernel, weightedSum } from '../../shaders/hash-chain.js';
 import type { Kernel } from '../../shaders/kernel.js';
 import { struct } from '../../shaders/struct.js';
 
@@ -12,14 +12,15 @@ export const DigestConfig = struct('DigestConfig', {
 
 export const DIGEST_THREADS = 64;
 
-/** Returns the digest that the kernel computes of the same words, for comparison. */
-export const digestOfItems = (words: Uint32Array, itemWords: number): number => {
-  const weights = Int32Array.from({ length: itemWords }, (_, w) => weight(w));
+/**
+ * Returns the digest that the kernel computes of the same words, for comparison.
+ *
+ * @param first index of the first of the items; digests of consecutive items add up, modulo 2^32
+ */
+export const digestOfItems = (words: Uint32Array, itemWords: number, first = 0): number => {
   let digest = 0;
-  for (let i = 0, at = 0; at < words.length; i++) {
-    let sum = 0;
-    for (let w = 0; w < itemWords; w++) sum = (sum + Math.imul(words[at++] as number, weights[w] as number)) | 0;
-    digest = (digest + digestOf(i, sum)) | 0;
+  for (let i = first, at = 0; at < words.length; i++, at += itemWords) {
+    digest = (digest + digestOf(i, weightedSum(words, at, itemWords))) | 0;
   }
   return digest >>> 0;
 };

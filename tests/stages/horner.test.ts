@@ -31,7 +31,7 @@ import { TextbookCurve } from '../support/textbook-curve.js';
 const windowBits = 5;
 const vectorWindows = 4;
 const count = windowBits * vectorWindows;
-const plan = { tuning: { windowBits }, vectorWindows, reduce: reduceShape(windowBits, 2 * vectorWindows) };
+const plan = { tuning: { windowBits }, vectorWindows, reduce: reduceShape(windowBits, 2 * vectorWindows, 4) };
 
 /** Exponents of 2 that the result has sum `index` with. */
 const exponentsOf = (index: number): bigint[] =>

@@ -118,12 +118,21 @@ export const tables: Readonly<Record<string, (figures: Figures) => string>> = {
   h200: (figures) =>
     grid(figures, 'n', valuesOf(figures, /^h200-(\d+)-ms$/), [
       ['total time', (n) => `h200-${n}-ms`],
-      ['on the GPU', (n) => `h200-${n}-gpu`],
+      ['with scalars on the GPU', (n) => `h200-${n}-resident`],
+      ['the GPU’s part', (n) => `h200-${n}-gpu`],
       ['sort', (n) => `h200-${n}-sort`],
       ['walk', (n) => `h200-${n}-walk`],
       ['combine', (n) => `h200-${n}-combine`],
       ['reduce', (n) => `h200-${n}-reduce`],
       ['combine windows, on the CPU', (n) => `h200-${n}-windows`],
+    ]),
+  'h200-proofs': (figures) =>
+    grid(figures, 'Groth16', valuesOf(figures, /^h200-proof-(\d+)-whole$/), [
+      ['snarkjs', (n) => `h200-proof-${n}-snarkjs-ms`],
+      ['snarkjs with the library’s MSMs', (n) => `h200-proof-${n}-hooks-ms`],
+      ['', (n) => `h200-proof-${n}-hooks`],
+      ['the library alone', (n) => `h200-proof-${n}-whole-ms`],
+      ['', (n) => `h200-proof-${n}-whole`],
     ]),
   'gpu-day': () => measurements('h200-', 'experiment on an NVIDIA H200'),
   'software-gpu': (figures) =>

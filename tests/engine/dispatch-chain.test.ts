@@ -165,6 +165,10 @@ const isUploadOf =
   (name: string) =>
   ({ method, args }: Call): boolean =>
     method === 'writeBuffer' && (args[0] as GPUBuffer).label.endsWith(name);
+const isClearOf =
+  (name: string, fromStart = true) =>
+  ({ method, args: [buffer, offset] }: Call): boolean =>
+    method === 'clearBuffer' && (buffer as GPUBuffer).label.endsWith(name) && (offset === 0) === fromStart;
 const nothing = (): undefined => undefined;
 
 const flipped = (call: Call): unknown => {
@@ -203,7 +207,9 @@ describe('a single fault on the GPU', () => {
       nothing,
       /in decompose: dispatch 1 of \d+ was not done/,
     ],
-    ['the clearing of the buckets is lost', ({ method }) => method === 'clearBuffer', nothing, /in walk or reduce/],
+    ['the clearing of the buckets is lost', isClearOf('buckets'), nothing, /in walk or reduce/],
+    ['the clearing of the accounts is lost', isClearOf('result'), nothing, /in decompose: it read other scalars/],
+    ['the clearing of the links is lost', isClearOf('result', false), nothing, /in decompose: .*more than once/],
   ];
 
   test.each(faults)('%s: the call is repeated, and reports the reason', async (_, matches, instead, why) => {

@@ -7,8 +7,8 @@ import type { Batch, Job } from '../plan/schedule.js';
 import type { SurveyedVector } from '../plan/survey.js';
 import { scalarsDigest } from '../stages/decompose.js';
 
-/** Number of scalars between two looks at the clock; they take about 1 ms. */
-const SCALARS_PER_LOOK = 2 ** 16;
+/** Number of scalars between two looks at the clock; compilers optimize what is called often. */
+const SCALARS_PER_LOOK = 2 ** 12;
 
 /** Digests that decompose has to report, by batch and vector. */
 export type ExpectedDigests = readonly (readonly number[])[];

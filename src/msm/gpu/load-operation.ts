@@ -67,8 +67,8 @@ const TABLE_SLICE = 2 ** 16;
  */
 const LEAST_DOUBLINGS = 16;
 
-/** Points between two looks at the clock; their digest takes about 1 ms. */
-const POINTS_PER_LOOK = 2 ** 15;
+/** Points between two looks at the clock; compilers optimize what is called often. */
+const POINTS_PER_LOOK = 2 ** 12;
 
 /** Accounts of an import: rejected points, then digests of the points as uploaded and as kept. */
 const REJECTS = 0;

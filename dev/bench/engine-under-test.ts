@@ -53,6 +53,7 @@ export class EngineUnderTest {
   readonly #watched: { readonly signal: AbortSignal; onProgress(): void };
   #bases: Bases | null = null;
   #loaded: Pick<MsmCase, 'points' | 'address'> | null = null;
+  #lastEnd = Number.NEGATIVE_INFINITY;
 
   constructor(run: Run, engine: MsmEngine<Coordinate>, group: Group, setting: Setting, label: string) {
     this.engine = engine;
@@ -64,6 +65,11 @@ export class EngineUnderTest {
 
   get basesBytes(): number {
     return this.#bases?.byteLength ?? 0;
+  }
+
+  /** Time since the last MSM, in ms. */
+  get idleMs(): number {
+    return performance.now() - this.#lastEnd;
   }
 
   /** @returns milliseconds that loading took; 0 if the points were loaded already */
@@ -91,7 +97,8 @@ export class EngineUnderTest {
     const bases = this.#loadedBases();
     const start = performance.now();
     const result = await engine.msm(bases, scalars.bytes, this.#watched);
-    const wallMs = performance.now() - start;
+    this.#lastEnd = performance.now();
+    const wallMs = this.#lastEnd - start;
     const { peak } = engine.memory;
     if (peak > memoryBudget) throw new Error(`memory.peak is ${peak} bytes, above the budget of ${memoryBudget} bytes`);
     return {

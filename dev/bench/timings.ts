@@ -13,7 +13,7 @@ import { type EngineUnderTest, makeEngine } from './engine-under-test.js';
 import type { Host } from './environment.js';
 import { interleave } from './interleave.js';
 import type { Knobs } from './knobs.js';
-import { timesOf, warmUp, weightOf, wrongResult } from './measure.js';
+import { raiseClock, timesOf, warmUp, weightOf, wrongResult } from './measure.js';
 import { preparePeers } from './peer-timings.js';
 import { makeRoofline } from './roofline.js';
 import type { Row, RowOf } from './rows.js';
@@ -141,6 +141,7 @@ async function timeOne(
   const { n } = msmCase.address;
   const setting = subject.label;
   await run.next(`${n.toLocaleString('en')} points, ${setting}: repetition ${repetition} of ${reps}`);
+  await raiseClock(subject, msmCase);
   const outcome = await subject.compute(msmCase);
   const productsPerSecond = rateAround === null ? null : await rateAround();
   const times = timesOf(outcome);

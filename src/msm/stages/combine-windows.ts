@@ -20,7 +20,7 @@ interface WindowShape {
  * · sum over the c sums of each of the T windows, by Horner's rule over the bits. Every sum is
  * checked to be a canonical point of the curve, so that no GPU fault passes.
  *
- * @param sums the points that the second walk of the reduction wrote, for all vectors
+ * @param sums the points that the last walk of the reduction wrote, for all vectors
  * @throws MsmError `internal` if a sum is not on the curve
  */
 export const combineWindows = (

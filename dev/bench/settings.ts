@@ -76,7 +76,7 @@ const tuningTexts: Readonly<Record<keyof Tuning, readonly [name: string, label: 
   combineBits: [
     'combinebits',
     'Combine bits',
-    'Each walk over partial sums leaves fewer of them by the factor 2^bits.',
+    'Each walk over partial sums halves their number so many times.',
   ],
   windowBits: ['c', 'Window bits', 'Bits of a scalar window: wider windows need fewer additions and more buckets.'],
   sortThreadsPerWorkgroup: ['sorttpb', 'Sort threads', 'Threads in a workgroup of the sort.'],

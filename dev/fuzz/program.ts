@@ -200,7 +200,6 @@ export const programs = (mostPoints = 4096): fc.Arbitrary<FuzzProgram> =>
         walkerTasks: seldom(2, logUniform(4096)),
         walkerEntriesPerTask: seldom(2, logUniform(128)),
         walkerLeastThreads: seldom(2, logUniform(256)),
-        combineBits: seldom(2, fc.integer({ min: 1, max: 6 })),
         fieldProduct: seldom(3, fc.constantFrom(...fieldProducts)),
         cpuBelow: fc.oneof({ arbitrary: fc.constant(0), weight: 3 }, fc.nat(400)),
       }),

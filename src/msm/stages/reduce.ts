@@ -23,9 +23,6 @@ export const ReduceConfig = struct('ReduceConfig', {
 
 export const REDUCE_THREADS = 64;
 
-/** Entries after which a binding may start. */
-const ENTRIES_ALIGNMENT = STORAGE_ALIGNMENT / (4 * ENTRY_WORDS);
-
 /** A walk of the reduction, in which every run is one task. */
 export interface ReduceWalk {
   readonly stream: 'split' | 'bits' | 'fold';
@@ -84,6 +81,8 @@ export const reduceShape = (windowBits: number, windows: number, foldBits: numbe
   const highBits = windowBits - 1 - lowBits;
   const splitEntries = windows * 2 * 2 ** (highBits + lowBits);
   const bitSums = windows * windowBits;
+  // a binding starts there
+  const aligned = STORAGE_ALIGNMENT / (4 * ENTRY_WORDS);
   const bitsEntries = bitSums * 2 ** (highBits - 1);
   const [split, bits] = [cutRuns(lowBits, foldBits), cutRuns(highBits - 1, foldBits)];
   const walks = [
@@ -95,7 +94,7 @@ export const reduceShape = (windowBits: number, windows: number, foldBits: numbe
     ...{ splitEntries, splitRunBits: split.runBits, splitFolds: split.folds },
     ...{ bitsEntries, bitsRunBits: bits.runBits, bitsFolds: bits.folds },
     foldEntries: Math.max(0, ...walks.map(({ stream, entries }) => (stream === 'fold' ? entries : 0))),
-    foldFirst: Math.ceil(bitsEntries / ENTRIES_ALIGNMENT) * ENTRIES_ALIGNMENT,
+    foldFirst: Math.ceil(bitsEntries / aligned) * aligned,
   };
 };
 

@@ -73,11 +73,7 @@ const tuningTexts: Readonly<Record<keyof Tuning, readonly [name: string, label: 
     'Least walker threads',
     'Fewest threads of a walk: a walk of few tasks fills fewer slots a thread instead.',
   ],
-  combineBits: [
-    'combinebits',
-    'Combine bits',
-    'Each walk over partial sums halves their number so many times.',
-  ],
+  combineBits: ['combinebits', 'Combine bits', 'Each walk over partial sums halves their number so many times.'],
   windowBits: ['c', 'Window bits', 'Bits of a scalar window: wider windows need fewer additions and more buckets.'],
   sortThreadsPerWorkgroup: ['sorttpb', 'Sort threads', 'Threads in a workgroup of the sort.'],
   sortEntriesPerThread: ['sortentries', 'Sort entries', 'Entries that one thread of the sort ranks in sequence.'],

@@ -71,6 +71,10 @@ const besideFfjavascript = (figures: Figures, prefix: string): string =>
     ),
   );
 
+/** Returns the columns of the longer stages of an MSM. @param prefix of their figures */
+const stageColumns = (prefix: string) =>
+  ['sort', 'walk', 'combine', 'reduce'].map((stage) => [stage, (n: number) => `${prefix}-${n}-${stage}`] as const);
+
 /** Tables by name. */
 export const tables: Readonly<Record<string, (figures: Figures) => string>> = {
   provers,
@@ -120,10 +124,7 @@ export const tables: Readonly<Record<string, (figures: Figures) => string>> = {
       ['total time', (n) => `h200-${n}-ms`],
       ['with scalars on the GPU', (n) => `h200-${n}-resident`],
       ['the GPU’s part', (n) => `h200-${n}-gpu`],
-      ['sort', (n) => `h200-${n}-sort`],
-      ['walk', (n) => `h200-${n}-walk`],
-      ['combine', (n) => `h200-${n}-combine`],
-      ['reduce', (n) => `h200-${n}-reduce`],
+      ...stageColumns('h200'),
       ['combine windows, on the CPU', (n) => `h200-${n}-windows`],
     ]),
   'h200-proofs': (figures) =>
@@ -139,10 +140,7 @@ export const tables: Readonly<Record<string, (figures: Figures) => string>> = {
     grid(figures, 'n', valuesOf(figures, /^gpu-(\d+)-ms$/), [
       ['total time', (n) => `gpu-${n}-ms`],
       ['decompose', (n) => `gpu-${n}-decompose`],
-      ['sort', (n) => `gpu-${n}-sort`],
-      ['walk', (n) => `gpu-${n}-walk`],
-      ['combine', (n) => `gpu-${n}-combine`],
-      ['reduce', (n) => `gpu-${n}-reduce`],
+      ...stageColumns('gpu'),
       ['scratch', (n) => `gpu-${n}-scratch`],
     ]),
   inputs: (figures) =>

@@ -16,9 +16,6 @@ export const VECTORS = 'vectors';
 
 type Setup = FieldSetup;
 
-/** Elements between two looks at the clock; compilers optimize what is called often. */
-const ITEMS_PER_LOOK = 2 ** 12;
-
 /** The commands of a job. */
 interface FieldPlan extends Step {
   readonly emitted: Emitter;
@@ -68,7 +65,7 @@ export const fieldOperation: Operation<FieldJob, FieldOutcome, Setup, FieldPlan,
           if (digests[k] !== undefined) continue;
           const part = (begin: number, end: number): number =>
             digestOfItems(words.subarray(begin * itemWords, end * itemWords), itemWords, begin);
-          digests[k] = await sumInSlices(words.length / itemWords, ITEMS_PER_LOOK, slice, part);
+          digests[k] = await sumInSlices(words.length / itemWords, slice, part);
         }
       },
     };

@@ -67,9 +67,6 @@ const TABLE_SLICE = 2 ** 16;
  */
 const LEAST_DOUBLINGS = 16;
 
-/** Points between two looks at the clock; compilers optimize what is called often. */
-const POINTS_PER_LOOK = 2 ** 12;
-
 /** Accounts of an import: rejected points, then digests of the points as uploaded and as kept. */
 const REJECTS = 0;
 const OUTSIDE = 2;
@@ -209,7 +206,7 @@ export const loadOperation: Operation<LoadInput, LoadResult, MsmSetup, LoadStep,
         const { pointWords } = setup.curve;
         const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
         const slice = new TimeSlice(() => call.checkpoint());
-        step.sent = await sumInSlices(words.length / pointWords, POINTS_PER_LOOK, slice, (begin, end) =>
+        step.sent = await sumInSlices(words.length / pointWords, slice, (begin, end) =>
           digestOfItems(words.subarray(begin * pointWords, end * pointWords), pointWords, begin),
         );
       },

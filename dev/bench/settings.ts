@@ -50,6 +50,12 @@ type Choices = Readonly<Record<string, string | boolean>>;
  * missing one fails to compile.
  */
 const tuningTexts: Readonly<Record<keyof Tuning, readonly [name: string, label: string, help: string, Choices?]>> = {
+  walkerCoordinates: [
+    'walkercoords',
+    'Walker coordinates',
+    'Coordinates of the walker’s sums: affine, whose additions share inversions, or extended (xyzz), which need none.',
+    Object.fromEntries(tuningChoices.walkerCoordinates.map((name) => [name, name])),
+  ],
   walkerPrefixMemory: [
     'walkerpriv',
     'Walker scratch',

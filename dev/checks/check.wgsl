@@ -19,6 +19,7 @@
 {{#needsPoints}}
 {{> field}}
 {{> point}}
+{{> extended}}
 {{/needsPoints}}
 {{bindings}}
 {{#reports}}
@@ -32,19 +33,54 @@ fn index_of(id: vec3<u32>, groups: vec3<u32>) -> u32 {
 }
 {{#needsPoints}}
 
+fn element(a: Packed) -> Tight {
+  return field_tighten(canonical_loose(field_unpack(a)));
+}
+
+fn are_equal(a: Tight, b: Tight) -> bool {
+  return packed_is_zero(field_pack(field_canonical(field_tighten(field_minus(a, b)))));
+}
+{{^isExtended}}
+
+fn is_infinity(a: Point) -> bool {
+  return point_is_infinity(a);
+}
+
 fn is_valid(a: Point) -> bool {
-  if (point_is_infinity(a)) {
+  if (is_infinity(a)) {
     return true;
   }
   if (!packed_is_canonical(a.x) || !packed_is_canonical(a.y)) {
     return false;
   }
-  let x = field_tighten(canonical_loose(field_unpack(a.x)));
-  let y = field_tighten(canonical_loose(field_unpack(a.y)));
+  let x = element(a.x);
   let cubic = field_mul(field_plus(field_square(x), Tight({{aLimbs}})), x);
-  let rest = field_minus(field_square(y), field_tighten(field_plus(cubic, Tight({{bLimbs}}))));
-  return packed_is_zero(field_pack(field_canonical(field_tighten(rest))));
+  return are_equal(field_square(element(a.y)), field_tighten(field_plus(cubic, Tight({{bLimbs}}))));
 }
+{{/isExtended}}
+{{#isExtended}}
+
+fn is_infinity(a: Extended) -> bool {
+  return packed_is_zero(a.x) && packed_is_zero(a.y) && packed_is_zero(a.zz) && packed_is_zero(a.zzz);
+}
+
+// Returns whether zz³ = zzz² and y² = x³ + a·x·zz² + b·zz³.
+fn is_valid(a: Extended) -> bool {
+  if (is_infinity(a)) {
+    return true;
+  }
+  if (!packed_is_canonical(a.x) || !packed_is_canonical(a.y) || !packed_is_canonical(a.zz) || !packed_is_canonical(a.zzz) || packed_is_zero(a.zz)) {
+    return false;
+  }
+  let x = element(a.x);
+  let zz2 = field_square(element(a.zz));
+  let zz3 = field_mul(field_loose(zz2), element(a.zz));
+  let a_zz2 = field_mul(field_loose(Tight({{aLimbs}})), zz2);
+  let b_zz3 = field_mul(field_loose(Tight({{bLimbs}})), zz3);
+  let cubic = field_mul(field_plus(field_square(x), a_zz2), x);
+  return are_equal(zz3, field_square(element(a.zzz))) && are_equal(field_square(element(a.y)), field_tighten(field_plus(cubic, b_zz3)));
+}
+{{/isExtended}}
 {{/needsPoints}}
 {{#poison}}
 
@@ -152,7 +188,7 @@ fn check_partials(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_wor
   let carry = carries[i];
   let partial = partials[i];
   if (carry.point_ref == ABSENT) {
-    if (!point_is_infinity(partial)) {
+    if (!is_infinity(partial)) {
       report(STRAY_CARRY, config.level, carry.key, i / 2u);
     }
     return;
@@ -181,7 +217,7 @@ fn check_sums(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgro
   let task = select(NO_TASK, noted & WRITER_TASK, written);
   if (!written && (noted & EXPECTED) != 0u) {
     report(UNWRITTEN, level, i, task);
-  } else if (!is_valid(sums[i]) || (!written && !point_is_infinity(sums[i]))) {
+  } else if (!is_valid(sums[i]) || (!written && !is_infinity(sums[i]))) {
     report(OFF_CURVE, level, i, task);
   }
 }

@@ -43,10 +43,11 @@ const rules = {
 } as const satisfies Record<string, readonly [About, string]>;
 
 /**
- * Position of the level in a word of `writers`, above the task (see findings.wgsl). A walk has at
- * most 2^20 tasks, or one for each sum of the reduction, which are fewer than 2^24.
+ * Position of the level in a word of `writers`, above the task (see findings.wgsl). There are at
+ * most 21 levels and 15 walks of the reduction. Most walks have fewer than 2^22 tasks; of larger
+ * ones a finding has the task modulo 2^22.
  */
-const WRITER_LEVEL_SHIFT = 24;
+const WRITER_LEVEL_SHIFT = 22;
 
 const numbered = (names: readonly string[]): TemplateView[] => names.map((name, i) => ({ name, i }));
 
@@ -66,10 +67,10 @@ export const reporting: Omit<KernelPart, 'bindings'> = {
   partials: { findings },
 };
 
-export const findingsWords = (levels: number): number => words.length + 2 * (levels + 2);
+export const findingsWords = (walks: number): number => words.length + 2 * walks;
 
 /**
- * Returns the stage that walk `level` belongs to. The last two walks are those of the reduction.
+ * Returns the stage that walk `level` belongs to. The last walks are those of the reduction.
  */
 const walkStage = (level: number, levels: number): string =>
   level >= levels ? 'reduce' : level === 0 ? 'walk' : 'combine';
@@ -101,7 +102,7 @@ const firstFinding = ({ count, rule, level, bucket, task }: Noted, levels: numbe
 };
 
 /** Describes where entries were lost or counted twice, the sort first, then walk by walk. */
-const lostEntries = ({ digits }: Noted, counters: Uint32Array, levels: number): Found[] => {
+const lostEntries = ({ digits }: Noted, counters: Uint32Array, levels: number, walks: number): Found[] => {
   const lost: Found[] = [];
   const [sorted] = counters;
   if (sorted !== digits) {
@@ -111,7 +112,7 @@ const lostEntries = ({ digits }: Noted, counters: Uint32Array, levels: number): 
       text: `of ${digits} digits that are not zero ${sorted} are in the sorted stream`,
     });
   }
-  for (let walk = 0; walk < levels + 2; walk++) {
+  for (let walk = 0; walk < walks; walk++) {
     const [present, taken] = counters.subarray(2 * walk);
     if (present === taken) continue;
     const stage = walkStage(walk, levels);
@@ -120,9 +121,9 @@ const lostEntries = ({ digits }: Noted, counters: Uint32Array, levels: number): 
   return lost;
 };
 
-export const readFindings: Instrument['read'] = (accounts, levels) => {
+export const readFindings: Instrument['read'] = (accounts, levels, walks) => {
   const noted = Object.fromEntries(words.map((name, i) => [name, accounts[i]])) as Noted;
-  const found = [...firstFinding(noted, levels), ...lostEntries(noted, accounts.subarray(words.length), levels)];
+  const found = [...firstFinding(noted, levels), ...lostEntries(noted, accounts.subarray(words.length), levels, walks)];
   // the earliest fault explains the later ones
   const [first] = found.sort((left, right) => left.walk - right.walk);
   return first === undefined ? null : [first.stage, found.map(({ text }) => text).join('; ')];

@@ -101,6 +101,7 @@ class Instrumentation {
           command,
         ];
       case 'walk':
+      case 'walk_xyzz':
         return this.#aroundWalk(command);
       default:
         return [command];
@@ -225,6 +226,6 @@ class Instrumentation {
 
 /** Puts checks between the commands of a batch. */
 export const instrument: Instrument['instrument'] = (curve, { plan, n }, commands) => {
-  const instrumentation = new Instrumentation(checkKernels(curve), plan, n);
+  const instrumentation = new Instrumentation(checkKernels(curve, plan.tuning.walkerCoordinates), plan, n);
   return [...instrumentation.begin(), ...commands.flatMap((command) => instrumentation.around(command))];
 };

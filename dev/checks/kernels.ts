@@ -2,6 +2,7 @@ import type { CurveContext } from '../../src/curves/curve.js';
 import { Vector } from '../../src/msm/stages/decompose.js';
 import { entryWgsl } from '../../src/msm/stages/entry.js';
 import { levelWgsl } from '../../src/msm/stages/level.js';
+import { extendedPartials } from '../../src/msm/stages/walk-xyzz.js';
 import { stageKernel } from '../../src/shaders/hash-chain.js';
 import { type Binding, type Kernel, type KernelPart, kernel } from '../../src/shaders/kernel.js';
 import template from './check.wgsl?template';
@@ -44,18 +45,20 @@ const writers: Binding = { name: 'writers', access: 'write', type: 'array<atomic
 
 const read = (name: string, type: string): Binding => ({ name, access: 'read', type: `array<${type}>` });
 
-const bindings: Readonly<Record<CheckName, readonly Binding[]>> = {
+/** @param sum WGSL type of a sum of a walk */
+const bindingsOf = (sum: 'Point' | 'Extended'): Readonly<Record<CheckName, readonly Binding[]>> => ({
   poison: [{ name: 'words', access: 'write', type: 'array<u32>' }],
   sorted: [read('vectors', 'Vector'), read('totals', 'u32'), read('digits', 'Entry'), read('stream', 'Entry')],
   stream: [read('levels', 'Level'), read('stream', 'Entry'), writers],
-  partials: [read('levels', 'Level'), read('carries', 'Entry'), read('partials', 'Point')],
+  partials: [read('levels', 'Level'), read('carries', 'Entry'), read('partials', sum)],
   // `sums` may be a part of the buffer of the findings, and WebGPU refuses a pass that binds one
   // buffer for both reading and writing
-  sums: [{ name: 'sums', access: 'write', type: 'array<Point>' }, writers],
-};
-const names = Object.keys(bindings) as CheckName[];
+  sums: [{ name: 'sums', access: 'write', type: `array<${sum}>` }, writers],
+});
+const names = Object.keys(bindingsOf('Point')) as CheckName[];
 
-const kernelOf = (curve: CurveContext, name: CheckName): Kernel => {
+const kernelOf = (curve: CurveContext, name: CheckName, isExtended: boolean): Kernel => {
+  const bindings = bindingsOf(isExtended ? 'Extended' : 'Point')[name];
   const view = {
     ...curve.coordinates.view(),
     aLimbs: curve.coordinates.literal(curve.a),
@@ -69,29 +72,29 @@ const kernelOf = (curve: CurveContext, name: CheckName): Kernel => {
     poisonWord: POISON,
     reports: name !== 'poison',
     needsPoints: name === 'partials' || name === 'sums',
+    isExtended,
   };
-  const partials = { ...curve.coordinates.partials, ...reporting.partials };
+  const partials = { ...curve.coordinates.partials, ...extendedPartials, ...reporting.partials };
   // the poison reports nothing, so it needs no link in the dispatch chain
   return name === 'poison'
-    ? kernel('check_poison', template, bindings.poison, view, partials)
-    : stageKernel(
-        `check_${name}`,
-        template,
-        { name: 'CheckConfig', fields, documented },
-        bindings[name],
-        view,
-        partials,
-      );
+    ? kernel('check_poison', template, bindings, view, partials)
+    : stageKernel(`check_${name}`, template, { name: 'CheckConfig', fields, documented }, bindings, view, partials);
 };
 
-const made = new WeakMap<CurveContext, CheckKernels>();
+const made = { affine: new WeakMap<CurveContext, CheckKernels>(), xyzz: new WeakMap<CurveContext, CheckKernels>() };
 
-/** Returns the kernels of the checks on a curve, each rendered once. */
-export const checkKernels = (curve: CurveContext): CheckKernels => {
+/**
+ * Returns the kernels of the checks on a curve, each rendered once.
+ *
+ * @param coordinates those of the walk's sums
+ */
+export const checkKernels = (curve: CurveContext, coordinates: keyof typeof made): CheckKernels => {
   const kernels =
-    made.get(curve) ??
-    (Object.fromEntries(names.map((name) => [name, kernelOf(curve, name)])) as unknown as CheckKernels);
-  made.set(curve, kernels);
+    made[coordinates].get(curve) ??
+    (Object.fromEntries(
+      names.map((name) => [name, kernelOf(curve, name, coordinates === 'xyzz')]),
+    ) as unknown as CheckKernels);
+  made[coordinates].set(curve, kernels);
   return kernels;
 };
 

@@ -6,7 +6,7 @@
 var<private> taken: u32;
 
 fn note_writer(bucket: u32, writer: u32) {
-  let before = atomicAdd(&writers[bucket], ONE_WRITER | (config.level << WRITER_LEVEL_SHIFT) | writer);
+  let before = atomicAdd(&writers[bucket], ONE_WRITER | (config.level << WRITER_LEVEL_SHIFT) | (writer & WRITER_TASK));
   if ((before & EXPECTED) == 0u) {
     report(UNWANTED, config.level, bucket, writer);
   }

@@ -41,7 +41,14 @@ const functionsOfPairs: typeof functions = {
 
 /** Returns the words of an element of a storage array, by WGSL type. */
 const elementWords = (type: string, pointWords: number): number => {
-  const structs = { Entry: 2, Vector: 3, Level: 8, Point: pointWords, Packed: pointWords / 2 };
+  const structs = {
+    Entry: 2,
+    Vector: 3,
+    Level: 8,
+    Point: pointWords,
+    Packed: pointWords / 2,
+    Extended: 2 * pointWords,
+  };
   const known: Readonly<Record<string, number>> = { u32: 1, 'atomic<u32>': 1, ...structs };
   const words = known[type];
   if (words === undefined)

@@ -10,7 +10,18 @@ export interface Tuning {
    * @defaultValue by n, the lengths of the scalars and `additionsPerSubmit`
    */
   readonly windowBits: number;
-  /** Memory in which the walk keeps the prefix products of its batch inversion. */
+  /**
+   * Coordinates of the sums in the walk. `affine`: additions share an inversion by Montgomery's
+   * trick, with several tasks (`walkerSlots`) in a thread. `xyzz`: extended coordinates, which need
+   * no inversion; a thread has one task, and sums take twice the memory.
+   *
+   * @defaultValue by the class of the device (docs/reference/chips.md)
+   */
+  readonly walkerCoordinates: 'affine' | 'xyzz';
+  /**
+   * Memory in which the walk keeps the prefix products of its batch inversion, with affine
+   * coordinates.
+   */
   readonly walkerPrefixMemory: 'private' | 'workgroup';
   /**
    * Threads in a workgroup of the walk, 1 to 256. It is clamped to the limits of the device, and
@@ -21,7 +32,7 @@ export interface Tuning {
   /**
    * S, the tasks that one thread of the walk advances together, 1 to 64. They share one field
    * inversion per step. It is clamped to the private memory that WGSL guarantees, which matters
-   * above 48 slots on fields of 381 bits.
+   * above 48 slots on fields of 381 bits, and to 1 with `xyzz` coordinates.
    */
   readonly walkerSlots: number;
   /** Most tasks of one walk, 1 to 2^20. */

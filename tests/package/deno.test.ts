@@ -52,7 +52,10 @@ const kernelsOf = ({ createKernels, programKernel, tablesKernels }: Builders, co
         own.importPoints(),
         ...Object.values(tablesKernels(chosen)),
         programKernel(chosen),
-        ...Object.values(checkKernels(chosen)),
+        ...Object.values(checkKernels(chosen, 'affine')),
+        ...Object.values(checkKernels(chosen, 'xyzz')),
+        ...[false, true].map((instrumented) => own.walkXyzz({ threads: 64, instrumented })),
+        own.normalize(),
         ...(['private', 'workgroup'] as const).flatMap((prefixMemory) =>
           [
             { threads: 16, slots: 4 },

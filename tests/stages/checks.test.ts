@@ -71,13 +71,17 @@ describe('the stage checks of a sound engine', () => {
   };
   const settings: [string, Partial<Tuning>, number | undefined][] = [
     ['private prefixes', { walkerPrefixMemory: 'private' }, undefined],
+    // many walks of the reduction, which fold its sums
+    ['extended coordinates', { walkerCoordinates: 'xyzz', combineBits: 1 }, undefined],
+    ['walks that fold', { combineBits: 2 }, undefined],
+    ['extended coordinates in groups', { walkerCoordinates: 'xyzz', additionsPerSubmit: 2 ** 10 }, undefined],
     ['workgroup prefixes', { walkerPrefixMemory: 'workgroup' }, undefined],
     ['windows in groups', { walkerPrefixMemory: 'private', additionsPerSubmit: 2 ** 10 }, undefined],
     ['chunks', { walkerPrefixMemory: 'private', windowBits: 5 }, 700_000],
   ];
   const title = 'results are right and nothing is found: %s';
-  test.each(settings.slice(0, 1))(title, findsNothing);
-  test.each(settings.slice(1))(title, { tags: 'long' }, findsNothing);
+  test.each(settings.slice(0, 2))(title, findsNothing);
+  test.each(settings.slice(2))(title, { tags: 'long' }, findsNothing);
 
   test('cost nothing if they are off', () => {
     const context = curveContext(bn254);
@@ -184,6 +188,30 @@ describe('the stage checks of a broken stage', () => {
       /in combine: .*walk 1/,
     ],
     [
+      'a bucket in extended coordinates that goes on is taken for finished',
+      'walk_xyzz',
+      once('(flags & OPEN) == 0u && !open', '(flags & OPEN) == 0u'),
+      /in (walk|combine): a bucket was written twice \(bucket \d+, task \d+, walk \d;/,
+    ],
+    [
+      'an absent place in extended coordinates is left as it was',
+      'walk_xyzz',
+      once('partials[2u * t] = extended_infinity();', ''),
+      /in walk: a carry was not written.*task \d+, walk 0/,
+    ],
+    [
+      'every second entry of an extended sum is left out',
+      'walk_xyzz',
+      once('take(entry, true);\n    i += 1u;', 'take(entry, true);\n    i += 2u;'),
+      /in walk: of \d+ entries \d+ were taken in/,
+    ],
+    [
+      'the arithmetic of extended coordinates is wrong',
+      'walk_xyzz',
+      once('zz = product;', 'zz = field_tighten(field_plus(product, product));'),
+      /in walk: a sum is not on the curve \(bucket \d+, task \d+, walk 0;/,
+    ],
+    [
       'the reduction mixes up its sums',
       'reduce',
       once(
@@ -203,7 +231,9 @@ describe('the stage checks of a broken stage', () => {
       };
     });
     // the self-test would find most faults first
-    const options = { curve: smallCurve, gpu, tuning: { ...shape, windowBits: 5 }, selfTest: false };
+    const coordinates = { walkerCoordinates: kernel === 'walk_xyzz' ? 'xyzz' : 'affine' } as const;
+    const tuning = { ...shape, ...coordinates, windowBits: 5 };
+    const options = { curve: smallCurve, gpu, tuning, selfTest: false };
     const engine = await openEngine({ ...options, checks: true });
     const bases = await engine.loadBases(points);
     // not awaited, since it may reject

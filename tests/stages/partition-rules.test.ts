@@ -1,5 +1,5 @@
 /**
- * The three rules of the walk's segmented reduction (wgsl/msm/walk.wgsl): which task writes a key,
+ * The three rules of the walk's segmented reduction (wgsl/msm/walk.wgsl and walk-xyzz.wgsl): which task writes a key,
  * and whether all entries of the key reach it. First on lists of point references, where nothing
  * cancels; then on points, on the CPU and on the GPU.
  */
@@ -13,9 +13,12 @@ import { ABSENT, ENTRY_WORDS, INDEX_MASK, NEGATE } from '../../src/msm/stages/en
 import { createKernels, type Kernels } from '../../src/msm/stages/kernels.js';
 import { LEVEL_DISPATCH_OFFSET, Level } from '../../src/msm/stages/level.js';
 import { WalkConfig } from '../../src/msm/stages/walk.js';
-import type { Command } from '../../src/shaders/commands.js';
+import { extendedWords, WalkXyzzConfig } from '../../src/msm/stages/walk-xyzz.js';
+import type { Command, Dispatch } from '../../src/shaders/commands.js';
+import { normalize } from '../reference/normalize.js';
 import { readPoint, writePoint } from '../reference/points.js';
-import { type Cut, type WalkOf, walk, walkOf } from '../reference/walk.js';
+import { type Cut, type Walked, type WalkOf, walk, walkOf } from '../reference/walk.js';
+import { walkXyzz } from '../reference/walk-xyzz.js';
 import { getDevice } from '../support/gpu.js';
 import { cutsOf, levelOf, pointRefsByKey, type Shape, shapes, streamOf } from '../support/walk-streams.js';
 
@@ -146,38 +149,84 @@ const spell = (sums: Uint32Array, key: number): string => {
 /** One key more than the stream has, to detect writes beyond the end. */
 const keyCount = (stream: Uint32Array): number => Math.max(0, ...keysOf(stream)) + 2;
 
+/** A kernel of the walk in one of its shapes, and its CPU reference. */
+interface Form {
+  readonly sumWords: number;
+  /** Returns sums in affine coordinates. */
+  affine(sums: Uint32Array): Uint32Array;
+  dispatch(kernels: Kernels, level: number): Pick<Dispatch, 'kernel' | 'config'>;
+  /** Returns the threads of a walk; `spread` is between the fewest, 0, and one for each task, 1. */
+  threads(tasks: number, spread: number): number;
+  walk(level: number, cut: Cut, stream: Uint32Array, points: Uint32Array, sums: Uint32Array): Walked;
+}
+
+const THREADS = 4;
+const SLOTS = 6;
+const accounts = { checksum: 0, finite_points: 1, per_sum: 1, per_point: 0 };
+
+const affineForm = (prefixMemory: 'private' | 'workgroup'): Form => ({
+  sumWords: curve.pointWords,
+  affine: (sums) => sums,
+  dispatch: (kernels, level) => ({
+    kernel: kernels.walk({ prefixMemory, threads: THREADS, slots: SLOTS }),
+    config: WalkConfig.pack({ level, ...accounts, read_back: 0 }),
+  }),
+  threads: (tasks, spread) => {
+    const least = Math.ceil(tasks / SLOTS);
+    return least + Math.floor(spread * (tasks - least));
+  },
+  walk: (_, ...given) => walk(curve, ...given),
+});
+
+const xyzzForm: Form = {
+  sumWords: extendedWords(curve),
+  affine: (sums) => normalize(curve, sums),
+  dispatch: (kernels, level) => ({
+    kernel: kernels.walkXyzz({ threads: THREADS }),
+    config: WalkXyzzConfig.pack({ level, ...accounts, extended: level === 0 ? 0 : 1 }),
+  }),
+  threads: (tasks) => tasks,
+  walk: (level, cut, stream, points, sums) => walkXyzz(curve, cut, stream, points, level > 0, sums),
+};
+
+const forms = { private: affineForm('private'), workgroup: affineForm('workgroup'), xyzz: xyzzForm };
+
 /** Marks words that no task wrote; as a point it is on no curve. */
 const POISON = 0xdeadbeef;
-const compare = (stream: Uint32Array, sums: Uint32Array): void => {
+const compare = (stream: Uint32Array, sums: Uint32Array, { sumWords, affine }: Form): void => {
   expectedSums(stream, keyCount(stream)).forEach((expected, key) => {
+    const words = sums.subarray(key * sumWords, (key + 1) * sumWords);
     if (expected === null) {
-      const words = sums.subarray(key * curve.pointWords, (key + 1) * curve.pointWords);
       expect(new Set(words), `key ${key} has no present entry, and was written`).toEqual(new Set([POISON]));
     } else {
-      expect(spell(sums, key), `key ${key}`).toBe(expected);
+      expect(spell(affine(words), 0), `key ${key}`).toBe(expected);
     }
   });
 };
 const poisoned = (words: number): Uint32Array<ArrayBuffer> => new Uint32Array(words).fill(POISON);
 
-test('the CPU reference sums equal, opposite and infinite points at every level', () => {
-  fc.assert(
-    fc.property(shapes, draws, fc.integer({ min: 1, max: 90 }), (shape, drawn, tasks) => {
-      const stream = pointStream(shape, drawn);
-      const sums = poisoned(keyCount(stream) * curve.pointWords);
-      let [level, points]: [Uint32Array, Uint32Array] = [stream, bases];
-      for (const cut of cutsOf(stream.length / ENTRY_WORDS, tasks, SHRINK)) {
-        const { carries, partials } = walk(curve, cut, level, points, sums);
-        [level, points] = [carries, partials];
-      }
-      compare(stream, sums);
-    }),
-    { numRuns: 60, seed: 7 },
-  );
-});
+test.each(['private', 'xyzz'] as const)(
+  'the CPU reference sums equal, opposite and infinite points at every level: %s',
+  (name) => {
+    const form = forms[name];
+    fc.assert(
+      fc.property(shapes, draws, fc.integer({ min: 1, max: 90 }), (shape, drawn, tasks) => {
+        const stream = pointStream(shape, drawn);
+        const sums = poisoned(keyCount(stream) * form.sumWords);
+        let [entries, points]: [Uint32Array, Uint32Array] = [stream, bases];
+        for (const [level, cut] of cutsOf(stream.length / ENTRY_WORDS, tasks, SHRINK).entries()) {
+          const { carries, partials } = form.walk(level, cut, entries, points, sums);
+          [entries, points] = [carries, partials];
+        }
+        compare(stream, sums, form);
+      }),
+      { numRuns: 60, seed: 7 },
+    );
+  },
+);
 
-const onGpu = (prefixMemory: 'private' | 'workgroup'): void => {
-  const shape = { prefixMemory, threads: 4, slots: 6 };
+const onGpu = (name: keyof typeof forms): void => {
+  const form = forms[name];
   let runner: Runner;
   let kernels: Kernels;
   let basesBuffer: GPUBuffer;
@@ -198,22 +247,22 @@ const onGpu = (prefixMemory: 'private' | 'workgroup'): void => {
   const walkAll = async (
     stream: Uint32Array,
     tasks: number,
-    threadsFor: (tasks: number) => number,
+    spread: number,
     read: 'sums' | 'carriesA' | 'partialsA' = 'sums',
   ) => {
     const all = cutsOf(stream.length / ENTRY_WORDS, tasks, SHRINK);
     const cuts = read === 'sums' ? all : all.slice(0, 1);
-    const levels = Uint32Array.from(cuts.flatMap((cut) => [...levelOf(cut, threadsFor(cut.tasks), shape.threads)]));
-    const pointBytes = 4 * curve.pointWords;
+    const levels = Uint32Array.from(cuts.flatMap((cut) => [...levelOf(cut, form.threads(cut.tasks, spread), THREADS)]));
+    const sumBytes = 4 * form.sumWords;
     const carries = 2 * tasks;
     const scratch = {
       stream: Math.max(16, stream.byteLength),
       levels: levels.byteLength,
-      sums: keyCount(stream) * pointBytes,
+      sums: keyCount(stream) * sumBytes,
       carriesA: 8 * carries,
       carriesB: 8 * carries,
-      partialsA: pointBytes * carries,
-      partialsB: pointBytes * carries,
+      partialsA: sumBytes * carries,
+      partialsB: sumBytes * carries,
     };
     const uploads = Object.entries(scratch).map(([name, bytes]) => ({
       to: { buffer: name },
@@ -224,8 +273,7 @@ const onGpu = (prefixMemory: 'private' | 'workgroup'): void => {
       return {
         kind: 'dispatch',
         phase: 'walk',
-        kernel: kernels.walk(shape),
-        config: WalkConfig.pack({ level, checksum: 0, finite_points: 1, per_sum: 1, per_point: 0, read_back: 0 }),
+        ...form.dispatch(kernels, level),
         bindings: {
           levels: { buffer: 'levels' },
           stream: { buffer: level === 0 ? 'stream' : `carries${from}` },
@@ -262,12 +310,8 @@ const onGpu = (prefixMemory: 'private' | 'workgroup'): void => {
         fc.double({ min: 0, max: 1, noNaN: true }),
         async (streamShape, drawn, tasks, spread) => {
           const stream = pointStream(streamShape, drawn);
-          const threadsFor = (count: number): number => {
-            const least = Math.ceil(count / shape.slots);
-            return least + Math.floor(spread * (count - least));
-          };
-          const sums = await walkAll(stream, tasks, threadsFor);
-          compare(stream, sums);
+          const sums = await walkAll(stream, tasks, spread);
+          compare(stream, sums, form);
         },
       ),
       { numRuns: 60, seed: 8, endOnFailure: true },
@@ -275,22 +319,21 @@ const onGpu = (prefixMemory: 'private' | 'workgroup'): void => {
   });
 
   test('every task writes both of its carries, also a task without an entry', async () => {
-    const spread = (tasks: number): number => Math.ceil(tasks / shape.slots);
     for (const lengths of [[], [1], [5], [2, 3], [1, 1, 9, 1]]) {
       const runs = lengths.map((length) => ({ step: 3, absent: new Array<boolean>(length).fill(false) }));
       const stream = pointStream({ runs }, [{ k: 1, negate: false }]);
       const entries = stream.length / ENTRY_WORDS;
       for (const tasks of [1, 2, 4, entries + 1, entries + 7]) {
         const [cut] = cutsOf(entries, tasks, SHRINK);
-        const sums = poisoned(keyCount(stream) * curve.pointWords);
-        const reference = walk(curve, cut as Cut, stream, bases, sums);
-        expect(await walkAll(stream, tasks, spread, 'carriesA')).toEqual(reference.carries);
-        expect(await walkAll(stream, tasks, spread, 'partialsA')).toEqual(reference.partials);
+        const sums = poisoned(keyCount(stream) * form.sumWords);
+        const reference = form.walk(0, cut as Cut, stream, bases, sums);
+        expect(await walkAll(stream, tasks, 0, 'carriesA')).toEqual(reference.carries);
+        expect(await walkAll(stream, tasks, 0, 'partialsA')).toEqual(reference.partials);
       }
     }
   });
 
-  test('the sums of a stream are the same bytes for every cut', async () => {
+  test('the sums of a stream are the same points for every cut', async () => {
     const lengths = [1, 200, 3, 1, 1, 40, 7];
     const runs = lengths.map((length) => ({ step: 2, absent: Array.from({ length }, (_, i) => i % 11 === 10) }));
     const stream = pointStream(
@@ -299,12 +342,13 @@ const onGpu = (prefixMemory: 'private' | 'workgroup'): void => {
     );
     const seen = new Set<string>();
     for (const tasks of [1, 2, 3, 16, 17, 64, 90, 250, 300]) {
-      const sums = await walkAll(stream, tasks, (count) => Math.ceil(count / shape.slots));
-      compare(stream, sums);
-      seen.add(sums.join());
+      const sums = await walkAll(stream, tasks, 0);
+      compare(stream, sums, form);
+      const written = keysOf(stream).map((key) => sums.subarray(key * form.sumWords, (key + 1) * form.sumWords));
+      seen.add(written.map((words) => form.affine(words).join()).join());
     }
     expect(seen.size).toBe(1);
   });
 };
-describe.each(['private'] as const)('the GPU, with %s prefixes', onGpu);
-describe.each(['workgroup'] as const)('the GPU, with %s prefixes', { tags: 'long' }, onGpu);
+describe.each(['private', 'xyzz'] as const)('the GPU: %s', onGpu);
+describe.each(['workgroup'] as const)('the GPU: %s', { tags: 'long' }, onGpu);

@@ -1,6 +1,6 @@
 /**
- * MSMs with products of words: all kinds of points, fields of other lengths, tables, and prefixes
- * in either memory.
+ * MSMs with products of words: all kinds of points, fields of other lengths, tables, sums in either
+ * coordinates, and prefixes in either memory.
  */
 import { describe, expect, test } from 'vitest';
 import {
@@ -62,25 +62,27 @@ const curves: [string, Curve, OracleCurve][] = [
   ['secp192r1', secp192r1, secp192r1Oracle],
 ];
 
+const affine = { walkerCoordinates: 'affine' } as const;
 const shapes = [
-  { walkerPrefixMemory: 'private', walkerSlots: 8 },
-  { walkerPrefixMemory: 'private', walkerSlots: 1 },
-  { walkerPrefixMemory: 'workgroup', walkerSlots: 4 },
+  { ...affine, walkerPrefixMemory: 'private', walkerSlots: 8 },
+  { walkerCoordinates: 'xyzz', walkerPrefixMemory: 'private', walkerSlots: 1 },
+  { ...affine, walkerPrefixMemory: 'private', walkerSlots: 1 },
+  { ...affine, walkerPrefixMemory: 'workgroup', walkerSlots: 4 },
 ] as const;
 
 const cases = (fieldProduct: FieldProduct) =>
   curves.flatMap(([name, curve, oracle], i) =>
-    shapes.slice(0, i === 0 ? 3 : 1).map((shape) => {
+    shapes.slice(0, i === 0 ? 4 : 2).map((shape) => {
       const tuning = { fieldProduct, walkerThreadsPerWorkgroup: 8, walkerEntriesPerTask: 4, ...shape };
       return { name, curve, oracle, tuning, ...shape };
     }),
   );
-const [portable, second, ...others] = cases('unsigned');
+const [portable, extended, ...others] = cases('unsigned');
 const [floats, ...otherFloats] = cases('fma');
 
 describe('MSMs with unsigned and fma products', () => {
-  test.each([portable, floats])(
-    '$tuning.fieldProduct: $name, $walkerPrefixMemory, $walkerSlots slots',
+  test.each([portable, extended, floats])(
+    '$tuning.fieldProduct: $name, $walkerCoordinates, $walkerPrefixMemory, $walkerSlots slots',
     async (each) => {
       const { curve, oracle, tuning } = each as NonNullable<typeof each>;
       await multiplies(curve, oracle, tuning);
@@ -91,8 +93,8 @@ describe('MSMs with unsigned and fma products', () => {
 describe('MSMs with products of all words', { tags: 'long' }, () => {
   // the compiler of SwiftShader ends the process at dot products of more than 256 bits
   const short = cases('dot4').filter(({ curve }) => curve.p < 2n ** 256n && curve !== p256Curve);
-  test.each([second, ...others, ...otherFloats, ...short])(
-    '$tuning.fieldProduct: $name, $walkerPrefixMemory, $walkerSlots slots',
+  test.each([...others, ...otherFloats, ...short])(
+    '$tuning.fieldProduct: $name, $walkerCoordinates, $walkerPrefixMemory, $walkerSlots slots',
     async (each) => {
       const { curve, oracle, tuning } = each as NonNullable<typeof each>;
       await multiplies(curve, oracle, tuning);

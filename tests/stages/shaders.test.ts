@@ -96,7 +96,12 @@ const bytesIn = (space: 'workgroup' | 'private', { source }: Kernel, fieldBytes:
 };
 
 /** Those that loading with `precompute`, or of compressed points, takes, too. */
-type AllKernels = Kernels & { tables(): TablesKernels; program(): Kernel; checks(): CheckKernels };
+type AllKernels = Kernels & {
+  tables(): TablesKernels;
+  program(): Kernel;
+  checks(): CheckKernels;
+  xyzz(): readonly Kernel[];
+};
 
 /** The kernels of a curve, as src/ makes them and as the built package does. */
 interface TwoBuilds {
@@ -111,6 +116,13 @@ interface TwoBuilds {
 
 const products = ['signed', 'unsigned', 'dot4', 'fma'] as const;
 
+/** Returns the kernels of walks with extended coordinates. */
+const xyzzKernels = (kernels: Kernels, checks: CheckKernels): readonly Kernel[] => [
+  ...[false, true].map((instrumented) => kernels.walkXyzz({ threads: 64, instrumented })),
+  kernels.normalize(),
+  ...Object.values(checks),
+];
+
 const twoBuilds = (constants: AnyCurve, product: FieldProduct = 'signed'): TwoBuilds => {
   const curve = withProduct(curveContext(constants, quadraticField), product);
   const { nonResidue } = constants;
@@ -122,13 +134,15 @@ const twoBuilds = (constants: AnyCurve, product: FieldProduct = 'signed'): TwoBu
       ...createKernels(curve, watch),
       tables: () => tablesKernels(curve),
       program: () => programKernel(curve),
-      checks: () => checkKernels(curve),
+      checks: () => checkKernels(curve, 'affine'),
+      xyzz: () => xyzzKernels(createKernels(curve, watch), checkKernels(curve, 'xyzz')),
     },
     shipped: {
       ...built.createKernels(shipped, built.watch),
       tables: () => built.tablesKernels(shipped),
       program: () => built.programKernel(shipped),
-      checks: () => built.checkKernels(shipped),
+      checks: () => built.checkKernels(shipped, 'affine'),
+      xyzz: () => xyzzKernels(built.createKernels(shipped, built.watch), built.checkKernels(shipped, 'xyzz')),
     },
     compilesBoth: constants === bn254 || constants === bn254G2,
   };
@@ -182,6 +196,9 @@ const compiles = (_: string, constants: AnyCurve): void => {
       bytes,
     );
   });
+  test.each(products)('walks with extended coordinates compile, %s products', (product) =>
+    compileKernels(twoBuilds(constants, product), (kernels) => kernels.xyzz(), bytes),
+  );
   test('decompose and digest compile', () =>
     compileKernels(builds, (kernels) => [kernels.decompose(), kernels.digest()], bytes));
 
@@ -323,22 +340,29 @@ describe('shaders avoid WGSL that compilers for D3D and Metal fail on', () => {
   const walk = kernels.walk({ prefixMemory: 'private', threads: 16, slots: 4 });
   const { double, spread } = tablesKernels(curveContext(bn254));
   const program = programKernel(curveContext(bn254));
-  const all = [kernels.importPoints(), spread, double, program, walk, kernels.decompose(), kernels.partition()];
+  const xyzz = kernels.walkXyzz({ threads: 16 });
+  const all = [
+    ...[kernels.importPoints(), spread, double, program, walk, xyzz],
+    ...[kernels.normalize(), kernels.decompose(), kernels.partition()],
+  ];
 
   test.each(all)('$name has no switch', ({ source }) => {
     expect(source).not.toMatch(/\bswitch\b/);
   });
 
-  test('the walk, which is dispatched indirectly, reads its count of workgroups from its level', () => {
-    expect(walk.source).not.toContain('@builtin(num_workgroups)');
-    expect(walk.source).toContain('id.y * level.groups_x');
-  });
+  test.each([walk, xyzz])(
+    '$name, which is dispatched indirectly, reads its count of workgroups from its level',
+    ({ source }) => {
+      expect(source).not.toContain('@builtin(num_workgroups)');
+      expect(source).toContain('id.y * level.groups_x');
+    },
+  );
 
-  test.each([walk, double])('$name has no constant number of inversion steps', ({ source }) => {
+  test.each([walk, double, kernels.normalize()])('$name has no constant number of inversion steps', ({ source }) => {
     expect(source).toMatch(/let batches = \d+u \+ unseen_zero;/);
     expect(source).toContain('batch < batches');
     // a field of a uniform that is far below 2^31
-    expect(source).toMatch(/unseen_zero = config\.(level|points) >> 31u;/);
+    expect(source).toMatch(/unseen_zero = config\.(level|points|sums) >> 31u;/);
   });
 
   // naga 30 declares a name for each operand of dot4U8Packed in the Metal that it writes

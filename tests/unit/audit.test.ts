@@ -41,7 +41,7 @@ describe.each([undefined, stageChecks])('the accounts of a job, with stage check
   // the second in both
   const plan = {
     ...{ groups: 2, windows: 6, windowsPerGroup: 4, vectorWindows: 3 },
-    ...{ levelTasks: [20, 2, 1], instrument, reduce: { bitSums: 9 } },
+    ...{ levelTasks: [20, 2, 1], instrument, reduce: { bitSums: 9, walks: [{}, {}, {}] } },
   };
   const at = 40;
   const accounts = accountsOf(plan, at);

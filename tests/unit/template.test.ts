@@ -208,7 +208,9 @@ describe('rendering equals that of Mustache', () => {
       kernels.importPoints();
       tablesKernels(curve);
       programKernel(curve);
-      checkKernels(curve);
+      for (const coordinates of ['affine', 'xyzz'] as const) checkKernels(curve, coordinates);
+      for (const instrumented of [true, false]) kernels.walkXyzz({ threads: 16, instrumented });
+      kernels.normalize();
       for (const prefixMemory of ['private', 'workgroup'] as const)
         for (const instrumented of [true, false]) kernels.walk({ prefixMemory, threads: 16, slots: 4, instrumented });
       kernels.digest();

@@ -6,6 +6,7 @@ import type { Submission, SubmissionResult, Upload } from '../../gpu/submission.
 import { TimeSlice } from '../../scheduling/time-slice.js';
 import type { CallContext } from '../../session/call-context.js';
 import type { SurveyedScalars } from '../inputs/scalar-vectors.js';
+import { walksOf } from '../plan/accounts.js';
 import type { Batch, Job } from '../plan/schedule.js';
 import { combineWindows } from '../stages/combine-windows.js';
 import { IN_A_ROW, Vector } from '../stages/decompose.js';
@@ -75,7 +76,7 @@ export const readJob = async (
   const slice = new TimeSlice(() => call.checkpoint());
   const [{ plan: first }] = batches as readonly [Batch];
   // a job with an instrument has one batch
-  const found = first.instrument?.read(accounts, first.levelTasks.length);
+  const found = first.instrument?.read(accounts, first.levelTasks.length, walksOf(first));
   if (found) throw new GpuFault(...found);
   const entries = batches.reduce((sum, batch, i) => sum + audit(batch, expected[i] as readonly number[], accounts), 0);
   const sumsOf = ({ at }: Batch): Uint32Array => result.subarray(at.bitSums / 4);

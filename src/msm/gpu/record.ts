@@ -1,5 +1,5 @@
 /** Records the commands of a job: the stages of each batch in order. */
-import { type Command, RESULT, type Slice } from '../../shaders/commands.js';
+import { type Command, type Dispatch, RESULT, type Slice } from '../../shaders/commands.js';
 import { groupsFor } from '../../shaders/limits.js';
 import { type Accounts, accountsOf, type GroupAccounts } from '../plan/accounts.js';
 import type { Plan, ScratchName } from '../plan/plan.js';
@@ -8,10 +8,12 @@ import { DECOMPOSE_THREADS, DecomposeConfig } from '../stages/decompose.js';
 import { ENTRY_WORDS } from '../stages/entry.js';
 import type { Kernels } from '../stages/kernels.js';
 import { LEVEL_DISPATCH_OFFSET, Level } from '../stages/level.js';
+import { NORMALIZE_THREADS, NormalizeConfig } from '../stages/normalize.js';
 import { PartitionConfig } from '../stages/partition.js';
 import { REDUCE_THREADS, ReduceConfig } from '../stages/reduce.js';
 import { SortConfig } from '../stages/sort.js';
 import { WalkConfig } from '../stages/walk.js';
+import { WalkXyzzConfig } from '../stages/walk-xyzz.js';
 
 /** Returns a slice of a scratch buffer. */
 const scratch = (buffer: ScratchName, offset?: number, size?: number): Slice => ({
@@ -186,6 +188,22 @@ const recordPartition = (kernels: Kernels, batch: Batch, group: WindowGroup): Co
 
 const levelDispatch = (level: number): Slice => scratch('levels', level * Level.byteLength + LEVEL_DISPATCH_OFFSET, 12);
 
+/** Returns the kernel and the config of a walk in the coordinates of the plan. */
+const walkIn = (
+  kernels: Kernels,
+  { tuning, instrument }: Plan,
+  { read_back, ...config }: Parameters<typeof WalkConfig.pack>[0],
+  readsBases: boolean,
+): Pick<Dispatch, 'kernel' | 'config'> => {
+  const shape = { threads: tuning.walkerThreadsPerWorkgroup, instrumented: instrument !== undefined };
+  return tuning.walkerCoordinates === 'xyzz'
+    ? { kernel: kernels.walkXyzz(shape), config: WalkXyzzConfig.pack({ ...config, extended: readsBases ? 0 : 1 }) }
+    : {
+        kernel: kernels.walk({ ...shape, prefixMemory: tuning.walkerPrefixMemory, slots: tuning.walkerSlots }),
+        config: WalkConfig.pack({ ...config, read_back }),
+      };
+};
+
 /**
  * Records one walk over a stream of entries.
  *
@@ -193,21 +211,15 @@ const levelDispatch = (level: number): Slice => scratch('levels', level * Level.
  */
 const recordOneWalk = (
   kernels: Kernels,
-  { tuning, instrument }: Plan,
-  phase: string,
+  plan: Plan,
+  phase: 'walk' | 'combine' | 'reduce',
   config: Parameters<typeof WalkConfig.pack>[0],
   to: 'A' | 'B',
   buffers: Readonly<Record<'stream' | 'points' | 'sums', Slice>>,
 ): Command => ({
   kind: 'dispatch',
   phase,
-  kernel: kernels.walk({
-    prefixMemory: tuning.walkerPrefixMemory,
-    threads: tuning.walkerThreadsPerWorkgroup,
-    slots: tuning.walkerSlots,
-    instrumented: instrument !== undefined,
-  }),
-  config: WalkConfig.pack(config),
+  ...walkIn(kernels, plan, config, phase === 'walk'),
   bindings: {
     ...buffers,
     levels: scratch('levels'),
@@ -242,6 +254,19 @@ const recordWalk = (
   });
 };
 
+/** Records the conversion of the last sums to affine coordinates, for the host. */
+const recordNormalize = (kernels: Kernels, batch: Batch, extended: Slice, readBack: number): Command => {
+  const { bitSums } = batch.plan.reduce;
+  return {
+    kind: 'dispatch',
+    phase: 'reduce',
+    kernel: kernels.normalize(),
+    config: NormalizeConfig.pack({ sums: bitSums, read_back: readBack }),
+    bindings: { extended, sums: ownSlice(batch, 'bitSums') },
+    groups: groupsFor(bitSums, NORMALIZE_THREADS),
+  };
+};
+
 /** −1 modulo 2^32. */
 const MINUS_ONE = 0xffffffff;
 
@@ -259,6 +284,8 @@ const recordReduce = (
     fold: scratch('entriesB', 4 * ENTRY_WORDS * reduce.foldFirst),
   };
   const sumsOf = (walk: number): Slice => scratch(walk % 2 === 0 ? 'splitSums' : 'foldSums');
+  const last = reduce.walks.length - 1;
+  const isExtended = plan.tuning.walkerCoordinates === 'xyzz';
   return [
     {
       kind: 'dispatch',
@@ -283,14 +310,15 @@ const recordReduce = (
       groups: groupsFor(Math.max(reduce.splitEntries, reduce.bitsEntries, reduce.foldEntries), REDUCE_THREADS),
     },
     ...reduce.walks.map(({ stream }, i) => {
-      const [isFirst, isLast] = [i === 0, i === reduce.walks.length - 1];
+      const [isFirst, isLast] = [i === 0, i === last];
       const level = plan.levelTasks.length + i;
       const counted = { per_point: isFirst ? MINUS_ONE : 0, read_back: isLast ? readBack : 0 };
       return recordOneWalk(kernels, plan, 'reduce', { level, ...accounts, ...counted }, 'A', {
         stream: streams[stream],
         points: isFirst ? scratch('buckets') : sumsOf(i - 1),
-        sums: isLast ? ownSlice(batch, 'bitSums') : sumsOf(i),
+        sums: isLast && !isExtended ? ownSlice(batch, 'bitSums') : sumsOf(i),
       });
     }),
+    ...(isExtended ? [recordNormalize(kernels, batch, sumsOf(last), readBack)] : []),
   ];
 };

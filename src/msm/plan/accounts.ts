@@ -35,12 +35,16 @@ const GROUP_WORDS = 2 * LANES + 2;
 interface Counted {
   readonly groups: number;
   readonly levelTasks: readonly number[];
+  readonly reduce: { readonly walks: readonly unknown[] };
   readonly instrument: Instrument | undefined;
 }
 
 /** Words in front of the accounts, for the findings of an instrument. */
-const findingsWords = ({ levelTasks, instrument }: Counted): number =>
-  instrument?.findingsWords(levelTasks.length) ?? 0;
+const findingsWords = (plan: Counted): number => plan.instrument?.findingsWords(walksOf(plan)) ?? 0;
+
+/** Returns the number of walks of a plan: over a sorted stream, its partial sums, and in the reduction. */
+export const walksOf = ({ levelTasks, reduce }: Pick<Counted, 'levelTasks' | 'reduce'>): number =>
+  levelTasks.length + reduce.walks.length;
 
 /** Returns the bytes of the accounts of a batch. */
 export const accountsBytes = (plan: Counted): number =>

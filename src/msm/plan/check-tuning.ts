@@ -6,6 +6,7 @@ import { MOST_SORT_ENTRIES, MOST_SORT_THREADS } from '../stages/sort.js';
 
 /** Values of the knobs that are words. */
 export const tuningChoices = {
+  walkerCoordinates: ['affine', 'xyzz'],
   walkerPrefixMemory: ['private', 'workgroup'],
   fieldProduct: fieldProducts,
   cpuDistribution: ['dynamic', 'static'],

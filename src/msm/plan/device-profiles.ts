@@ -8,6 +8,7 @@ import { MOST_SORT_THREADS } from '../stages/sort.js';
 /** Knobs whose defaults depend on the class of the adapter. */
 export type ClassKnobs = Pick<
   Tuning,
+  | 'walkerCoordinates'
   | 'walkerThreadsPerWorkgroup'
   | 'walkerSlots'
   | 'walkerTasks'
@@ -23,6 +24,7 @@ export type ClassKnobs = Pick<
 
 /** A GPU wants tens of thousands of threads, and slots cost it registers and cache. */
 export const gpuKnobs: ClassKnobs = {
+  walkerCoordinates: 'affine',
   walkerThreadsPerWorkgroup: 64,
   walkerSlots: 8,
   walkerTasks: 2 ** 17,
@@ -52,6 +54,7 @@ export const wideKnobs: ClassKnobs = {
  * many slots each.
  */
 export const softwareKnobs: ClassKnobs = {
+  walkerCoordinates: 'affine',
   walkerThreadsPerWorkgroup: 16,
   walkerSlots: 32,
   walkerTasks: 2 ** 12,

@@ -8,6 +8,7 @@ import { Level } from '../stages/level.js';
 import { levelTasks } from '../stages/partition.js';
 import { reduceShape } from '../stages/reduce.js';
 import { RADIX_BINS, sortPasses } from '../stages/sort.js';
+import { extendedWords } from '../stages/walk-xyzz.js';
 import { accountsBytes } from './accounts.js';
 import type { Plan, ScratchSizes } from './plan.js';
 import { reduceAdditions } from './window-bits.js';
@@ -77,15 +78,20 @@ const shapeOf = (load: Workload, tuning: Tuning, instrument: Instrument | undefi
 
 /**
  * Returns the most sums that the walks of the reduction write to one of two buffers in turn. The
- * last walk writes what the host reads.
+ * last walk writes affine sums where the host reads them.
  */
-const mostSums = ({ walks }: Shape['reduce'], turn: 0 | 1): number =>
-  Math.max(0, ...walks.slice(0, -1).map(({ tasks }, i) => (i % 2 === turn ? tasks : 0)));
+const mostSums = ({ walks }: Shape['reduce'], turn: 0 | 1, isExtended: boolean): number =>
+  Math.max(0, ...walks.slice(0, isExtended ? undefined : -1).map(({ tasks }, i) => (i % 2 === turn ? tasks : 0)));
+
+/** Returns whether the sums of walks are in extended coordinates. */
+const hasExtendedSums = ({ tuning }: Pick<Shape, 'tuning'>): boolean => tuning.walkerCoordinates === 'xyzz';
 
 /** Returns the bytes of every scratch buffer. */
 const scratchOf = (shape: Shape, curve: CurveContext, picked: boolean): ScratchSizes => {
   const { vectors, n, blocks, windows, windowsPerGroup, buckets, tiles, levelTasks, reduce, instrument } = shape;
   const point = 4 * curve.pointWords;
+  const isExtended = hasExtendedSums(shape);
+  const sumBytes = isExtended ? 4 * extendedWords(curve) : point;
   const entries = n * blocks * windowsPerGroup;
   const [mostTasks = 1, nextTasks = 1] = levelTasks;
   // the walks of the reduction write carries too, always absent ones, into the buffers of the
@@ -103,13 +109,13 @@ const scratchOf = (shape: Shape, curve: CurveContext, picked: boolean): ScratchS
     counts: 4 * windowsPerGroup * RADIX_BINS * tiles,
     totals: 4 * windowsPerGroup,
     levels: Level.byteLength * (levelTasks.length + reduce.walks.length),
-    buckets: point * windows * buckets,
+    buckets: sumBytes * windows * buckets,
     carriesA: ENTRY_BYTES * carries,
-    partialsA: point * carries,
+    partialsA: sumBytes * carries,
     carriesB: ENTRY_BYTES * nextCarries,
-    partialsB: point * nextCarries,
-    splitSums: point * mostSums(reduce, 0),
-    foldSums: point * mostSums(reduce, 1),
+    partialsB: sumBytes * nextCarries,
+    splitSums: sumBytes * mostSums(reduce, 0, isExtended),
+    foldSums: sumBytes * mostSums(reduce, 1, isExtended),
     accounts: accountsBytes(shape),
     bitSums: point * reduce.bitSums,
     ...instrument?.scratch({ ...reduce, streamBytes: ENTRY_BYTES * entries, buckets: windows * buckets }),
@@ -121,13 +127,18 @@ const scratchOf = (shape: Shape, curve: CurveContext, picked: boolean): ScratchS
 
 /**
  * Returns the dispatches of a plan: decompose, three a sort pass, partition and walks of each
- * group; the layout and the walks of the reduction.
+ * group; the layout and the walks of the reduction, and the conversion of its sums.
  */
-const dispatchesOf = ({ groups, sortPasses, levelTasks, reduce, instrument }: Shape): number =>
-  groups * (1 + 3 * sortPasses.length + 1 + levelTasks.length) +
-  1 +
-  reduce.walks.length +
-  (instrument?.dispatches(groups, levelTasks.length, reduce.walks.length) ?? 0);
+const dispatchesOf = (shape: Shape): number => {
+  const { groups, sortPasses, levelTasks, reduce, instrument } = shape;
+  return (
+    groups * (1 + 3 * sortPasses.length + 1 + levelTasks.length) +
+    1 +
+    reduce.walks.length +
+    (hasExtendedSums(shape) ? 1 : 0) +
+    (instrument?.dispatches(groups, levelTasks.length, reduce.walks.length) ?? 0)
+  );
+};
 
 /**
  * Lays out a workload without chunks.

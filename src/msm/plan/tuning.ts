@@ -26,7 +26,10 @@ export const resolveTuning = (load: Workload, curve: CurveContext, device: Devic
   const wanted: Tuning = { windowBits: defaultWindowBits(load, fixed.additionsPerSubmit), ...fixed };
   const tuning: Tuning = {
     ...wanted,
-    walkerSlots: Math.min(wanted.walkerSlots, mostSlots(curve, wanted.walkerPrefixMemory)),
+    walkerSlots:
+      wanted.walkerCoordinates === 'xyzz'
+        ? 1
+        : Math.min(wanted.walkerSlots, mostSlots(curve, wanted.walkerPrefixMemory)),
   };
   const fits =
     tuning.walkerPrefixMemory === 'private'

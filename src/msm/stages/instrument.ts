@@ -1,3 +1,4 @@
+import type { Tuning } from '../../api/tuning.js';
 import type { CurveContext } from '../../curves/curve.js';
 import type { Command } from '../../shaders/commands.js';
 import type { KernelPart } from '../../shaders/kernel.js';
@@ -14,6 +15,7 @@ export interface InstrumentedSizes {
 
 /** Fields of a plan that an instrument reads to find its way through the commands. */
 export interface InstrumentedPlan {
+  readonly tuning: Pick<Tuning, 'walkerCoordinates'>;
   readonly blocks: number;
   readonly tables: number;
   readonly buckets: number;
@@ -45,8 +47,12 @@ export interface Instrument {
    * @param walks walks of the reduction
    */
   dispatches(groups: number, levels: number, walks: number): number;
-  /** Returns the words of the findings, which precede the accounts of the stages. */
-  findingsWords(levels: number): number;
+  /**
+   * Returns the words of the findings, which precede the accounts of the stages.
+   *
+   * @param walks walks over the sorted stream and its partial sums, and those of the reduction
+   */
+  findingsWords(walks: number): number;
   /** Bindings and WGSL that the walk kernel includes where its shape is `instrumented`. */
   readonly walk: KernelPart;
   /** Returns the commands of a batch with those of the instrument between them. */
@@ -59,7 +65,9 @@ export interface Instrument {
    * Reads the findings of a job.
    *
    * @param accounts words that the job returned, with the findings in front
+   * @param levels walks over the sorted stream and its partial sums
+   * @param walks these and the walks of the reduction
    * @returns null if nothing was found, else the stage and the finding
    */
-  read(accounts: Uint32Array, levels: number): readonly [stage: string, finding: string] | null;
+  read(accounts: Uint32Array, levels: number, walks: number): readonly [stage: string, finding: string] | null;
 }

@@ -5,12 +5,14 @@ import { once } from '../../shaders/once.js';
 import { decomposeKernel } from './decompose.js';
 import { digestKernel } from './digest.js';
 import { importKernel } from './import.js';
+import { normalizeKernel } from './normalize.js';
 import { partitionKernel } from './partition.js';
 import { programKernel } from './program.js';
 import { reduceKernel } from './reduce.js';
 import { type SortKernels, sortKernels } from './sort.js';
 import { type TablesKernels, tablesKernels } from './tables.js';
 import { type WalkShape, walkKernel } from './walk.js';
+import { walkXyzzKernel } from './walk-xyzz.js';
 
 /** The kernels of one curve; each is rendered once. */
 export interface Kernels {
@@ -23,6 +25,8 @@ export interface Kernels {
   sort(threads: number, perThread: number): SortKernels;
   partition(): Kernel;
   walk(shape: WalkShape): Kernel;
+  walkXyzz(shape: Pick<WalkShape, 'threads' | 'instrumented'>): Kernel;
+  normalize(): Kernel;
   reduce(): Kernel;
 }
 
@@ -44,5 +48,9 @@ export const createKernels = (
   sort: once(sortKernels),
   partition: once(partitionKernel),
   walk: once((shape: WalkShape) => walkKernel(curve, shape, shape.instrumented ? walkPart : undefined)),
+  walkXyzz: once(({ threads, instrumented }: Pick<WalkShape, 'threads' | 'instrumented'>) =>
+    walkXyzzKernel(curve, threads, instrumented ? walkPart : undefined),
+  ),
+  normalize: once(() => normalizeKernel(curve)),
   reduce: once(reduceKernel),
 });

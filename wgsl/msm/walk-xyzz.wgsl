@@ -1,0 +1,353 @@
+// walk_xyzz: the stream walker with sums in extended coordinates. It cuts a stream into the same
+// tasks as walk.wgsl, gives each sum one writer by the same rules and leaves the same carries.
+//
+// An addition in these coordinates takes no inversion, so a thread has one task and keeps its sum
+// in registers: 10 products to add an affine point, 14 to add a sum (madd-2008-s, add-2008-s and
+// dbl-2008-s-1 of the Explicit-Formulas Database). An affine addition that shares its inversion
+// among 8 slots takes as many, and waits for private memory between them. On an H200 this walk is
+// the faster one (docs/contributing/decisions/15-coordinates-of-the-walk.md).
+//
+// The first walk of a stream reads the bases, which are affine. All others read what a walk wrote.
+// Normalize converts the last sums (normalize.wgsl).
+//
+// Accounts are those of walk.wgsl, but for the digest of the sums that the host reads back, which
+// normalize computes.
+// Host: src/msm/stages/walk-xyzz.ts. CPU reference: tests/reference/walk-xyzz.ts.
+{{structs}}
+{{entry}}
+{{> field}}
+{{> extended}}
+{{> hash_chain}}
+{{level}}
+
+{{bindings}}
+{{#instrumented}}
+{{> watch}}
+{{/instrumented}}
+
+// Values that this thread adds to the accounts.
+var<private> checksum: u32;
+var<private> finite_points: u32;
+
+const THREADS = {{threads}}u;
+
+// State of a sum, as bits.
+const PRESENT = 1u;  // there is a sum
+const OPEN = 2u;     // the current run was open when the task began
+const FINITE = 4u;   // the sum is not infinity
+
+// Steps of an addition of a point (x2, y2, zz2, zzz2) to the sum, one product each. An affine point
+// has no LIFT and no SCALE.
+const LIFT_X = 0u;         // x·zz2
+const LIFT_Y = 1u;         // y·zzz2
+const DIFFERENCE_X = 2u;   // p = x2·zz - x
+const DIFFERENCE_Y = 3u;   // r = y2·zzz - y
+const SQUARE = 4u;         // p²
+const CUBE = 5u;           // p³
+const X_BY_SQUARE = 6u;    // q = x·p²
+const ZZ_BY_SQUARE = 7u;   // zz·p²
+const ZZZ_BY_CUBE = 8u;    // zzz·p³
+const Y_BY_CUBE = 9u;      // y·p³
+const NEXT_X = 10u;        // x' = r² - p³ - 2·q
+const NEXT_Y = 11u;        // y' = (q - x')·r - y·p³
+const SCALE_ZZ = 12u;      // zz·p²·zz2
+const SCALE_ZZZ = 13u;     // zzz·p³·zzz2
+// Steps of a doubling of a point, with u = 2·y.
+const DOUBLE_SQUARE = 16u;     // u²
+const DOUBLE_CUBE = 17u;       // u³
+const DOUBLE_Y = 18u;          // y·u³
+const DOUBLE_ZZZ = 19u;        // zzz·u³
+const DOUBLE_SLOPE = 20u;      // m = 3·x²
+const DOUBLE_X = 21u;          // s = x·u²
+const DOUBLE_ZZ_SQUARE = 22u;  // zz²
+const DOUBLE_A = 23u;          // m = 3·x² + a·zz²
+const DOUBLE_ZZ = 24u;         // zz·u²
+const DOUBLE_NEXT_X = 25u;     // x' = m² - 2·s
+const DOUBLE_NEXT_Y = 26u;     // y' = (s - x')·m - y·u³
+
+fn task_start(level: Level, t: u32) -> u32 {
+  return t * level.quotient + min(t, level.remainder);
+}
+
+// Returns coordinate `part` of the point at `first`: x, y, zz or zzz.
+fn coordinate(first: u32, part: u32, negate: bool) -> Tight {
+  return field_tighten(canonical_loose(field_unpack(packed_negated(points[first + part], negate && part == 1u))));
+}
+
+fn is_finite(first: u32) -> bool {
+  if (config.extended != 0u) {
+    return !packed_is_zero(points[first + 2u]);
+  }
+  return !(packed_is_zero(points[first]) && packed_is_zero(points[first + 1u]));
+}
+
+fn is_zero(a: Tight) -> bool {
+  return packed_is_zero(field_pack(field_canonical(a)));
+}
+
+// Accounts for an entry that was taken in.
+fn take(entry: Entry, finite: bool) {
+  checksum += digest_of(entry.key, entry.point_ref);
+  finite_points += select(0u, config.per_point, finite);
+{{#instrumented}}
+  taken += 1u;
+{{/instrumented}}
+}
+
+// Ends the run of `run_key` and writes its sum as the rules say. `open`: the run goes on in the
+// next task.
+fn flush(t: u32, run_key: u32, flags: u32, sum: Extended, open: bool) {
+  if ((flags & PRESENT) == 0u) {
+    return;
+  }
+  if ((flags & OPEN) == 0u && !open) {
+{{#instrumented}}
+    note_writer(run_key, t);
+{{/instrumented}}
+    sums[run_key] = sum;
+    finite_points += select(config.per_sum, 0u, extended_is_infinity(sum));
+    return;
+  }
+  let carry = 2u * t + select(1u, 0u, (flags & OPEN) != 0u);
+  partials[carry] = sum;
+  carries[carry].point_ref = carry;
+  checksum -= digest_of(run_key, carry);
+}
+
+@compute @workgroup_size({{threads}})
+fn walk_xyzz(@builtin(global_invocation_id) id: vec3<u32>) {
+  let level = levels[config.level];
+  // from the level: browsers on D3D have to emulate num_workgroups in an indirect dispatch
+  let t = id.x + id.y * level.groups_x * THREADS;
+  if (level.digest != level_digest(level) || !continue_chain(t == 0u) || t >= level.tasks) {
+    return;
+  }
+  let is_extended = config.extended != 0u;
+  let width = select(2u, 4u, is_extended);
+  let last = task_start(level, t + 1u);
+  var i = task_start(level, t);
+  // both carries are absent at first; those of an empty task have the key before it
+  var run_key = 0u;
+  var last_key = 0u;
+  var flags = 0u;
+  if (i < last) {
+    run_key = stream[i].key;
+    last_key = stream[last - 1u].key;
+    if (i > 0u && stream[i - 1u].key == run_key) {
+      flags = OPEN;
+    }
+  } else if (i > 0u) {
+    run_key = stream[i - 1u].key;
+    last_key = run_key;
+  }
+  carries[2u * t] = Entry(run_key, ABSENT);
+  carries[2u * t + 1u] = Entry(last_key, ABSENT);
+  partials[2u * t] = extended_infinity();
+  partials[2u * t + 1u] = extended_infinity();
+  var x: Tight;
+  var y: Tight;
+  var zz: Tight;
+  var zzz: Tight;
+  loop {
+    // Goes on to the next addition: ends runs, and takes in the entries that need no product. On a
+    // GPU the threads of a subgroup meet again at their additions.
+    var entry = stream[min(i, level.entries - 1u)];
+    var point = 0u;
+    loop {
+      let same_run = entry.key == run_key;
+      if (i >= last || !same_run) {
+        var sum = extended_infinity();
+        if ((flags & FINITE) != 0u) {
+          sum = Extended(
+            field_pack(field_canonical(x)),
+            field_pack(field_canonical(y)),
+            field_pack(field_canonical(zz)),
+            field_pack(field_canonical(zzz)),
+          );
+        }
+        flush(t, run_key, flags, sum, i < level.entries && same_run);
+        flags = 0u;
+        run_key = entry.key;
+      }
+      if (i >= last) {
+        break;
+      }
+      if (entry.point_ref != ABSENT) {
+        point = (entry.point_ref & INDEX_MASK) * width;
+        let finite = is_finite(point);
+        if (finite && (flags & FINITE) != 0u) {
+          break;
+        }
+        flags |= PRESENT;
+        take(entry, finite);
+        if (finite) {
+          let negate = (entry.point_ref & NEGATE) != 0u;
+          flags |= FINITE;
+          x = coordinate(point, 0u, negate);
+          y = coordinate(point, 1u, negate);
+          zz = field_one();
+          zzz = zz;
+          if (is_extended) {
+            zz = coordinate(point, 2u, negate);
+            zzz = coordinate(point, 3u, negate);
+          }
+        }
+      }
+      i += 1u;
+      entry = stream[min(i, level.entries - 1u)];
+    }
+    if (i >= last) {
+      break;
+    }
+    take(entry, true);
+    i += 1u;
+    let negate = (entry.point_ref & NEGATE) != 0u;
+    // the differences of x and of y, later their powers; `square` is the square of the first
+    var p = x;
+    var r = y;
+    var square = x;
+    var step = select(DIFFERENCE_X, LIFT_X, is_extended);
+    var final_step = select(NEXT_Y, SCALE_ZZZ, is_extended);
+    // One product in a loop: the instruction cache of a GPU has no room for more, and compilers
+    // inline every call.
+    loop {
+      var left: Tight;
+      var right = r;
+      if (step <= DIFFERENCE_Y || (step >= SCALE_ZZ && step <= SCALE_ZZZ)) {
+        right = coordinate(point, (step & 3u) ^ 2u, negate);
+        left = zz;
+        if ((step & 1u) != 0u) {
+          left = zzz;
+        }
+        if (step == LIFT_X) {
+          left = x;
+        } else if (step == LIFT_Y) {
+          left = y;
+        }
+      } else if (step < SCALE_ZZ) {
+        left = p;
+        if (step >= CUBE && step <= ZZ_BY_SQUARE) {
+          right = square;
+        } else if (step < NEXT_X) {
+          right = p;
+        }
+        if (step == X_BY_SQUARE) {
+          left = x;
+        } else if (step == ZZ_BY_SQUARE) {
+          left = zz;
+        } else if (step == ZZZ_BY_CUBE) {
+          left = zzz;
+        } else if (step == Y_BY_CUBE) {
+          left = y;
+        } else if (step == NEXT_X) {
+          left = r;
+        } else if (step == NEXT_Y) {
+          left = field_tighten(field_minus(x, p));
+        }
+      } else {
+        left = r;
+        if (step == DOUBLE_Y) {
+          left = y;
+        } else if (step == DOUBLE_ZZZ) {
+          left = zzz;
+        } else if (step == DOUBLE_SLOPE) {
+          left = x;
+          right = x;
+        } else if (step == DOUBLE_X) {
+          left = x;
+          right = p;
+        } else if (step == DOUBLE_CUBE) {
+          right = p;
+        } else if (step == DOUBLE_ZZ) {
+          left = zz;
+          right = p;
+        } else if (step == DOUBLE_NEXT_X) {
+          left = square;
+          right = square;
+        } else if (step == DOUBLE_NEXT_Y) {
+          left = field_tighten(field_minus(x, p));
+          right = square;
+{{#hasA}}
+        } else if (step == DOUBLE_ZZ_SQUARE) {
+          left = zz;
+          right = zz;
+        } else if (step == DOUBLE_A) {
+          right = Tight({{aLimbs}});
+{{/hasA}}
+        }
+      }
+      let product = field_mul(field_loose(left), right);
+      if (step == LIFT_X) {
+        x = product;
+      } else if (step == LIFT_Y) {
+        y = product;
+      } else if (step == DIFFERENCE_X) {
+        p = field_tighten(field_minus(product, x));
+      } else if (step == DIFFERENCE_Y) {
+        r = field_tighten(field_minus(product, y));
+        if (is_zero(p)) {
+          y = coordinate(point, 1u, negate);
+          if (!is_zero(r) || is_zero(y)) {
+            // opposite points, or a point of order 2 and itself
+            flags &= ~FINITE;
+            break;
+          }
+          x = coordinate(point, 0u, negate);
+          zz = field_one();
+          zzz = zz;
+          if (is_extended) {
+            zz = coordinate(point, 2u, negate);
+            zzz = coordinate(point, 3u, negate);
+          }
+          r = field_tighten(field_plus(y, y));
+          step = DOUBLE_SQUARE - 1u;
+          final_step = DOUBLE_NEXT_Y;
+        }
+      } else if (step == SQUARE) {
+        square = product;
+      } else if (step == CUBE || step == DOUBLE_SQUARE) {
+        p = product;
+      } else if (step == X_BY_SQUARE || step == DOUBLE_X) {
+        x = product;
+      } else if (step == ZZ_BY_SQUARE || step == SCALE_ZZ || step == DOUBLE_ZZ) {
+        zz = product;
+      } else if (step == ZZZ_BY_CUBE || step == SCALE_ZZZ || step == DOUBLE_ZZZ) {
+        zzz = product;
+      } else if (step == Y_BY_CUBE || step == DOUBLE_Y) {
+        y = product;
+      } else if (step == NEXT_X) {
+        p = field_minus_twice(field_tighten(field_minus(product, p)), x);
+      } else if (step == DOUBLE_NEXT_X) {
+        p = field_minus_twice(product, x);
+      } else if (step == NEXT_Y || step == DOUBLE_NEXT_Y) {
+        y = field_tighten(field_minus(product, y));
+        x = p;
+      } else if (step == DOUBLE_SLOPE) {
+        square = field_triple_plus(product, Tight({{zeroLimbs}}));
+{{#hasA}}
+      } else if (step == DOUBLE_A) {
+        square = field_tighten(field_plus(square, product));
+{{/hasA}}
+      } else {
+        // u³, and zz²
+        r = product;
+      }
+      if (step == final_step) {
+        break;
+      }
+      step += 1u;
+{{^hasA}}
+      if (step == DOUBLE_ZZ_SQUARE) {
+        step = DOUBLE_ZZ;
+      }
+{{/hasA}}
+    }
+  }
+  atomicAdd(&chain[config.checksum], checksum);
+  if (finite_points != 0u) {
+    atomicAdd(&chain[config.finite_points], finite_points);
+  }
+{{#instrumented}}
+  note_taken();
+{{/instrumented}}
+}

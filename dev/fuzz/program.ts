@@ -78,6 +78,8 @@ const walkerShapes: readonly Partial<Tuning>[] = [
   { walkerPrefixMemory: 'workgroup', walkerSlots: 3, walkerThreadsPerWorkgroup: 37 },
   { walkerPrefixMemory: 'private', walkerSlots: 7, walkerThreadsPerWorkgroup: 64 },
   { walkerPrefixMemory: 'workgroup', walkerSlots: 32, walkerThreadsPerWorkgroup: 256 },
+  { walkerCoordinates: 'xyzz' },
+  { walkerCoordinates: 'xyzz', walkerThreadsPerWorkgroup: 37 },
 ];
 const sortShapes: readonly Partial<Tuning>[] = [
   {},

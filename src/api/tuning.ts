@@ -13,9 +13,8 @@ export interface Tuning {
   /**
    * Coordinates of the sums in the walk. `affine`: additions share an inversion by Montgomery's
    * trick, with several tasks (`walkerSlots`) in a thread. `xyzz`: extended coordinates, which need
-   * no inversion; a thread has one task, and sums take twice the memory.
-   *
-   * @defaultValue by the class of the device (docs/reference/chips.md)
+   * no inversion; a thread has one task, and sums take twice the memory. G2 is affine by default:
+   * extended sums of pairs do not fit registers.
    */
   readonly walkerCoordinates: 'affine' | 'xyzz';
   /**

@@ -12,10 +12,14 @@ import type { Trial } from './trial.js';
  */
 const rounds: readonly (readonly Partial<Tuning>[])[] = [
   fieldProducts.map((fieldProduct) => ({ fieldProduct })),
+  [{ walkerCoordinates: 'affine' }, { walkerCoordinates: 'xyzz' }],
   [{ walkerPrefixMemory: 'private' }, { walkerPrefixMemory: 'workgroup' }],
   [{ walkerSlots: 4 }, { walkerSlots: 8 }, { walkerSlots: 16 }, { walkerSlots: 32 }],
   [{ walkerThreadsPerWorkgroup: 32 }, { walkerThreadsPerWorkgroup: 64 }, { walkerThreadsPerWorkgroup: 128 }],
 ];
+
+/** Knobs of slots, which walks in extended coordinates have none of. */
+const knobsOfSlots: readonly string[] = ['walkerPrefixMemory', 'walkerSlots'] satisfies (keyof Tuning)[];
 
 /** The most times that a setting is timed in a round. More pairs hardly narrow the interval. */
 const MOST_PAIRS = 24;
@@ -169,7 +173,9 @@ export const search = async (options: SearchOptions): Promise<Found> => {
       const others: Contender[] = [];
       for (const change of round) {
         const knobs = Object.entries(change) as [keyof Tuning, unknown][];
-        if (knobs.some(([knob, value]) => best?.resolved[knob] !== value)) {
+        const isVoid =
+          best?.resolved.walkerCoordinates === 'xyzz' && knobs.every(([knob]) => knobsOfSlots.includes(knob));
+        if (!isVoid && knobs.some(([knob, value]) => best?.resolved[knob] !== value)) {
           const other = await contenders.prepare({ ...best?.tuning, ...change });
           if (other) others.push(other);
           standard ??= other;

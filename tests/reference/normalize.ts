@@ -3,7 +3,7 @@ import { extendedWords } from '../../src/msm/stages/walk-xyzz.js';
 import { readExtended } from './extended.js';
 import { writePoint } from './points.js';
 
-/** CPU reference of wgsl/msm/normalize.wgsl: converts all points of a buffer to affine coordinates. */
+/** CPU reference of wgsl/msm/normalize.wgsl: converts points to affine coordinates. */
 export const normalize = (curve: CurveContext, extended: Uint32Array): Uint32Array<ArrayBuffer> => {
   const { coordinates: f, pointWords } = curve;
   const count = extended.length / extendedWords(curve);

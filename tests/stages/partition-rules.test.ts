@@ -1,7 +1,7 @@
 /**
- * The three rules of the walk's segmented reduction (wgsl/msm/walk.wgsl and walk-xyzz.wgsl): which task writes a key,
- * and whether all entries of the key reach it. First on lists of point references, where nothing
- * cancels; then on points, on the CPU and on the GPU.
+ * The three rules of the segmented reduction (wgsl/msm/walk.wgsl, walk-xyzz.wgsl): which task
+ * writes a key, and whether all entries of the key reach it. First on lists of point references,
+ * where nothing cancels; then on points, on the CPU and on the GPU.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

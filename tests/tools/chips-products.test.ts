@@ -9,22 +9,11 @@ const on = (vendor: string, architecture: string, { description = '', hasDot4 = 
   productFor({ vendor, architecture, description }, hasDot4);
 
 test('chips that are fast at byte products use them if WGSL has dot4U8Packed', () => {
-  for (const name of [
-    'navi31',
-    'navi21',
-    'vangogh',
-    'gfx1150',
-    'ampere',
-    'turing',
-    'adreno730',
-    'adreno750',
-  ] as const) {
+  for (const name of ['navi31', 'navi21', 'vangogh', 'gfx1150', 'adreno730', 'adreno750'] as const) {
     const { maker, architecture } = chips[name];
     expect(on(maker, architecture), name).toBe('dot4');
     expect(on(maker, architecture, { hasDot4: false }), name).toBe('unsigned');
   }
-  // an H200 under Dawn
-  expect(on('nvidia', '')).toBe('dot4');
 });
 
 test('other chips use unsigned products', () => {
@@ -33,18 +22,19 @@ test('other chips use unsigned products', () => {
     expect(on(maker, architecture), name).toBe('unsigned');
   }
   const others = [
-    ['nvidia', 'maxwell'],
     // Firefox names no adapter, and some browsers name only the vendor
     ['', ''],
   ] as const;
   for (const [vendor, architecture] of others) expect(on(vendor, architecture)).toBe('unsigned');
 });
 
-test('chips with slow integer multiplications use floats, with dot4U8Packed or without', () => {
-  for (const name of ['m1', 'adreno630', 'adreno660'] as const) {
+test('chips that are faster at floats use them, with dot4U8Packed or without', () => {
+  for (const name of ['m1', 'adreno630', 'adreno660', 'ampere', 'turing', 'sm_90'] as const) {
     const { maker, architecture } = chips[name];
     for (const hasDot4 of [true, false]) expect(on(maker, architecture, { hasDot4 }), name).toBe('fma');
   }
+  // an H200 under Dawn
+  expect(on('nvidia', '')).toBe('fma');
 });
 
 test('SwiftShader uses signed products, other software adapters unsigned ones', () => {

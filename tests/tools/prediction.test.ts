@@ -29,7 +29,7 @@ const cycles: WalkCycles = {
   warps: 8,
 };
 /** 320 threads with two slots, a warp for each scheduler: ten steps. */
-const walk: WalkShape = { entries: 6400, tasks: 640, slots: 2, leastThreads: 1 };
+const walk: WalkShape = { entries: 6400, tasks: 640, slots: 2, leastThreads: 1, form: 'affine' };
 
 describe('a walk', () => {
   test('takes the steps of a lone thread where each scheduler has one warp', () => {
@@ -65,6 +65,16 @@ describe('a walk', () => {
     expect(walkMs(half, cycles, walk)).toBeCloseTo(expected / 1e6, 9);
   });
 
+  test('in extended coordinates takes 10 products a step, or 14 where points are sums, and no private memory', () => {
+    const extended: WalkShape = { entries: 3200, tasks: 320, slots: 1, leastThreads: 1, form: 'xyzz' };
+    const ms = (form: WalkShape['form'], of = card): number => walkMs(of, cycles, { ...extended, form });
+    expect(ms('xyzz, affine points')).toBeCloseTo((10 * 10 * 200) / 1e6, 12);
+    expect(ms('xyzz')).toBeCloseTo((10 * 14 * 200) / 1e6, 12);
+    const slow = { ...card, cacheRate: 1e-3, memoryRate: 1 };
+    expect(ms('xyzz, affine points', slow)).toBeCloseTo((3200 * 150) / 1e6, 9);
+    expect(ms('xyzz', slow)).toBeCloseTo((3200 * 280) / 1e6, 9);
+  });
+
   test('without entries takes no time', () => {
     expect(walkMs(card, cycles, { ...walk, entries: 0 })).toBe(0);
   });
@@ -74,7 +84,7 @@ describe('a walk', () => {
     const property = fc.property(
       ...([positive(2 ** 24), positive(2 ** 18), positive(16), positive(2 ** 14), positive(64)] as const),
       (entries, tasks, slots, leastThreads, warps) => {
-        const shape = { entries, tasks, slots, leastThreads };
+        const shape = { entries, tasks, slots, leastThreads, form: 'affine' as const };
         const real = { ...card, cacheBytes: 2 ** 20, cacheRate: 1000, memoryRate: 100 };
         const own = { ...cycles, warps };
         const ms = walkMs(real, own, shape);
@@ -128,14 +138,14 @@ describe('cycles of a card', () => {
   });
   const cardOf = (chip: string): CardOfChip => cards.find((each) => each.chip === chip) as CardOfChip;
 
-  test('come from the loops of NVIDIA’s own compiler, 40 rounds for an inversion', () => {
+  test('come from NVIDIA’s own compiler, with 40 rounds for an inversion', () => {
     const loop = (bound: number, alone: number) => ({ bound, alone, instructions: 1 });
     const found = walkCycles(cardOf('sm_90'), {
-      ...{ walk: figures({ waves: 16 }), product: figures({}), inverse: figures({}) },
+      ...{ walk: figures({ waves: 16 }), product: figures({ cycles: 1124, alone: 2248 }), inverse: figures({}) },
       loops: { walk: [loop(10, 99), loop(1500, 2800), loop(20, 30)], inverse: [loop(500, 700), loop(200, 300)] },
     });
     expect(found).toEqual({
-      turn: { bound: 1500, alone: 2800 },
+      turn: { bound: 1504, alone: 3008 },
       inversion: { bound: 40 * 700, alone: 40 * 1000 },
       warps: 4,
     });
@@ -162,7 +172,7 @@ describe('cycles of a card', () => {
   });
 
   test('need every kernel', () => {
-    expect(() => cyclesOfCards([])).toThrow('sm_90 has no walk');
+    expect(() => cyclesOfCards([])).toThrow('sm_90 has no walk_xyzz');
     expect(kernelsOfPrediction('m1').product).toBe('product words, fma');
   });
 });

@@ -7,6 +7,7 @@ import { leastPairs } from '../../src/calibrate/statistics.js';
 
 const defaults = {
   fieldProduct: 'unsigned',
+  walkerCoordinates: 'affine',
   walkerPrefixMemory: 'private',
   walkerSlots: 8,
   walkerThreadsPerWorkgroup: 64,
@@ -147,6 +148,14 @@ test('every setting is reported beside the defaults of its own turns', async () 
   });
 });
 
+test('slots are not searched where sums are in extended coordinates', async () => {
+  const { tuning, trials } = await searchOn({ truth: gain({ walkerCoordinates: 'xyzz' }, 2) });
+  expect(tuning).toMatchObject({ walkerCoordinates: 'xyzz' });
+  const extended = trials.filter((trial) => trial.tuning.walkerCoordinates === 'xyzz');
+  expect(extended.length).toBeGreaterThan(1);
+  for (const trial of extended) expect(Object.keys(trial.tuning)).not.toContain('walkerSlots');
+});
+
 test('a setting that was never right has no defaults beside it', async () => {
   const { trials } = await searchOn({ truth: ({ walkerSlots }) => (walkerSlots === 4 ? null : 2) });
   expect(trials.find(({ tuning }) => tuning.walkerSlots === 4)).toEqual({ tuning: { walkerSlots: 4 }, ms: null });
@@ -159,6 +168,7 @@ test('every setting is reported with its median', async () => {
     { fieldProduct: 'signed' },
     { fieldProduct: 'dot4' },
     { fieldProduct: 'fma' },
+    { walkerCoordinates: 'xyzz' },
     { walkerPrefixMemory: 'workgroup' },
     { walkerSlots: 4 },
     { walkerSlots: 16 },
@@ -178,8 +188,8 @@ describe('the time of a calibration', () => {
 
   test('after that each setting of a round gets the fewest pairs that allow a verdict', async () => {
     const { runs } = await searchOn({ truth: () => 50 });
-    // the defaults and the changes: 4 + 2 + 4 + 3 in four rounds
-    expect(runs).toBe(leastPairs * 13);
+    // the defaults and the changes: 4 + 2 + 2 + 4 + 3 in five rounds
+    expect(runs).toBe(leastPairs * 15);
     expect(runs).toBeLessThanOrEqual(leastRuns);
   });
 });

@@ -2,7 +2,7 @@
 import { deviceClassOf } from '../../src/msm/plan/device-profiles.js';
 import { type ChipName, chips } from './chips.js';
 import { type Figures, figuresOf, type Statistics } from './figures.js';
-import type { InnerLoop } from './nvidia-sass.js';
+import type { Cycles, InnerLoop } from './nvidia-sass.js';
 import { batches, type Card, type WalkCycles } from './prediction.js';
 
 /** A card, and the chip that its code is compiled for. */
@@ -45,7 +45,11 @@ export interface CardFigures {
   readonly loops?: { readonly walk: readonly InnerLoop[]; readonly inverse: readonly InnerLoop[] };
 }
 
-/** A turn has as much around its product everywhere as in NVIDIA's code: 1,504 cycles for 1,124. */
+/**
+ * A turn has as much around its product everywhere as in NVIDIA's code: 1,504 cycles for 1,124. On
+ * an H200 a turn in extended coordinates takes 1,199 cycles at the bound and 1,760 alone for 875
+ * and 1,314 (experiment h200-form-xyzz-fma).
+ */
 const TURN_TO_PRODUCT = 1504 / 1124;
 
 /** Cycles of a warp alone for those of the busiest pipe; on NVIDIA 1.8 (sm_90) to 2.3 (sm_86). */
@@ -59,8 +63,15 @@ const ROUNDS = 8;
 
 /** Returns the cycles and the room for warps that the compiler of a card's chip gives. */
 export const walkCycles = (card: CardOfChip, { walk, product, inverse, loops }: CardFigures): WalkCycles => {
+  const scaled = (bound: number, alone = ALONE_TO_BOUND * bound): Cycles => ({
+    bound: Math.round(bound),
+    alone: Math.round(alone),
+  });
   if (loops !== undefined) {
-    const turn = loops.walk.reduce((most, loop) => (loop.bound > most.bound ? loop : most));
+    const { cycles, alone } = product;
+    const turn = hasExtendedSums(card.chip)
+      ? scaled(TURN_TO_PRODUCT * (cycles as number), TURN_TO_PRODUCT * (alone as number))
+      : loops.walk.reduce((most, loop) => (loop.bound > most.bound ? loop : most));
     const rounds = (of: 'bound' | 'alone'): number => batches * loops.inverse.reduce((sum, loop) => sum + loop[of], 0);
     return {
       turn: { bound: turn.bound, alone: turn.alone },
@@ -69,7 +80,6 @@ export const walkCycles = (card: CardOfChip, { walk, product, inverse, loops }: 
       warps: (walk.waves as number) / 4,
     };
   }
-  const scaled = (bound: number) => ({ bound: Math.round(bound), alone: Math.round(ALONE_TO_BOUND * bound) });
   if (card.chip === 'navi31') {
     return {
       turn: scaled((TURN_TO_PRODUCT * (product.cycles as number)) / ROUNDS),
@@ -86,11 +96,18 @@ export const walkCycles = (card: CardOfChip, { walk, product, inverse, loops }: 
   };
 };
 
+/** Returns whether the default walk of a chip has sums in extended coordinates. */
+const hasExtendedSums = (chip: ChipName): boolean => {
+  const { maker, architecture } = chips[chip];
+  return deviceClassOf({ vendor: maker, architecture }).knobs.walkerCoordinates === 'xyzz';
+};
+
 /** Names of the kernels that a prediction for a chip is made from. */
 export const kernelsOfPrediction = (chip: ChipName): Record<'walk' | 'product' | 'inverse', string> => {
   const { maker, architecture } = chips[chip];
   const { product } = deviceClassOf({ vendor: maker, architecture });
-  return { walk: 'walk', product: `product words, ${product}`, inverse: `inverse words, ${product}` };
+  const walk = hasExtendedSums(chip) ? 'walk_xyzz' : 'walk';
+  return { walk, product: `product words, ${product}`, inverse: `inverse words, ${product}` };
 };
 
 /** A compiled kernel. */

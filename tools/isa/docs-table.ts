@@ -32,7 +32,7 @@ const isListed = (chip: ChipName, title: string): boolean =>
   chips[chip].maker !== 'arm' || /^(product|square) /.test(title);
 
 /** Kernels that differ in G2 and are long. */
-const OF_PAIRS = ['import_points', 'tables_double', 'run_program', 'walk'];
+const OF_PAIRS = ['import_points', 'tables_double', 'run_program', 'walk', 'walk_xyzz', 'normalize'];
 
 /**
  * Returns the kernels that the library compiles on a chip with default knobs, and field-bench

@@ -44,17 +44,22 @@ export interface WalkShape {
   readonly tasks: number;
   readonly slots: number;
   readonly leastThreads: number;
+  /** Coordinates of the sums, and whether the points have the same. */
+  readonly form: 'affine' | 'xyzz, affine points' | 'xyzz';
 }
 
-/** Turns of the walk's loop for one addition: the phases FORWARD, INVERSES twice, SLOPES, X, Y. */
-const TURNS = 6;
+/**
+ * Turns of the walk's loop for one addition: the phases FORWARD, INVERSES twice, SLOPES, X, Y; the
+ * products of an addition in extended coordinates.
+ */
+const TURNS: Readonly<Record<WalkShape['form'], number>> = { affine: 6, 'xyzz, affine points': 10, xyzz: 14 };
 
 /** Private memory of a thread for each slot, and what it reads and writes of it for an addition. */
 const SLOT_BYTES = 112;
 const PRIVATE_TRAFFIC = 1300;
 
 /** Bytes of points and entries that an addition reads from memory. */
-const POINT_TRAFFIC = 150;
+const POINT_TRAFFIC: typeof TURNS = { affine: 150, 'xyzz, affine points': 150, xyzz: 280 };
 
 /** Bytes that decompose and a pass of the sort move for each entry. */
 const SORT_TRAFFIC = 40;
@@ -68,19 +73,21 @@ const DISPATCH_MS = 0.01;
  * private memory, at the rate of the cache as far as it has room.
  */
 export const walkMs = (card: Card, { turn, inversion, warps }: WalkCycles, walk: WalkShape): number => {
-  const { entries, tasks, slots, leastThreads } = walk;
+  const { entries, tasks, slots, leastThreads, form } = walk;
   if (entries === 0) return 0;
   const threads = Math.min(tasks, Math.max(Math.ceil(tasks / slots), leastThreads));
   const used = Math.ceil(tasks / threads);
   const steps = Math.ceil(entries / tasks);
   const ofScheduler = threads / card.lanes / card.schedulers;
-  const stepCycles = (of: keyof Cycles): number => TURNS * used * turn[of] + inversion[of];
+  const isAffine = form === 'affine';
+  const stepCycles = (of: keyof Cycles): number => TURNS[form] * used * turn[of] + (isAffine ? inversion[of] : 0);
   const waves = Math.max(1, ofScheduler / warps);
   const cycles = steps * Math.max(stepCycles('alone') * waves, stepCycles('bound') * ofScheduler);
   const resident = Math.min(threads, warps * card.schedulers * card.lanes);
   const beyond = Math.max(0, 1 - card.cacheBytes / (resident * used * SLOT_BYTES));
   const ofPrivate = (1 - beyond) / card.cacheRate + beyond / card.memoryRate;
-  const traffic = entries * (PRIVATE_TRAFFIC * ofPrivate + POINT_TRAFFIC / card.memoryRate);
+  const ofPoints = POINT_TRAFFIC[form] / card.memoryRate;
+  const traffic = entries * ((isAffine ? PRIVATE_TRAFFIC * ofPrivate : 0) + ofPoints);
   return Math.max(cycles / card.gigahertz, traffic) / 1e6;
 };
 
@@ -90,13 +97,17 @@ export const walkMs = (card: Card, { turn, inversion, warps }: WalkCycles, walk:
  */
 export const walksOf = (plan: Plan): WalkShape[] => {
   const { walkerSlots: slots, walkerLeastThreads: leastThreads, walkerEntriesPerTask, combineBits } = plan.tuning;
-  const shape = (entries: number, tasks: number): WalkShape => ({ entries, tasks, slots, leastThreads });
+  const { walkerCoordinates } = plan.tuning;
+  const shape = (entries: number, tasks: number, isFirst = false): WalkShape => {
+    const form = walkerCoordinates === 'xyzz' && isFirst ? 'xyzz, affine points' : walkerCoordinates;
+    return { entries, tasks, slots, leastThreads, form };
+  };
   const ofGroup = (_: unknown, group: number): WalkShape[] => {
     const windows = Math.min(plan.windowsPerGroup, plan.windows - group * plan.windowsPerGroup);
     const entries = plan.n * plan.blocks * windows;
     const most = Math.min(plan.levelTasks[0] as number, Math.ceil(entries / walkerEntriesPerTask));
     return levelTasks(most, combineBits).map((tasks, i, all) =>
-      shape(i === 0 ? entries : 2 * (all[i - 1] as number), tasks),
+      shape(i === 0 ? entries : 2 * (all[i - 1] as number), tasks, i === 0),
     );
   };
   return [

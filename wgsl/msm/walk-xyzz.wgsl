@@ -37,7 +37,8 @@ const OPEN = 2u;     // the current run was open when the task began
 const FINITE = 4u;   // the sum is not infinity
 
 // Steps of an addition of a point (x2, y2, zz2, zzz2) to the sum, one product each. An affine point
-// has no LIFT and no SCALE.
+// has no LIFT and no SCALE. Each step names both operands, because compilers turn short branches
+// into selections of eight words, which every step would carry out.
 const LIFT_X = 0u;         // x·zz2
 const LIFT_Y = 1u;         // y·zzz2
 const DIFFERENCE_X = 2u;   // p = x2·zz - x
@@ -52,18 +53,6 @@ const NEXT_X = 10u;        // x' = r² - p³ - 2·q
 const NEXT_Y = 11u;        // y' = (q - x')·r - y·p³
 const SCALE_ZZ = 12u;      // zz·p²·zz2
 const SCALE_ZZZ = 13u;     // zzz·p³·zzz2
-// Steps of a doubling of a point, with u = 2·y.
-const DOUBLE_SQUARE = 16u;     // u²
-const DOUBLE_CUBE = 17u;       // u³
-const DOUBLE_Y = 18u;          // y·u³
-const DOUBLE_ZZZ = 19u;        // zzz·u³
-const DOUBLE_SLOPE = 20u;      // m = 3·x²
-const DOUBLE_X = 21u;          // s = x·u²
-const DOUBLE_ZZ_SQUARE = 22u;  // zz²
-const DOUBLE_A = 23u;          // m = 3·x² + a·zz²
-const DOUBLE_ZZ = 24u;         // zz·u²
-const DOUBLE_NEXT_X = 25u;     // x' = m² - 2·s
-const DOUBLE_NEXT_Y = 26u;     // y' = (s - x')·m - y·u³
 
 fn task_start(level: Level, t: u32) -> u32 {
   return t * level.quotient + min(t, level.remainder);
@@ -81,6 +70,7 @@ fn is_finite(first: u32) -> bool {
   return !(packed_is_zero(points[first]) && packed_is_zero(points[first + 1u]));
 }
 
+// Returns whether an element is 0 modulo p.
 fn is_zero(a: Tight) -> bool {
   return packed_is_zero(field_pack(field_canonical(a)));
 }
@@ -202,145 +192,161 @@ fn walk_xyzz(@builtin(global_invocation_id) id: vec3<u32>) {
     take(entry, true);
     i += 1u;
     let negate = (entry.point_ref & NEGATE) != 0u;
-    // the differences of x and of y, later their powers; `square` is the square of the first
+    // p and r, later p³ and x'; `square` is p²
     var p = x;
     var r = y;
     var square = x;
     var step = select(DIFFERENCE_X, LIFT_X, is_extended);
-    var final_step = select(NEXT_Y, SCALE_ZZZ, is_extended);
+    let final_step = select(NEXT_Y, SCALE_ZZZ, is_extended);
+    var doubles = false;
     // One product in a loop: the instruction cache of a GPU has no room for more, and compilers
     // inline every call.
     loop {
       var left: Tight;
-      var right = r;
-      if (step <= DIFFERENCE_Y || (step >= SCALE_ZZ && step <= SCALE_ZZZ)) {
-        right = coordinate(point, (step & 3u) ^ 2u, negate);
+      var right: Tight;
+      if (step == DIFFERENCE_X) {
         left = zz;
-        if ((step & 1u) != 0u) {
-          left = zzz;
-        }
-        if (step == LIFT_X) {
-          left = x;
-        } else if (step == LIFT_Y) {
-          left = y;
-        }
-      } else if (step < SCALE_ZZ) {
+        right = coordinate(point, 0u, negate);
+      } else if (step == DIFFERENCE_Y) {
+        left = zzz;
+        right = coordinate(point, 1u, negate);
+      } else if (step == SQUARE) {
         left = p;
-        if (step >= CUBE && step <= ZZ_BY_SQUARE) {
-          right = square;
-        } else if (step < NEXT_X) {
-          right = p;
-        }
-        if (step == X_BY_SQUARE) {
-          left = x;
-        } else if (step == ZZ_BY_SQUARE) {
-          left = zz;
-        } else if (step == ZZZ_BY_CUBE) {
-          left = zzz;
-        } else if (step == Y_BY_CUBE) {
-          left = y;
-        } else if (step == NEXT_X) {
-          left = r;
-        } else if (step == NEXT_Y) {
-          left = field_tighten(field_minus(x, p));
-        }
-      } else {
+        right = p;
+      } else if (step == CUBE) {
+        left = square;
+        right = p;
+      } else if (step == X_BY_SQUARE) {
+        left = x;
+        right = square;
+      } else if (step == ZZ_BY_SQUARE) {
+        left = zz;
+        right = square;
+      } else if (step == ZZZ_BY_CUBE) {
+        left = zzz;
+        right = p;
+      } else if (step == Y_BY_CUBE) {
+        left = y;
+        right = p;
+      } else if (step == NEXT_X) {
         left = r;
-        if (step == DOUBLE_Y) {
-          left = y;
-        } else if (step == DOUBLE_ZZZ) {
-          left = zzz;
-        } else if (step == DOUBLE_SLOPE) {
-          left = x;
-          right = x;
-        } else if (step == DOUBLE_X) {
-          left = x;
-          right = p;
-        } else if (step == DOUBLE_CUBE) {
-          right = p;
-        } else if (step == DOUBLE_ZZ) {
-          left = zz;
-          right = p;
-        } else if (step == DOUBLE_NEXT_X) {
-          left = square;
-          right = square;
-        } else if (step == DOUBLE_NEXT_Y) {
-          left = field_tighten(field_minus(x, p));
-          right = square;
-{{#hasA}}
-        } else if (step == DOUBLE_ZZ_SQUARE) {
-          left = zz;
-          right = zz;
-        } else if (step == DOUBLE_A) {
-          right = Tight({{aLimbs}});
-{{/hasA}}
-        }
+        right = r;
+      } else if (step == NEXT_Y) {
+        left = field_tighten(field_minus(x, p));
+        right = r;
+      } else if (step == LIFT_X) {
+        left = x;
+        right = coordinate(point, 2u, negate);
+      } else if (step == LIFT_Y) {
+        left = y;
+        right = coordinate(point, 3u, negate);
+      } else if (step == SCALE_ZZ) {
+        left = zz;
+        right = coordinate(point, 2u, negate);
+      } else {
+        left = zzz;
+        right = coordinate(point, 3u, negate);
       }
       let product = field_mul(field_loose(left), right);
-      if (step == LIFT_X) {
-        x = product;
-      } else if (step == LIFT_Y) {
-        y = product;
-      } else if (step == DIFFERENCE_X) {
+      if (step == DIFFERENCE_X) {
         p = field_tighten(field_minus(product, x));
       } else if (step == DIFFERENCE_Y) {
         r = field_tighten(field_minus(product, y));
         if (is_zero(p)) {
-          y = coordinate(point, 1u, negate);
-          if (!is_zero(r) || is_zero(y)) {
-            // opposite points, or a point of order 2 and itself
-            flags &= ~FINITE;
-            break;
-          }
-          x = coordinate(point, 0u, negate);
-          zz = field_one();
-          zzz = zz;
-          if (is_extended) {
-            zz = coordinate(point, 2u, negate);
-            zzz = coordinate(point, 3u, negate);
-          }
-          r = field_tighten(field_plus(y, y));
-          step = DOUBLE_SQUARE - 1u;
-          final_step = DOUBLE_NEXT_Y;
+          // the same point, its negative, or a point of order 2
+          doubles = is_zero(r) && !packed_is_zero(points[point + 1u]);
+          flags &= ~FINITE;
+          break;
         }
       } else if (step == SQUARE) {
         square = product;
-      } else if (step == CUBE || step == DOUBLE_SQUARE) {
+      } else if (step == CUBE) {
         p = product;
-      } else if (step == X_BY_SQUARE || step == DOUBLE_X) {
+      } else if (step == X_BY_SQUARE || step == LIFT_X) {
         x = product;
-      } else if (step == ZZ_BY_SQUARE || step == SCALE_ZZ || step == DOUBLE_ZZ) {
+      } else if (step == ZZ_BY_SQUARE || step == SCALE_ZZ) {
         zz = product;
-      } else if (step == ZZZ_BY_CUBE || step == SCALE_ZZZ || step == DOUBLE_ZZZ) {
+      } else if (step == ZZZ_BY_CUBE || step == SCALE_ZZZ) {
         zzz = product;
-      } else if (step == Y_BY_CUBE || step == DOUBLE_Y) {
+      } else if (step == Y_BY_CUBE || step == LIFT_Y) {
         y = product;
       } else if (step == NEXT_X) {
         p = field_minus_twice(field_tighten(field_minus(product, p)), x);
-      } else if (step == DOUBLE_NEXT_X) {
-        p = field_minus_twice(product, x);
-      } else if (step == NEXT_Y || step == DOUBLE_NEXT_Y) {
+      } else {
         y = field_tighten(field_minus(product, y));
         x = p;
-      } else if (step == DOUBLE_SLOPE) {
-        square = field_triple_plus(product, Tight({{zeroLimbs}}));
-{{#hasA}}
-      } else if (step == DOUBLE_A) {
-        square = field_tighten(field_plus(square, product));
-{{/hasA}}
-      } else {
-        // u³, and zz²
-        r = product;
       }
       if (step == final_step) {
         break;
       }
       step += 1u;
-{{^hasA}}
-      if (step == DOUBLE_ZZ_SQUARE) {
-        step = DOUBLE_ZZ;
+    }
+    // Doubles the point, in products of its own, because this is rare and the loop above is not.
+    if (doubles) {
+      flags |= FINITE;
+      x = coordinate(point, 0u, negate);
+      y = coordinate(point, 1u, negate);
+      zz = field_one();
+      zzz = zz;
+      if (is_extended) {
+        zz = coordinate(point, 2u, negate);
+        zzz = coordinate(point, 3u, negate);
       }
-{{/hasA}}
+      // with u = 2·y: u² in `square`, u³ in `p`, m = 3·x² + a·zz² in `r`
+      square = field_tighten(field_plus(y, y));
+      p = square;
+      r = Tight({{zeroLimbs}});
+      for (var turn = {{#hasA}}0u{{/hasA}}{{^hasA}}2u{{/hasA}}; turn < 11u + (config.level >> 31u); turn++) {
+        var left = square;
+        var right = p;
+        if (turn == 0u) {
+          left = zz;
+          right = zz;
+        } else if (turn == 1u) {
+          left = r;
+          right = Tight({{aLimbs}});
+        } else if (turn == 4u) {
+          left = y;
+        } else if (turn == 5u) {
+          left = zzz;
+        } else if (turn == 6u) {
+          left = x;
+          right = x;
+        } else if (turn == 7u) {
+          right = x;
+        } else if (turn == 8u) {
+          right = zz;
+        } else if (turn == 9u) {
+          left = r;
+          right = r;
+        } else if (turn == 10u) {
+          left = field_tighten(field_minus(x, p));
+          right = r;
+        }
+        let product = field_mul(field_loose(left), right);
+        if (turn < 2u) {
+          r = product;
+        } else if (turn == 2u) {
+          square = product;
+        } else if (turn == 3u) {
+          p = product;
+        } else if (turn == 4u) {
+          y = product;
+        } else if (turn == 5u) {
+          zzz = product;
+        } else if (turn == 6u) {
+          r = field_triple_plus(product, r);
+        } else if (turn == 7u) {
+          x = product;
+        } else if (turn == 8u) {
+          zz = product;
+        } else if (turn == 9u) {
+          p = field_minus_twice(product, x);
+        } else {
+          y = field_tighten(field_minus(product, y));
+          x = p;
+        }
+      }
     }
   }
   atomicAdd(&chain[config.checksum], checksum);

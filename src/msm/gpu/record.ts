@@ -1,33 +1,15 @@
 /** Records the commands of a job: the stages of each batch in order. */
-import { type Command, type Dispatch, RESULT, type Slice } from '../../shaders/commands.js';
+import type { Command, Slice } from '../../shaders/commands.js';
 import { groupsFor } from '../../shaders/limits.js';
-import { type Accounts, accountsOf, type GroupAccounts } from '../plan/accounts.js';
-import type { Plan, ScratchName } from '../plan/plan.js';
-import type { Batch, Job, OwnName } from '../plan/schedule.js';
+import { type Accounts, accountsOf } from '../plan/accounts.js';
+import type { Plan } from '../plan/plan.js';
+import type { Batch, Job } from '../plan/schedule.js';
 import { DECOMPOSE_THREADS, DecomposeConfig } from '../stages/decompose.js';
-import { ENTRY_WORDS } from '../stages/entry.js';
 import type { Kernels } from '../stages/kernels.js';
-import { LEVEL_DISPATCH_OFFSET, Level } from '../stages/level.js';
-import { NORMALIZE_THREADS, NormalizeConfig } from '../stages/normalize.js';
 import { PartitionConfig } from '../stages/partition.js';
-import { REDUCE_THREADS, ReduceConfig } from '../stages/reduce.js';
 import { SortConfig } from '../stages/sort.js';
-import { WalkConfig } from '../stages/walk.js';
-import { WalkXyzzConfig } from '../stages/walk-xyzz.js';
-
-/** Returns a slice of a scratch buffer. */
-const scratch = (buffer: ScratchName, offset?: number, size?: number): Slice => ({
-  buffer,
-  ...(offset === undefined ? {} : { offset }),
-  ...(size === undefined ? {} : { size }),
-});
-
-/** A group of windows, [first, first + count), that is sorted and walked at once. */
-interface WindowGroup {
-  readonly accounts: GroupAccounts;
-  readonly first: number;
-  readonly count: number;
-}
+import { ownSlice, scratch, sortBuffer, type WindowGroup } from './record-buffers.js';
+import { recordReduce, recordWalk } from './record-walks.js';
 
 const windowGroups = ({ windows, windowsPerGroup }: Plan, { groups }: Accounts): WindowGroup[] =>
   groups.map((accounts, i) => {
@@ -68,13 +50,6 @@ const recordBatch = (kernels: Kernels, batch: Batch, bases: Slice): Command[] =>
   ];
 };
 
-/** Returns a batch's slice of a buffer that all batches share. */
-const ownSlice = ({ plan, at }: Batch, buffer: Exclude<OwnName, 'accounts'>): Slice => ({
-  buffer: buffer === 'bitSums' ? RESULT : buffer,
-  offset: at[buffer],
-  size: plan.scratch[buffer],
-});
-
 /** Returns the number of entries of a window row. */
 const rowLengthOf = ({ plan, n }: Batch): number => n * plan.blocks;
 
@@ -109,12 +84,6 @@ const recordDecompose = (kernels: Kernels, batch: Batch, group: WindowGroup): Co
     },
   ];
 };
-
-/**
- * Returns the buffer that a sort pass reads. A pass writes the buffer of the next pass; the last
- * pass writes the sorted stream.
- */
-const sortBuffer = (pass: number): ScratchName => (pass % 2 === 0 ? 'entriesA' : 'entriesB');
 
 const recordSort = (kernels: Kernels, batch: Batch, group: WindowGroup): Command[] => {
   const { plan } = batch;
@@ -183,142 +152,5 @@ const recordPartition = (kernels: Kernels, batch: Batch, group: WindowGroup): Co
       bindings: { totals: scratch('totals'), levels: scratch('levels') },
       groups: [1, 1],
     },
-  ];
-};
-
-const levelDispatch = (level: number): Slice => scratch('levels', level * Level.byteLength + LEVEL_DISPATCH_OFFSET, 12);
-
-/** Returns the kernel and the config of a walk in the coordinates of the plan. */
-const walkIn = (
-  kernels: Kernels,
-  { tuning, instrument }: Plan,
-  { read_back, ...config }: Parameters<typeof WalkConfig.pack>[0],
-  readsBases: boolean,
-): Pick<Dispatch, 'kernel' | 'config'> => {
-  const shape = { threads: tuning.walkerThreadsPerWorkgroup, instrumented: instrument !== undefined };
-  return tuning.walkerCoordinates === 'xyzz'
-    ? { kernel: kernels.walkXyzz(shape), config: WalkXyzzConfig.pack({ ...config, extended: readsBases ? 0 : 1 }) }
-    : {
-        kernel: kernels.walk({ ...shape, prefixMemory: tuning.walkerPrefixMemory, slots: tuning.walkerSlots }),
-        config: WalkConfig.pack({ ...config, read_back }),
-      };
-};
-
-/**
- * Records one walk over a stream of entries.
- *
- * @param to buffers that receive the carries and their partial sums
- */
-const recordOneWalk = (
-  kernels: Kernels,
-  plan: Plan,
-  phase: 'walk' | 'combine' | 'reduce',
-  config: Parameters<typeof WalkConfig.pack>[0],
-  to: 'A' | 'B',
-  buffers: Readonly<Record<'stream' | 'points' | 'sums', Slice>>,
-): Command => ({
-  kind: 'dispatch',
-  phase,
-  ...walkIn(kernels, plan, config, phase === 'walk'),
-  bindings: {
-    ...buffers,
-    levels: scratch('levels'),
-    carries: scratch(`carries${to}`),
-    partials: scratch(`partials${to}`),
-  },
-  groups: levelDispatch(config.level),
-});
-
-/**
- * Records the walk over the sorted stream, and combine: the same walk over the carries of the level
- * before, until one task is left.
- */
-const recordWalk = (
-  kernels: Kernels,
-  { plan }: Batch,
-  { accounts: { checksum } }: WindowGroup,
-  { finitePoints }: Accounts,
-  bases: Slice,
-): Command[] => {
-  // reduce adds each bucket to one sum by its high bits and to one by its low bits
-  const accounts = { checksum, finite_points: finitePoints, per_sum: 2, per_point: 0, read_back: 0 };
-  return plan.levelTasks.map((_, level) => {
-    const to = level % 2 === 0 ? 'A' : 'B';
-    const from = to === 'A' ? 'B' : 'A';
-    const isFirst = level === 0;
-    return recordOneWalk(kernels, plan, isFirst ? 'walk' : 'combine', { level, ...accounts }, to, {
-      stream: scratch(isFirst ? sortBuffer(plan.sortPasses.length) : `carries${from}`),
-      points: isFirst ? bases : scratch(`partials${from}`),
-      sums: scratch('buckets'),
-    });
-  });
-};
-
-/** Records the conversion of the last sums to affine coordinates, for the host. */
-const recordNormalize = (kernels: Kernels, batch: Batch, extended: Slice, readBack: number): Command => {
-  const { bitSums } = batch.plan.reduce;
-  return {
-    kind: 'dispatch',
-    phase: 'reduce',
-    kernel: kernels.normalize(),
-    config: NormalizeConfig.pack({ sums: bitSums, read_back: readBack }),
-    bindings: { extended, sums: ownSlice(batch, 'bitSums') },
-    groups: groupsFor(bitSums, NORMALIZE_THREADS),
-  };
-};
-
-/** −1 modulo 2^32. */
-const MINUS_ONE = 0xffffffff;
-
-const recordReduce = (
-  kernels: Kernels,
-  batch: Batch,
-  { reduce: { entries, checksum }, finitePoints, readBack }: Accounts,
-): Command[] => {
-  const { plan } = batch;
-  const accounts = { checksum, finite_points: finitePoints, per_sum: 0 };
-  const { reduce } = plan;
-  const streams = {
-    split: scratch('entriesA'),
-    bits: scratch('entriesB'),
-    fold: scratch('entriesB', 4 * ENTRY_WORDS * reduce.foldFirst),
-  };
-  const sumsOf = (walk: number): Slice => scratch(walk % 2 === 0 ? 'splitSums' : 'foldSums');
-  const last = reduce.walks.length - 1;
-  const isExtended = plan.tuning.walkerCoordinates === 'xyzz';
-  return [
-    {
-      kind: 'dispatch',
-      phase: 'reduce',
-      kernel: kernels.reduce(),
-      config: ReduceConfig.pack({
-        high_bits: reduce.highBits,
-        low_bits: reduce.lowBits,
-        split_entries: reduce.splitEntries,
-        split_run_bits: reduce.splitRunBits,
-        split_folds: reduce.splitFolds,
-        bits_entries: reduce.bitsEntries,
-        bits_run_bits: reduce.bitsRunBits,
-        bits_folds: reduce.bitsFolds,
-        fold_entries: reduce.foldEntries,
-        fold_first: reduce.foldFirst,
-        fold_bits: reduce.foldBits,
-        entries_account: entries,
-      }),
-      // the sort needs these buffers no more
-      bindings: { split: scratch('entriesA'), bits: scratch('entriesB') },
-      groups: groupsFor(Math.max(reduce.splitEntries, reduce.bitsEntries, reduce.foldEntries), REDUCE_THREADS),
-    },
-    ...reduce.walks.map(({ stream }, i) => {
-      const [isFirst, isLast] = [i === 0, i === last];
-      const level = plan.levelTasks.length + i;
-      const counted = { per_point: isFirst ? MINUS_ONE : 0, read_back: isLast ? readBack : 0 };
-      return recordOneWalk(kernels, plan, 'reduce', { level, ...accounts, ...counted }, 'A', {
-        stream: streams[stream],
-        points: isFirst ? scratch('buckets') : sumsOf(i - 1),
-        sums: isLast && !isExtended ? ownSlice(batch, 'bitSums') : sumsOf(i),
-      });
-    }),
-    ...(isExtended ? [recordNormalize(kernels, batch, sumsOf(last), readBack)] : []),
   ];
 };

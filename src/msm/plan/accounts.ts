@@ -42,7 +42,7 @@ interface Counted {
 /** Words in front of the accounts, for the findings of an instrument. */
 const findingsWords = (plan: Counted): number => plan.instrument?.findingsWords(walksOf(plan)) ?? 0;
 
-/** Returns the number of walks of a plan: over a sorted stream, its partial sums, and in the reduction. */
+/** Returns the number of walks: over a stream and its partial sums, and in the reduction. */
 export const walksOf = ({ levelTasks, reduce }: Pick<Counted, 'levelTasks' | 'reduce'>): number =>
   levelTasks.length + reduce.walks.length;
 

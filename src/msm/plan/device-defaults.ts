@@ -1,5 +1,5 @@
 import type { Tuning } from '../../api/tuning.js';
-import type { FieldProduct } from '../../field/modulus.js';
+import type { Degree, FieldProduct } from '../../field/modulus.js';
 import type { ClassKnobs } from './device-profiles.js';
 
 /** Properties of a device that the defaults of the knobs depend on. */
@@ -57,14 +57,22 @@ export const fieldProductOf = (device: Pick<DeviceProfile, 'product'>, overrides
 /** Knobs whose defaults depend on the device alone. */
 type DeviceKnobs = Omit<Tuning, 'windowBits'>;
 
-/** Returns the defaults of the knobs on a device. */
-export const deviceDefaults = (device: DeviceProfile): DeviceKnobs => ({
-  walkerPrefixMemory: 'private',
-  ...device.knobs,
-  additionsPerSubmit: defaultAdditionsPerSubmit(device),
-  fieldProduct: device.product,
-  cpuBelow: null,
-  cpuDistribution: 'dynamic',
-  cpuChunk: 0,
-  cpuArithmetic: 'auto',
-});
+/**
+ * Returns the defaults of the knobs on a device.
+ *
+ * @param degree degree of the field of coordinates over F_p
+ */
+export const deviceDefaults = (device: DeviceProfile, degree: Degree = 1): DeviceKnobs => {
+  const { pairs, ...knobs } = device.knobs;
+  return {
+    walkerPrefixMemory: 'private',
+    ...knobs,
+    ...(degree === 2 ? pairs : {}),
+    additionsPerSubmit: defaultAdditionsPerSubmit(device),
+    fieldProduct: device.product,
+    cpuBelow: null,
+    cpuDistribution: 'dynamic',
+    cpuChunk: 0,
+    cpuArithmetic: 'auto',
+  };
+};

@@ -20,6 +20,8 @@ export type ClassKnobs = Pick<
 > & {
   /** null: derived from the measured rate of the device. */
   readonly additionsPerSubmit: number | null;
+  /** Other defaults for coordinates that are pairs. */
+  readonly pairs?: Partial<Tuning>;
 };
 
 /** A GPU wants tens of thousands of threads, and slots cost it registers and cache. */
@@ -38,15 +40,19 @@ export const gpuKnobs: ClassKnobs = {
 
 /**
  * Large desktop GPUs have 384 to 528 schedulers, and a walk with one warp on each waits half of the
- * time. With 8 slots 2^18 tasks are 1,024 warps. Small walks take one warp for each scheduler
- * before they share inversions, and short tasks: an H200 is the faster for both
- * (docs/reference/performance.md).
+ * time. Extended coordinates let a thread wait for products alone: on an H200 prototypes add 1.7
+ * times as many points with 2^18 tasks as affine slots do, and 3.4 times with 2^16
+ * (docs/contributing/decisions/15-coordinates-of-the-walk.md). Sums of pairs would spill, so G2
+ * keeps slots, of which 8 with 2^18 tasks are 1,024 warps. Tasks are short, and small walks of
+ * slots take one warp for each scheduler before they share inversions: an H200 is the faster for
+ * both (docs/reference/performance.md).
  */
 export const wideKnobs: ClassKnobs = {
   ...gpuKnobs,
-  walkerTasks: 2 ** 18,
+  walkerCoordinates: 'xyzz',
   walkerEntriesPerTask: 16,
   walkerLeastThreads: 2 ** 14,
+  pairs: { walkerCoordinates: 'affine', walkerTasks: 2 ** 18 },
 };
 
 /**
@@ -112,7 +118,7 @@ const named =
 
 const bytesProduct = { product: 'dot4', feature: 'packed_4x8_integer_dot_product' } as const;
 const amd = { fixedMs: 4, digitNs: 3, trust: 'known', knobs: wideKnobs, isWide: true } as const;
-const nvidia = { ...amd, padded: ['program', 'tables'] } as const;
+const nvidia = { ...amd, product: 'fma', padded: ['program', 'tables'] } as const;
 // with its array in registers run_program takes up to twice the instructions
 // (docs/reference/chips.md)
 const known = { trust: 'known', knobs: gpuKnobs, padded: ['program'] } as const;
@@ -124,11 +130,12 @@ const software = { fixedMs: 20, digitNs: 600, trust: 'software', knobs: software
 /**
  * The classes of adapters; the first that matches counts.
  *
- * Products of bytes are the fastest on NVIDIA since Pascal, RDNA since 2 and Adreno since 7xx.
- * Chips of Intel have the instruction as well, but too few registers. Drivers also announce the
- * feature on chips without the instruction, where such a product takes several times as long as any
- * other. Products by floats are the fastest on Apple and older Adrenos, where a multiplication of
- * 32 bits takes as long as three or four of floats. SwiftShader compiles a shift of a vector lane
+ * Products of bytes are the fastest on RDNA since 2 and Adreno since 7xx. Chips of Intel have the
+ * instruction as well, but too few registers. Drivers also announce the feature on chips without
+ * the instruction, where such a product takes several times as long as any other. Products by
+ * floats are the fastest on Apple and older Adrenos, where a multiplication of 32 bits takes as
+ * long as three or four of floats, and on NVIDIA: on an H200 the walk in extended coordinates adds
+ * 1.3 times as many points with them as with bytes. SwiftShader compiles a shift of a vector lane
  * by lane, and only signed products do without shifts (docs/reference/performance.md).
  *
  * The times come from published results for 2^20 points (183 ms on an Apple M4 Pro, 704 ms on an
@@ -142,9 +149,7 @@ const classes: readonly DeviceClass[] = [
     ...software,
   },
   { matches: (adapter) => adapter.software === true, product: 'unsigned', ...software },
-  // Dawn has no name for the architecture of the newest chips, such as Hopper
-  { matches: named(/^nvidia (?!fermi|kepler|maxwell)/), ...bytesProduct, ...nvidia },
-  { matches: named(/^nvidia /), product: 'unsigned', ...nvidia },
+  { matches: named(/^nvidia /), ...nvidia },
   { matches: named(/^amd rdna-[2-9]/), ...bytesProduct, ...amd },
   { matches: named(/^amd /), product: 'unsigned', ...amd },
   { matches: named(/^apple /), product: 'fma', ...apple },

@@ -22,7 +22,7 @@ export interface Knobs extends Partial<Tuning> {
  */
 export const resolveTuning = (load: Workload, curve: CurveContext, device: DeviceProfile, overrides: Knobs): Tuning => {
   const { instrument: _, ...set } = given(overrides);
-  const fixed = { ...deviceDefaults(device), ...set };
+  const fixed = { ...deviceDefaults(device, curve.coordinates.degree), ...set };
   const wanted: Tuning = { windowBits: defaultWindowBits(load, fixed.additionsPerSubmit), ...fixed };
   const tuning: Tuning = {
     ...wanted,

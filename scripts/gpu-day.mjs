@@ -27,7 +27,7 @@ import { steps } from './gpu-day/steps.mjs';
  */
 
 export const command = {
-  usage: `Runs all checks and measurements on a GPU: self-test, correctness and sizes up to 2^20, tasks and slots, products,
+  usage: `Runs all checks and measurements on a GPU: self-test, correctness and sizes up to 2^20, coordinates and tasks, products,
 prefix memory, calibration, field arithmetic, targets. Writes gpu-day.json (every row) and gpu-day.md (a summary).
 
 usage: npm run bench -- gpu-day [options]`,

@@ -36,9 +36,16 @@ export const steps = [
     mostS: 120,
   },
   {
-    name: 'tasks and slots',
+    name: 'coordinates',
+    about: 'extended against affine sums in the walk',
+    args: words('run --logn 16,18 --reps 7 --walkercoords affine,xyzz --fieldproduct dot4,fma'),
+    quick: words('run --logn 10 --reps 2 --walkercoords affine,xyzz'),
+    mostS: 90,
+  },
+  {
+    name: 'tasks',
     about: 'how many threads the chip has room for',
-    args: words('run --logn 18 --reps 5 --walkertasks 65536,131072,262144,524288 --walkers 4,8,16'),
+    args: words('run --logn 18 --reps 5 --walkertasks 65536,131072,262144,524288 --walkerentries 8,16,32'),
     quick: words('run --logn 10 --reps 2 --walkertasks 2048,4096'),
     mostS: 90,
   },

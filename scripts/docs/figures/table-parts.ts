@@ -92,19 +92,23 @@ export const grid = (
     ],
   );
 
-/** Returns a table of figures by their ids, with a name for each. */
+/** Returns a table of figures by their ids, with a name for each line. */
 export const list = (
   figures: Figures,
-  head: readonly [string, string],
-  lines: readonly (readonly [name: string, id: string])[],
+  head: readonly string[],
+  lines: readonly (readonly [name: string, ...ids: string[]])[],
 ): string =>
   withSources(
     figures,
     table(
       head,
-      lines.map(([name, id]) => [name, figures.text(id)]),
+      lines.map(([name, ...ids]) => [name, ...ids.map((id) => figures.text(id))]),
     ),
-    [...new Set(lines.flatMap(([, id]) => figures.sourcesOf(figures.find(id)).map(({ file }) => file)))],
+    [
+      ...new Set(
+        lines.flatMap(([, ...ids]) => ids.flatMap((id) => figures.sourcesOf(figures.find(id)).map(({ file }) => file))),
+      ),
+    ],
   );
 
 const digits = (ratio: number): string => ratio.toFixed(ratio < 0.1 ? 3 : 2);

@@ -4,8 +4,6 @@ import { readExperiments } from './experiments.js';
 import type { Figures } from './measured.js';
 import { grid, list, measurements, power, ratioText, sourceOf } from './table-parts.js';
 
-const notMeasured = 'not measured';
-
 /** Returns the sizes, callers and so on for which a figure exists: `cpu-g1-12-ms` has 12. */
 const valuesOf = (figures: Figures, pattern: RegExp): number[] => [
   ...new Set(figures.all.flatMap(({ id }) => pattern.exec(id)?.[1] ?? []).map(Number)),
@@ -13,23 +11,15 @@ const valuesOf = (figures: Figures, pattern: RegExp): number[] => [
 
 const provers = (figures: Figures): string => {
   const systems = { groth16: 'Groth16', plonk: 'PLONK', fflonk: 'FFLONK' };
-  const cell = (id: string): string => (figures.has(id) ? figures.text(id) : notMeasured);
-  const ratio = (id: string): string => (figures.has(id) ? figures.text(id, 'faster and interval') : notMeasured);
+  const cell = (id: string): string => (figures.has(id) ? figures.text(id) : '');
   return table(
-    [
-      'proof system',
-      'domain',
-      'share of MSMs in snarkjs alone',
-      'total time, CPU',
-      'total time, beside a software GPU',
-    ],
+    ['proof system', 'domain', 'snarkjs', 'with the library’s MSMs', 'whole proof by the library', ''],
     Object.entries(systems).flatMap(([system, title]) =>
-      [12, 14]
-        .filter((logn) => figures.has(`proof-${system}-${logn}-cpu`) || figures.has(`proof-${system}-${logn}-auto`))
-        .map((logn) => {
-          const id = `proof-${system}-${logn}`;
-          return [title, power(logn), cell(`${id}-share`), ratio(`${id}-cpu`), ratio(`${id}-auto`)];
-        }),
+      valuesOf(figures, new RegExp(`^proof-${system}-(\\d+)-snarkjs-ms$`)).map((logn) => {
+        const id = `proof-${system}-${logn}`;
+        const measured = ['snarkjs-ms', 'hooks', 'whole-ms', 'whole'].map((what) => cell(`${id}-${what}`));
+        return [title, power(logn), ...measured];
+      }),
     ),
   );
 };
@@ -82,6 +72,25 @@ export const tables: Readonly<Record<string, (figures: Figures) => string>> = {
   experiments,
   cpu: (figures) => besideFfjavascript(figures, 'cpu'),
   'cpu-fma': (figures) => besideFfjavascript(figures, 'fma'),
+  runtimes: (figures) =>
+    list(
+      figures,
+      ['BN254 G1, 2^16, one thread', 'total time', 'beside ffjavascript'],
+      [
+        ['Node 24', 'runtime-node24-16-ms', 'runtime-node24-16'],
+        ['Deno', 'runtime-deno-16-ms', 'runtime-deno-16'],
+        ['Bun', 'runtime-bun-16-ms', 'runtime-bun-16'],
+        ['Node 20', 'runtime-node20-16-ms', 'runtime-node20-16'],
+      ],
+    ),
+  transforms: (figures) =>
+    grid(figures, 'n', valuesOf(figures, /^ntt-(\d+)-natural-ms$/), [
+      ['natural to natural', (n) => `ntt-${n}-natural-ms`],
+      ['natural to reversed', (n) => `ntt-${n}-natural-reversed-ms`],
+      ['reversed to natural', (n) => `ntt-${n}-reversed-natural-ms`],
+      ['ffjavascript', (n) => `ntt-${n}-peer-ms`],
+      ['ours, natural to natural', (n) => `ntt-${n}-ratio`],
+    ]),
   'cpu-threads': (figures) =>
     grid(
       figures,

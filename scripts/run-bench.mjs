@@ -6,6 +6,12 @@ import { closeGpu, openGpu } from './adapter/open-gpu.mjs';
 import { commit, openLibrary } from './builds.mjs';
 import { progress } from './command-line.mjs';
 
+/** Returns the runtime with its version. Deno and Bun also tell a version of Node. */
+const runtimeName = () => {
+  const { deno, bun } = process.versions;
+  return deno ? `Deno ${deno}` : bun ? `Bun ${bun}` : `Node ${process.version}`;
+};
+
 /** Dawn rounds GPU times to 100 µs, which is more than some phases of a fast GPU take. */
 const EXACT_TIMES = ['disable-dawn-features=timestamp_quantization'];
 
@@ -49,7 +55,7 @@ export async function runBench({ Run, startBench, formatProgress }, knobs, query
       return process.memoryUsage.rss();
     },
     facts: {
-      runtime: `Node ${process.version}`,
+      runtime: runtimeName(),
       os: `${type()} ${release()} ${machine()}`,
       userAgent: null,
       commit: commit(),

@@ -7,7 +7,7 @@ import { blocks } from '../../scripts/docs/blocks/figures.js';
 import { readExperiments } from '../../scripts/docs/figures/experiments.js';
 import { formatRange, formats } from '../../scripts/docs/figures/format.js';
 import { Figures } from '../../scripts/docs/figures/measured.js';
-import { rowFiles, rowsIn } from '../../scripts/docs/figures/rows.js';
+import { rowFiles, rowsIn, valueAt } from '../../scripts/docs/figures/rows.js';
 import { type Figure, readFigures } from '../../scripts/docs/figures/schema.js';
 import { tables } from '../../scripts/docs/figures/tables.js';
 import { renew } from '../../scripts/docs/markers.js';
@@ -54,11 +54,14 @@ describe('the figures of dev/results', () => {
     expect(Object.keys(figures.files).filter((file) => !rowFiles().includes(file))).toEqual([]);
   });
 
-  test('say which is the newer of two that one command measured', () => {
+  test('say which is the newer of two that one command measured in one runtime', () => {
     const keyOf = (each: Figure): string =>
       figures
         .sourcesOf(each)
-        .map(({ file, where, value }) => JSON.stringify([rowsIn(file)[0]?.query ?? file, where, value]))
+        .map(({ file, where, value }) => {
+          const [first = {}] = rowsIn(file);
+          return JSON.stringify([first.query ?? file, valueAt(first, 'environment.runtime'), where, value]);
+        })
         .join();
     const current = figures.all.filter((each) => !('range' in each) && each.supersededBy === undefined);
     for (const each of current) {
@@ -77,7 +80,7 @@ describe('the figures of dev/results', () => {
     expect(new Set(renew(page, texts).names)).toEqual(
       new Set([
         ...Object.keys(tables).map((name) => `table:${name}`),
-        ...['figure:cpu-to-ffjavascript', 'figure:fma-to-ffjavascript'],
+        ...['figure:cpu-to-ffjavascript', 'figure:fma-to-ffjavascript', 'figure:two-threads-16'],
       ]),
     );
   });

@@ -20,8 +20,8 @@ export interface Setting {
   readonly tuning: Partial<Tuning>;
   /** Multiples of each point that the bases hold. */
   readonly precompute: number;
-  /** Largest scratch in bytes. */
-  readonly memoryBudget: number;
+  /** Largest scratch in bytes; null for the library's default. */
+  readonly memoryBudget: number | null;
   readonly verify: boolean;
   /** True to check the output of every stage on the GPU (dev/checks). */
   readonly checks: boolean;
@@ -133,7 +133,7 @@ const otherKnobs = {
   },
   budget: {
     label: 'Memory budget, MiB',
-    help: 'Largest scratch of the engine; an MSM that needs more is split. Default 256.',
+    help: 'Largest scratch of the engine; an MSM that needs more is split. Default: 256, or 512 on NVIDIA and AMD.',
     range: [1, 65_536],
   },
   verify: {
@@ -163,8 +163,6 @@ export const engineKnobs: Readonly<Record<string, EngineKnob>> = {
   ...Object.fromEntries(Object.values(tuningKnobs).map((knob) => [knob.name, knob])),
   ...otherKnobs,
 };
-
-const DEFAULT_BUDGET_MIB = 256;
 
 /** Returns whether a knob is a flag, which is on if given without a value. */
 export const isFlag = (name: string): boolean => {
@@ -234,7 +232,7 @@ export function makeSetting(values: ReadonlyMap<string, string>): Setting {
     name: set.length === 0 ? 'defaults' : set.map(([name, text]) => `${name}=${text}`).join(', '),
     tuning: parsed.has('backend') ? tuning : { cpuBelow: 0, ...tuning },
     precompute: (parsed.get('precompute') as number | undefined) ?? 1,
-    memoryBudget: 2 ** 20 * ((parsed.get('budget') as number | undefined) ?? DEFAULT_BUDGET_MIB),
+    memoryBudget: parsed.has('budget') ? 2 ** 20 * (parsed.get('budget') as number) : null,
     verify: (parsed.get('verify') as boolean | undefined) ?? false,
     checks,
     backend: (parsed.get('backend') as Backend | undefined) ?? null,

@@ -1,4 +1,5 @@
 /** Default values of the knobs, as placeholders of the form. */
+import { defaultBudget } from '../../src/msm/plan/device-profiles.js';
 import type { Mode } from '../bench/modes.js';
 import { knobText, runKnobs } from '../bench/run-knobs.js';
 import { makeSetting } from '../bench/settings.js';
@@ -9,12 +10,12 @@ type Defaults = Readonly<Record<string, string>>;
 export const defaultsOf = (mode: Mode): Defaults =>
   Object.fromEntries(Object.keys(runKnobs).map((name) => [name, knobText(mode, name).unset]));
 
-const { precompute, memoryBudget, verify, checks, tuning } = makeSetting(new Map());
+const { precompute, verify, checks, tuning } = makeSetting(new Map());
 
 /** Defaults of the engine's knobs by name. The engine chooses the others by size and device. */
 export const engineDefaults: Defaults = {
   precompute: String(precompute),
-  budget: String(memoryBudget / 2 ** 20),
+  budget: String(defaultBudget(false) / 2 ** 20),
   verify: String(Number(verify)),
   checks: String(Number(checks)),
   backend: 'gpu',

@@ -13,9 +13,6 @@ import { ownOptions } from '../own-options.js';
 import { threadsHere } from '../threads/platform.js';
 import type { MsmEngineOptions, OtherOptions } from './options.js';
 
-/** Default of `memoryBudget`, in bytes. */
-const DEFAULT_BUDGET = 256 * 2 ** 20;
-
 /** `Sharing` with its defaults. */
 export type SharingSettings = Required<Omit<Sharing, 'yieldWhile'>> & Pick<Sharing, 'yieldWhile'>;
 
@@ -40,12 +37,12 @@ export const readSharing = (given: Sharing): SharingSettings => {
   return { overlap, merge, keep, sidePool, throttle, ...(yieldWhile && { yieldWhile }) };
 };
 
-/** Reads `memoryBudget` and `deviceBudget`. */
+/** Reads `memoryBudget`, null for the default of the device, and `deviceBudget`. */
 export const readBudgets = (
   options: OtherOptions,
-): { readonly memoryBudget: number; readonly deviceBudget: number } => {
-  const { memoryBudget = DEFAULT_BUDGET, deviceBudget = Number.POSITIVE_INFINITY } = options;
-  if (!(Number.isInteger(memoryBudget) && memoryBudget > 0)) {
+): { readonly memoryBudget: number | null; readonly deviceBudget: number } => {
+  const { memoryBudget = null, deviceBudget = Number.POSITIVE_INFINITY } = options;
+  if (memoryBudget !== null && !(Number.isInteger(memoryBudget) && memoryBudget > 0)) {
     throw badArgument(`memoryBudget must be a positive integer of bytes, got ${show(memoryBudget)}`);
   }
   if (!(typeof deviceBudget === 'number' && deviceBudget > 0)) {

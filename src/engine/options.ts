@@ -73,7 +73,7 @@ export interface MsmEngineOptions<Of extends Coordinate = bigint> {
   /**
    * Limit on the scratch of the engine in bytes, without bases; larger MSMs run in chunks.
    *
-   * @defaultValue 256 MiB
+   * @defaultValue 256 MiB; 512 MiB on NVIDIA and AMD
    */
   readonly memoryBudget?: number;
   /**

@@ -6,6 +6,7 @@ import { membersOf } from '../../scripts/docs/declarations.js';
 import { renew } from '../../scripts/docs/markers.js';
 import { renewPages, reportLines } from '../../scripts/docs/pages.js';
 import { readBudgets, readComputing, readSharing } from '../../src/engine/option-groups.js';
+import { defaultBudget } from '../../src/msm/plan/device-profiles.js';
 import { inProject } from '../support/run-script.js';
 
 const blocks = new Map([
@@ -74,7 +75,9 @@ describe('a default in a docstring', () => {
     for (const [name, value] of Object.entries({ ...computing, selfTest }))
       expect(stated.get(name)).toBe(`\`${value}\``);
     const { memoryBudget, deviceBudget } = readBudgets({});
-    expect(stated.get('memoryBudget')).toBe(`${memoryBudget / 2 ** 20} MiB`);
+    expect(memoryBudget).toBeNull();
+    const [usual, wide] = [false, true].map((isWide) => defaultBudget(isWide) / 2 ** 20);
+    expect(stated.get('memoryBudget')).toBe(`${usual} MiB; ${wide} MiB on NVIDIA and AMD`);
     expect([deviceBudget, stated.get('deviceBudget')]).toEqual([Number.POSITIVE_INFINITY, 'no limit']);
   });
 

@@ -6,7 +6,7 @@
 import { bn254 } from '../../src/curves/bn254.js';
 import { type CurveContext, curveContext } from '../../src/curves/curve.js';
 import { divstepConstants } from '../../src/field/divsteps.js';
-import { deviceClassOf } from '../../src/msm/plan/device-profiles.js';
+import { defaultBudget, deviceClassOf } from '../../src/msm/plan/device-profiles.js';
 import type { Plan } from '../../src/msm/plan/plan.js';
 import { planMsm } from '../../src/msm/plan/planner.js';
 import { fullWorkload } from '../../src/msm/plan/workload.js';
@@ -135,7 +135,7 @@ export const planFor = (curve: CurveContext, vendor: string, architecture: strin
     fullWorkload(n, curve),
     curve,
     { ...portable, knobs, isWide, product, additionsPerMs: FAST },
-    2 ** 28,
+    defaultBudget(isWide === true),
     {},
   );
 };

@@ -172,6 +172,12 @@ export const deviceClassOf = (adapter: Described): DeviceClass =>
   classes.find(({ matches }) => matches(adapter)) ?? unknown;
 
 /**
+ * Returns the scratch that an engine may take by default, in bytes. On a large GPU 2^20 scalars of
+ * BN254 fit it in one group of windows.
+ */
+export const defaultBudget = (isWide: boolean): number => (isWide ? 2 ** 29 : 2 ** 28);
+
+/**
  * Returns the product that an adapter computes fastest.
  *
  * @param hasDot4 whether WGSL has `packed_4x8_integer_dot_product` here

@@ -4,6 +4,8 @@
 import type { Priority } from '../../../../src/api/calls.js';
 import type { Bases } from '../../../../src/api/handles.js';
 import type { EngineEvent, Sharing } from '../../../../src/api/sharing.js';
+import { describeAdapter } from '../../../../src/gpu/device.js';
+import { defaultBudget, deviceClassOf } from '../../../../src/msm/plan/device-profiles.js';
 import { engineIn } from '../../../cases/engine-in.js';
 import { gotExpected, samePoint } from '../../../oracle/known-bases.js';
 import type { BenchSetup } from '../../bench-setup.js';
@@ -25,7 +27,9 @@ export async function openSubject(
   sharing: Sharing,
 ) {
   const setting = knobs.settings[0] as Setting;
-  const { memoryBudget, tuning, backend, workers } = setting;
+  const { tuning, backend, workers } = setting;
+  const { isWide = false } = deviceClassOf(describeAdapter(bench.device?.adapterInfo));
+  const memoryBudget = setting.memoryBudget ?? defaultBudget(isWide);
   const { createMsmEngine } = await bench.library(setting);
   const events: EngineEvent[] = [];
   const scratch = { most: 0, now: (): number => 0 };

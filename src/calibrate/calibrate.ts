@@ -126,8 +126,10 @@ export const calibrate = async (device: GPUDevice, options: CalibrateOptions = {
     const problem = adapter.software ? makeProblem(curve, LEAST_SIZE) : await chooseProblem(device, curve, tried);
     found = await search({
       prepare: (tuning) => prepare(device, curve, tuning, problem),
-      // SwiftShader expands dot products into code that may crash its compiler
-      offers: ({ fieldProduct }) => !adapter.software || fieldProduct !== 'dot4',
+      // SwiftShader expands dot products into code that may crash its compiler, and executes all
+      // branches of a walk in extended coordinates in every step
+      offers: ({ fieldProduct, walkerCoordinates }) =>
+        !adapter.software || (fieldProduct !== 'dot4' && walkerCoordinates === undefined),
       budgetMs: BUDGET_MS,
       checkpoint,
       onProgress,

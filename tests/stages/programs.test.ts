@@ -233,7 +233,9 @@ describe('the membership test tells points of the group from other points of the
     tellsApart(name, group, 'signed', true),
   );
   test.each(tests)('%s %s, by the order', { tags: 'long' }, (name, group) => tellsApart(name, group, 'unsigned', true));
-  test.each(tests)('%s %s, dot4 products', { tags: 'long' }, (name, group) => tellsApart(name, group, 'dot4', false));
+  // products of bytes take 10 s to compile for long fields: each length is there once
+  const inBytes = tests.filter(([name, group]) => (name === 'bls12-381') === (group === 'g1'));
+  test.each(inBytes)('%s %s, dot4 products', { tags: 'long' }, (name, group) => tellsApart(name, group, 'dot4', false));
 
   test('the fast membership test is right: an endomorphism equals k in the group, and in no larger group', () => {
     const greatest = (a: bigint, b: bigint): bigint => (b === 0n ? a : greatest(b, a % b));

@@ -187,7 +187,7 @@ const engineOn = (
   options: Partial<MsmEngineOptions> = {},
 ): Promise<MsmEngine> => createMsmEngine({ curve: 'bn254', device, tuning: { ...quick, ...tuning }, ...options });
 
-/** An MSM on a field whose kernels compile in no time, where the field is not what a test is about. */
+/** An MSM on a field whose kernels compile in no time, for tests that are not about the field. */
 const small = smallCase(40);
 const onSmallCurve = { curve: smallCurve } as const;
 

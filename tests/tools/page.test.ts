@@ -51,6 +51,9 @@ async function run(query: string, timeout = 60_000): Promise<MsmBench> {
   return bench();
 }
 
+/** Knobs of kernels that compile faster, where a test is not about kernels. */
+const quick = 'fieldproduct=unsigned&walkers=4&walkertpb=8';
+
 const sumOf = (parts: readonly { readonly ms: number }[] | null | undefined): number =>
   (parts ?? []).reduce((sum, { ms }) => sum + ms, 0);
 
@@ -184,7 +187,7 @@ describe('the dev page in Chromium', () => {
     tags: 'long',
   }, async () => {
     await changeModule(page, '1e3 * products', '1e9 * products');
-    await run('autorun=msm-bench&logn=4&reps=1&peers=none');
+    await run(`autorun=msm-bench&logn=4&reps=1&peers=none&${quick}`);
     await page.getByText('No hardware limit at 2⁴: the MSM took less time than its products alone').waitFor();
     expect(await page.getByRole('cell', { name: 'no limit' }).count()).toBe(1);
     expect(await page.getByText(/\d{3,} % /).count()).toBe(0);
@@ -212,7 +215,7 @@ describe('the dev page in Chromium', () => {
   });
 
   it('traces the passes of an MSM, and offers a file for Perfetto', { tags: 'long' }, async () => {
-    const { status, error, rows } = await run('autorun=msm-trace&logn=6&reps=2');
+    const { status, error, rows } = await run(`autorun=msm-trace&logn=6&reps=2&${quick}`);
     expect({ status, error }).toEqual({ status: 'done', error: null });
     const traces = rows.filter((row) => row.event === 'trace');
     expect(traces).toHaveLength(2);
@@ -306,7 +309,7 @@ describe('the dev page in Chromium', () => {
     // two looks at each of two warm-ups (noble adds up small ones itself), and one at each
     // repetition
     await wrongFrom(7);
-    const { status, error, rows } = await run('autorun=msm-bench&logn=4&reps=3&peers=none');
+    const { status, error, rows } = await run(`autorun=msm-bench&logn=4&reps=3&peers=none&${quick}`);
     expect(status).toBe('failed');
     expect(error).toContain('wrong result');
     const told = rows.filter((row) => row.event === 'repetition');
@@ -327,7 +330,7 @@ describe('the dev page in Chromium', () => {
     // two looks at each of four warm-ups, and one a repetition; who begins changes, so that the
     // 14th look is B's third
     await wrongFrom(14);
-    const { status, error, rows } = await run('autorun=accum-ab&logn=4&reps=8&b.c=6');
+    const { status, error, rows } = await run(`autorun=accum-ab&logn=4&reps=8&b.c=6&${quick}`);
     expect({ status, error }).toEqual({
       status: 'failed',
       error: expect.stringMatching(/^wrong result at .*, B, repetition 3: /),
@@ -348,7 +351,7 @@ describe('the dev page in Chromium', () => {
     await page.addInitScript(() => {
       Object.defineProperty(GPUAdapter.prototype, 'features', { get: () => new Set() });
     });
-    const { status, rows } = await run('autorun=msm-trace&logn=4&reps=1');
+    const { status, rows } = await run(`autorun=msm-trace&logn=4&reps=1&${quick}`);
     expect(status).toBe('done');
     const [told] = rows.filter((row) => row.event === 'trace');
     expect(told).toMatchObject({ timeline: null, phases: null, gpuMs: null });
@@ -362,7 +365,7 @@ describe('the dev page in Chromium', () => {
 
   it('reports the loss of the device, keeps measured rows, and starts again', { tags: 'long' }, async () => {
     await keepDevices();
-    await page.goto(`${url}?autorun=msm-bench&logn=4&reps=1000&peers=none`);
+    await page.goto(`${url}?autorun=msm-bench&logn=4&reps=1000&peers=none&${quick}`);
     await page.waitForFunction(() => window.msmBench?.rows.length > 3);
     const before = (await bench()).runId;
     await loseDevice(0);
@@ -382,8 +385,8 @@ describe('the dev page in Chromium', () => {
   it.each([
     ['field-bench&chains=1&reps=60', 0, 'repetition'],
     // those that the products are measured on, for the roofline and in units
-    ['msm-bench&logn=4&reps=1000&peers=none', 2, 'repetition'],
-    ['accum-ab&logn=4&reps=1000&b.c=6', 1, 'repetition'],
+    [`msm-bench&logn=4&reps=1000&peers=none&${quick}`, 2, 'repetition'],
+    [`accum-ab&logn=4&reps=1000&b.c=6&${quick}`, 1, 'repetition'],
   ])('gives no results where ?autorun=%s loses device %i', { tags: 'long' }, async (query, index, doing) => {
     await keepDevices();
     await page.goto(`${url}?autorun=${query}`);
@@ -503,7 +506,7 @@ describe('the dev page in Chromium', () => {
   });
 
   it('shows the time left, can be stopped half-way, and keeps measured rows', { tags: 'long' }, async () => {
-    await page.goto(`${url}?autorun=msm-bench&logn=6&reps=60&peers=none`);
+    await page.goto(`${url}?autorun=msm-bench&logn=6&reps=60&peers=none&${quick}`);
     await page.waitForFunction(() => (window.msmBench?.secondsLeft ?? 0) > 0 && window.msmBench.rows.length > 3);
     await page
       .getByText(/about \d+ s left|a moment left/)

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 import { builtWorker } from './scripts/package/worker-file.js';
 import { wgslTemplates } from './scripts/templates/wgsl-templates.js';
@@ -9,12 +10,29 @@ const rooms = ['unit', 'stages', 'engine', 'cpu', 'encodings', 'provers', 'resil
 const sharing = ['stages', 'engine', 'encodings', 'resilience'];
 const inSharedProcess = { isolate: false, setupFiles: ['tests/support/fresh-modules.ts'] };
 
+/** Tier that the command asks for; undefined for both. */
+const tier = process.argv.find((argument) => argument.startsWith('--tagsFilter='))?.slice('--tagsFilter='.length);
+
+/** Returns whether a file may have tests of the tier: half a second to import one that has none. */
+const isOfTier = (path: string): boolean => {
+  const text = readFileSync(new URL(path, import.meta.url), 'utf8');
+  const isWhollyLong = text.includes('@module-tag long');
+  if (tier === '!long') return !isWhollyLong;
+  return tier === 'long' ? isWhollyLong || text.includes("'long'") : true;
+};
+
+const filesOf = (room: string): string[] =>
+  readdirSync(new URL(`tests/${room}`, import.meta.url))
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => `tests/${room}/${name}`)
+    .filter(isOfTier);
+
 export default defineConfig({
   plugins: [wgslTemplates(), builtWorker()],
   test: {
     projects: rooms.map((name) => ({
       extends: true,
-      test: { name, include: [`tests/${name}/**/*.test.ts`], ...(sharing.includes(name) ? inSharedProcess : {}) },
+      test: { name, include: filesOf(name), ...(sharing.includes(name) ? inSharedProcess : {}) },
     })),
     environment: 'node',
     // processes: Dawn is a native module that is unloaded only with its process

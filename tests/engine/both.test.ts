@@ -169,8 +169,13 @@ describe('backend: both', () => {
     }
   });
 
-  test('every pair of points, scalars and n is right', { tags: 'long' }, async () => {
-    for (const address of pairwiseCases({ ...bn254, encoding: 'le' }, 6)) {
+  test('every pair of points, scalars and n up to 4,097, and some of 2^16, are right', { tags: 'long' }, async () => {
+    const ofMany = ['random', 'one-bucket-and-noise', 'mostly-zero', 'all-equal', 'r-minus-one'];
+    const cases = pairwiseCases({ ...bn254, encoding: 'le' }, 6).filter(
+      ({ n, scalars }) => (n > 257 && n <= 4097) || (n === 2 ** 16 && ofMany.includes(scalars)),
+    );
+    expect(cases.filter(({ n }) => n === 2 ** 16)).toHaveLength(ofMany.length);
+    for (const address of cases) {
       const made = makeCase(address);
       expect(await compute(engine, made), JSON.stringify(address)).toEqual(made.expected);
     }

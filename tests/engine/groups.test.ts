@@ -57,11 +57,13 @@ const shapes = [
   { fieldProduct: 'unsigned', walkerPrefixMemory: 'workgroup', walkerThreadsPerWorkgroup: 4, walkerSlots: 3 },
 ] as const;
 /**
- * The second takes long to compile on fields of 381 bits, and shows nothing there that BN254 does
- * not.
+ * Signed products take half a minute to compile for pairs of 377 and 381 bits: one curve has them,
+ * in one shape. encodings-vectors.test.ts multiplies by those of BLS12-377.
  */
+const isRepeated = (name: PairingName, shape: number): boolean =>
+  (name !== 'bn254' && shape === 1) || (name === 'bls12-377' && shape === 0);
 const cases = names.flatMap((name) =>
-  shapes.filter((_, i) => name === 'bn254' || i !== 1).map((shape) => [name, shape] as const),
+  shapes.filter((_, i) => !isRepeated(name, i)).map((shape) => [name, shape] as const),
 );
 test.each(cases)('%s, %j', { tags: 'long' }, multiplies);
 

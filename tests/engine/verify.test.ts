@@ -224,7 +224,8 @@ describe('right results are verified', () => {
     expect(await engine.msmBatch(bases, vectors)).toEqual(vectors.map(right));
     expectVerified(engine);
   };
-  const orders = [6n, 30n, 2n ** 4n, 2n ** 12n, 2n ** 18n];
+  // several primes, and the longest power of one
+  const orders = [30n, 2n ** 18n];
   test.each(orders)('with the order %i, with points outside the group', { tags: 'long' }, withOrder);
 });
 

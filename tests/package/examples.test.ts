@@ -14,7 +14,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { oracleOf } from '../../dev/oracle/curves.js';
 import type { OracleCurve } from '../../dev/oracle/known-bases.js';
 import { buildLibrary } from '../support/build-library.js';
-import { leaseGpu } from '../support/leased-gpu.js';
+import { type LeasedDevice, leaseGpu } from '../support/leased-gpu.js';
 import { makePowersOfTau } from '../support/powers-of-tau.js';
 import { ffCurveOf, makeStatement } from '../support/proving.js';
 import { inProject } from '../support/run-script.js';
@@ -108,9 +108,22 @@ afterAll(async () => {
   await (await ffCurveOf('bn254')).terminate();
 });
 
+/** Has a device compile nothing: a calibration tries every setting, and measures none. */
+const compilesNothing = (device: LeasedDevice): void => {
+  device.tap = (call) => {
+    if (call.method !== 'createShaderModule') return call.proceed();
+    const [{ code, ...rest }] = call.args as [GPUShaderModuleDescriptor];
+    return call.proceed([{ ...rest, code: `${code} fn broken() -> u32 {}` }]);
+  };
+};
+
+/** Returns a GPU for an example; calibrate.test.ts has the minute of a calibration's kernels. */
+const gpuFor = async (code: string): Promise<GPU> =>
+  (await leaseGpu(code.includes('await calibrate(') ? compilesNothing : undefined)).gpu;
+
 describe('examples of the docstrings', () => {
   test.each(examples.map((example) => [example.at, example] as const))('%s', async (_, { code, program, printed }) => {
-    if (code.includes('navigator.gpu')) vi.stubGlobal('navigator', { gpu: (await leaseGpu()).gpu });
+    if (code.includes('navigator.gpu')) vi.stubGlobal('navigator', { gpu: await gpuFor(code) });
     const said: string[] = [];
     const log = vi.spyOn(console, 'log').mockImplementation((...words) => void said.push(format(...words)));
     const path = join(folder, `example-${crypto.randomUUID()}.mjs`);

@@ -16,6 +16,7 @@ import { build as vite } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bundleLimits, sizeLimits } from '../../scripts/package/size-limits.mjs';
 import { buildLibrary } from '../support/build-library.js';
+import { buildTypes } from '../support/build-types.js';
 import { inProject } from '../support/run-script.js';
 
 /** Shaders that every MSM needs. */
@@ -30,19 +31,7 @@ const manifest = JSON.parse(readFileSync(inProject('package.json'), 'utf8'));
 
 beforeAll(async () => {
   await buildLibrary(dist);
-  const types = spawnSync(
-    process.execPath,
-    [
-      inProject('node_modules/rollup/dist/bin/rollup'),
-      '-c',
-      'scripts/package/types.config.mjs',
-      '--silent',
-      '--configTo',
-      dist,
-    ],
-    { cwd: inProject('.'), encoding: 'utf8' },
-  );
-  expect(types.stderr).toBe('');
+  buildTypes(dist);
   cpSync(inProject('package.json'), join(installed, 'package.json'));
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
 });

@@ -123,7 +123,7 @@ test('npm run stress -- faults runs a short campaign', { tags: 'long' }, async (
   const json = join(folder, 'faults.json');
   const { code, stdout, stderr } = await runScript(
     'scripts/stress.mjs',
-    ['faults', '--seed', '1', '--trials', '120', '--json', json],
+    ['faults', '--seed', '1', '--trials', '80', '--json', json],
     110_000,
   );
   expect(stderr).toBe('');
@@ -132,5 +132,5 @@ test('npm run stress -- faults runs a short campaign', { tags: 'long' }, async (
   expect(code, stdout).toBe(0);
   const reports = JSON.parse(readFileSync(json, 'utf8')) as (Trial & Report)[];
   rmSync(folder, { recursive: true });
-  expect(reports).toHaveLength(120);
+  expect(reports).toHaveLength(80);
 });

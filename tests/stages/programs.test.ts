@@ -128,10 +128,12 @@ describe('compressed points get their y', () => {
   );
   test('by parity', () => decompresses('bn254', 'g1', 'signed', 'odd'));
   test('with a padded array', () => decompresses('bn254', 'g1', 'unsigned', 'larger', true));
+  // products of bytes take 20 s to compile for pairs of long fields: a long one, and pairs, are
+  // there once
   test.each(
     (['unsigned', 'dot4', 'fma'] as const).flatMap((product) => [
       ['bn254', 'g1', product] as const,
-      ['bls12-377', 'g2', product] as const,
+      [product === 'dot4' ? 'bn254' : 'bls12-377', 'g2', product] as const,
     ]),
   )('%s %s, %s products', { tags: 'long' }, (name, group, product) => decompresses(name, group, product, 'larger'));
 
@@ -233,7 +235,11 @@ describe('the membership test tells points of the group from other points of the
     tellsApart(name, group, 'signed', true),
   );
   test.each(tests)('%s %s, by the order', { tags: 'long' }, (name, group) => tellsApart(name, group, 'unsigned', true));
-  test.each(tests)('%s %s, dot4 products', { tags: 'long' }, (name, group) => tellsApart(name, group, 'dot4', false));
+  const inBytes = [
+    ['bn254', 'g2'],
+    ['bls12-381', 'g1'],
+  ] as const;
+  test.each(inBytes)('%s %s, dot4 products', { tags: 'long' }, (name, group) => tellsApart(name, group, 'dot4', false));
 
   test('the fast membership test is right: an endomorphism equals k in the group, and in no larger group', () => {
     const greatest = (a: bigint, b: bigint): bigint => (b === 0n ? a : greatest(b, a % b));

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildLibrary } from './build-library.js';
+import { buildTypes } from './build-types.js';
 import { inProject } from './run-script.js';
 
 /**
@@ -42,12 +43,7 @@ export const packPackage = async (folder: string): Promise<string> => {
   const packed = join(folder, 'package');
   const dist = join(packed, 'dist');
   await buildLibrary(dist);
-  const rollup = inProject('node_modules/rollup/dist/bin/rollup');
-  await runProgram(
-    [process.execPath, rollup, '-c', 'scripts/package/types.config.mjs', '--silent', '--configTo', dist],
-    inProject('.'),
-    120_000,
-  );
+  buildTypes(dist);
   for (const name of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']) {
     cpSync(inProject(name), join(packed, name));
   }

@@ -8,22 +8,24 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { MsmBench } from '../../dev/bench/run.js';
 import { launchChromium } from '../../scripts/browser/launch.mjs';
 import { startDevServer } from '../../scripts/dev-server.mjs';
+import { type ServedPage, servePage } from '../support/built-page.js';
 import { runScript } from '../support/run-script.js';
 
-let server: ViteDevServer;
+let served: ServedPage;
 let url: string;
 let browser: Browser;
 let page: Page;
 let pageErrors: string[];
 
 beforeAll(async () => {
-  ({ server, url } = await startDevServer());
+  served = await servePage();
+  ({ url } = served);
   ({ browser } = await launchChromium('software'));
 });
 
 afterAll(async () => {
   await browser?.close();
-  await server?.close();
+  await served?.close();
 });
 
 beforeEach(async () => {
@@ -267,9 +269,16 @@ const DRAW = `(async () => {
 })()`;
 
 describe('the table of targets', () => {
+  let server: ViteDevServer;
+  let modules: string;
+  beforeAll(async () => {
+    ({ server, url: modules } = await startDevServer());
+  });
+  afterAll(() => server?.close());
+
   it.each([1280, 360])('shows value and verdict on %i px without scrolling', async (width) => {
     await page.setViewportSize({ width, height: 800 });
-    await page.goto(url);
+    await page.goto(modules);
     await page.locator('main > *').first().waitFor();
     await page.evaluate(DRAW);
     const region = page.getByRole('region', { name: 'Targets' });

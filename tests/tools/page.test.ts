@@ -1,14 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright';
-import type { ViteDevServer } from 'vite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { formatMs } from '../../dev/bench/format.js';
 import type { MsmBench } from '../../dev/bench/run.js';
 import { encodingsOf } from '../../dev/oracle/encodings.js';
 import { launchChromium } from '../../scripts/browser/launch.mjs';
-import { startDevServer } from '../../scripts/dev-server.mjs';
+import { changeModule, type ServedPage, servePage } from '../support/built-page.js';
 
-let server: ViteDevServer;
+let served: ServedPage;
 let url: string;
 let browser: Browser;
 let page: Page;
@@ -16,13 +15,14 @@ let pageErrors: string[];
 let posted: { path: string; row: Record<string, unknown> }[];
 
 beforeAll(async () => {
-  ({ server, url } = await startDevServer());
+  served = await servePage();
+  ({ url } = served);
   ({ browser } = await launchChromium('software'));
 });
 
 afterAll(async () => {
   await browser?.close();
-  await server?.close();
+  await served?.close();
 });
 
 beforeEach(async () => {
@@ -51,19 +51,19 @@ async function run(query: string, timeout = 60_000): Promise<MsmBench> {
   return bench();
 }
 
+/** Knobs of kernels that compile faster, where a test is not about kernels. */
+const quick = 'fieldproduct=unsigned&walkers=4&walkertpb=8';
+
 const sumOf = (parts: readonly { readonly ms: number }[] | null | undefined): number =>
   (parts ?? []).reduce((sum, { ms }) => sum + ms, 0);
 
 /** The oracle disagrees with everything from this look on. */
 const wrongFrom = (look: number) =>
-  page.route('**/oracle/known-bases.ts*', async (route) => {
-    const response = await route.fetch();
-    const body = (await response.text()).replace(
-      'export function samePoint(a, b) {',
-      `let looks = 0;\nexport function samePoint(a, b) {\n  if (++looks >= ${look}) return false;`,
-    );
-    await route.fulfill({ response, body });
-  });
+  changeModule(
+    page,
+    'function samePoint(a, b) {',
+    `let looks = 0;\nfunction samePoint(a, b) {\n  if (++looks >= ${look}) return false;`,
+  );
 
 /** Makes the page keep its devices, in the order in which it asked for them. */
 const keepDevices = () =>
@@ -110,8 +110,9 @@ describe('the dev page in Chromium', () => {
     expect(await page.locator('main').textContent()).not.toMatch(/\d\^/);
   });
 
-  it('times an MSM, shows its rows under one id, and shows the median', async () => {
-    const { status, error, runId, adapter, rows, lastWallMs } = await run('autorun=msm-bench&logn=6&reps=3');
+  it('times an MSM, shows its rows under one id, the median, the adapter and the browser', async () => {
+    const query = 'autorun=msm-bench&logn=6&reps=3&seed=7';
+    const { status, error, runId, adapter, rows, lastWallMs } = await run(query);
     expect({ status, error }).toEqual({ status: 'done', error: null });
     expect(adapter?.software).toBe(true);
     expect(lastWallMs).toBeGreaterThan(0);
@@ -157,31 +158,36 @@ describe('the dev page in Chromium', () => {
       await page.getByText('Copied.').first().waitFor();
       return page.evaluate(() => navigator.clipboard.readText());
     };
-    expect(await copied('Copy the link')).toBe(`${url}?autorun=msm-bench&logn=6&reps=3`);
+    expect(await copied('Copy the link')).toBe(`${url}?${query}`);
     const markdown = (await copied('Copy as Markdown')).split('\n');
     expect(markdown[0]).toBe('### Benchmark');
-    expect(markdown).toContain(`<${url}?autorun=msm-bench&logn=6&reps=3>`);
+    expect(markdown).toContain(`<${url}?${query}>`);
     expect(markdown).toContain(`- Total time: **${formatMs(middle)} ms** (median of 3)`);
     const heads = markdown.findIndex((line) => line.startsWith('| n | Result | Median, ms |'));
     expect(markdown[heads + 1]).toMatch(/^\| --- \|( ---: \|)+$/);
     expect(markdown[heads + 2]).toContain(`| 2⁶ | ✓ correct | ${formatMs(middle)} |`);
     // a column for each head, in every line
     for (const line of markdown.slice(heads, heads + 3)) expect(line.split('|')).toHaveLength(11);
+
+    const [init] = rows.filter((row) => row.event === 'init');
+    expect(init).toMatchObject({ mode: 'msm-bench', seed: 7, settings: ['defaults'], query });
+    const { environment } = init as NonNullable<typeof init>;
+    expect(environment.runtime).toMatch(/^Chrome \d+/);
+    expect(environment.limits.maxStorageBufferBindingSize).toBeGreaterThanOrEqual(2 ** 27);
+    expect(environment.features.length).toBeGreaterThan(0);
+    expect(environment.commit).toMatch(/^[0-9a-f]{7,}/);
+    expect(environment.timestamps).toBe(true);
+    expect(environment.timestampQuantumNs).toBeGreaterThan(0);
+    await page.getByText('timestamps tick in steps of').waitFor();
+    await page.getByText('Environment, features and limits').click();
+    await page.getByRole('rowheader', { name: 'maxStorageBufferBindingSize' }).waitFor();
   });
 
   it('says that there is no limit where the measured rate is exceeded, and has what it cannot copy to be copied by hand', {
     tags: 'long',
   }, async () => {
-    await page.route('**/bench/roofline.ts*', async (route) => {
-      const response = await route.fetch();
-      await route.fulfill({
-        response,
-        body: (await response.text())
-          .replace('1e3 * products', '1e9 * products')
-          .replace('1000 * products', '1e9 * products'),
-      });
-    });
-    await run('autorun=msm-bench&logn=4&reps=1&peers=none');
+    await changeModule(page, '1e3 * products', '1e9 * products');
+    await run(`autorun=msm-bench&logn=4&reps=1&peers=none&${quick}`);
     await page.getByText('No hardware limit at 2⁴: the MSM took less time than its products alone').waitFor();
     expect(await page.getByRole('cell', { name: 'no limit' }).count()).toBe(1);
     expect(await page.getByText(/\d{3,} % /).count()).toBe(0);
@@ -208,33 +214,8 @@ describe('the dev page in Chromium', () => {
     await page.waitForFunction(() => window.msmBench.status === 'done');
   });
 
-  it('draws several sizes as a line, with the hardware limit', { tags: 'long' }, async () => {
-    const { rows } = await run('autorun=msm-bench&logn=4,5&reps=1&peers=none');
-    await page.getByRole('figure', { name: 'Total time by number of points' }).waitFor();
-    await page.getByRole('figure', { name: 'Breakdown of the total time' }).waitFor();
-    expect(rows.filter(({ event }) => event === 'peer')).toEqual([]);
-    expect(rows.filter(({ event }) => event === 'bound')).toHaveLength(2);
-  });
-
-  it('records the adapter and the browser', { tags: 'long' }, async () => {
-    const { rows } = await run('autorun=msm-bench&logn=4&reps=1&seed=7&peers=none');
-    const [init] = rows.filter((row) => row.event === 'init');
-    expect(init).toMatchObject({ mode: 'msm-bench', seed: 7, settings: ['defaults'], adapter: { software: true } });
-    const { environment, query } = init as Extract<(typeof rows)[number], { event: 'init' }>;
-    expect(query).toBe('autorun=msm-bench&logn=4&reps=1&seed=7&peers=none');
-    expect(environment.runtime).toMatch(/^Chrome \d+/);
-    expect(environment.limits.maxStorageBufferBindingSize).toBeGreaterThanOrEqual(2 ** 27);
-    expect(environment.features.length).toBeGreaterThan(0);
-    expect(environment.commit).toMatch(/^[0-9a-f]{7,}/);
-    expect(environment.timestamps).toBe(true);
-    expect(environment.timestampQuantumNs).toBeGreaterThan(0);
-    await page.getByText('timestamps tick in steps of').waitFor();
-    await page.getByText('Environment, features and limits').click();
-    await page.getByRole('rowheader', { name: 'maxStorageBufferBindingSize' }).waitFor();
-  });
-
   it('traces the passes of an MSM, and offers a file for Perfetto', { tags: 'long' }, async () => {
-    const { status, error, rows } = await run('autorun=msm-trace&logn=6&reps=2');
+    const { status, error, rows } = await run(`autorun=msm-trace&logn=6&reps=2&${quick}`);
     expect({ status, error }).toEqual({ status: 'done', error: null });
     const traces = rows.filter((row) => row.event === 'trace');
     expect(traces).toHaveLength(2);
@@ -328,7 +309,7 @@ describe('the dev page in Chromium', () => {
     // two looks at each of two warm-ups (noble adds up small ones itself), and one at each
     // repetition
     await wrongFrom(7);
-    const { status, error, rows } = await run('autorun=msm-bench&logn=4&reps=3&peers=none');
+    const { status, error, rows } = await run(`autorun=msm-bench&logn=4&reps=3&peers=none&${quick}`);
     expect(status).toBe('failed');
     expect(error).toContain('wrong result');
     const told = rows.filter((row) => row.event === 'repetition');
@@ -349,7 +330,7 @@ describe('the dev page in Chromium', () => {
     // two looks at each of four warm-ups, and one a repetition; who begins changes, so that the
     // 14th look is B's third
     await wrongFrom(14);
-    const { status, error, rows } = await run('autorun=accum-ab&logn=4&reps=8&b.c=6');
+    const { status, error, rows } = await run(`autorun=accum-ab&logn=4&reps=8&b.c=6&${quick}`);
     expect({ status, error }).toEqual({
       status: 'failed',
       error: expect.stringMatching(/^wrong result at .*, B, repetition 3: /),
@@ -370,7 +351,7 @@ describe('the dev page in Chromium', () => {
     await page.addInitScript(() => {
       Object.defineProperty(GPUAdapter.prototype, 'features', { get: () => new Set() });
     });
-    const { status, rows } = await run('autorun=msm-trace&logn=4&reps=1');
+    const { status, rows } = await run(`autorun=msm-trace&logn=4&reps=1&${quick}`);
     expect(status).toBe('done');
     const [told] = rows.filter((row) => row.event === 'trace');
     expect(told).toMatchObject({ timeline: null, phases: null, gpuMs: null });
@@ -384,7 +365,7 @@ describe('the dev page in Chromium', () => {
 
   it('reports the loss of the device, keeps measured rows, and starts again', { tags: 'long' }, async () => {
     await keepDevices();
-    await page.goto(`${url}?autorun=msm-bench&logn=4&reps=1000&peers=none`);
+    await page.goto(`${url}?autorun=msm-bench&logn=4&reps=1000&peers=none&${quick}`);
     await page.waitForFunction(() => window.msmBench?.rows.length > 3);
     const before = (await bench()).runId;
     await loseDevice(0);
@@ -403,10 +384,9 @@ describe('the dev page in Chromium', () => {
 
   it.each([
     ['field-bench&chains=1&reps=60', 0, 'repetition'],
-    // those that the products are measured on, in units and for the roofline
-    ['msm-bench&logn=4&reps=1000&peers=none', 1, 'repetition'],
-    ['msm-bench&logn=4&reps=1000&peers=none', 2, 'repetition'],
-    ['accum-ab&logn=4&reps=1000&b.c=6', 1, 'repetition'],
+    // those that the products are measured on, for the roofline and in units
+    [`msm-bench&logn=4&reps=1000&peers=none&${quick}`, 2, 'repetition'],
+    [`accum-ab&logn=4&reps=1000&b.c=6&${quick}`, 1, 'repetition'],
   ])('gives no results where ?autorun=%s loses device %i', { tags: 'long' }, async (query, index, doing) => {
     await keepDevices();
     await page.goto(`${url}?autorun=${query}`);
@@ -526,7 +506,7 @@ describe('the dev page in Chromium', () => {
   });
 
   it('shows the time left, can be stopped half-way, and keeps measured rows', { tags: 'long' }, async () => {
-    await page.goto(`${url}?autorun=msm-bench&logn=6&reps=60&peers=none`);
+    await page.goto(`${url}?autorun=msm-bench&logn=6&reps=60&peers=none&${quick}`);
     await page.waitForFunction(() => (window.msmBench?.secondsLeft ?? 0) > 0 && window.msmBench.rows.length > 3);
     await page
       .getByText(/about \d+ s left|a moment left/)
@@ -600,13 +580,20 @@ describe('the dev page in Chromium', () => {
     );
   });
 
-  it('writes the knobs of its form into the URL', { tags: 'long' }, async () => {
+  it('writes the knobs of its form into the URL, and draws several sizes as a line', { tags: 'long' }, async () => {
     await page.goto(url);
     await page.getByText('Advanced: choose every knob of a run').click();
-    await page.getByLabel('Sizes, log₂ n').fill('4');
+    await page.getByLabel('Sizes, log₂ n').fill('4,5');
     await page.getByLabel('Repetitions').fill('1');
+    await page.locator('form [name="peers"]').fill('none');
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await page.waitForFunction(() => window.msmBench?.status === 'done');
-    expect(new URL(page.url()).search).toBe('?autorun=msm-bench&logn=4&reps=1');
+    expect(new URL(page.url()).search).toBe('?autorun=msm-bench&logn=4,5&reps=1&peers=none');
+    await page.getByRole('figure', { name: 'Total time by number of points' }).waitFor();
+    await page.getByRole('figure', { name: 'Breakdown of the total time' }).waitFor();
+    const { rows } = await bench();
+    expect(rows.filter(({ event }) => event === 'peer')).toEqual([]);
+    // with the hardware limit of each
+    expect(rows.filter(({ event }) => event === 'bound')).toHaveLength(2);
   });
 });

@@ -3,10 +3,10 @@
 import { points, scalars } from './case.js';
 
 /**
- * Few slots and threads: the walk then compiles faster. And nothing on the CPU, however few points
- * there are.
+ * Few slots and threads, and unsigned products: the walk then compiles faster. And nothing on the
+ * CPU, however few points there are.
  */
-const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 };
+const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, fieldProduct: 'unsigned', cpuBelow: 0 };
 
 /**
  * An MSM from an engine of its own; what comes back can be written as JSON.

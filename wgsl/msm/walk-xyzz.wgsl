@@ -1,5 +1,5 @@
-// walk_xyzz: the stream walker with sums in extended coordinates. It cuts a stream into the same
-// tasks as walk.wgsl, gives each sum one writer by the same rules and leaves the same carries.
+// walk_xyzz: the stream walker with sums in extended coordinates. It has the tasks and carries of
+// walk.wgsl, and gives each sum one writer by the same rules (runs.wgsl).
 //
 // An addition in these coordinates takes no inversion, so a thread has one task and keeps its sum
 // in registers: 10 products to add an affine point, 14 to add a sum (madd-2008-s, add-2008-s and
@@ -25,16 +25,18 @@
 {{> watch}}
 {{/instrumented}}
 
-// Values that this thread adds to the accounts.
-var<private> checksum: u32;
-var<private> finite_points: u32;
+alias Sum = Extended;
+
+fn sum_is_infinity(sum: Sum) -> bool {
+  return extended_is_infinity(sum);
+}
+
+{{> runs}}
 
 const THREADS = {{threads}}u;
 
-// State of a sum, as bits.
-const PRESENT = 1u;  // there is a sum
-const OPEN = 2u;     // the current run was open when the task began
-const FINITE = 4u;   // the sum is not infinity
+// The sum is not infinity: a bit of the state, besides PRESENT and OPEN of runs.wgsl.
+const FINITE = 4u;
 
 // Steps of an addition of a point (x2, y2, zz2, zzz2) to the sum, one product each. An affine point
 // has no LIFT and no SCALE. Each step names both operands, because compilers turn short branches
@@ -53,10 +55,6 @@ const NEXT_X = 10u;        // x' = r² - p³ - 2·q
 const NEXT_Y = 11u;        // y' = (q - x')·r - y·p³
 const SCALE_ZZ = 12u;      // zz·p²·zz2
 const SCALE_ZZZ = 13u;     // zzz·p³·zzz2
-
-fn task_start(level: Level, t: u32) -> u32 {
-  return t * level.quotient + min(t, level.remainder);
-}
 
 // Returns coordinate `part` of the point at `first`: x, y, zz or zzz.
 fn coordinate(first: u32, part: u32, negate: bool) -> Tight {
@@ -82,26 +80,6 @@ fn take(entry: Entry, finite: bool) {
 {{#instrumented}}
   taken += 1u;
 {{/instrumented}}
-}
-
-// Ends the run of `run_key` and writes its sum as the rules say. `open`: the run goes on in the
-// next task.
-fn flush(t: u32, run_key: u32, flags: u32, sum: Extended, open: bool) {
-  if ((flags & PRESENT) == 0u) {
-    return;
-  }
-  if ((flags & OPEN) == 0u && !open) {
-{{#instrumented}}
-    note_writer(run_key, t);
-{{/instrumented}}
-    sums[run_key] = sum;
-    finite_points += select(config.per_sum, 0u, extended_is_infinity(sum));
-    return;
-  }
-  let carry = 2u * t + select(1u, 0u, (flags & OPEN) != 0u);
-  partials[carry] = sum;
-  carries[carry].point_ref = carry;
-  checksum -= digest_of(run_key, carry);
 }
 
 @compute @workgroup_size({{threads}})

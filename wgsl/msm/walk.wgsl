@@ -8,16 +8,7 @@
 // products of the denominators, then one inversion, then backward over the slots the single
 // inverses and the sums. The prefix products are in private or in workgroup memory.
 //
-// Each sum has one writer (proof: docs/contributing/decisions/01-one-writer.md):
-//   1. A run that begins and ends inside one task is written to `sums[key]` by that task alone.
-//   2. Any other run leaves task t as a carry. Carry 2t (carry-in, the head) is for the run that
-//      was open when the task began, carry 2t + 1 (carry-out, the tail) for a run that began here
-//      and is open at the end. The neighbouring keys say which runs are open.
-//   3. Every task writes both carries. An absent head has the first key of the task, an absent tail
-//      the last key, and an empty task the key before it. So the carries are a stream sorted by
-//      key, and this walk again combines them.
-// A run without a present entry writes nothing. Infinity, stored as (0, 0), is a value and not
-// absence.
+// Each sum has one writer, by the rules of runs.wgsl.
 //
 // Additions meet the generic case, doublings, opposite points, and infinity on either side. A step
 // does only the generic case, on slots that are READY. Everything else, from the end of a run to a
@@ -48,16 +39,19 @@ const MATRICES = {{batches}}u;
 {{> watch}}
 {{/instrumented}}
 
-// Values that this thread adds to the accounts.
-var<private> checksum: u32;
-var<private> finite_points: u32;
+alias Sum = Point;
+
+fn sum_is_infinity(sum: Sum) -> bool {
+  return point_is_infinity(sum);
+}
+
+{{> runs}}
 
 const SLOTS = {{slots}}u;
 const THREADS = {{threads}}u;
 
-// State of a slot, as bits. A slot without READY waits in a queue, or its task is done.
-const PRESENT = 1u;   // there is a sum
-const OPEN = 2u;      // the current run was open when the task began
+// State of a slot, as bits, besides PRESENT and OPEN of runs.wgsl. A slot without READY waits in a
+// queue, or its task is done.
 const READY = 4u;     // the entry under the cursor belongs to the run; it is added to the sum next
 const SURE = 8u;      // the x of sum and entry are known to differ
 const TANGENT = 16u;  // the entry equals the sum, so it is doubled; with SURE, by `tangent` already
@@ -128,10 +122,6 @@ fn load_point(point_ref: u32) -> Point {
   return point;
 }
 
-fn task_start(level: Level, t: u32) -> u32 {
-  return t * level.quotient + min(t, level.remainder);
-}
-
 // Returns whether entry i belongs to the task and is a point of the run of `run_key`.
 fn goes_on(i: u32, last: u32, run_key: u32) -> bool {
   let entry = stream[i];
@@ -141,26 +131,6 @@ fn goes_on(i: u32, last: u32, run_key: u32) -> bool {
 fn wait_for_settle(slot: u32) {
   memory[unsettled * ROWS].w = slot;
   unsettled += 1u;
-}
-
-// Ends the run of `run_key` and writes its sum as the rules above say. `open`: the run goes on in
-// the next task.
-fn flush(t: u32, run_key: u32, flags: u32, sum: Point, open: bool) {
-  if ((flags & PRESENT) == 0u) {
-    return;
-  }
-  if ((flags & OPEN) == 0u && !open) {
-{{#instrumented}}
-    note_writer(run_key, t);
-{{/instrumented}}
-    sums[run_key] = sum;
-    finite_points += select(config.per_sum, 0u, point_is_infinity(sum));
-    return;
-  }
-  let carry = 2u * t + select(1u, 0u, (flags & OPEN) != 0u);
-  partials[carry] = sum;
-  carries[carry].point_ref = carry;
-  checksum -= digest_of(run_key, carry);
 }
 
 // Sets a slot up for its task, with both carries absent at first.

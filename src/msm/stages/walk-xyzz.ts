@@ -1,4 +1,5 @@
 import extendedTemplate from '../../../wgsl/msm/extended.wgsl?template';
+import runs from '../../../wgsl/msm/runs.wgsl?template';
 import template from '../../../wgsl/msm/walk-xyzz.wgsl?template';
 import type { CurveContext } from '../../curves/curve.js';
 import { stageKernel } from '../../shaders/hash-chain.js';
@@ -50,6 +51,6 @@ export const walkXyzzKernel = (curve: CurveContext, threads: number, instrument?
       aLimbs: coordinates.literal(curve.a),
       zeroLimbs: coordinates.literal(coordinates.zero),
     },
-    { ...coordinates.partials, ...extendedPartials, ...instrument?.partials },
+    { ...coordinates.partials, ...extendedPartials, runs, ...instrument?.partials },
   );
 };

@@ -1,3 +1,4 @@
+import runs from '../../../wgsl/msm/runs.wgsl?template';
 import template from '../../../wgsl/msm/walk.wgsl?template';
 import type { CurveContext } from '../../curves/curve.js';
 import { divstepConstants } from '../../field/divsteps.js';
@@ -89,6 +90,6 @@ export const walkKernel = (
       slots,
       aLimbs: curve.coordinates.literal(curve.a),
     },
-    { ...curve.coordinates.partials, ...instrument?.partials },
+    { ...curve.coordinates.partials, runs, ...instrument?.partials },
   );
 };

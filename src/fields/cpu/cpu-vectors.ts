@@ -74,6 +74,16 @@ export class CpuVectors implements VectorBackend {
     await inTurns(this.#arena.memory.leave(words, this.#vectors.get(vector) as number, scale), call);
   }
 
+  onDevice(): null {
+    return null;
+  }
+
+  get hasPrepared(): boolean {
+    return true;
+  }
+
+  async prepareScalars(): Promise<void> {}
+
   release(handle: Vector | Matrix): void {
     const at = this.#vectors.get(handle as Vector);
     if (at !== undefined) this.#arena.release(at, (handle as Vector).length);

@@ -50,6 +50,7 @@ export class Emitter {
   products = 0;
   #since = 0;
   #resultBytes = 0;
+  #accounts = 0;
 
   constructor(setup: FieldSetup) {
     this.setup = setup;
@@ -88,6 +89,16 @@ export class Emitter {
     if (slot !== undefined && !this.#free.includes(slot)) this.#free.push(slot);
   }
 
+  /** Reserves an account of a digest. @returns its first word */
+  account(): number {
+    return LANES * this.#accounts++;
+  }
+
+  /** Bytes of all accounts. */
+  get accountBytes(): number {
+    return 4 * LANES * this.#accounts;
+  }
+
   /** Bytes of the result that is read back. */
   get resultBytes(): number {
     return this.#resultBytes;
@@ -117,7 +128,7 @@ export class Emitter {
     this.uploads.push({ to, data: words });
     const { words: perElement } = this.setup.field;
     const itemWords = words.length % perElement === 0 ? perElement : 1;
-    const account = LANES * this.sent.length;
+    const account = this.account();
     this.sent.push({ words, itemWords, account });
     const items = words.length / itemWords;
     const config = DigestConfig.pack({ items, item_words: itemWords, account });

@@ -3,7 +3,7 @@ import type { Resident } from '../../session/resident.js';
 import type { Emitter, Part } from './emitter.js';
 
 /** Kernels that have a known answer of their own. */
-export type KnownKind = 'transform' | 'scan' | 'invert';
+export type KnownKind = 'transform' | 'scan' | 'invert' | 'scalars';
 
 /** One run, load or read. */
 export interface FieldJob {

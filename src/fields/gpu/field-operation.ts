@@ -5,7 +5,7 @@ import { digestOfItems } from '../../msm/stages/digest.js';
 import { sumInSlices, TimeSlice } from '../../scheduling/time-slice.js';
 import type { CallContext } from '../../session/call-context.js';
 import type { DeviceView, Operation, Step } from '../../session/operation.js';
-import { LANES, sumOfLanes } from '../../shaders/hash-chain.js';
+import { sumOfLanes } from '../../shaders/hash-chain.js';
 import { Emitter, type Part } from './emitter.js';
 import type { FieldJob, FieldOutcome } from './field-job.js';
 import { knownVectors } from './known-vectors.js';
@@ -55,9 +55,9 @@ export const fieldOperation: Operation<FieldJob, FieldOutcome, Setup, FieldPlan,
   output: ({ outputBytes }) => (outputBytes === 0 ? null : { account: VECTORS, label: 'vectors', bytes: outputBytes }),
   plan: (job, device) => [planOf(job, device)],
   record(_, { emitted, digests }, __, call, output): Submission {
-    const { scratch, uploads, commands, external, sent, resultBytes } = emitted;
+    const { scratch, uploads, commands, external, sent, resultBytes, accountBytes } = emitted;
     return {
-      ...{ scratch, uploads, commands, accounts: 4 * LANES * sent.length, result: resultBytes },
+      ...{ scratch, uploads, commands, accounts: accountBytes, result: resultBytes },
       external: { ...external, ...(output === null ? {} : { [OUTPUT]: output }) },
       meanwhile: async () => {
         const slice = new TimeSlice(() => call.checkpoint());

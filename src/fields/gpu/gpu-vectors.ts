@@ -2,12 +2,14 @@
 import type { FieldRunRecord } from '../../api/fields.js';
 import { MsmError } from '../../errors.js';
 import { power } from '../../field/square-root.js';
+import type { Runner } from '../../gpu/runner.js';
+import type { DeviceVector } from '../../msm/inputs/field-scalars.js';
 import { ticketOf } from '../../scheduling/ticket.js';
 import { CallContext } from '../../session/call-context.js';
 import { CallClock } from '../../session/clock.js';
 import type { Resident } from '../../session/resident.js';
 import type { Executed, Session } from '../../session/session.js';
-import { STORAGE_ALIGNMENT } from '../../shaders/limits.js';
+import { resized } from '../program/numbers.js';
 import { numberBytesOf, type OpenField } from '../program/open-field.js';
 import type { FieldStep } from '../program/steps.js';
 import type { Matrix, Vector } from '../program/vector.js';
@@ -16,8 +18,11 @@ import { emitSteps } from './emit-steps.js';
 import type { Emitter, Part } from './emitter.js';
 import type { FieldJob, FieldOutcome, KnownKind } from './field-job.js';
 import { fieldOperation, VECTORS } from './field-operation.js';
+import { knownVectors } from './known-vectors.js';
 import { type PlacedRows, sortRows } from './matrix.js';
 import { emitEnter, emitLeave } from './numbers.js';
+import { Parts } from './parts.js';
+import { type Placed, PlacedScalars } from './placed-scalars.js';
 import { powerTables } from './powers.js';
 import type { FieldSetup } from './setup.js';
 import { type FilledBuffer, VectorBuffer } from './vector-buffer.js';
@@ -27,37 +32,10 @@ interface PlacedPowers extends Placed {
   readonly logLength: number;
 }
 
-/** Part of a buffer that stays. */
-interface Placed {
-  readonly buffer: VectorBuffer;
-  readonly offset: number;
-  readonly size: number;
-}
-
 /** A matrix on the device, as offsets in its buffer. */
 interface PlacedMatrix extends PlacedRows {
   readonly buffer: VectorBuffer;
 }
-
-/** Gives parts of a buffer one after the other, each where a binding may start. */
-class Parts {
-  bytes = 0;
-
-  take(size: number): { readonly offset: number; readonly size: number } {
-    const offset = this.bytes;
-    this.bytes = Math.ceil((offset + size) / STORAGE_ALIGNMENT) * STORAGE_ALIGNMENT;
-    return { offset, size };
-  }
-}
-
-/** Widens or narrows numbers. @param from words of a number @param to words of a number */
-const resized = (words: Uint32Array, from: number, to: number): Uint32Array => {
-  if (from === to) return words;
-  const count = words.length / from;
-  const result = new Uint32Array(count * to);
-  for (let i = 0; i < count; i++) result.set(words.subarray(i * from, i * from + Math.min(from, to)), i * to);
-  return result;
-};
 
 /** Kinds of steps whose kernels have known answers. */
 const knownKinds: Partial<Record<FieldStep['computation']['kind'], KnownKind>> = {
@@ -90,6 +68,8 @@ export class GpuVectors implements VectorBackend {
   /** Powers for transforms up to `logLength`; null before the first. */
   #twiddles: PlacedPowers | null = null;
   #peak = 0;
+  /** The runner on which the conversion to scalars is tested. */
+  #prepared: Runner | null = null;
 
   constructor(field: OpenField, session: Session<FieldSetup>) {
     this.#field = field;
@@ -265,6 +245,19 @@ export class GpuVectors implements VectorBackend {
     const [data] = result.data;
     if (data === undefined) throw new MsmError('internal', 'no vector came back');
     words.set(resized(data, this.#session.setup.field.words, numberBytesOf(this.#field) / 4));
+  }
+
+  onDevice(vector: Vector, assertUsable: () => void): DeviceVector {
+    return new PlacedScalars(this.#vectors.get(vector) as Placed, () => this.#session.setup, assertUsable);
+  }
+
+  get hasPrepared(): boolean {
+    return this.#prepared === this.#session.runner;
+  }
+
+  async prepareScalars(call: VectorCall): Promise<void> {
+    const known = (setup: FieldSetup) => knownVectors(setup, new Set(['scalars']));
+    this.#prepared = await this.#session.test(fieldOperation, known, contextOf(call));
   }
 
   release(handle: Vector | Matrix): void {

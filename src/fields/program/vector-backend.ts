@@ -1,5 +1,6 @@
 /** The interface of what has vectors, and computes with them. */
 import type { FieldRunRecord } from '../../api/fields.js';
+import type { DeviceVector } from '../../msm/inputs/field-scalars.js';
 import type { FieldStep } from './steps.js';
 import type { Matrix, Vector } from './vector.js';
 
@@ -36,6 +37,16 @@ export interface VectorBackend {
   execute(steps: readonly FieldStep[], call: VectorCall): Promise<FieldRunRecord>;
   /** Writes the values of a vector times `scale` to `words`. @throws MsmError of `call.check` */
   leave(vector: Vector, numbers: ScaledNumbers, call: VectorCall): Promise<void>;
+  /**
+   * Returns a vector for sums on its GPU; null if the CPU has it.
+   *
+   * @param assertUsable throws if the engine was destroyed
+   */
+  onDevice(vector: Vector, assertUsable: () => void): DeviceVector | null;
+  /** Has the conversion to scalars compute a known answer, once. @throws MsmError as `enter` */
+  prepareScalars(call: VectorCall): Promise<void>;
+  /** True if `prepareScalars` has nothing to do. */
+  readonly hasPrepared: boolean;
   release(handle: Vector | Matrix): void;
   /** Frees tables. */
   trim(): void;

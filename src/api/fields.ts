@@ -21,6 +21,19 @@ export interface FieldBytesOptions extends FieldCallOptions {
   readonly encoding?: FieldEncoding | undefined;
 }
 
+/** Options of `run`. */
+export interface FieldRunOptions extends FieldCallOptions {
+  /**
+   * Probability, or true for 1, that results of a GPU are verified: all operations are computed a
+   * second time in another way, and each result that is kept, as a polynomial, must have the same
+   * value at a random point. If one differs, the run is repeated once and then rejects with code
+   * `internal`.
+   *
+   * @defaultValue that of the engine
+   */
+  readonly verify?: boolean | number | undefined;
+}
+
 /** Entries of a sparse matrix. Several entries of one place are added. */
 export interface MatrixEntries {
   /** Number of rows. */
@@ -49,6 +62,8 @@ export interface FieldRunRecord {
   readonly ms: number;
   /** Duration of each kind of operation, in ms; empty on a GPU without timestamps. */
   readonly phases: Readonly<Record<string, number>>;
+  /** True if the results were verified. Those of the CPU count as verified. */
+  readonly verified: boolean;
 }
 
 /** Computes on vectors of one field. Made by `createFieldEngine`. */
@@ -94,7 +109,7 @@ export interface FieldEngine {
    * Records operations, and computes them.
    *
    * @param record calls operations; its result is returned
-   * @throws MsmError `bad-argument`, `out-of-memory`, `aborted`, `destroyed`
+   * @throws MsmError `bad-argument`, `out-of-memory`, `aborted`, `destroyed`, `internal`
    * @example
    * ```ts
    * import { createFieldEngine } from 'webgpu-msm/fields';
@@ -106,7 +121,7 @@ export interface FieldEngine {
    * fr.destroy();
    * ```
    */
-  run<Result>(record: (operations: FieldOperations) => Result, options?: FieldCallOptions): Promise<Result>;
+  run<Result>(record: (operations: FieldOperations) => Result, options?: FieldRunOptions): Promise<Result>;
   /**
    * Returns the numbers of a vector. @throws MsmError `bad-argument`, `aborted`, `destroyed`
    * @example

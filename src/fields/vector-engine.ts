@@ -1,8 +1,9 @@
 /** An engine for vectors of field elements. */
 import type { FieldOperations } from '../api/field-operations.js';
 import type { FieldVector, SparseMatrix } from '../api/field-vectors.js';
-import type { FieldBytesOptions, FieldCallOptions, FieldEngine, FieldRunRecord, MatrixEntries } from '../api/fields.js';
+import type { FieldBytesOptions, FieldEngine, FieldRunOptions, FieldRunRecord, MatrixEntries } from '../api/fields.js';
 import type { BytesLike, OwnBytes } from '../api/values.js';
+import { readVerify } from '../engine/arguments.js';
 import { assertNotAborted, badArgument, kindOf, MsmError } from '../errors.js';
 import type { FieldScalars } from '../msm/inputs/field-scalars.js';
 import { ownOptions } from '../own-options.js';
@@ -24,11 +25,10 @@ const destroyedError = (): MsmError => new MsmError('destroyed', 'the field engi
 const recordedError = (name: string): MsmError =>
   badArgument(`${name} is recorded in a run that has not ended; await it first`);
 
-const signalOf = (options: FieldCallOptions): AbortSignal | undefined => ownOptions(options).signal;
-
 export class VectorEngine implements FieldEngine, VectorOwner {
   readonly #field: OpenField;
   readonly #backend: VectorBackend;
+  readonly #verify: number;
   readonly #handles = new Set<Vector | Matrix>();
   /** Number of sums that use a vector. */
   readonly #held = new Map<Vector | Matrix, number>();
@@ -39,9 +39,11 @@ export class VectorEngine implements FieldEngine, VectorOwner {
   #isDestroyed = false;
   #lastRun: FieldRunRecord | null = null;
 
-  constructor(field: OpenField, backend: VectorBackend) {
+  /** @param verify probability that a run is verified */
+  constructor(field: OpenField, backend: VectorBackend, verify: number) {
     this.#field = field;
     this.#backend = backend;
+    this.#verify = verify;
   }
 
   get p(): bigint {
@@ -184,9 +186,10 @@ export class VectorEngine implements FieldEngine, VectorOwner {
     return matrix;
   }
 
-  async run<Result>(record: (operations: FieldOperations) => Result, options: FieldCallOptions = {}): Promise<Result> {
+  async run<Result>(record: (operations: FieldOperations) => Result, options: FieldRunOptions = {}): Promise<Result> {
     this.#assertUsable();
-    const signal = signalOf(options);
+    const { signal, verify = this.#verify } = ownOptions(options);
+    const share = readVerify('options.verify', verify);
     if (typeof record !== 'function') throw badArgument(`record must be a function, got ${kindOf(record)}`);
     const recorder = new Recorder(this, this.#field);
     let result: Result;
@@ -197,7 +200,7 @@ export class VectorEngine implements FieldEngine, VectorOwner {
     }
     const { steps } = recorder;
     try {
-      await this.#exclusively(signal, (call) => this.#execute(steps, call));
+      await this.#exclusively(signal, (call) => this.#execute(steps, call, Math.random() < share));
     } catch (error) {
       for (const { result: vector } of steps) vector.state = 'destroyed';
       throw error;
@@ -205,14 +208,14 @@ export class VectorEngine implements FieldEngine, VectorOwner {
     return result;
   }
 
-  async #execute(steps: readonly FieldStep[], call: VectorCall): Promise<void> {
+  async #execute(steps: readonly FieldStep[], call: VectorCall, verifies: boolean): Promise<void> {
     for (const { operands, computation } of steps) {
       for (const operand of operands) if (operand.state !== 'recorded') vectorOf(this, 'an operand', operand);
       if (computation.kind === 'apply' && computation.matrix.isDestroyed) {
         throw new MsmError('destroyed', 'apply: matrix was destroyed before the run began');
       }
     }
-    this.#lastRun = await this.#backend.execute(steps, call);
+    this.#lastRun = await this.#backend.execute(steps, call, verifies);
     for (const { result } of steps) {
       result.state = result.isKept ? 'resident' : 'destroyed';
       if (result.isKept) this.#handles.add(result);

@@ -67,7 +67,8 @@ export class CpuVectors implements VectorBackend {
     }
     const { products, phases } = execution;
     const { arithmetic } = this.#arena.memory.kernel;
-    return { on: 'cpu', arithmetic, operations: steps.length, products, ms: performance.now() - begun, phases };
+    const ms = performance.now() - begun;
+    return { on: 'cpu', arithmetic, operations: steps.length, products, ms, phases, verified: true };
   }
 
   async leave(vector: Vector, { words, scale }: ScaledNumbers, call: VectorCall): Promise<void> {

@@ -38,6 +38,7 @@ interface Slot {
 
 export class Emitter {
   readonly setup: FieldSetup;
+  readonly isOther: boolean;
   readonly commands: Command[] = [];
   readonly uploads: Upload[] = [];
   readonly sent: Sent[] = [];
@@ -52,8 +53,10 @@ export class Emitter {
   #resultBytes = 0;
   #accounts = 0;
 
-  constructor(setup: FieldSetup) {
+  /** @param isOther true to compute in another way, for a check */
+  constructor(setup: FieldSetup, isOther = false) {
     this.setup = setup;
+    this.isOther = isOther;
   }
 
   /** Bytes of an element. */

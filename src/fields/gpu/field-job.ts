@@ -14,6 +14,11 @@ export interface FieldJob {
   readonly kinds: ReadonlySet<KnownKind>;
   /** Emits the commands. @returns the parts of the result */
   emit(emit: Emitter, output: Part | null): readonly Part[];
+  /**
+   * Emits a second evaluation. @returns pairs of parts that must be equal: of what `emit` left, and
+   * of what this emits
+   */
+  readonly check?: ((emit: Emitter, output: Part | null) => readonly Part[]) | undefined;
 }
 
 /** Outcome of a job. */

@@ -14,14 +14,15 @@ import { numberBytesOf, type OpenField } from '../program/open-field.js';
 import type { FieldStep } from '../program/steps.js';
 import type { Matrix, Vector } from '../program/vector.js';
 import type { Entries, ScaledNumbers, VectorBackend, VectorCall } from '../program/vector-backend.js';
-import { emitSteps } from './emit-steps.js';
+import { emitCheck } from './check.js';
+import { emitSteps, type Places } from './emit-steps.js';
 import type { Emitter, Part } from './emitter.js';
 import type { FieldJob, FieldOutcome, KnownKind } from './field-job.js';
 import { fieldOperation, VECTORS } from './field-operation.js';
 import { knownVectors } from './known-vectors.js';
 import { type PlacedRows, sortRows } from './matrix.js';
 import { emitEnter, emitLeave } from './numbers.js';
-import { Parts } from './parts.js';
+import { Parts, type Place } from './parts.js';
 import { type Placed, PlacedScalars } from './placed-scalars.js';
 import { powerTables } from './powers.js';
 import type { FieldSetup } from './setup.js';
@@ -173,7 +174,7 @@ export class GpuVectors implements VectorBackend {
     return this.#twiddles;
   }
 
-  async execute(steps: readonly FieldStep[], call: VectorCall): Promise<FieldRunRecord> {
+  async execute(steps: readonly FieldStep[], call: VectorCall, verifies: boolean): Promise<FieldRunRecord> {
     const begun = performance.now();
     const lengths = steps.map(({ computation: { kind }, result }) =>
       kind === 'ntt' || kind === 'intt' ? result.length : 1,
@@ -181,7 +182,7 @@ export class GpuVectors implements VectorBackend {
     const logLength = Math.log2(lengths.reduce((most, length) => Math.max(most, length), 1));
     const twiddles = logLength === 0 ? null : await this.#powers(logLength, call);
     const parts = new Parts();
-    const kept = new Map<Vector, { readonly offset: number; readonly size: number }>();
+    const kept = new Map<Vector, Place>();
     const residents = new Set<Resident>();
     const used = new Map<Vector, Placed>();
     const matrices = new Map<Matrix, PlacedMatrix>();
@@ -197,20 +198,25 @@ export class GpuVectors implements VectorBackend {
     }
     for (const { buffer } of [...used.values(), ...matrices.values()]) residents.add(buffer);
     if (twiddles !== null) residents.add(twiddles.buffer);
+    const placesIn = (emit: Emitter): Places => {
+      const bound = ({ buffer, offset, size }: Placed): Part => emit.bind(buffer.buffer, offset, size);
+      return {
+        vector: (vector) => bound(used.get(vector) as Placed),
+        matrix: (matrix) => boundRows(emit, matrices.get(matrix) as PlacedMatrix),
+        twiddles: twiddles && { at: bound(twiddles), logLength: twiddles.logLength },
+      };
+    };
+    const keptIn = (output: Part | null) => (vector: Vector) => ({
+      ...(output as Part),
+      ...(kept.get(vector) as Place),
+    });
+    const check = (emit: Emitter, output: Part | null) => emitCheck(emit, steps, placesIn(emit), keptIn(output));
+    const isVerified = verifies && kept.size > 0;
+    if (isVerified) kinds.add('scan');
     const job: FieldJob = {
-      ...{ outputBytes: parts.bytes, residents: [...residents], kinds },
+      ...{ outputBytes: parts.bytes, residents: [...residents], kinds, check: isVerified ? check : undefined },
       emit: (emit, output) => {
-        const bound = ({ buffer, offset, size }: Placed): Part => emit.bind(buffer.buffer, offset, size);
-        emitSteps(
-          emit,
-          steps,
-          {
-            vector: (vector) => bound(used.get(vector) as Placed),
-            matrix: (matrix) => boundRows(emit, matrices.get(matrix) as PlacedMatrix),
-            twiddles: twiddles && { at: bound(twiddles), logLength: twiddles.logLength },
-          },
-          (vector) => ({ ...(output as Part), ...(kept.get(vector) as { offset: number; size: number }) }),
-        );
+        emitSteps(emit, steps, placesIn(emit), keptIn(output));
         return [];
       },
     };
@@ -220,15 +226,12 @@ export class GpuVectors implements VectorBackend {
     for (const { name, ms } of timeline ?? []) phases[name] = (phases[name] ?? 0) + ms;
     const { products } = done.result;
     const ms = performance.now() - begun;
-    return { on: 'gpu', arithmetic: setup.field.product, operations: steps.length, products, ms, phases };
+    const { product: arithmetic } = setup.field;
+    return { on: 'gpu', arithmetic, operations: steps.length, products, ms, phases, verified: isVerified };
   }
 
   /** Runs a job, and keeps vectors in the buffer that it leaves. */
-  async #keep(
-    job: FieldJob,
-    call: VectorCall,
-    kept: ReadonlyMap<Vector, { readonly offset: number; readonly size: number }>,
-  ): Promise<Run> {
+  async #keep(job: FieldJob, call: VectorCall, kept: ReadonlyMap<Vector, Place>): Promise<Run> {
     const [buffer, done] = await this.#fill(job, call, kept.size);
     for (const [vector, place] of kept) this.#vectors.set(vector, { buffer, ...place });
     return done;

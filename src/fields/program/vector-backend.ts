@@ -33,8 +33,13 @@ export interface VectorBackend {
   enter(vector: Vector, numbers: ScaledNumbers, call: VectorCall): Promise<void>;
   /** Loads a matrix. @throws MsmError as `enter` */
   enterMatrix(matrix: Matrix, entries: Entries, call: VectorCall): Promise<void>;
-  /** Computes the results of steps, and keeps those that are kept. @throws MsmError as `enter` */
-  execute(steps: readonly FieldStep[], call: VectorCall): Promise<FieldRunRecord>;
+  /**
+   * Computes the results of steps, and keeps those that are kept.
+   *
+   * @param verifies true to have a GPU compute them a second time in another way, and compare
+   * @throws MsmError as `enter`
+   */
+  execute(steps: readonly FieldStep[], call: VectorCall, verifies: boolean): Promise<FieldRunRecord>;
   /** Writes the values of a vector times `scale` to `words`. @throws MsmError of `call.check` */
   leave(vector: Vector, numbers: ScaledNumbers, call: VectorCall): Promise<void>;
   /**

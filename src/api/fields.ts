@@ -1,4 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import type { Priority, Progress } from './calls.js';
 import type { FieldOperations } from './field-operations.js';
 import type { FieldVector, SparseMatrix } from './field-vectors.js';
 import type { BytesLike, OwnBytes } from './values.js';
@@ -23,6 +24,18 @@ export interface FieldBytesOptions extends FieldCallOptions {
 
 /** Options of `run`. */
 export interface FieldRunOptions extends FieldCallOptions {
+  /**
+   * Urgency on a GPU, among the work of all engines on the device. Runs of one engine keep their
+   * order.
+   *
+   * @defaultValue `normal`
+   */
+  readonly priority?: Priority;
+  /**
+   * Called when the work begins, and after each submit of a GPU or operation of the CPU, with the
+   * phase `vectors`. Its errors end the run.
+   */
+  onProgress?(progress: Progress): void;
   /**
    * Probability, or true for 1, that results of a GPU are verified: all operations are computed a
    * second time in another way, and each result that is kept, as a polynomial, must have the same

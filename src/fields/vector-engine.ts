@@ -3,7 +3,7 @@ import type { FieldOperations } from '../api/field-operations.js';
 import type { FieldVector, SparseMatrix } from '../api/field-vectors.js';
 import type { FieldBytesOptions, FieldEngine, FieldRunOptions, FieldRunRecord, MatrixEntries } from '../api/fields.js';
 import type { BytesLike, OwnBytes } from '../api/values.js';
-import { readVerify } from '../engine/arguments.js';
+import { readCallOptions } from '../engine/arguments.js';
 import { assertNotAborted, badArgument, kindOf, MsmError } from '../errors.js';
 import type { FieldScalars } from '../msm/inputs/field-scalars.js';
 import { ownOptions } from '../own-options.js';
@@ -188,8 +188,12 @@ export class VectorEngine implements FieldEngine, VectorOwner {
 
   async run<Result>(record: (operations: FieldOperations) => Result, options: FieldRunOptions = {}): Promise<Result> {
     this.#assertUsable();
-    const { signal, verify = this.#verify } = ownOptions(options);
-    const share = readVerify('options.verify', verify);
+    const {
+      signal,
+      priority,
+      onProgress,
+      verify = this.#verify,
+    } = readCallOptions(options as Parameters<typeof readCallOptions>[0]);
     if (typeof record !== 'function') throw badArgument(`record must be a function, got ${kindOf(record)}`);
     const recorder = new Recorder(this, this.#field);
     let result: Result;
@@ -200,7 +204,9 @@ export class VectorEngine implements FieldEngine, VectorOwner {
     }
     const { steps } = recorder;
     try {
-      await this.#exclusively(signal, (call) => this.#execute(steps, call, Math.random() < share));
+      await this.#exclusively(signal, (call) =>
+        this.#execute(steps, { ...call, priority, onProgress }, Math.random() < verify),
+      );
     } catch (error) {
       for (const { result: vector } of steps) vector.state = 'destroyed';
       throw error;

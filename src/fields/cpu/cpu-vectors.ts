@@ -60,7 +60,7 @@ export class CpuVectors implements VectorBackend {
     const begun = performance.now();
     const execution = new Execution(this.#arena, { vectors: this.#vectors, matrices: this.#matrices }, steps);
     try {
-      await inTurns(execution.run(), call);
+      await inTurns(execution.run(call.onProgress), call);
     } catch (error) {
       execution.abandon();
       throw error;

@@ -54,10 +54,11 @@ const filledBy = ({ result, report }: Run): FilledBuffer => ({
 });
 
 /** Returns the context of a call in a session. The engine's calls wait for each other before. */
-const contextOf = ({ check, signal }: VectorCall): CallContext =>
+const contextOf = ({ check, signal, priority = 'normal', onProgress }: VectorCall): CallContext =>
   new CallContext({
-    ticket: { ...ticketOf(undefined), signal, coalesced: [], exclusive: (work) => work() },
+    ticket: { ...ticketOf(undefined), priority, signal, coalesced: [], exclusive: (work) => work() },
     clock: new CallClock(),
+    onProgress,
     assertUsable: check,
   });
 
@@ -180,7 +181,7 @@ export class GpuVectors implements VectorBackend {
       kind === 'ntt' || kind === 'intt' ? result.length : 1,
     );
     const logLength = Math.log2(lengths.reduce((most, length) => Math.max(most, length), 1));
-    const twiddles = logLength === 0 ? null : await this.#powers(logLength, call);
+    const twiddles = logLength === 0 ? null : await this.#powers(logLength, { ...call, onProgress: undefined });
     const parts = new Parts();
     const kept = new Map<Vector, Place>();
     const residents = new Set<Resident>();

@@ -1,4 +1,5 @@
 /** The interface of what has vectors, and computes with them. */
+import type { Priority, Progress } from '../../api/calls.js';
 import type { FieldRunRecord } from '../../api/fields.js';
 import type { DeviceVector } from '../../msm/inputs/field-scalars.js';
 import type { FieldStep } from './steps.js';
@@ -9,6 +10,9 @@ export interface VectorCall {
   /** Throws if the call was aborted, or its engine destroyed. Called between steps. */
   check(): void;
   readonly signal: AbortSignal | undefined;
+  /** Urgency on a GPU. Default `normal`. */
+  readonly priority?: Priority;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
 /** Numbers of a caller: little-endian words of each value times `scale`, below the prime. */

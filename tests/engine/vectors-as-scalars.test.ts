@@ -83,10 +83,10 @@ describe.each(['gpu', 'cpu'] as const)('vectors of the %s', (backend) => {
     const [sum, some] = await fr.run((ops) => [ops.keep(ops.add(a, a)), ops.keep(ops.slice(a, 7, 260))] as const);
     const twice = numbers.map((each) => (2n * each) % r);
     const loaded = await engine.loadScalars(numbers);
-    const given = [sum, numbers, some, loaded, a, a];
-    expect(await engine.msmBatch(bases, given, { offsets: [0, 1, 2, 0, 5, 0] })).toEqual([
+    const given = [sum, numbers, some, loaded, a, a, [], [0n]];
+    expect(await engine.msmBatch(bases, given, { offsets: [0, 1, 2, 0, 5, 0, 0, 0] })).toEqual([
       ...[sumOf(twice), sumOf(numbers, 1), sumOf(numbers.slice(7, 260), 2), sumOf(numbers), sumOf(numbers, 5)],
-      sumOf(numbers),
+      ...[sumOf(numbers), sumOf([]), sumOf([])],
     ]);
     expect(engine.lastRun?.uploadedBytes).toBe(uploads(6, 300));
     const tabled = await engine.loadBases(known.bytes, { precompute: 3 });

@@ -60,6 +60,10 @@ export interface RouterOptions {
   prepare(n: number): void;
 }
 
+/** Returns the workloads of the vectors that have any scalar but 0. */
+const filledOf = (surveyed: MsmRequest['surveyed']): Workload[] =>
+  surveyed.map(({ load }) => load).filter(({ n }) => n > 0);
+
 export class Router implements Dispatcher {
   readonly #curve: CurveContext;
   readonly #gpu: Accelerator;
@@ -93,8 +97,7 @@ export class Router implements Dispatcher {
 
   async multipliesThere({ bases, vectors, verify }: SomeScalars, call: CallContext): Promise<boolean> {
     if (!(await this.#gpu.prepareVectors(vectors, verify, call))) return false;
-    const loads = this.#gpu.survey(bases, vectors).map(({ load }) => load);
-    return this.#estimates.decide(this.#facts(bases), loads).route === 'gpu';
+    return this.#estimates.decide(this.#facts(bases), filledOf(this.#gpu.survey(bases, vectors))).route === 'gpu';
   }
 
   async multiply(given: MsmRequest, call: CallContext): Promise<MsmDone> {
@@ -103,7 +106,7 @@ export class Router implements Dispatcher {
     const request = { ...given, workersAllowed: workerCap(this.#options.cap, isGpuBusy) };
     const { bases } = request;
     const facts = this.#facts(bases);
-    const loads = request.surveyed.map(({ load }) => load).filter((load) => load.n > 0);
+    const loads = filledOf(request.surveyed);
     const isOnDevice = request.surveyed.some(({ onDevice }) => onDevice !== undefined);
     const isGone = !this.#gpu.isAvailable && bases.source !== null && !isOnDevice;
     if (isGone || loads.length === 0) return (await this.#cpu()).multiply(request, call);

@@ -15,6 +15,7 @@ export type {
 } from './api/calls.js';
 export type { AdapterDescription, CompileTime, MemoryUse, SelfTest } from './api/device.js';
 export type { MsmEngine, MsmPlan } from './api/engine.js';
+export type { FieldVector } from './api/field-vectors.js';
 export type { Bases, Scalars } from './api/handles.js';
 export type { HostTimes, PhaseTime, Prediction, RunRecord, TimelineEntry } from './api/run-record.js';
 export type { ComputeWorker, EngineEvent, EngineStats, QueueLimits, Sharing } from './api/sharing.js';

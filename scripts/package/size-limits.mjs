@@ -27,12 +27,12 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
     loaded: 'with `cpu-backend.js`, and by the import of `webgpu-msm/fields`',
   },
   fields: {
-    bytes: 14 * 1024,
+    bytes: 14848,
     holds: 'vectors of field elements',
     loaded: 'by the import of `webgpu-msm/fields`',
   },
   'open-vectors': {
-    bytes: 10 * 1024,
+    bytes: 11776,
     holds: 'vectors of field elements on a GPU, and their shaders',
     loaded: 'when a GPU has vectors',
   },
@@ -70,5 +70,5 @@ export const bundleLimits = {
   /**
    * Bundlers that put dynamic imports and the text of the worker into one file, such as esbuild.
    */
-  oneFile: 125 * 1024 + workerBytes,
+  oneFile: 127 * 1024 + workerBytes,
 };

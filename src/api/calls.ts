@@ -28,7 +28,7 @@ export interface TurnOptions {
 
 /** Progress of a call: `done` of `total` submits are complete. */
 export interface Progress {
-  /** Name of the operation: `load` or `msm`. */
+  /** Name of the operation: `load`, `msm` or `vectors`. */
   readonly phase: string;
   /** Complete submits, from 0 to `total`; complete scalars where GPU and CPU share the call. */
   readonly done: number;

@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { LoadBasesOptions, LoadScalarsOptions, MsmBatchOptions, MsmOptions } from './calls.js';
 import type { AdapterDescription, CompileTime, MemoryUse, SelfTest } from './device.js';
+import type { FieldVector } from './field-vectors.js';
 import type { Bases, Scalars } from './handles.js';
 import type { Prediction, RunRecord } from './run-record.js';
 import type { EngineStats } from './sharing.js';
@@ -77,7 +78,7 @@ export interface MsmEngine<Of extends Coordinate = bigint> {
    */
   msm(
     bases: Bases,
-    scalars: BytesLike | readonly bigint[] | Scalars,
+    scalars: BytesLike | readonly bigint[] | Scalars | FieldVector,
     options: MsmOptions<PointEncoding> & { readonly result: PointEncoding },
   ): Promise<OwnBytes>;
 
@@ -86,8 +87,10 @@ export interface MsmEngine<Of extends Coordinate = bigint> {
    *
    * @param bases from `loadBases` of the same engine
    * @param scalars either bytes, 32 little-endian bytes for each scalar, any 256-bit value (it is
-   *   reduced modulo the group order), or bigints in [0, 2^256), or the result of `loadScalars`.
-   *   Their number n is at most `bases.length - offset`; n = 0 gives infinity.
+   *   reduced modulo the group order), or bigints in [0, 2^256), or the result of `loadScalars`, or
+   *   a vector of a field engine. Their number n is at most `bases.length - offset`; n = 0 gives
+   *   infinity. A vector on the same GPU device is not read back, unless the result is verified or
+   *   the CPU takes part.
    * @throws MsmError `bad-argument`, `destroyed`, `aborted`, `out-of-memory`, `device-lost`,
    *   `internal`
    * @example
@@ -96,7 +99,11 @@ export interface MsmEngine<Of extends Coordinate = bigint> {
    * console.log(sum.infinity, engine.lastRun?.on); // false cpu
    * ```
    */
-  msm(bases: Bases, scalars: BytesLike | readonly bigint[] | Scalars, options?: MsmOptions): Promise<AffinePoint<Of>>;
+  msm(
+    bases: Bases,
+    scalars: BytesLike | readonly bigint[] | Scalars | FieldVector,
+    options?: MsmOptions,
+  ): Promise<AffinePoint<Of>>;
 
   /**
    * Computes the same sums, and returns each as bytes in the encoding that `result` names.
@@ -109,7 +116,7 @@ export interface MsmEngine<Of extends Coordinate = bigint> {
    */
   msmBatch(
     bases: Bases,
-    scalars: readonly (BytesLike | readonly bigint[] | Scalars)[],
+    scalars: readonly (BytesLike | readonly bigint[] | Scalars | FieldVector)[],
     options: MsmBatchOptions<PointEncoding> & { readonly result: PointEncoding },
   ): Promise<OwnBytes[]>;
 
@@ -129,7 +136,7 @@ export interface MsmEngine<Of extends Coordinate = bigint> {
    */
   msmBatch(
     bases: Bases,
-    scalars: readonly (BytesLike | readonly bigint[] | Scalars)[],
+    scalars: readonly (BytesLike | readonly bigint[] | Scalars | FieldVector)[],
     options?: MsmBatchOptions,
   ): Promise<AffinePoint<Of>[]>;
 

@@ -1,4 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import type { Priority, Progress } from './calls.js';
 import type { FieldOperations } from './field-operations.js';
 import type { FieldVector, SparseMatrix } from './field-vectors.js';
 import type { BytesLike, OwnBytes } from './values.js';
@@ -19,6 +20,31 @@ export interface FieldCallOptions {
 export interface FieldBytesOptions extends FieldCallOptions {
   /** Default `le`. */
   readonly encoding?: FieldEncoding | undefined;
+}
+
+/** Options of `run`. */
+export interface FieldRunOptions extends FieldCallOptions {
+  /**
+   * Urgency on a GPU, among the work of all engines on the device. Runs of one engine keep their
+   * order.
+   *
+   * @defaultValue `normal`
+   */
+  readonly priority?: Priority;
+  /**
+   * Called when the work begins, and after each submit of a GPU or operation of the CPU, with the
+   * phase `vectors`. Its errors end the run.
+   */
+  onProgress?(progress: Progress): void;
+  /**
+   * Probability, or true for 1, that results of a GPU are verified: all operations are computed a
+   * second time in another way, and each result that is kept, as a polynomial, must have the same
+   * value at a random point. If one differs, the run is repeated once and then rejects with code
+   * `internal`.
+   *
+   * @defaultValue that of the engine
+   */
+  readonly verify?: boolean | number | undefined;
 }
 
 /** Entries of a sparse matrix. Several entries of one place are added. */
@@ -49,6 +75,8 @@ export interface FieldRunRecord {
   readonly ms: number;
   /** Duration of each kind of operation, in ms; empty on a GPU without timestamps. */
   readonly phases: Readonly<Record<string, number>>;
+  /** True if the results were verified. Those of the CPU count as verified. */
+  readonly verified: boolean;
 }
 
 /** Computes on vectors of one field. Made by `createFieldEngine`. */
@@ -94,7 +122,7 @@ export interface FieldEngine {
    * Records operations, and computes them.
    *
    * @param record calls operations; its result is returned
-   * @throws MsmError `bad-argument`, `out-of-memory`, `aborted`, `destroyed`
+   * @throws MsmError `bad-argument`, `out-of-memory`, `aborted`, `destroyed`, `internal`
    * @example
    * ```ts
    * import { createFieldEngine } from 'webgpu-msm/fields';
@@ -106,7 +134,7 @@ export interface FieldEngine {
    * fr.destroy();
    * ```
    */
-  run<Result>(record: (operations: FieldOperations) => Result, options?: FieldCallOptions): Promise<Result>;
+  run<Result>(record: (operations: FieldOperations) => Result, options?: FieldRunOptions): Promise<Result>;
   /**
    * Returns the numbers of a vector. @throws MsmError `bad-argument`, `aborted`, `destroyed`
    * @example

@@ -116,6 +116,11 @@ export interface RunRecord {
   readonly entries: number;
   /** Dispatches on the GPU, in all submits. */
   readonly dispatches: number;
+  /**
+   * Bytes of scalars, and of the tables that place them, that were uploaded to the GPU. Scalars and
+   * vectors that are on the device already count nothing.
+   */
+  readonly uploadedBytes: number;
   /** Number of submits to the GPU: one, unless memory or time required more. */
   readonly submits: number;
   /**

@@ -1,4 +1,5 @@
 /** Bases and scalars of a call, as arguments give them. */
+import type { FieldVector } from '../api/field-vectors.js';
 import type { Bases, Scalars } from '../api/handles.js';
 import type { AffinePoint, BytesLike, Coordinate, ScalarEncoding } from '../api/values.js';
 import type { CurveContext } from '../curves/curve.js';
@@ -7,11 +8,12 @@ import type { LoadedBases } from '../msm/inputs/loaded-bases.js';
 import { LoadedScalars } from '../msm/inputs/loaded-scalars.js';
 import type { ScalarVector } from '../msm/inputs/scalar-vectors.js';
 import { type CallOptions, itemsOf, readOffset, readOffsets } from './arguments.js';
+import { leaveVectors, sourceOf } from './computed-scalars.js';
 import { copyScalars } from './given-scalars.js';
 import { SpareBytes } from './spare-bytes.js';
 
 export type GivenPoints = BytesLike | readonly AffinePoint<Coordinate>[];
-export type GivenScalars = BytesLike | readonly bigint[] | Scalars;
+export type GivenScalars = BytesLike | readonly bigint[] | Scalars | FieldVector;
 
 /** Names of the arguments in error messages. */
 interface ArgumentNames {
@@ -65,7 +67,9 @@ export class CallInputs {
 
   /** Leaves the copies of a call that has its result to later calls. */
   giveBack(vectors: readonly ScalarVector[]): void {
-    for (const { scalars, loaded } of vectors) if (loaded === null) this.#spare.giveBack(scalars);
+    for (const { scalars, loaded, computed } of vectors) {
+      if (loaded === null && computed === undefined) this.#spare.giveBack(scalars);
+    }
   }
 
   /** Reads the scalars and the offset of `msm`. @throws MsmError `bad-argument`, `destroyed` */
@@ -78,10 +82,17 @@ export class CallInputs {
    */
   readVectors(bases: LoadedBases, given: readonly GivenScalars[], settings: CallOptions): readonly ScalarVector[] {
     const offsets = readOffsets(settings, given);
-    return itemsOf(given).map((vector, i) => {
-      const names = { scalars: `scalars[${i}]`, offset: `offsets[${i}]` };
-      return this.#readVector(bases, vector, offsets[i], settings.scalarEncoding, names);
-    });
+    const read: ScalarVector[] = [];
+    try {
+      for (const [i, vector] of itemsOf(given).entries()) {
+        const names = { scalars: `scalars[${i}]`, offset: `offsets[${i}]` };
+        read.push(this.#readVector(bases, vector, offsets[i], settings.scalarEncoding, names));
+      }
+      return read;
+    } catch (error) {
+      leaveVectors(read);
+      throw error;
+    }
   }
 
   #readVector(
@@ -91,6 +102,11 @@ export class CallInputs {
     encoding: ScalarEncoding | undefined,
     names: ArgumentNames,
   ): ScalarVector {
+    const source = sourceOf(this.#curve, given, names.scalars);
+    if (source !== null) {
+      const own = { n: source.length, offset: readOffset(bases.length, source.length, offset, names), loaded: null };
+      return { ...own, scalars: new Uint8Array(), computed: source.hold(names.scalars) };
+    }
     const loaded = LoadedScalars.is(given) ? given : null;
     if (loaded === null && given instanceof LoadedScalars) {
       throw badArgument(`${names.scalars} must be what loadScalars returned, and not a proxy or a copy of it`);
@@ -100,7 +116,7 @@ export class CallInputs {
     }
     const copied =
       loaded === null
-        ? copyScalars(this.#curve, given as Exclude<GivenScalars, Scalars>, encoding, names.scalars, this.#spare)
+        ? copyScalars(this.#curve, given as BytesLike | readonly bigint[], encoding, names.scalars, this.#spare)
         : { scalars: loaded.bytes };
     const n = copied.scalars.length / this.#curve.scalarBytes;
     return { ...copied, n, offset: readOffset(bases.length, n, offset, names), loaded };

@@ -23,6 +23,7 @@ import { CallClock } from '../session/clock.js';
 import { assertTestable, type CallOptions, countPoints, readCallOptions, readPrecompute } from './arguments.js';
 import { CallInputs, type GivenPoints, type GivenScalars, scalarBytesOf } from './call-inputs.js';
 import { computeGroup, type GroupInput, type Multiply } from './compute-group.js';
+import { hasComputed, leavingVectors, withCopies } from './computed-scalars.js';
 import { readPoints } from './decode.js';
 import type { EngineParts } from './engine-parts.js';
 import { convertScalars } from './given-scalars.js';
@@ -245,8 +246,8 @@ export class Engine implements MsmEngine<Coordinate> {
       ...{ bases, vectors, scalarEncoding, result, verify },
       coalesced: (waiting) => this.#worthCoalescing(request, waiting as readonly SumRequest[]),
     };
-    // progress is reported for one call only, so such a call is not coalesced
-    const coalescing = onProgress === undefined ? request : undefined;
+    // progress is reported for one call only, and a vector may be lost with its device
+    const coalescing = onProgress === undefined && !hasComputed(vectors) ? request : undefined;
     const multiply: Multiply = (input, call) => this.#multiply(input, call);
     const task = async (call: CallContext): Promise<ResultPoint[]> => {
       const ticket = call.ticket as CallTicket;
@@ -257,7 +258,10 @@ export class Engine implements MsmEngine<Coordinate> {
       );
       return group.outcome();
     };
-    const sums = await this.#run(kind, scalarBytesOf(vectors), { ...settings, request: coalescing }, clock, task);
+    const queued = { ...settings, request: coalescing };
+    const sums = await leavingVectors(vectors, task, (whole) =>
+      this.#run(kind, scalarBytesOf(vectors), queued, clock, whole),
+    );
     // a call that fails may still be read by what it began
     this.#inputs.giveBack(vectors);
     return sums;
@@ -272,11 +276,12 @@ export class Engine implements MsmEngine<Coordinate> {
     return chosen.map((i) => others[i] as SumRequest);
   }
 
-  async #multiply(
-    { bases, vectors, verify }: GroupInput,
-    call: CallContext,
-  ): Promise<readonly AffinePoint<Coordinate>[]> {
+  async #multiply(input: GroupInput, call: CallContext): Promise<readonly AffinePoint<Coordinate>[]> {
+    const { bases, vectors, verify } = input;
     call.checkpoint();
+    if (hasComputed(vectors) && !(await this.#parts.dispatcher.multipliesThere(input, call))) {
+      return withCopies(vectors, call.signal, (own) => this.#multiply({ bases, vectors: own, verify }, call));
+    }
     bases.assertAlive();
     const n = vectors.reduce((sum, vector) => sum + vector.n, 0);
     if (n === 0) return vectors.map(() => publicPoint(this.#curve, null));

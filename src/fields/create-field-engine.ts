@@ -1,5 +1,6 @@
 /** Creates engines for vectors of field elements. */
 import type { FieldEngine } from '../api/fields.js';
+import { readVerify } from '../engine/arguments.js';
 import { badArgument, MsmError, notLoaded, show } from '../errors.js';
 import { ownOptions } from '../own-options.js';
 import { wasmArithmetics } from '../wasm/points/kernel.js';
@@ -71,7 +72,7 @@ const openGpu = async (
  */
 export const createFieldEngine = async (options: FieldEngineOptions = {}): Promise<FieldEngine> => {
   const given = ownOptions(options);
-  const { field = 'bn254-fr', arithmetic = 'auto', memoryBudget = DEFAULT_BUDGET, backend } = given;
+  const { field = 'bn254-fr', arithmetic = 'auto', memoryBudget = DEFAULT_BUDGET, backend, verify = 0 } = given;
   if (typeof memoryBudget !== 'number' || !(memoryBudget > 0)) {
     throw badArgument(`memoryBudget must be a positive number of bytes, got ${show(memoryBudget)}`);
   }
@@ -81,7 +82,8 @@ export const createFieldEngine = async (options: FieldEngineOptions = {}): Promi
   if (backend !== undefined && backend !== 'cpu' && backend !== 'gpu') {
     throw badArgument(`backend must be 'cpu' or 'gpu', got ${show(backend)}`);
   }
+  const share = readVerify('verify', verify);
   const own = await openField(field);
   const vectors = (await openGpu(own, given, memoryBudget)) ?? (await openCpu(own, arithmetic, memoryBudget));
-  return new VectorEngine(own, vectors);
+  return new VectorEngine(own, vectors, share);
 };

@@ -1,11 +1,13 @@
 /** An engine for vectors of field elements. */
 import type { FieldOperations } from '../api/field-operations.js';
 import type { FieldVector, SparseMatrix } from '../api/field-vectors.js';
-import type { FieldBytesOptions, FieldCallOptions, FieldEngine, FieldRunRecord, MatrixEntries } from '../api/fields.js';
+import type { FieldBytesOptions, FieldEngine, FieldRunOptions, FieldRunRecord, MatrixEntries } from '../api/fields.js';
 import type { BytesLike, OwnBytes } from '../api/values.js';
+import { readCallOptions } from '../engine/arguments.js';
 import { assertNotAborted, badArgument, kindOf, MsmError } from '../errors.js';
+import type { FieldScalars } from '../msm/inputs/field-scalars.js';
 import { ownOptions } from '../own-options.js';
-import { copyNumbers, encodingOf, type NumberFormat, reverseNumbers, scaleOf } from './program/numbers.js';
+import { copyNumbers, encodingOf, type NumberFormat, resized, reverseNumbers, scaleOf } from './program/numbers.js';
 import { numberBytesOf, type OpenField } from './program/open-field.js';
 import { copyIndices, Recorder, wholeNumber } from './program/recorder.js';
 import type { FieldStep } from './program/steps.js';
@@ -15,24 +17,33 @@ import type { VectorBackend, VectorCall } from './program/vector-backend.js';
 /** Most rows and columns of a matrix. */
 const MOST_ROWS = 2 ** 27;
 
+/** Bytes of a scalar. */
+const SCALAR_BYTES = 32;
+
 const destroyedError = (): MsmError => new MsmError('destroyed', 'the field engine was destroyed; create a new one');
 
-const signalOf = (options: FieldCallOptions): AbortSignal | undefined => ownOptions(options).signal;
+const recordedError = (name: string): MsmError =>
+  badArgument(`${name} is recorded in a run that has not ended; await it first`);
 
 export class VectorEngine implements FieldEngine, VectorOwner {
   readonly #field: OpenField;
   readonly #backend: VectorBackend;
+  readonly #verify: number;
   readonly #handles = new Set<Vector | Matrix>();
-  /** Handles that were destroyed while a run could use them. */
+  /** Number of sums that use a vector. */
+  readonly #held = new Map<Vector | Matrix, number>();
+  /** Handles that were destroyed while a run or a sum could use them. */
   readonly #late: (Vector | Matrix)[] = [];
   #turn: Promise<unknown> = Promise.resolve();
   #isBusy = false;
   #isDestroyed = false;
   #lastRun: FieldRunRecord | null = null;
 
-  constructor(field: OpenField, backend: VectorBackend) {
+  /** @param verify probability that a run is verified */
+  constructor(field: OpenField, backend: VectorBackend, verify: number) {
     this.#field = field;
     this.#backend = backend;
+    this.#verify = verify;
   }
 
   get p(): bigint {
@@ -73,6 +84,7 @@ export class VectorEngine implements FieldEngine, VectorOwner {
       } finally {
         this.#isBusy = false;
         this.#releaseLate();
+        if (this.#isDestroyed) this.#releaseAll();
       }
     };
     const result = this.#turn.then(begin, begin);
@@ -82,13 +94,52 @@ export class VectorEngine implements FieldEngine, VectorOwner {
 
   release(handle: Vector | Matrix): void {
     this.#handles.delete(handle);
-    if (this.#isBusy) this.#late.push(handle);
+    if (this.#isBusy || this.#held.has(handle)) this.#late.push(handle);
     else this.#backend.release(handle);
   }
 
   #releaseLate(): void {
-    for (const handle of this.#late.splice(0)) this.#backend.release(handle);
-    if (this.#isDestroyed) this.#releaseAll();
+    for (const handle of this.#late.splice(0)) {
+      if (this.#held.has(handle)) this.#late.push(handle);
+      else this.#backend.release(handle);
+    }
+  }
+
+  hold(vector: Vector, name: string): FieldScalars {
+    this.#assertUsable();
+    vectorOf(this, name, vector);
+    if (!this.#backend.has(vector)) throw recordedError(name);
+    this.#held.set(vector, (this.#held.get(vector) ?? 0) + 1);
+    let isHeld = true;
+    return {
+      length: vector.length,
+      onDevice: this.#backend.onDevice(vector, () => this.#assertUsable()),
+      prepare: async (signal) => {
+        if (!this.#backend.hasPrepared) await this.#exclusively(signal, (call) => this.#backend.prepareScalars(call));
+      },
+      read: async (signal) => {
+        const words = await this.#exclusively(signal, (call) => this.#readWords(vector, 1n, call));
+        return new Uint8Array(resized(words, this.numberBytes / 4, SCALAR_BYTES / 4).buffer);
+      },
+      leave: () => {
+        if (isHeld) this.#leave(vector);
+        isHeld = false;
+      },
+    };
+  }
+
+  /** Notes that a sum with a vector has ended. */
+  #leave(vector: Vector): void {
+    const left = (this.#held.get(vector) as number) - 1;
+    if (left > 0) this.#held.set(vector, left);
+    else this.#held.delete(vector);
+    if (!this.#isBusy && !this.#isDestroyed) this.#releaseLate();
+  }
+
+  async #readWords(vector: Vector, scale: bigint, call: VectorCall): Promise<Uint32Array<ArrayBuffer>> {
+    const words = new Uint32Array((vector.length * this.numberBytes) / 4);
+    await this.#backend.leave(vector, { words, scale }, call);
+    return words;
   }
 
   #assertUsable(): void {
@@ -135,9 +186,14 @@ export class VectorEngine implements FieldEngine, VectorOwner {
     return matrix;
   }
 
-  async run<Result>(record: (operations: FieldOperations) => Result, options: FieldCallOptions = {}): Promise<Result> {
+  async run<Result>(record: (operations: FieldOperations) => Result, options: FieldRunOptions = {}): Promise<Result> {
     this.#assertUsable();
-    const signal = signalOf(options);
+    const {
+      signal,
+      priority,
+      onProgress,
+      verify = this.#verify,
+    } = readCallOptions(options as Parameters<typeof readCallOptions>[0]);
     if (typeof record !== 'function') throw badArgument(`record must be a function, got ${kindOf(record)}`);
     const recorder = new Recorder(this, this.#field);
     let result: Result;
@@ -148,7 +204,9 @@ export class VectorEngine implements FieldEngine, VectorOwner {
     }
     const { steps } = recorder;
     try {
-      await this.#exclusively(signal, (call) => this.#execute(steps, call));
+      await this.#exclusively(signal, (call) =>
+        this.#execute(steps, { ...call, priority, onProgress }, Math.random() < verify),
+      );
     } catch (error) {
       for (const { result: vector } of steps) vector.state = 'destroyed';
       throw error;
@@ -156,14 +214,14 @@ export class VectorEngine implements FieldEngine, VectorOwner {
     return result;
   }
 
-  async #execute(steps: readonly FieldStep[], call: VectorCall): Promise<void> {
+  async #execute(steps: readonly FieldStep[], call: VectorCall, verifies: boolean): Promise<void> {
     for (const { operands, computation } of steps) {
       for (const operand of operands) if (operand.state !== 'recorded') vectorOf(this, 'an operand', operand);
       if (computation.kind === 'apply' && computation.matrix.isDestroyed) {
         throw new MsmError('destroyed', 'apply: matrix was destroyed before the run began');
       }
     }
-    this.#lastRun = await this.#backend.execute(steps, call);
+    this.#lastRun = await this.#backend.execute(steps, call, verifies);
     for (const { result } of steps) {
       result.state = result.isKept ? 'resident' : 'destroyed';
       if (result.isKept) this.#handles.add(result);
@@ -175,12 +233,9 @@ export class VectorEngine implements FieldEngine, VectorOwner {
     const { encoding, signal } = ownOptions(options);
     const own = encodingOf(encoding);
     const source = vectorOf(this, 'vector', vector);
-    const words = new Uint32Array((source.length * this.numberBytes) / 4);
-    await this.#exclusively(signal, async (call) => {
-      if (!this.#backend.has(vectorOf(this, 'vector', source))) {
-        throw badArgument('vector is recorded in a run that has not ended; await it first');
-      }
-      await this.#backend.leave(source, { words, scale: scaleOf(own, this.#format) }, call);
+    const words = await this.#exclusively(signal, (call) => {
+      if (!this.#backend.has(vectorOf(this, 'vector', source))) throw recordedError('vector');
+      return this.#readWords(source, scaleOf(own, this.#format), call);
     });
     const bytes = new Uint8Array(words.buffer);
     if (own === 'be') reverseNumbers(bytes, this.numberBytes);

@@ -95,6 +95,7 @@ export class SubmissionRun {
   /** Pipelines that may still be compiled at their first dispatch. */
   readonly #unused: readonly GPUComputePipeline[];
   #querySet: GPUQuerySet | null = null;
+  #uploadedBytes = 0;
   #prepared: Prepared | null = null;
   /** Counts submits: a late message about the work ahead of one is not for the next. */
   #step = 0;
@@ -225,6 +226,7 @@ export class SubmissionRun {
       data: cutSlices(words(sizes.returned, readBytes), read),
       dispatches,
       submits: segments.length,
+      uploadedBytes: this.#uploadedBytes,
       passes: isTimed ? readTimes(segments, times()) : null,
     };
   }
@@ -248,8 +250,10 @@ export class SubmissionRun {
       const place = resolve(to);
       const at = place.offset as number;
       const there = from?.() ?? null;
-      if (there === null) device.queue.writeBuffer(place.buffer, at, data as Uint8Array<ArrayBuffer>);
-      else encoder.copyBufferToBuffer(there.buffer, there.offset, place.buffer, at, data.byteLength);
+      if (there === null) {
+        device.queue.writeBuffer(place.buffer, at, data as Uint8Array<ArrayBuffer>);
+        this.#uploadedBytes += data.byteLength;
+      } else encoder.copyBufferToBuffer(there.buffer, there.offset, place.buffer, at, data.byteLength);
     }
     return {
       ...{ submission, pipelines, resolve, returned: { buffer: returned, size: sizes.returned } },

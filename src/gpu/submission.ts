@@ -43,6 +43,8 @@ export interface SubmissionResult {
   readonly data: readonly Uint32Array[];
   readonly dispatches: number;
   readonly submits: number;
+  /** Bytes of the uploads that were not on the device already. */
+  readonly uploadedBytes: number;
   /**
    * Times in the order of the commands; null without timestamps, or with more passes than a set of
    * queries holds.

@@ -43,7 +43,7 @@ export const computeSums = async (
   const sum = async <Of extends Coordinate>(
     engine: MsmEngine<Of>,
     points: Bases,
-    scalars: Scalars | Uint8Array,
+    scalars: Scalars | FieldVector,
   ): Promise<AffinePoint<Of>> => {
     const result = await engine.msm(points, scalars, options);
     onPart();
@@ -61,9 +61,13 @@ export const computeSums = async (
     witness = scalars;
     const ofQuotient = async () => {
       const { h, minusRS } = await computeScalars(fr, matrices, coset, vector, blinding, signal);
-      secrets.push(h, minusRS);
-      onPart();
-      return { h: await sum(g1, bases.h, handOver(h)), minusRS };
+      secrets.push(minusRS);
+      try {
+        onPart();
+        return { h: await sum(g1, bases.h, h), minusRS };
+      } finally {
+        h.destroy();
+      }
     };
     const [{ h, minusRS }, a, b1, b2, c] = await settleAll(
       [

@@ -29,8 +29,8 @@ export interface Blinding {
 
 /** The scalars that a proof computes. */
 export interface ComputedScalars {
-  /** Scalars of H, one for each element of the domain. */
-  readonly h: OwnBytes;
+  /** Scalars of H, one for each element of the domain; the caller destroys them. */
+  readonly h: FieldVector;
   /** −r·s. */
   readonly minusRS: OwnBytes;
 }
@@ -53,6 +53,7 @@ export const computeScalars = async (
   signal: AbortSignal,
 ): Promise<ComputedScalars> => {
   const vectors: FieldVector[] = [];
+  let made: FieldVector | null = null;
   const owned = (vector: FieldVector): FieldVector => {
     vectors.push(vector);
     return vector;
@@ -66,13 +67,18 @@ export const computeScalars = async (
         const product = valuesOnCoset(ops, ops.multiply(left, right), coset);
         const [leftThere, rightThere] = [valuesOnCoset(ops, left, coset), valuesOnCoset(ops, right, coset)];
         return {
-          h: owned(ops.keep(ops.multiplySubtract(leftThere, rightThere, product))),
-          rs: owned(ops.keep(ops.negate(ops.multiply(...blinding)))),
+          h: ops.keep(ops.multiplySubtract(leftThere, rightThere, product)),
+          rs: ops.keep(ops.negate(ops.multiply(...blinding))),
         };
       },
       { signal },
     );
-    return { h: await fr.read(h, { signal }), minusRS: await fr.read(rs, { signal }) };
+    vectors.push(rs);
+    made = h;
+    return { h, minusRS: await fr.read(rs, { signal }) };
+  } catch (error) {
+    made?.destroy();
+    throw error;
   } finally {
     for (const vector of vectors) vector.destroy();
   }

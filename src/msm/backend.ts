@@ -63,6 +63,14 @@ export interface Accelerator extends Backend {
   readonly isAvailable: boolean;
   /** True if the next call has nothing to compile. */
   readonly isReady: boolean;
+  /**
+   * Returns true if the vectors of field engines among these are on its device, and it can multiply
+   * them there. Tests their conversion first.
+   *
+   * @param verify undefined: the engine's default
+   * @throws MsmError `aborted`, `destroyed`, `internal`
+   */
+  prepareVectors(vectors: readonly ScalarVector[], verify: number | undefined, call: CallContext): Promise<boolean>;
   /** Returns true if it has work of equal or higher priority for calls other than `own`. */
   isBusyBeside(own: Ticket | undefined): boolean;
 }

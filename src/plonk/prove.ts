@@ -1,7 +1,6 @@
 /** Computes a proof, round by round. */
 import type { FieldOperations } from '../api/field-operations.js';
 import type { FieldVector } from '../api/field-vectors.js';
-import { handOver } from '../engine/bytes.js';
 import { assertNotAborted, badArgument } from '../errors.js';
 import { mod } from '../field/modulus.js';
 import { power } from '../field/square-root.js';
@@ -52,12 +51,7 @@ export class Proof {
   /** Commits to polynomials. */
   async #commit(...polynomials: readonly FieldVector[]): Promise<Uint8Array[]> {
     const { engines, bases } = this.#key;
-    const { turn, secrets } = this.#run;
-    const signal = this.#signal;
-    const scalars = [];
-    for (const polynomial of polynomials) scalars.push(await engines.fr.read(polynomial, { signal }));
-    secrets.push(...scalars);
-    return engines.g1.msmBatch(bases, scalars.map(handOver), { ...turn, signal, result: 'be' });
+    return engines.g1.msmBatch(bases, polynomials, { ...this.#run.turn, signal: this.#signal, result: 'be' });
   }
 
   async #loadBlindings(draw: DrawScalar): Promise<FieldVector[]> {

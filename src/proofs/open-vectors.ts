@@ -16,9 +16,10 @@ const VECTOR_BYTES = 2 ** 32;
 export const openVectorsOf = (
   curve: CircuitFacts['curve'],
   g1: MsmEngine,
-  { backend }: EngineOptions,
+  { backend, verify }: EngineOptions,
 ): Promise<FieldEngine> =>
   createFieldEngine({
     ...{ field: `${curve}-fr`, memoryBudget: VECTOR_BYTES },
+    ...(verify === undefined ? {} : { verify }),
     ...(backend === 'gpu' ? { backend, deviceOf: g1 } : { backend: 'cpu' }),
   });

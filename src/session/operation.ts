@@ -51,6 +51,8 @@ export interface KnownAnswer<Input, Result> {
 export interface Report {
   readonly dispatches: number;
   readonly submits: number;
+  /** Bytes that were uploaded. */
+  readonly uploadedBytes: number;
   /** Passes of all steps; null without timestamps. */
   readonly timeline: readonly TimelineEntry[] | null;
   /** Host times until the end of the last step that is not a check. */

@@ -1,6 +1,7 @@
 /** Runs the steps of an operation, one after the other. */
 import { GpuFault } from '../errors.js';
 import type { Runner } from '../gpu/runner.js';
+import type { SubmissionResult } from '../gpu/submission.js';
 import type { CallContext } from './call-context.js';
 import type { DeviceView, Operation, Report, Step } from './operation.js';
 import { timelineOf } from './timeline.js';
@@ -80,8 +81,7 @@ export const runSteps = async <Input, Result, Setup, Planned extends Step, Part>
   const output = await createOutput(operation, input, runner, device, call);
   try {
     const done: { readonly step: Planned; readonly part: Part }[] = [];
-    const counted: Parameters<typeof timelineOf>[0][number][] = [];
-    let dispatches = 0;
+    const counted: SubmissionResult[] = [];
     let submits = 0;
     let { hostTimes } = clock.read();
     for (const step of steps) {
@@ -102,7 +102,6 @@ export const runSteps = async <Input, Result, Setup, Planned extends Step, Part>
       submits += result.submits;
       if (step.isCheck) continue;
       counted.push(result);
-      dispatches += result.dispatches;
       ({ hostTimes } = clock.read());
     }
     const isChecked = steps.some(({ isCheck }) => isCheck);
@@ -110,8 +109,13 @@ export const runSteps = async <Input, Result, Setup, Planned extends Step, Part>
     const result = await operation.finish(input, done, call, output);
     if (operation.mustConfirm?.(result) === true) await confirmResidents(operation, input, runner, call);
     const timeline = timelineOf(counted, hostTimes.submitToResultMs);
-    const ownSubmits = counted.reduce((sum, each) => sum + each.submits, 0);
-    return { result, output, report: { dispatches, submits: ownSubmits, timeline, hostTimes } };
+    const total = (what: 'dispatches' | 'submits' | 'uploadedBytes'): number =>
+      counted.reduce((sum, each) => sum + each[what], 0);
+    const counts = {
+      ...{ dispatches: total('dispatches'), submits: total('submits') },
+      uploadedBytes: total('uploadedBytes'),
+    };
+    return { result, output, report: { ...counts, timeline, hostTimes } };
   } catch (error) {
     if (output !== null) runner.ledger.destroy(output);
     throw error;

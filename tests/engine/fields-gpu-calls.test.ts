@@ -1,7 +1,15 @@
 /** Vectors on the GPU: other fields, long transforms, faults, losses, and calls that end early. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { createFieldEngine, type FieldEngine, type FieldEngineOptions, type FieldVector } from '../../src/fields.js';
-import { createMsmEngine } from '../../src/index.js';
+import { bn254G1, expectedMsm, groupOrder, makeKnownBases } from '../../dev/oracle/known-bases.js';
+import {
+  createFieldEngine,
+  type FieldEngine,
+  type FieldEngineOptions,
+  type FieldOperations,
+  type FieldVector,
+} from '../../src/fields.js';
+import { createMsmEngine, type Progress } from '../../src/index.js';
+import { openEngine } from '../support/engines.js';
 import { strikeAt } from '../support/failure-bench.js';
 import { getDevice } from '../support/gpu.js';
 import { type LeasedDevice, leaseGpu } from '../support/leased-gpu.js';
@@ -210,4 +218,52 @@ test('an engine of sums shares its device; without a GPU the CPU has the vectors
     message: expect.stringContaining('without a GPU'),
   });
   await expect(createFieldEngine({ backend: 'both' as 'gpu' })).rejects.toMatchObject({ code: 'bad-argument' });
+});
+
+test.each(['gpu', 'cpu'] as const)(
+  'a run on the %s reports its progress, and errors of the report end it',
+  async (on) => {
+    const fr = await open(on === 'gpu' ? { device: await getDevice() } : { backend: 'cpu' });
+    const a = await fr.load([1n, 2n, 3n, 4n]);
+    const seen: Progress[] = [];
+    const record = (ops: FieldOperations) => ops.keep(ops.ntt(ops.multiply(a, a)));
+    const made = await fr.run(record, { onProgress: (progress) => seen.push(progress) });
+    const total = on === 'gpu' ? 1 : 2;
+    expect(seen).toEqual(Array.from({ length: total + 1 }, (_, done) => ({ phase: 'vectors', done, total })));
+    made.destroy();
+    const { used } = fr.memory;
+    const error = new Error('of the caller');
+    const onProgress = ({ done }: Progress): void => {
+      if (done === 1) throw error;
+    };
+    await expect(fr.run(record, { onProgress })).rejects.toBe(error);
+    expect(fr.memory.used).toBe(used);
+    for (const wrong of [{ onProgress: 5 }, { priority: 'high' }, { signal: 1 }])
+      await expect(fr.run(record, wrong as never)).rejects.toMatchObject({ code: 'bad-argument' });
+  },
+);
+
+test.each([
+  ['interactive', ['run', 'sum']],
+  ['background', ['sum', 'run']],
+] as const)('a run of priority %s and a sum of several submits end in their order', async (priority, expected) => {
+  const engine = await openEngine({ tuning: { additionsPerSubmit: 2 ** 10 }, selfTest: false });
+  const known = makeKnownBases(bn254G1, 300, 61);
+  const bases = await engine.loadBases(known.bytes);
+  const fr = await open({ deviceOf: engine });
+  const a = await fr.load([1n, 2n]);
+  const run = () => fr.run((ops) => ops.keep(ops.add(a, a)), { priority });
+  await run();
+  const ended: string[] = [];
+  let running: Promise<unknown> = Promise.resolve();
+  const onProgress = ({ done, total }: Progress): void => {
+    expect(total).toBeGreaterThan(5);
+    if (done === 1) running = run().then(() => ended.push('run'));
+  };
+  const scalars = known.logs.map((each) => each ** 2n % groupOrder(bn254G1));
+  const sum = await engine.msm(bases, scalars, { onProgress });
+  ended.push('sum');
+  await running;
+  expect(ended).toEqual(expected);
+  expect(sum).toEqual(expectedMsm(bn254G1, known.logs, scalars));
 });

@@ -105,10 +105,11 @@ test.each(['gpu', 'both'] as const)(
   'with the backend %s they equal those of snarkjs',
   { tags: 'long' },
   async (backend) => {
-    const compiled = new Set<string>();
+    const [compiled, passes] = [new Set<string>(), new Set<string>()];
     const { gpu } = await leaseGpu((lease) => {
       lease.tap = (call) => {
         if (call.method === 'createComputePipelineAsync') compiled.add(call.label);
+        if (call.method === 'beginComputePass') passes.add(call.label);
         return call.proceed();
       };
     });
@@ -118,6 +119,8 @@ test.each(['gpu', 'both'] as const)(
     expect([...compiled].filter((name) => ['transform', 'rows'].includes(name)).sort()).toEqual(
       backend === 'gpu' ? ['rows', 'transform'] : [],
     );
+    // and does not leave it before the sum
+    expect(passes.has('scalars')).toBe(backend === 'gpu');
   },
 );
 

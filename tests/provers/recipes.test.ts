@@ -6,6 +6,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { bn254 } from '@noble/curves/bn254.js';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { hexToBytes } from '@noble/curves/utils.js';
 import { SpanStatusCode } from '@opentelemetry/api';
@@ -65,6 +66,47 @@ describe('recipes', { tags: 'long' }, () => {
     expect(await committer.commit(polynomials)).toEqual(wanted);
     committer.close();
   });
+
+  test.each(['cpu', 'gpu'] as const)(
+    'commitments and openings of vectors of the %s satisfy the pairing',
+    async (on) => {
+      const { Point } = oracleOf({ curve: 'bn254', group: 'g1' }) as OracleCurve;
+      const { G1, G2, fields, pairing } = bn254;
+      const r = Point.Fn.ORDER;
+      const root = Point.Fn.pow(5n, (r - 1n) / 32n);
+      const file = makePowersOfTau({ curve: 'bn254', power: 4, powers: 31, root, seed: 12 });
+      const tau = new Random(12).belowBig(r - 2n) + 2n;
+      const gpu = on === 'gpu' ? { gpu: (await leaseGpu()).gpu } : {};
+      const prover = await (await recipe('kzg-open')).openProver(file, 16, { backend: on, ...gpu });
+      const values = Array.from({ length: 16 }, (_, i) => (i % 3 === 0 ? BigInt(i) : r - BigInt(i) ** 7n));
+      const polynomial = await prover.interpolate(values);
+      // the n-th root of unity of snarkjs
+      const w = Point.Fn.pow(5n, (r - 1n) / 16n);
+      const coefficients = values.map((_, k) => {
+        const sum = values.reduce((all, value, i) => (all + value * Point.Fn.pow(w, BigInt((16 - i) * k))) % r, 0n);
+        return (sum * Point.Fn.inv(16n)) % r;
+      });
+      const at = (x: bigint) => coefficients.reduceRight((sum, each) => (sum * x + each) % r, 0n);
+      const [commitment] = await prover.commit([polynomial]);
+      expect(commitment).toEqual(toAffinePoint(Point.BASE.multiplyUnsafe(at(tau))));
+      expect(prover.engine.lastRun).toMatchObject({ on, uploadedBytes: on === 'gpu' ? 12 : 0 });
+      const tauG2 = G2.Point.BASE.multiply(tau);
+      for (const [x, y] of [[w ** 3n % r, values[3]] as const, [12345n, at(12345n)] as const]) {
+        const { value, proof } = await prover.open(polynomial, x);
+        expect(value).toBe(y);
+        expect(prover.engine.lastRun).toMatchObject({ on, uploadedBytes: on === 'gpu' ? 12 : 0 });
+        // e(C − y·G1, G2) = e(π, τ·G2 − x·G2)
+        const opened = G1.Point.fromAffine(commitment).subtract(G1.Point.BASE.multiply(value));
+        const left = pairing(opened, G2.Point.BASE);
+        const right = pairing(G1.Point.fromAffine(proof), tauG2.subtract(G2.Point.BASE.multiply(x)));
+        expect(fields.Fp12.eql(left, right)).toBe(true);
+      }
+      polynomial.destroy();
+      prover.fr.trim();
+      expect(prover.fr.memory.used).toBe(0);
+      prover.close();
+    },
+  );
 
   test('bit-reversed points and scalars, of 2^3 elements, have the order of radix-2 FFTs', async () => {
     const { bitReversed } = await recipe('kzg-commit');

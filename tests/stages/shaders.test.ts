@@ -392,8 +392,8 @@ describe('kernels for vectors', () => {
     'compile for a field of %s, %s products',
     async (_, product, p) => {
       const field = modulus(p, product);
-      const { combine, transform, scan, invert, rows, gather } = fieldKernels(field, 256);
-      for (const make of [combine, transform, scan, invert, rows, gather]) await checkKernel(make(), field.bytes);
+      const { digest: _digest, ...ofVectors } = fieldKernels(field, 256);
+      for (const make of Object.values(ofVectors)) await checkKernel(make(), field.bytes);
     },
   );
 });

@@ -60,19 +60,30 @@ export class CpuVectors implements VectorBackend {
     const begun = performance.now();
     const execution = new Execution(this.#arena, { vectors: this.#vectors, matrices: this.#matrices }, steps);
     try {
-      await inTurns(execution.run(), call);
+      await inTurns(execution.run(call.onProgress), call);
     } catch (error) {
       execution.abandon();
       throw error;
     }
     const { products, phases } = execution;
     const { arithmetic } = this.#arena.memory.kernel;
-    return { on: 'cpu', arithmetic, operations: steps.length, products, ms: performance.now() - begun, phases };
+    const ms = performance.now() - begun;
+    return { on: 'cpu', arithmetic, operations: steps.length, products, ms, phases, verified: true };
   }
 
   async leave(vector: Vector, { words, scale }: ScaledNumbers, call: VectorCall): Promise<void> {
     await inTurns(this.#arena.memory.leave(words, this.#vectors.get(vector) as number, scale), call);
   }
+
+  onDevice(): null {
+    return null;
+  }
+
+  get hasPrepared(): boolean {
+    return true;
+  }
+
+  async prepareScalars(): Promise<void> {}
 
   release(handle: Vector | Matrix): void {
     const at = this.#vectors.get(handle as Vector);

@@ -3,6 +3,7 @@ import type { VectorAt } from '../../wasm/vectors/vector-memory.js';
 import { fuseScalings } from '../program/fuse-scalings.js';
 import type { Computation, FieldStep } from '../program/steps.js';
 import type { Matrix, Vector } from '../program/vector.js';
+import type { VectorCall } from '../program/vector-backend.js';
 import type { Arena } from './arena.js';
 import { elementwise, linearCombination, multiplyByPowers, scale, signOf } from './elementwise.js';
 import { multiplyMatrix, type PlacedMatrix } from './matrix-product.js';
@@ -75,8 +76,14 @@ export class Execution {
     }
   }
 
-  /** Computes all steps; yields between calls. */
-  *run(): Generator<void> {
+  /**
+   * Computes all steps; yields between calls.
+   *
+   * @param onProgress called before the first step, and after each
+   */
+  *run(onProgress: VectorCall['onProgress']): Generator<void> {
+    const report = (done: number): void => onProgress?.({ phase: 'vectors', done, total: this.#steps.length });
+    report(0);
     for (const [i, step] of this.#steps.entries()) {
       const begun = performance.now();
       yield* this.#compute(step, i);
@@ -86,6 +93,7 @@ export class Execution {
       for (const vector of new Set([...step.operands, step.result])) {
         if (this.#lastUse.get(vector) === i && !vector.isKept) this.#free(vector);
       }
+      report(i + 1);
     }
   }
 

@@ -23,7 +23,7 @@ export const scaleByPowers = (
     emit.combine(out, { a }, { length, a_length: length, products: 1 }, montgomeryWords(field, factor));
     return out;
   }
-  const { words, low } = powerTables(field, base, factor, length);
+  const { words, low } = powerTables(field, base, factor, length, emit.isOther);
   const reversed = order === 'reversed' ? Math.log2(length) : 0;
   const values = { length, a_length: length, products: 2, low, reversed_bits: reversed };
   emit.combine(out, { a, b: emit.upload(words) }, values);
@@ -65,7 +65,9 @@ export const emitElementwise = (
   length: number,
 ): Part => {
   const out = emit.take(length);
-  const [a, second, third] = operands;
+  // the second evaluation takes commuting operands in the other order
+  const swaps = emit.isOther && kind !== 'subtract';
+  const [a, second, third] = swaps ? [operands[1], operands[0], operands[2]] : operands;
   const subtracts = Number(kind === 'subtract' || kind === 'multiplySubtract');
   const hasProduct = kind !== 'add' && kind !== 'subtract';
   const [b, c] = hasProduct ? [second, third] : [undefined, second];

@@ -38,6 +38,7 @@ interface Slot {
 
 export class Emitter {
   readonly setup: FieldSetup;
+  readonly isOther: boolean;
   readonly commands: Command[] = [];
   readonly uploads: Upload[] = [];
   readonly sent: Sent[] = [];
@@ -50,9 +51,12 @@ export class Emitter {
   products = 0;
   #since = 0;
   #resultBytes = 0;
+  #accounts = 0;
 
-  constructor(setup: FieldSetup) {
+  /** @param isOther true to compute in another way, for a check */
+  constructor(setup: FieldSetup, isOther = false) {
     this.setup = setup;
+    this.isOther = isOther;
   }
 
   /** Bytes of an element. */
@@ -88,6 +92,16 @@ export class Emitter {
     if (slot !== undefined && !this.#free.includes(slot)) this.#free.push(slot);
   }
 
+  /** Reserves an account of a digest. @returns its first word */
+  account(): number {
+    return LANES * this.#accounts++;
+  }
+
+  /** Bytes of all accounts. */
+  get accountBytes(): number {
+    return 4 * LANES * this.#accounts;
+  }
+
   /** Bytes of the result that is read back. */
   get resultBytes(): number {
     return this.#resultBytes;
@@ -117,7 +131,7 @@ export class Emitter {
     this.uploads.push({ to, data: words });
     const { words: perElement } = this.setup.field;
     const itemWords = words.length % perElement === 0 ? perElement : 1;
-    const account = LANES * this.sent.length;
+    const account = this.account();
     this.sent.push({ words, itemWords, account });
     const items = words.length / itemWords;
     const config = DigestConfig.pack({ items, item_words: itemWords, account });

@@ -3,7 +3,7 @@ import type { Resident } from '../../session/resident.js';
 import type { Emitter, Part } from './emitter.js';
 
 /** Kernels that have a known answer of their own. */
-export type KnownKind = 'transform' | 'scan' | 'invert';
+export type KnownKind = 'transform' | 'scan' | 'invert' | 'scalars';
 
 /** One run, load or read. */
 export interface FieldJob {
@@ -14,6 +14,11 @@ export interface FieldJob {
   readonly kinds: ReadonlySet<KnownKind>;
   /** Emits the commands. @returns the parts of the result */
   emit(emit: Emitter, output: Part | null): readonly Part[];
+  /**
+   * Emits a second evaluation. @returns pairs of parts that must be equal: of what `emit` left, and
+   * of what this emits
+   */
+  readonly check?: ((emit: Emitter, output: Part | null) => readonly Part[]) | undefined;
 }
 
 /** Outcome of a job. */

@@ -5,7 +5,7 @@ import { digestOfItems } from '../../msm/stages/digest.js';
 import { sumInSlices, TimeSlice } from '../../scheduling/time-slice.js';
 import type { CallContext } from '../../session/call-context.js';
 import type { DeviceView, Operation, Step } from '../../session/operation.js';
-import { LANES, sumOfLanes } from '../../shaders/hash-chain.js';
+import { sumOfLanes } from '../../shaders/hash-chain.js';
 import { Emitter, type Part } from './emitter.js';
 import type { FieldJob, FieldOutcome } from './field-job.js';
 import { knownVectors } from './known-vectors.js';
@@ -27,10 +27,11 @@ interface FieldPlan extends Step {
 /** Name of the buffer that stays, in commands. */
 const OUTPUT = 'output';
 
-const planOf = (job: FieldJob, { setup, allowance, limits }: DeviceView<Setup>): FieldPlan => {
-  const emitted = new Emitter(setup);
+/** @param isCheck true for the second evaluation */
+const planOf = (job: FieldJob, { setup, allowance, limits }: DeviceView<Setup>, isCheck: boolean): FieldPlan => {
+  const emitted = new Emitter(setup, isCheck);
   const output = job.outputBytes === 0 ? null : { buffer: OUTPUT, offset: 0, size: job.outputBytes };
-  const read = job.emit(emitted, output);
+  const read = (isCheck && job.check ? job.check : job.emit)(emitted, output);
   const sizes = Object.values(emitted.scratch);
   const scratch = sizes.reduce((sum, bytes) => sum + bytes, 0);
   if (scratch > allowance.bytes) {
@@ -44,8 +45,10 @@ const planOf = (job: FieldJob, { setup, allowance, limits }: DeviceView<Setup>):
     throw new MsmError('out-of-memory', `the device binds no ${largest} bytes at a time; use shorter vectors`);
   }
   const submits = 1 + emitted.commands.filter(({ kind }) => kind === 'submit').length;
-  return { emitted, read, digests: [], submits };
+  return { emitted, read, digests: [], submits, isCheck };
 };
+
+const areEqual = (some: Uint32Array, others: Uint32Array): boolean => some.every((word, i) => word === others[i]);
 
 /** Computes jobs. */
 export const fieldOperation: Operation<FieldJob, FieldOutcome, Setup, FieldPlan, readonly Uint32Array[]> = {
@@ -53,11 +56,11 @@ export const fieldOperation: Operation<FieldJob, FieldOutcome, Setup, FieldPlan,
   unit: 'products',
   residents: ({ residents }) => residents,
   output: ({ outputBytes }) => (outputBytes === 0 ? null : { account: VECTORS, label: 'vectors', bytes: outputBytes }),
-  plan: (job, device) => [planOf(job, device)],
+  plan: (job, device) => [planOf(job, device, false), ...(job.check ? [planOf(job, device, true)] : [])],
   record(_, { emitted, digests }, __, call, output): Submission {
-    const { scratch, uploads, commands, external, sent, resultBytes } = emitted;
+    const { scratch, uploads, commands, external, sent, resultBytes, accountBytes } = emitted;
     return {
-      ...{ scratch, uploads, commands, accounts: 4 * LANES * sent.length, result: resultBytes },
+      ...{ scratch, uploads, commands, accounts: accountBytes, result: resultBytes },
       external: { ...external, ...(output === null ? {} : { [OUTPUT]: output }) },
       meanwhile: async () => {
         const slice = new TimeSlice(() => call.checkpoint());
@@ -77,8 +80,13 @@ export const fieldOperation: Operation<FieldJob, FieldOutcome, Setup, FieldPlan,
     }
     return read.map(({ offset, size }) => result.subarray(offset / 4, (offset + size) / 4));
   },
-  finish: (_, [done], __: CallContext, output) => {
+  finish: (_, [done, check], __: CallContext, output) => {
     const { step, part } = done as { readonly step: FieldPlan; readonly part: readonly Uint32Array[] };
+    for (let i = 0; check !== undefined && i < check.part.length; i += 2) {
+      if (!areEqual(check.part[i] as Uint32Array, check.part[i + 1] as Uint32Array)) {
+        throw new GpuFault('verify', 'a second evaluation gives another result');
+      }
+    }
     return { output, data: part, products: step.emitted.products };
   },
   knownAnswer: ({ kinds }, setup) => knownVectors(setup, kinds),

@@ -2,22 +2,28 @@
 import type { FieldRunRecord } from '../../api/fields.js';
 import { MsmError } from '../../errors.js';
 import { power } from '../../field/square-root.js';
+import type { Runner } from '../../gpu/runner.js';
+import type { DeviceVector } from '../../msm/inputs/field-scalars.js';
 import { ticketOf } from '../../scheduling/ticket.js';
 import { CallContext } from '../../session/call-context.js';
 import { CallClock } from '../../session/clock.js';
 import type { Resident } from '../../session/resident.js';
 import type { Executed, Session } from '../../session/session.js';
-import { STORAGE_ALIGNMENT } from '../../shaders/limits.js';
+import { resized } from '../program/numbers.js';
 import { numberBytesOf, type OpenField } from '../program/open-field.js';
 import type { FieldStep } from '../program/steps.js';
 import type { Matrix, Vector } from '../program/vector.js';
 import type { Entries, ScaledNumbers, VectorBackend, VectorCall } from '../program/vector-backend.js';
-import { emitSteps } from './emit-steps.js';
+import { emitCheck } from './check.js';
+import { emitSteps, type Places } from './emit-steps.js';
 import type { Emitter, Part } from './emitter.js';
 import type { FieldJob, FieldOutcome, KnownKind } from './field-job.js';
 import { fieldOperation, VECTORS } from './field-operation.js';
+import { knownVectors } from './known-vectors.js';
 import { type PlacedRows, sortRows } from './matrix.js';
 import { emitEnter, emitLeave } from './numbers.js';
+import { Parts, type Place } from './parts.js';
+import { type Placed, PlacedScalars } from './placed-scalars.js';
 import { powerTables } from './powers.js';
 import type { FieldSetup } from './setup.js';
 import { type FilledBuffer, VectorBuffer } from './vector-buffer.js';
@@ -27,37 +33,10 @@ interface PlacedPowers extends Placed {
   readonly logLength: number;
 }
 
-/** Part of a buffer that stays. */
-interface Placed {
-  readonly buffer: VectorBuffer;
-  readonly offset: number;
-  readonly size: number;
-}
-
 /** A matrix on the device, as offsets in its buffer. */
 interface PlacedMatrix extends PlacedRows {
   readonly buffer: VectorBuffer;
 }
-
-/** Gives parts of a buffer one after the other, each where a binding may start. */
-class Parts {
-  bytes = 0;
-
-  take(size: number): { readonly offset: number; readonly size: number } {
-    const offset = this.bytes;
-    this.bytes = Math.ceil((offset + size) / STORAGE_ALIGNMENT) * STORAGE_ALIGNMENT;
-    return { offset, size };
-  }
-}
-
-/** Widens or narrows numbers. @param from words of a number @param to words of a number */
-const resized = (words: Uint32Array, from: number, to: number): Uint32Array => {
-  if (from === to) return words;
-  const count = words.length / from;
-  const result = new Uint32Array(count * to);
-  for (let i = 0; i < count; i++) result.set(words.subarray(i * from, i * from + Math.min(from, to)), i * to);
-  return result;
-};
 
 /** Kinds of steps whose kernels have known answers. */
 const knownKinds: Partial<Record<FieldStep['computation']['kind'], KnownKind>> = {
@@ -75,10 +54,11 @@ const filledBy = ({ result, report }: Run): FilledBuffer => ({
 });
 
 /** Returns the context of a call in a session. The engine's calls wait for each other before. */
-const contextOf = ({ check, signal }: VectorCall): CallContext =>
+const contextOf = ({ check, signal, priority = 'normal', onProgress }: VectorCall): CallContext =>
   new CallContext({
-    ticket: { ...ticketOf(undefined), signal, coalesced: [], exclusive: (work) => work() },
+    ticket: { ...ticketOf(undefined), priority, signal, coalesced: [], exclusive: (work) => work() },
     clock: new CallClock(),
+    onProgress,
     assertUsable: check,
   });
 
@@ -90,6 +70,8 @@ export class GpuVectors implements VectorBackend {
   /** Powers for transforms up to `logLength`; null before the first. */
   #twiddles: PlacedPowers | null = null;
   #peak = 0;
+  /** The runner on which the conversion to scalars is tested. */
+  #prepared: Runner | null = null;
 
   constructor(field: OpenField, session: Session<FieldSetup>) {
     this.#field = field;
@@ -193,15 +175,15 @@ export class GpuVectors implements VectorBackend {
     return this.#twiddles;
   }
 
-  async execute(steps: readonly FieldStep[], call: VectorCall): Promise<FieldRunRecord> {
+  async execute(steps: readonly FieldStep[], call: VectorCall, verifies: boolean): Promise<FieldRunRecord> {
     const begun = performance.now();
     const lengths = steps.map(({ computation: { kind }, result }) =>
       kind === 'ntt' || kind === 'intt' ? result.length : 1,
     );
     const logLength = Math.log2(lengths.reduce((most, length) => Math.max(most, length), 1));
-    const twiddles = logLength === 0 ? null : await this.#powers(logLength, call);
+    const twiddles = logLength === 0 ? null : await this.#powers(logLength, { ...call, onProgress: undefined });
     const parts = new Parts();
-    const kept = new Map<Vector, { readonly offset: number; readonly size: number }>();
+    const kept = new Map<Vector, Place>();
     const residents = new Set<Resident>();
     const used = new Map<Vector, Placed>();
     const matrices = new Map<Matrix, PlacedMatrix>();
@@ -217,20 +199,25 @@ export class GpuVectors implements VectorBackend {
     }
     for (const { buffer } of [...used.values(), ...matrices.values()]) residents.add(buffer);
     if (twiddles !== null) residents.add(twiddles.buffer);
+    const placesIn = (emit: Emitter): Places => {
+      const bound = ({ buffer, offset, size }: Placed): Part => emit.bind(buffer.buffer, offset, size);
+      return {
+        vector: (vector) => bound(used.get(vector) as Placed),
+        matrix: (matrix) => boundRows(emit, matrices.get(matrix) as PlacedMatrix),
+        twiddles: twiddles && { at: bound(twiddles), logLength: twiddles.logLength },
+      };
+    };
+    const keptIn = (output: Part | null) => (vector: Vector) => ({
+      ...(output as Part),
+      ...(kept.get(vector) as Place),
+    });
+    const check = (emit: Emitter, output: Part | null) => emitCheck(emit, steps, placesIn(emit), keptIn(output));
+    const isVerified = verifies && kept.size > 0;
+    if (isVerified) kinds.add('scan');
     const job: FieldJob = {
-      ...{ outputBytes: parts.bytes, residents: [...residents], kinds },
+      ...{ outputBytes: parts.bytes, residents: [...residents], kinds, check: isVerified ? check : undefined },
       emit: (emit, output) => {
-        const bound = ({ buffer, offset, size }: Placed): Part => emit.bind(buffer.buffer, offset, size);
-        emitSteps(
-          emit,
-          steps,
-          {
-            vector: (vector) => bound(used.get(vector) as Placed),
-            matrix: (matrix) => boundRows(emit, matrices.get(matrix) as PlacedMatrix),
-            twiddles: twiddles && { at: bound(twiddles), logLength: twiddles.logLength },
-          },
-          (vector) => ({ ...(output as Part), ...(kept.get(vector) as { offset: number; size: number }) }),
-        );
+        emitSteps(emit, steps, placesIn(emit), keptIn(output));
         return [];
       },
     };
@@ -240,15 +227,12 @@ export class GpuVectors implements VectorBackend {
     for (const { name, ms } of timeline ?? []) phases[name] = (phases[name] ?? 0) + ms;
     const { products } = done.result;
     const ms = performance.now() - begun;
-    return { on: 'gpu', arithmetic: setup.field.product, operations: steps.length, products, ms, phases };
+    const { product: arithmetic } = setup.field;
+    return { on: 'gpu', arithmetic, operations: steps.length, products, ms, phases, verified: isVerified };
   }
 
   /** Runs a job, and keeps vectors in the buffer that it leaves. */
-  async #keep(
-    job: FieldJob,
-    call: VectorCall,
-    kept: ReadonlyMap<Vector, { readonly offset: number; readonly size: number }>,
-  ): Promise<Run> {
+  async #keep(job: FieldJob, call: VectorCall, kept: ReadonlyMap<Vector, Place>): Promise<Run> {
     const [buffer, done] = await this.#fill(job, call, kept.size);
     for (const [vector, place] of kept) this.#vectors.set(vector, { buffer, ...place });
     return done;
@@ -265,6 +249,19 @@ export class GpuVectors implements VectorBackend {
     const [data] = result.data;
     if (data === undefined) throw new MsmError('internal', 'no vector came back');
     words.set(resized(data, this.#session.setup.field.words, numberBytesOf(this.#field) / 4));
+  }
+
+  onDevice(vector: Vector, assertUsable: () => void): DeviceVector {
+    return new PlacedScalars(this.#vectors.get(vector) as Placed, () => this.#session.setup, assertUsable);
+  }
+
+  get hasPrepared(): boolean {
+    return this.#prepared === this.#session.runner;
+  }
+
+  async prepareScalars(call: VectorCall): Promise<void> {
+    const known = (setup: FieldSetup) => knownVectors(setup, new Set(['scalars']));
+    this.#prepared = await this.#session.test(fieldOperation, known, contextOf(call));
   }
 
   release(handle: Vector | Matrix): void {

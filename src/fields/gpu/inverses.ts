@@ -7,11 +7,15 @@ import type { Emitter, Part } from './emitter.js';
 /** Products that take as long as an inversion. */
 const INVERSION = 25;
 
+/** Elements of a part in a second evaluation. */
+const OTHER_PART = 19;
+
 /** Emits 1/a[i], and 0 of 0, into new scratch. */
 export const emitInverses = (emit: Emitter, a: Part, length: number): Part => {
   const out = emit.take(length);
-  const parts = Math.ceil(length / INVERT_PART);
-  const config = InvertConfig.pack({ length, part: INVERT_PART });
+  const part = emit.isOther ? OTHER_PART : INVERT_PART;
+  const parts = Math.ceil(length / part);
+  const config = InvertConfig.pack({ length, part });
   emit.dispatch(
     emit.setup.kernels.invert(),
     config,

@@ -3,6 +3,9 @@ import { invert, mod, readWords, writeWords } from '../../field/modulus.js';
 import { power } from '../../field/square-root.js';
 import { range } from '../../field/straight-line.js';
 import type { KnownAnswer } from '../../session/operation.js';
+import { groupsFor } from '../../shaders/limits.js';
+import { THREADS } from '../stages/element.js';
+import { packScalarsConfig, SCALAR_WORDS } from '../stages/scalars.js';
 import { emitElementwise } from './elementwise.js';
 import type { Emitter, Part } from './emitter.js';
 import type { FieldJob, FieldOutcome, KnownKind } from './field-job.js';
@@ -21,7 +24,9 @@ const MOST_BITS = 5;
 
 /** A vector that a test computes, and its numbers. */
 interface Known {
+  /** Emits it as elements, or where `isResult` as numbers of `SCALAR_WORDS` words in the result. */
   emit(emit: Emitter, a: Part): Part;
+  readonly isResult?: boolean;
   readonly expected: readonly bigint[];
 }
 
@@ -48,12 +53,23 @@ const knownSquare = ({ own, field }: FieldSetup, a: readonly bigint[]): Known =>
   };
 };
 
+/** Emits all elements as scalars of a sum. */
+const emitScalars = (emit: Emitter, a: Part): Part => {
+  const { field, kernels } = emit.setup;
+  const out = emit.returned(Math.ceil((4 * SCALAR_WORDS * LENGTH) / emit.bytes));
+  const values = { length: LENGTH, first: 0, first_out: 0, vector: 0, first_base: 0, account: emit.account() };
+  emit.dispatch(kernels.scalars(), packScalarsConfig(field, values), { a, out }, groupsFor(LENGTH, THREADS), LENGTH);
+  return out;
+};
+
 /** Returns the tests of a kind. */
 const testsOf = (setup: FieldSetup, kind: KnownKind, a: readonly bigint[]): Known[] => {
   const { p } = setup.own;
   switch (kind) {
     case 'transform':
       return [knownSquare(setup, a)];
+    case 'scalars':
+      return [{ emit: emitScalars, expected: a, isResult: true }];
     case 'invert':
       return [{ emit: (emit, x) => emitInverses(emit, x, LENGTH), expected: a.map((each) => invert(each, p)) }];
     case 'scan': {
@@ -101,12 +117,17 @@ export const knownVectors = (setup: FieldSetup, kinds: ReadonlySet<KnownKind>): 
         for (const [i, each] of numbers.entries()) writeWords(words, i * field.words, field.words, each);
         const entered = emit.take(LENGTH);
         emitEnter(emit, words, 1n, entered);
-        return tests.map((test) => emitLeave(emit, test.emit(emit, entered), test.expected.length, 1n));
+        return tests.map((test) => {
+          const made = test.emit(emit, entered);
+          return test.isResult === true ? made : emitLeave(emit, made, test.expected.length, 1n);
+        });
       },
     }),
     check: ({ data }) => {
-      const isRight = ({ expected }: Known, k: number): boolean =>
-        expected.every((value, i) => readWords(data[k] as Uint32Array, i * field.words, field.words) === value);
+      const isRight = ({ expected, isResult }: Known, k: number): boolean => {
+        const words = isResult === true ? SCALAR_WORDS : field.words;
+        return expected.every((value, i) => readWords(data[k] as Uint32Array, i * words, words) === value);
+      };
       return tests.every(isRight) ? null : 'known vectors came out wrong';
     },
   };

@@ -8,10 +8,20 @@ export interface PowerTables {
   readonly low: number;
 }
 
-/** Makes the tables for the exponents 0, …, length − 1. */
-export const powerTables = (field: Modulus, base: bigint, factor: bigint, length: number): PowerTables => {
+/**
+ * Makes the tables for the exponents 0, …, length − 1.
+ *
+ * @param isOther true to divide exponents between the tables in another way
+ */
+export const powerTables = (
+  field: Modulus,
+  base: bigint,
+  factor: bigint,
+  length: number,
+  isOther = false,
+): PowerTables => {
   const { p, words: perElement } = field;
-  const low = 2 ** Math.ceil(Math.log2(length) / 2);
+  const low = 2 ** (Math.ceil(Math.log2(length) / 2) + Number(isOther));
   const high = Math.ceil(length / low);
   const words = new Uint32Array((low + high) * perElement);
   const write = (first: number, count: number, start: bigint, by: bigint): bigint => {

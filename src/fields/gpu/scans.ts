@@ -5,11 +5,17 @@ import { THREADS } from '../stages/element.js';
 import { packScanConfig, SCAN_PART } from '../stages/scan.js';
 import type { Emitter, Part } from './emitter.js';
 
+/** Elements of a part in a second evaluation. */
+const OTHER_PART = 13;
+
 /** Returns the point of the next level, whose elements are parts. */
 const nextPoint = (emit: Emitter, x: bigint | null): bigint | null =>
-  x === null ? null : power(x, BigInt(SCAN_PART), emit.setup.field.p);
+  x === null ? null : power(x, BigInt(partOf(emit)), emit.setup.field.p);
 
-const partsOf = (length: number): number => Math.ceil(length / SCAN_PART);
+/** Returns the elements of a part. */
+const partOf = ({ isOther }: Emitter): number => (isOther ? OTHER_PART : SCAN_PART);
+
+const partsOf = (emit: Emitter, length: number): number => Math.ceil(length / partOf(emit));
 
 const dispatchScan = (
   emit: Emitter,
@@ -20,16 +26,16 @@ const dispatchScan = (
 ): void => {
   const config = packScanConfig(
     emit.setup.field,
-    { length, carries: carries === undefined ? 0 : partsOf(length), reduces },
+    { length, part: partOf(emit), carries: carries === undefined ? 0 : partsOf(emit, length), reduces },
     x,
   );
-  const groups = groupsFor(partsOf(length), THREADS);
+  const groups = groupsFor(partsOf(emit, length), THREADS);
   emit.dispatch(emit.setup.kernels.scan(), config, { a, carries, out }, groups, length);
 };
 
 /** Emits the value of each part into new scratch. @param x as of `packScanConfig` */
 const reduceParts = (emit: Emitter, a: Part, length: number, x: bigint | null): Part => {
-  const out = emit.take(partsOf(length));
+  const out = emit.take(partsOf(emit, length));
   dispatchScan(emit, { a, out }, length, x, true);
   return out;
 };
@@ -40,13 +46,13 @@ const reduceParts = (emit: Emitter, a: Part, length: number, x: bigint | null): 
  * @param x as of `packScanConfig`
  */
 export const emitScan = (emit: Emitter, a: Part, length: number, x: bigint | null): Part => {
-  if (length <= SCAN_PART) {
+  if (length <= partOf(emit)) {
     const out = emit.take(length);
     dispatchScan(emit, { a, out }, length, x, false);
     return out;
   }
   const parts = reduceParts(emit, a, length, x);
-  const carries = emitScan(emit, parts, partsOf(length), nextPoint(emit, x));
+  const carries = emitScan(emit, parts, partsOf(emit, length), nextPoint(emit, x));
   emit.release(parts);
   const out = emit.take(length);
   dispatchScan(emit, { a, carries, out }, length, x, false);
@@ -60,7 +66,7 @@ export const emitValue = (emit: Emitter, a: Part, length: number, x: bigint): Pa
   do {
     const next = reduceParts(emit, from, count, point);
     if (from !== a) emit.release(from);
-    [from, count, point] = [next, partsOf(count), nextPoint(emit, point) as bigint];
+    [from, count, point] = [next, partsOf(emit, count), nextPoint(emit, point) as bigint];
   } while (count > 1);
   return from;
 };

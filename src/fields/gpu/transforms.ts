@@ -25,7 +25,7 @@ const emitPasses = (
 ): void => {
   const { field, kernels } = emit.setup;
   const inTime = from === 'reversed';
-  const passes = transformPasses(field, logLength);
+  const passes = transformPasses(field, logLength, emit.isOther);
   for (const { first, stages, logColumns, shift, blocks } of inTime ? passes.reverse() : passes) {
     const config = TransformConfig.pack({
       ...{ log_length: logLength, first, stages, log_columns: logColumns, shift, blocks },

@@ -31,6 +31,12 @@ export class VectorBuffer implements Resident {
     return this.#filled.buffer;
   }
 
+  /** Returns the buffer if it is on a device, for whichever engine; null if it is not. */
+  on(device: GPUDevice): GPUBuffer | null {
+    const { buffer, runner } = this.#filled;
+    return runner.device === device && runner.ledger.has(buffer) ? buffer : null;
+  }
+
   bufferOn({ ledger }: Runner): GPUBuffer | null {
     return ledger.has(this.buffer) ? this.buffer : null;
   }

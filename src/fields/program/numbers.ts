@@ -28,6 +28,15 @@ export const reverseNumbers = (bytes: Uint8Array, numberBytes: number): void => 
   for (let at = 0; at < bytes.length; at += numberBytes) bytes.subarray(at, at + numberBytes).reverse();
 };
 
+/** Widens or narrows numbers. @param from words of a number @param to words of a number */
+export const resized = <Words extends Uint32Array>(words: Words, from: number, to: number): Words => {
+  if (from === to) return words;
+  const count = words.length / from;
+  const result = new Uint32Array(count * to);
+  for (let i = 0; i < count; i++) result.set(words.subarray(i * from, i * from + Math.min(from, to)), i * to);
+  return result as Words;
+};
+
 /** Words of p, the lowest first. */
 const wordsOf = (value: bigint, count: number): Uint32Array => wordsOfNumbers([value], 4 * count);
 

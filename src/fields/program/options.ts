@@ -34,6 +34,8 @@ export interface FieldEngineOptions {
   readonly gpu?: GPU | undefined;
   /** Arithmetic of WebAssembly, for comparisons. Default `auto`: the fastest of the runtime. */
   readonly arithmetic?: 'auto' | 'wasm-fma' | 'wasm-wide' | 'wasm-simd' | 'wasm' | undefined;
+  /** As `verify` of `FieldEngine.run`, for runs that have none. Default 0. */
+  readonly verify?: boolean | number | undefined;
   /**
    * Most bytes of all vectors and tables at a time on the CPU; of the scratch of a run on the GPU.
    * Default 2^30.

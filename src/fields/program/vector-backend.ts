@@ -1,5 +1,7 @@
 /** The interface of what has vectors, and computes with them. */
+import type { Priority, Progress } from '../../api/calls.js';
 import type { FieldRunRecord } from '../../api/fields.js';
+import type { DeviceVector } from '../../msm/inputs/field-scalars.js';
 import type { FieldStep } from './steps.js';
 import type { Matrix, Vector } from './vector.js';
 
@@ -8,6 +10,9 @@ export interface VectorCall {
   /** Throws if the call was aborted, or its engine destroyed. Called between steps. */
   check(): void;
   readonly signal: AbortSignal | undefined;
+  /** Urgency on a GPU. Default `normal`. */
+  readonly priority?: Priority;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
 /** Numbers of a caller: little-endian words of each value times `scale`, below the prime. */
@@ -32,10 +37,25 @@ export interface VectorBackend {
   enter(vector: Vector, numbers: ScaledNumbers, call: VectorCall): Promise<void>;
   /** Loads a matrix. @throws MsmError as `enter` */
   enterMatrix(matrix: Matrix, entries: Entries, call: VectorCall): Promise<void>;
-  /** Computes the results of steps, and keeps those that are kept. @throws MsmError as `enter` */
-  execute(steps: readonly FieldStep[], call: VectorCall): Promise<FieldRunRecord>;
+  /**
+   * Computes the results of steps, and keeps those that are kept.
+   *
+   * @param verifies true to have a GPU compute them a second time in another way, and compare
+   * @throws MsmError as `enter`
+   */
+  execute(steps: readonly FieldStep[], call: VectorCall, verifies: boolean): Promise<FieldRunRecord>;
   /** Writes the values of a vector times `scale` to `words`. @throws MsmError of `call.check` */
   leave(vector: Vector, numbers: ScaledNumbers, call: VectorCall): Promise<void>;
+  /**
+   * Returns a vector for sums on its GPU; null if the CPU has it.
+   *
+   * @param assertUsable throws if the engine was destroyed
+   */
+  onDevice(vector: Vector, assertUsable: () => void): DeviceVector | null;
+  /** Has the conversion to scalars compute a known answer, once. @throws MsmError as `enter` */
+  prepareScalars(call: VectorCall): Promise<void>;
+  /** True if `prepareScalars` has nothing to do. */
+  readonly hasPrepared: boolean;
   release(handle: Vector | Matrix): void;
   /** Frees tables. */
   trim(): void;

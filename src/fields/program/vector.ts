@@ -1,11 +1,21 @@
 /** Handles of vectors and matrices. */
 import type { FieldVector, SparseMatrix } from '../../api/field-vectors.js';
 import { badArgument, kindOf, MsmError } from '../../errors.js';
+import { type FieldScalars, sourcesOfVectors } from '../../msm/inputs/field-scalars.js';
 
 /** Engine of a handle. */
 export interface VectorOwner {
+  /** Prime of the field. */
+  readonly p: bigint;
   /** Frees what a handle stands for. */
   release(handle: Vector | Matrix): void;
+  /**
+   * Keeps a vector for a sum, even if it is destroyed meanwhile.
+   *
+   * @param name of the argument, for errors
+   * @throws MsmError `bad-argument`, `destroyed`
+   */
+  hold(vector: Vector, name: string): FieldScalars;
 }
 
 /** A vector: recorded, in memory, or destroyed. */
@@ -20,6 +30,7 @@ export class Vector implements FieldVector {
     this.owner = owner;
     this.length = length;
     this.state = state;
+    sourcesOfVectors.set(this, { p: owner.p, length, hold: (name) => owner.hold(this, name) });
   }
 
   destroy(): void {

@@ -7,6 +7,7 @@ import { combineKernel } from './combine.js';
 import { gatherKernel } from './gather.js';
 import { invertKernel } from './invert.js';
 import { rowsKernel } from './rows.js';
+import { scalarsKernel } from './scalars.js';
 import { scanKernel } from './scan.js';
 import { transformKernel } from './transform.js';
 
@@ -17,6 +18,7 @@ export interface FieldKernels {
   invert(): Kernel;
   rows(): Kernel;
   gather(): Kernel;
+  scalars(): Kernel;
   digest(): Kernel;
 }
 
@@ -28,5 +30,6 @@ export const fieldKernels = (field: Modulus, threads: number): FieldKernels => (
   invert: once(() => invertKernel(field)),
   rows: once(() => rowsKernel(field)),
   gather: once(() => gatherKernel(field)),
+  scalars: once(() => scalarsKernel(field)),
   digest: once(digestKernel),
 });

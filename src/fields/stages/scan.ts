@@ -30,11 +30,11 @@ export const SCAN_PART = 16;
 /** @param x the point of Horner's rule; null: products */
 export const packScanConfig = (
   field: Modulus,
-  values: { readonly length: number; readonly carries: number; readonly reduces: boolean },
+  values: { readonly length: number; readonly part: number; readonly carries: number; readonly reduces: boolean },
   x: bigint | null,
 ): Uint32Array<ArrayBuffer> =>
   configOf(field).pack({
-    ...{ ...values, part: SCAN_PART, reduces: Number(values.reduces), horner: Number(x !== null) },
+    ...{ ...values, reduces: Number(values.reduces), horner: Number(x !== null) },
     ...factorValues(field, montgomeryWords(field, x ?? 0n)),
   });
 

@@ -36,9 +36,12 @@ export interface TransformPass {
 /**
  * Divides the stages of a transform into the fewest passes, in the order of decimation in
  * frequency.
+ *
+ * @param isOther true to divide them into smaller blocks
  */
-export const transformPasses = (field: Modulus, logLength: number): TransformPass[] => {
-  const logBlock = Math.min(logBlockOf(field), logLength);
+export const transformPasses = (field: Modulus, logLength: number, isOther = false): TransformPass[] => {
+  const less = Number(isOther && logLength > 1);
+  const logBlock = Math.min(logBlockOf(field) - less, logLength - less);
   const count = Math.ceil(logLength / Math.max(1, logBlock));
   const ends = Array.from({ length: count }, (_, i) => Math.ceil(((i + 1) * logLength) / count));
   return ends.map((end, i) => {

@@ -73,6 +73,7 @@ export const runOnCpu = async (
       tasks: 0,
       entries,
       dispatches: 0,
+      uploadedBytes: 0,
       submits: 0,
       wallMs: call.clock.read().wallMs,
       hostTimes: null,

@@ -3,12 +3,15 @@ import { GpuFault } from '../../errors.js';
 import { sumInSlices, type TimeSlice } from '../../scheduling/time-slice.js';
 import { absorb, sumOfLanes } from '../../shaders/hash-chain.js';
 import { accountsOf } from '../plan/accounts.js';
-import type { Batch, Job } from '../plan/schedule.js';
+import type { Batch, Chunk, Job } from '../plan/schedule.js';
 import type { SurveyedVector } from '../plan/survey.js';
 import { scalarsDigest } from '../stages/decompose.js';
 
-/** Digests that decompose has to report, by batch and vector. */
-export type ExpectedDigests = readonly (readonly number[])[];
+/**
+ * Digests that decompose has to report, by batch and vector; null where the device converts the
+ * scalars and computes the digest.
+ */
+export type ExpectedDigests = readonly (readonly (number | null)[])[];
 
 /** Computes the digests of the scalars of a job, while the GPU computes the job. */
 export const expectedOf = async (
@@ -17,10 +20,14 @@ export const expectedOf = async (
   vectors: readonly SurveyedVector[],
   slice: TimeSlice,
 ): Promise<ExpectedDigests> => {
-  const expected: number[][] = [];
+  const expected: (number | null)[][] = [];
   for (const { chunks, bases } of batches) {
-    const digests: number[] = [];
-    for (const [v, { vector, first, length }] of chunks.entries()) {
+    const digests: (number | null)[] = [];
+    for (const [v, { vector, first, length, sentAt }] of chunks.entries()) {
+      if (sentAt !== undefined) {
+        digests.push(null);
+        continue;
+      }
       const { scalars, indices, offset } = vectors[vector] as SurveyedVector;
       const words = new Uint32Array(scalars.buffer, scalars.byteOffset, scalars.length / 4);
       const scalarWords = curve.scalarBytes / 4;
@@ -40,13 +47,15 @@ export const expectedOf = async (
 
 /**
  * Audits a batch. Each stage reports digests of its input and its output. The audit compares them
- * along the chain of stages, and the first with the digest of the scalars that the host sent.
+ * along the chain of stages, and the first with the digest of the scalars that the host sent or the
+ * device converted.
  *
  * @param expected digests of the vectors of the batch
  * @returns number of entries that the walk read
  * @throws GpuFault naming the stages between which something was lost or changed
  */
-export const audit = ({ plan, at }: Batch, expected: readonly number[], words: Uint32Array): number => {
+export const audit = (batch: Batch, expected: readonly (number | null)[], words: Uint32Array): number => {
+  const { plan, at } = batch;
   const { groups, reduce, finitePoints } = accountsOf(plan, at.accounts);
   const laneSum = (first: number): number => sumOfLanes(words, first);
   let walked = 0;
@@ -54,6 +63,7 @@ export const audit = ({ plan, at }: Batch, expected: readonly number[], words: U
     const first = group * plan.windowsPerGroup;
     const end = Math.min(first + plan.windowsPerGroup, plan.windows);
     const sent = expected
+      .map((digest, v) => digest ?? laneSum((batch.chunks[v] as Chunk).sentAt as number))
       .slice(Math.floor(first / plan.vectorWindows), Math.ceil(end / plan.vectorWindows))
       .reduce((sum, digest) => (sum + digest) >>> 0, 0);
     if (laneSum(scalars) !== sent) throw new GpuFault('decompose', 'it read other scalars than those that were sent');

@@ -193,6 +193,22 @@ export class GpuBackend implements Accelerator, Surveyor {
     return instrument === undefined && bases.byteLength <= maxStorageBufferBindingSize;
   }
 
+  async prepareVectors(
+    vectors: readonly ScalarVector[],
+    verify: number | undefined,
+    call: CallContext,
+  ): Promise<boolean> {
+    const { instrument } = this.tuning;
+    // the CPU computes scalars of a check; an instrument reads all scalars
+    if ((verify ?? this.#options.verify) > 0 || instrument !== undefined) return false;
+    const computed = vectors.flatMap((vector) => vector.computed ?? []);
+    const areHere = (): boolean =>
+      computed.every(({ onDevice }) => onDevice?.isOn(this.#session.device) === true) && !this.#session.isAbandoned;
+    if (!areHere()) return false;
+    for (const each of computed) await each.prepare(call.signal);
+    return areHere();
+  }
+
   async multiply(request: MsmRequest, call: CallContext): Promise<MsmDone> {
     const { bases, vectors, verify = this.#options.verify } = request;
     const { maxBufferSize } = this;
@@ -200,7 +216,8 @@ export class GpuBackend implements Accelerator, Surveyor {
       const isHere = loaded !== null && this.#placed.has(loaded.store);
       return isHere && !loaded.store.isDestroyed && loaded.store.bytes.length <= maxBufferSize ? loaded.store : [];
     });
-    const operation = bases.source === null ? this.#msm : this.#msmOrCpu;
+    const isOnGpuOnly = bases.source === null || vectors.some(({ computed }) => computed !== undefined);
+    const operation = isOnGpuOnly ? this.#msm : this.#msmOrCpu;
     const surveyed = { vectors: request.surveyed, picks: this.picks(bases) };
     const input = { bases, vectors, verify, placed, knobs: null, request, surveyed };
     const spent = (): number => Object.values(call.clock.read().hostTimes).reduce((sum, ms) => sum + ms, 0);

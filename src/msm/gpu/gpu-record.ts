@@ -10,7 +10,7 @@ import type { GpuFacts } from './msm-input.js';
 export const gpuRecord = (
   vectors: readonly ScalarVector[],
   { plan, entries, combineMs, isVerified }: GpuFacts,
-  { dispatches, submits, timeline }: Report,
+  { dispatches, submits, uploadedBytes, timeline }: Report,
   { clock }: CallContext,
   facts: Pick<RunRecord, 'retried' | 'fallback'> & { readonly adapter: AdapterDescription },
 ): RunRecord => ({
@@ -26,6 +26,7 @@ export const gpuRecord = (
   tasks: plan.levelTasks[0] as number,
   entries,
   dispatches,
+  uploadedBytes,
   submits,
   ...clock.read(),
   ...facts,

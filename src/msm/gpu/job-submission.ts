@@ -1,10 +1,11 @@
 /** The submission of a job: its uploads and commands, and the audit of its result. */
 
 import type { AffinePoint, Coordinate } from '../../api/values.js';
-import { GpuFault } from '../../errors.js';
+import { GpuFault, MsmError } from '../../errors.js';
 import type { Submission, SubmissionResult, Upload } from '../../gpu/submission.js';
 import { TimeSlice } from '../../scheduling/time-slice.js';
 import type { CallContext } from '../../session/call-context.js';
+import type { Command } from '../../shaders/commands.js';
 import type { SurveyedScalars } from '../inputs/scalar-vectors.js';
 import { walksOf } from '../plan/accounts.js';
 import type { Batch, Job } from '../plan/schedule.js';
@@ -46,12 +47,15 @@ export const jobSubmission = (
   void horner.prepare();
   return {
     scratch: job.scratch,
-    external: { bases },
+    external: { bases, ...vectorBuffers(vectors, findBuffer) },
     uploads: job.batches.flatMap((batch) => uploadsOf(batch, vectors, curve.scalarBytes, findBuffer)),
-    commands: recordJob(kernels, job, ({ plan, bases: { first, count } }) => {
-      const baseBytes = plan.tables * curve.pointBytes;
-      return { buffer: 'bases', offset: first * baseBytes, size: count * baseBytes };
-    }),
+    commands: [
+      ...job.batches.flatMap((batch) => conversionsOf(batch, vectors)),
+      ...recordJob(kernels, job, ({ plan, bases: { first, count } }) => {
+        const baseBytes = plan.tables * curve.pointBytes;
+        return { buffer: 'bases', offset: first * baseBytes, size: count * baseBytes };
+      }),
+    ],
     accounts: job.accounts,
     result: job.bitSums,
     meanwhile: async () => {
@@ -78,7 +82,10 @@ export const readJob = async (
   // a job with an instrument has one batch
   const found = first.instrument?.read(accounts, first.levelTasks.length, walksOf(first));
   if (found) throw new GpuFault(...found);
-  const entries = batches.reduce((sum, batch, i) => sum + audit(batch, expected[i] as readonly number[], accounts), 0);
+  const entries = batches.reduce(
+    (sum, batch, i) => sum + audit(batch, expected[i] as ExpectedDigests[number], accounts),
+    0,
+  );
   const sumsOf = ({ at }: Batch): Uint32Array => result.subarray(at.bitSums / 4);
   for (const batch of batches) await auditSums(curve, batch, accounts, sumsOf(batch), slice);
   const combining = performance.now();
@@ -94,6 +101,32 @@ export const readJob = async (
   return { sums, entries, combineMs: performance.now() - combining };
 };
 
+/** Name of the buffer of vector `i` on the device, in commands. */
+const vectorName = (i: number): string => `vector${i}`;
+
+/** Returns the buffers of the vectors that are on the device, by name. */
+const vectorBuffers = (vectors: readonly SurveyedScalars[], findBuffer: FindBuffer): Record<string, GPUBuffer> =>
+  Object.fromEntries(
+    vectors.flatMap((vector, i) => {
+      if (vector.onDevice === undefined) return [];
+      const buffer = findBuffer(vector);
+      if (buffer === null)
+        throw new MsmError('device-lost', `scalars[${i}] was lost with the GPU device; load it again`);
+      return [[vectorName(i), buffer] as const];
+    }),
+  );
+
+/** Returns the commands that convert the vectors of a batch that are on the device. */
+const conversionsOf = ({ chunks, n, bases, plan, at }: Batch, vectors: readonly SurveyedScalars[]): Command[] =>
+  chunks.flatMap(({ vector, first, length, sentAt }, i) => {
+    const { onDevice, offset } = vectors[vector] as SurveyedScalars;
+    if (onDevice === undefined || sentAt === undefined) return [];
+    const out = { buffer: 'scalars', offset: at.scalars, size: plan.scratch.scalars };
+    const places = { out, firstOut: i * n, account: sentAt };
+    const firstBase = offset + first - bases.first;
+    return [onDevice.convert(vectorName(vector), { first, length, vector: i, firstBase, ...places })];
+  });
+
 /** Returns the contents of a batch's slices of `scalars`, `picks` and `vectors`. */
 const uploadsOf = (
   { chunks, n, bases, at }: Batch,
@@ -105,9 +138,9 @@ const uploadsOf = (
   const table = new Uint32Array(chunks.length * Vector.fields.length);
   chunks.forEach(({ vector, first, length }, i) => {
     const surveyed = vectors[vector] as SurveyedScalars;
-    const { scalars, indices, offset, loaded } = surveyed;
+    const { scalars, indices, offset, loaded, onDevice } = surveyed;
     const end = first + length;
-    uploads.push({
+    const upload: Upload = {
       to: { buffer: 'scalars', offset: at.scalars + i * n * scalarBytes },
       data: scalars.subarray(first * scalarBytes, end * scalarBytes),
       from: () => {
@@ -116,7 +149,8 @@ const uploadsOf = (
         const buffer = findBuffer(surveyed);
         return buffer && { buffer, offset: loaded.start + first * scalarBytes };
       },
-    });
+    };
+    if (onDevice === undefined) uploads.push(upload);
     let start = { first_base: offset + first - bases.first, first_pick: IN_A_ROW };
     if (indices !== null) {
       // indices relative to the first base of the binding; every base of a chunk follows it

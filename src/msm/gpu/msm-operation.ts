@@ -87,8 +87,8 @@ export class MsmOperation implements Operation<MsmInput, MsmResult, MsmSetup, Ms
     };
   }
 
-  residents({ bases, placed }: MsmInput): readonly Resident[] {
-    return [bases, ...placed];
+  residents({ bases, placed, vectors }: MsmInput): readonly Resident[] {
+    return [bases, ...placed, ...vectors.flatMap(({ computed }) => computed?.onDevice ?? [])];
   }
 
   /** Returns the bases, and all scalars on the device, whichever engine uploaded them. */
@@ -141,7 +141,10 @@ export class MsmOperation implements Operation<MsmInput, MsmResult, MsmSetup, Ms
 
   record({ bases }: MsmInput, step: MsmStep, device: DeviceView<MsmSetup>, call: CallContext): Submission {
     const buffer = device.bufferOf(bases) as GPUBuffer;
-    const find = ({ loaded }: SurveyedScalars) => loaded && device.bufferOf(loaded.store);
+    const find = ({ loaded, onDevice }: SurveyedScalars): GPUBuffer | null => {
+      const resident = onDevice ?? loaded?.store;
+      return resident === undefined ? null : device.bufferOf(resident);
+    };
     return jobSubmission(device.setup, step.job, step.vectors, buffer, find, call, (expected) => {
       step.expected = expected;
     });

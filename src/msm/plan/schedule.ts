@@ -1,4 +1,5 @@
 import type { CurveContext } from '../../curves/curve.js';
+import { LANES } from '../../shaders/hash-chain.js';
 import { itemsPerBindingStep, jobBytes, STORAGE_ALIGNMENT } from '../../shaders/limits.js';
 import type { Plan, PlanLimits } from './plan.js';
 import { type BudgetName, planMsm, planTogether } from './planner.js';
@@ -14,6 +15,8 @@ export interface VectorShape {
    * bases are consecutive.
    */
   readonly indices: Uint32Array | null;
+  /** Present if the device has the scalars, and converts them. */
+  readonly onDevice?: object;
 }
 
 /** Consecutive scalars of a vector. */
@@ -22,6 +25,11 @@ export interface Chunk {
   readonly vector: number;
   readonly first: number;
   readonly length: number;
+  /**
+   * First word of the digest that the device computes of the scalars, among the accounts; absent
+   * where the host has them.
+   */
+  readonly sentAt?: number;
 }
 
 /**
@@ -144,12 +152,20 @@ const cutIntoBatches = (
   return batches;
 };
 
+/** Returns true if the device converts the scalars of a chunk. */
+const isConverted = (vectors: readonly VectorShape[], { vector }: Chunk): boolean =>
+  (vectors[vector] as VectorShape).onDevice !== undefined;
+
+/** The most bytes of the account, the config, the link and the times of one conversion. */
+const CONVERSION_BYTES = 2 ** 11;
+
 /**
  * Lays out the slices of batches in one job. Batches share all scratch but the buffers of `own`.
  */
 const layOutBatches = (
   batches: readonly UnplacedBatch[],
-): Pick<Job, 'scratch' | 'accounts' | 'bitSums'> & { at: Batch['at'][]; peakBytes: number } => {
+  vectors: readonly VectorShape[],
+): Pick<Job, 'scratch' | 'accounts' | 'bitSums'> & { at: Batch['at'][]; sentAt: number; peakBytes: number } => {
   const taken: Record<string, number> = {};
   const at = batches.map(({ plan }) => {
     const starts = Object.fromEntries(own.map((name) => [name, aligned(taken[name] ?? 0)])) as Record<OwnName, number>;
@@ -160,19 +176,31 @@ const layOutBatches = (
     return starts;
   });
   const total = (counted: (plan: Plan) => number): number => batches.reduce((sum, { plan }) => sum + counted(plan), 0);
-  const { accounts = 0, bitSums = 0, ...scratch } = taken;
+  const { accounts: ofStages = 0, bitSums = 0, ...scratch } = taken;
+  const conversions = batches.flatMap(({ chunks }) => chunks.filter((chunk) => isConverted(vectors, chunk))).length;
+  const accounts = ofStages + conversions * 4 * LANES;
   const { all } = jobBytes(
     accounts,
     bitSums,
-    total(({ dispatches }) => dispatches),
-    total(({ timedPasses }) => timedPasses),
+    total(({ dispatches }) => dispatches) + conversions,
+    total(({ timedPasses }) => timedPasses) + conversions,
   );
-  return { at, scratch, accounts, bitSums, peakBytes: Object.values(scratch).reduce((sum, bytes) => sum + bytes, all) };
+  return {
+    at,
+    sentAt: ofStages / 4,
+    scratch,
+    accounts,
+    bitSums,
+    peakBytes: Object.values(scratch).reduce((sum, bytes) => sum + bytes, all),
+  };
 };
 
 /** Makes a job of batches: gives each its slices and decides which begin a submit. */
-const jobOf = (batches: readonly UnplacedBatch[]): Job => {
-  const { at, scratch, accounts, bitSums, peakBytes } = layOutBatches(batches);
+const jobOf = (batches: readonly UnplacedBatch[], vectors: readonly VectorShape[]): Job => {
+  const { at, sentAt, scratch, accounts, bitSums, peakBytes } = layOutBatches(batches, vectors);
+  let converted = 0;
+  const withAccount = (chunk: Chunk): Chunk =>
+    isConverted(vectors, chunk) ? { ...chunk, sentAt: sentAt + LANES * converted++ } : chunk;
   let additions = 0;
   let submits = 0;
   const placed = batches.map((batch, i): Batch => {
@@ -180,7 +208,7 @@ const jobOf = (batches: readonly UnplacedBatch[]): Job => {
     const ownSubmit = submits === 0 || plan.submits > 1 || additions + plan.additions > plan.tuning.additionsPerSubmit;
     additions = ownSubmit ? plan.additions : additions + plan.additions;
     submits += ownSubmit ? plan.submits : 0;
-    return { ...batch, at: at[i] as Batch['at'], ownSubmit };
+    return { ...batch, chunks: batch.chunks.map(withAccount), at: at[i] as Batch['at'], ownSubmit };
   });
   return { batches: placed, scratch, accounts, bitSums, submits, peakBytes };
 };
@@ -202,17 +230,19 @@ export const schedule = (
   name?: BudgetName,
 ): Job[] => {
   const fits = (batches: readonly UnplacedBatch[]): boolean => {
-    const { scratch, bitSums, peakBytes } = layOutBatches(batches);
+    const { scratch, bitSums, peakBytes } = layOutBatches(batches, vectors);
     const largest = Math.min(limits.maxBufferSize, limits.maxStorageBufferBindingSize);
     return peakBytes <= budget && [bitSums, ...Object.values(scratch)].every((bytes) => bytes <= largest);
   };
   const jobs: UnplacedBatch[][] = [];
-  for (const batch of cutIntoBatches(vectors, curve, limits, budget, tuning, name)) {
+  const conversions = vectors.filter(({ onDevice }) => onDevice !== undefined).length;
+  const forPlans = budget - conversions * CONVERSION_BYTES;
+  for (const batch of cutIntoBatches(vectors, curve, limits, forPlans, tuning, name)) {
     const last = jobs.at(-1);
     // an instrument observes one MSM at a time
     const joins = last !== undefined && last.length < MOST_BATCHES && batch.plan.instrument === undefined;
     if (joins && fits([...last, batch])) last.push(batch);
     else jobs.push([batch]);
   }
-  return jobs.map(jobOf);
+  return jobs.map((batches) => jobOf(batches, vectors));
 };

@@ -14,7 +14,7 @@ export const joinedRecord = (
   const all = [...front, ...back];
   const onCpu = all.filter(({ on }) => on === 'cpu');
   const longest = all.reduce((most, each) => (each.entries > most.entries ? each : most));
-  const sum = (field: 'entries' | 'dispatches' | 'submits'): number =>
+  const sum = (field: 'entries' | 'dispatches' | 'uploadedBytes' | 'submits'): number =>
     all.reduce((total, each) => total + each[field], 0);
   const workers = onCpu.reduce((most, record) => Math.max(most, record.workers), 0);
   const retried = [...new Set(all.flatMap((each) => each.retried ?? []))];
@@ -29,6 +29,7 @@ export const joinedRecord = (
     noWorkers: workers > 0 ? null : whyNone,
     entries: sum('entries'),
     dispatches: sum('dispatches'),
+    uploadedBytes: sum('uploadedBytes'),
     submits: sum('submits'),
     hostTimes: null,
     retried: retried.length === 0 ? null : retried.join('; '),

@@ -12,9 +12,18 @@ import type { BackendName } from './routing.js';
 import { computeTrial } from './trial-call.js';
 import { type CapOptions, workerCap } from './worker-cap.js';
 
+/** Scalars of a call, before their survey. */
+export type SomeScalars = Pick<MsmRequest, 'bases' | 'vectors' | 'verify'>;
+
 /** Computes calls on its backends. */
 export interface Dispatcher {
   multiply(request: MsmRequest, call: CallContext): Promise<MsmDone>;
+  /**
+   * Returns true if the GPU has the vectors of field engines among these, and multiplies them.
+   *
+   * @throws MsmError of the test of their conversion
+   */
+  multipliesThere(request: SomeScalars, call: CallContext): Promise<boolean>;
   /** Predicts the time of vectors by their lengths. Returns null if there is no choice. */
   predict(bases: LoadedBases, lengths: readonly number[]): Prediction | null;
   /**
@@ -30,6 +39,7 @@ export const onlyBackend = (backend: Backend, cap: CapOptions): Dispatcher => ({
     const workersAllowed = workerCap(cap, () => false);
     return backend.multiply({ ...request, workersAllowed }, call);
   },
+  multipliesThere: async () => false,
   predict: () => null,
   worthCoalescing: () => [],
 });
@@ -49,6 +59,10 @@ export interface RouterOptions {
   /** Compiles the kernels for calls of n scalars, in the background. */
   prepare(n: number): void;
 }
+
+/** Returns the workloads of the vectors that have any scalar but 0. */
+const filledOf = (surveyed: MsmRequest['surveyed']): Workload[] =>
+  surveyed.map(({ load }) => load).filter(({ n }) => n > 0);
 
 export class Router implements Dispatcher {
   readonly #curve: CurveContext;
@@ -81,17 +95,23 @@ export class Router implements Dispatcher {
     return this.#estimates.worthCoalescing(this.#facts(bases), loadsOf(lengths), others.map(loadsOf));
   }
 
+  async multipliesThere({ bases, vectors, verify }: SomeScalars, call: CallContext): Promise<boolean> {
+    if (!(await this.#gpu.prepareVectors(vectors, verify, call))) return false;
+    return this.#estimates.decide(this.#facts(bases), filledOf(this.#gpu.survey(bases, vectors))).route === 'gpu';
+  }
+
   async multiply(given: MsmRequest, call: CallContext): Promise<MsmDone> {
     this.#hasBegun = true;
     const isGpuBusy = (): boolean => this.#gpu.isBusyBeside(call.ticket);
     const request = { ...given, workersAllowed: workerCap(this.#options.cap, isGpuBusy) };
     const { bases } = request;
     const facts = this.#facts(bases);
-    const loads = request.surveyed.map(({ load }) => load).filter((load) => load.n > 0);
-    const isGone = !this.#gpu.isAvailable && bases.source !== null;
+    const loads = filledOf(request.surveyed);
+    const isOnDevice = request.surveyed.some(({ onDevice }) => onDevice !== undefined);
+    const isGone = !this.#gpu.isAvailable && bases.source !== null && !isOnDevice;
     if (isGone || loads.length === 0) return (await this.#cpu()).multiply(request, call);
     let estimate = this.#estimates.decide(facts, loads);
-    if (estimate.route === 'gpu') return this.#onOne('gpu', this.#gpu, request, call, estimate);
+    if (estimate.route === 'gpu' || isOnDevice) return this.#onOne('gpu', this.#gpu, request, call, estimate);
     const cpu = await this.#cpu();
     if (!estimate.isFixed && this.#estimates.noteWasm(() => cpu.hasWasm())) {
       estimate = this.#estimates.decide(facts, loads);

@@ -8,6 +8,7 @@ import type { ProofResult, ProvingKey } from './api.js';
 import { assemble } from './assemble.js';
 import { computeSums } from './compute-sums.js';
 import { destroyEngines, type LoadedKey } from './loaded-key.js';
+import { verify } from './verify.js';
 import { writeProof } from './write-proof.js';
 
 /** Parts of a proof: the scalars of H, five sums, the assembly. */
@@ -36,6 +37,10 @@ export class LoadedProvingKey extends CircuitProver<ProofResult> implements Prov
     const proof = writeProof(curve, await assemble(this.#key, sums, blinding, minusRS));
     run.onPart();
     return { proof, publicSignals: signals };
+  }
+
+  protected check({ proof, publicSignals }: ProofResult, signal: AbortSignal | undefined): Promise<boolean> {
+    return verify(this.#key, proof, publicSignals, signal);
   }
 
   protected free(): void {

@@ -4,6 +4,7 @@
  * permutations (12). Numbers are in Montgomery form, little-endian. Behind the n coefficients of
  * each polynomial are its values at the 4n-th roots of unity, which are not read.
  */
+import type { AffinePoint, Fp2 } from '../api/values.js';
 import { badArgument } from '../errors.js';
 import { invert } from '../field/modulus.js';
 import { Fields, sectionOf } from '../formats/binfile.js';
@@ -11,6 +12,7 @@ import { ORDER_BYTES, readCurve, type SnarkjsCurve } from '../formats/snarkjs.js
 import { type OpenFile, readRange } from '../formats/source.js';
 import { fileOf, type PlonkZkey } from '../formats/zkey.js';
 import { numberOf } from '../proofs/scalars.js';
+import { encodeCommitment } from './commitment.js';
 
 /** Names of the polynomials of a circuit, in the order of their commitments. */
 export const circuitPolynomials = ['qm', 'ql', 'qr', 'qo', 'qc', 's1', 's2', 's3'] as const;
@@ -29,6 +31,8 @@ export interface PlonkCircuit {
   readonly k2: bigint;
   /** Commitments as x‖y, big-endian; infinity is zeros. */
   readonly commitments: readonly Uint8Array[];
+  /** τ·G2. */
+  readonly tau2: AffinePoint<Fp2>;
   readonly additions: Additions;
   /** Variable of each constraint, for the wires a, b and c. */
   readonly wires: readonly [Uint32Array, Uint32Array, Uint32Array];
@@ -38,15 +42,10 @@ export interface PlonkCircuit {
 
 const ADDITION_BYTES = 8 + 2 * ORDER_BYTES;
 
-/** Converts a point from Montgomery form to big-endian bytes. */
-const bigEndian = ({ prime, primeBytes }: SnarkjsCurve, x: bigint, y: bigint): Uint8Array => {
+/** Returns a reader of coordinates, which are in Montgomery form. */
+const coordinatesIn = (header: Fields, { prime, primeBytes }: SnarkjsCurve): (() => bigint) => {
   const inverse = invert(1n << BigInt(8 * primeBytes), prime);
-  const bytes = new Uint8Array(2 * primeBytes);
-  for (const [i, coordinate] of [x, y].entries()) {
-    let rest = (coordinate * inverse) % prime;
-    for (let k = primeBytes - 1; k >= 0; k--, rest >>= 8n) bytes[i * primeBytes + k] = Number(rest & 255n);
-  }
-  return bytes;
+  return () => (header.number(primeBytes) * inverse) % prime;
 };
 
 /** Returns numbers of 4 bytes. @throws MsmError `bad-argument` for another size */
@@ -66,9 +65,12 @@ export const readPlonkCircuit = async (zkey: PlonkZkey): Promise<PlonkCircuit> =
   const fromMontgomery = invert(1n << BigInt(8 * ORDER_BYTES), curve.order);
   const scalar = (value: bigint): bigint => (value * fromMontgomery) % curve.order;
   const [k1, k2] = [scalar(header.number(ORDER_BYTES)), scalar(header.number(ORDER_BYTES))];
+  const coordinate = coordinatesIn(header, curve);
   const commitments = circuitPolynomials.map(() =>
-    bigEndian(curve, header.number(curve.primeBytes), header.number(curve.primeBytes)),
+    encodeCommitment({ x: coordinate(), y: coordinate() }, curve.primeBytes),
   );
+  const pair = (): Fp2 => ({ c0: coordinate(), c1: coordinate() });
+  const tau2 = { x: pair(), y: pair(), infinity: false };
   const n = zkey.domainSize;
   if (constraints > n) throw badArgument(`${what}: the header says ${constraints} constraints in a domain of ${n}`);
   const extent = (id: number, name: string, bytes: number): number => {
@@ -109,5 +111,5 @@ export const readPlonkCircuit = async (zkey: PlonkZkey): Promise<PlonkCircuit> =
     s2: await polynomial(12, 'sigma', 1, 3),
     s3: await polynomial(12, 'sigma', 2, 3),
   };
-  return { k1, k2, commitments, additions, wires: [...wires], coefficients };
+  return { k1, k2, commitments, tau2, additions, wires: [...wires], coefficients };
 };

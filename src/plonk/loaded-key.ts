@@ -35,7 +35,7 @@ export interface Domain {
 
 export interface LoadedKey
   extends CircuitFacts,
-    Pick<PlonkCircuit, 'k1' | 'k2' | 'commitments' | 'additions' | 'wires'> {
+    Pick<PlonkCircuit, 'k1' | 'k2' | 'commitments' | 'tau2' | 'additions' | 'wires'> {
   readonly engines: Engines;
   readonly domain: Domain;
   /** Powers of τ. */

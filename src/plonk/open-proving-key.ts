@@ -41,10 +41,10 @@ const loadKey = async (zkey: PlonkZkey, engines: Engines, signal: AbortSignal | 
   }, options);
   const { ptau } = sections;
   const bases = await g1.loadBases(await ptau.points(0, n + 6), { label: 'ptau', encoding: ptau.encoding, ...options });
-  const { k1, k2, commitments, additions, wires } = circuit;
+  const { k1, k2, commitments, tau2, additions, wires } = circuit;
   return {
     ...{ curve, variables, publicSignals, domainSize: n, engines, ...parts, bases, cosetValues },
-    ...{ k1, k2, commitments, additions, wires },
+    ...{ k1, k2, commitments, tau2, additions, wires },
     permutations: permutations as unknown as LoadedKey['permutations'],
   };
 };

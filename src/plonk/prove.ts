@@ -9,8 +9,9 @@ import type { ProofRun } from '../proofs/circuit-prover.js';
 import type { DrawScalar } from '../proofs/randomness.js';
 import { numbersIn, SCALAR_BYTES } from '../proofs/scalars.js';
 import { nextTurn } from '../scheduling/time-slice.js';
+import type { Evaluations } from './linearization.js';
 import type { LoadedKey } from './loaded-key.js';
-import { type Evaluations, Rounds, type Wires } from './rounds.js';
+import { Rounds, type Wires } from './rounds.js';
 import { challengeOf } from './transcript.js';
 import { extendWitness } from './variables.js';
 

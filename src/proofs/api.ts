@@ -8,9 +8,22 @@ export interface ProveOptions extends TurnOptions {
   readonly signal?: AbortSignal;
   /**
    * Called when a part of the proof is complete: of Groth16 the quotient, each of five sums, the
-   * assembly; of PLONK a round.
+   * assembly; of PLONK a round; and the verification.
    */
   onProgress?(progress: Progress): void;
+  /**
+   * Verifies the proof before it is returned, by pairings on the CPU, which take some 20 to 80 ms.
+   * A proof that does not verify is not returned: the call rejects with `bad-argument`.
+   *
+   * @defaultValue `false`
+   */
+  readonly verifyProof?: boolean;
+}
+
+/** Options of `ProvingKey.verify`. */
+export interface VerifyOptions {
+  /** Ends the verification with code `aborted`. */
+  readonly signal?: AbortSignal;
 }
 
 /** Facts about the circuit of a key. */

@@ -3,7 +3,7 @@ import type { Bases } from '../api/handles.js';
 import type { CallOptions } from '../engine/arguments.js';
 import { readCallOptions } from '../engine/arguments.js';
 import { handOver } from '../engine/bytes.js';
-import { assertNotAborted, badArgument, MsmError } from '../errors.js';
+import { assertNotAborted, badArgument } from '../errors.js';
 import { openField } from '../fields/program/open-field.js';
 import { readCoefficients } from '../formats/coefficients.js';
 import type { PointSection } from '../formats/section.js';
@@ -12,6 +12,7 @@ import { fileOf, type Groth16Zkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';
 import { readPoint } from '../proofs/combine.js';
 import { readKeyOptions } from '../proofs/engine-options.js';
+import { inSection } from '../proofs/in-section.js';
 import { type DrawScalar, drawRandomScalar } from '../proofs/randomness.js';
 import { nextTurn } from '../scheduling/time-slice.js';
 import type { ProvingKey, ProvingKeyOptions } from './api.js';
@@ -21,17 +22,6 @@ import { cosetOf, type LoadedMatrices } from './quotient.js';
 
 /** Sections that are loaded: the matrices, the points of the header, and those of five sums. */
 const PARTS = 7;
-
-/** Has errors of a section's content name the section. */
-const inSection = async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof MsmError) || !['bad-argument', 'not-on-curve'].includes(error.code)) throw error;
-    if (error.message.startsWith('zkey')) throw error;
-    throw new MsmError(error.code, `zkey: section ${name}: ${error.message}`, { cause: error });
-  }
-};
 
 const loadMatrices = async (
   { fr }: Engines,

@@ -35,7 +35,7 @@ export class LoadedProvingKey extends CircuitProver<ProofResult> implements Prov
     run.secrets.push(blinding.r, blinding.s);
     const { sums, minusRS } = await computeSums(this.#key, values, blinding, run);
     const proof = writeProof(curve, await assemble(this.#key, sums, blinding, minusRS));
-    run.onPart();
+    run.onPart('assembly');
     return { proof, publicSignals: signals };
   }
 

@@ -5,13 +5,13 @@
  * each polynomial are its values at the 4n-th roots of unity, which are not read.
  */
 import type { AffinePoint, Fp2 } from '../api/values.js';
-import { badArgument } from '../errors.js';
+import { assertNotAborted, badArgument } from '../errors.js';
 import { invert } from '../field/modulus.js';
 import { Fields, sectionOf } from '../formats/binfile.js';
 import { ORDER_BYTES, readCurve, type SnarkjsCurve } from '../formats/snarkjs.js';
-import { type OpenFile, readRange } from '../formats/source.js';
+import { numbersOf, type OpenFile, readRange } from '../formats/source.js';
 import { fileOf, type PlonkZkey } from '../formats/zkey.js';
-import { numberOf } from '../proofs/scalars.js';
+import { TimeSlice } from '../scheduling/time-slice.js';
 import { encodeCommitment } from './commitment.js';
 
 /** Names of the polynomials of a circuit, in the order of their commitments. */
@@ -48,14 +48,45 @@ const coordinatesIn = (header: Fields, { prime, primeBytes }: SnarkjsCurve): (()
   return () => (header.number(primeBytes) * inverse) % prime;
 };
 
+/** Sections of the polynomials, for errors. */
+export const sectionNames: Readonly<Record<CircuitPolynomial, string>> = {
+  ...{ qm: '7 (Qm)', ql: '8 (Ql)', qr: '9 (Qr)', qo: '10 (Qo)', qc: '11 (Qc)' },
+  ...{ s1: '12 (sigma)', s2: '12 (sigma)', s3: '12 (sigma)' },
+};
+
+/** Additions that are read between two looks at the clock. */
+const ADDITIONS_AT_ONCE = 2 ** 8;
+
+/** Reads additions, whose factors are in Montgomery form. */
+const readAdditions = async (bytes: Uint8Array, order: bigint, slice: TimeSlice): Promise<Additions> => {
+  const numbers = numbersOf(bytes);
+  const count = bytes.length / ADDITION_BYTES;
+  const fromMontgomery = invert(1n << BigInt(8 * ORDER_BYTES), order);
+  const factor = (at: number): bigint => {
+    const [w0, w1, w2, w3] = [0, 8, 16, 24].map((word) => numbers.getBigUint64(at + word, true)) as [
+      ...[bigint, bigint, bigint, bigint],
+    ];
+    return ((w0 | (w1 << 64n) | (w2 << 128n) | (w3 << 192n)) * fromMontgomery) % order;
+  };
+  const variables = new Uint32Array(2 * count);
+  const factors: bigint[] = [];
+  for (let i = 0; i < count; i++) {
+    const at = i * ADDITION_BYTES;
+    variables.set([numbers.getUint32(at, true), numbers.getUint32(at + 4, true)], 2 * i);
+    factors.push(factor(at + 8), factor(at + 8 + ORDER_BYTES));
+    if (i % ADDITIONS_AT_ONCE === 0 && slice.isOver) await slice.yield();
+  }
+  return { variables, factors };
+};
+
 /** Returns numbers of 4 bytes. @throws MsmError `bad-argument` for another size */
 const readWords = async (file: OpenFile, at: number, count: number): Promise<Uint32Array> => {
   const bytes = await readRange(file, at, at + 4 * count);
   return new Uint32Array(bytes.slice().buffer);
 };
 
-/** Reads the circuit of a key. @throws MsmError `bad-argument` naming the section */
-export const readPlonkCircuit = async (zkey: PlonkZkey): Promise<PlonkCircuit> => {
+/** Reads the circuit of a key. @throws MsmError `bad-argument` naming the section; `aborted` */
+export const readPlonkCircuit = async (zkey: PlonkZkey, signal: AbortSignal | undefined): Promise<PlonkCircuit> => {
   const { file, sections } = fileOf(zkey);
   const { what } = file;
   const header = await Fields.read(file, sectionOf(file, sections, 2, 'header'), 'section 2 (header)');
@@ -80,22 +111,16 @@ export const readPlonkCircuit = async (zkey: PlonkZkey): Promise<PlonkCircuit> =
   };
   const additionsAt = extent(3, 'additions', additionCount * ADDITION_BYTES);
   const additionBytes = await readRange(file, additionsAt, additionsAt + additionCount * ADDITION_BYTES);
-  const words = new DataView(additionBytes.buffer, additionBytes.byteOffset, additionBytes.byteLength);
-  const additions = {
-    variables: Uint32Array.from({ length: 2 * additionCount }, (_, i) =>
-      words.getUint32((i >> 1) * ADDITION_BYTES + 4 * (i & 1), true),
-    ),
-    factors: Array.from({ length: 2 * additionCount }, (_, i) => {
-      const from = (i >> 1) * ADDITION_BYTES + 8 + ORDER_BYTES * (i & 1);
-      return scalar(numberOf(additionBytes.subarray(from, from + ORDER_BYTES)));
-    }),
-  };
+  const slice = new TimeSlice(() => assertNotAborted(signal));
+  const additions = await readAdditions(additionBytes, curve.order, slice);
   const wire = (id: number, name: string) => readWords(file, extent(id, name, 4 * constraints), constraints);
   const wires = [await wire(4, 'A'), await wire(5, 'B'), await wire(6, 'C')] as const;
-  for (const variable of [...wires.flatMap((each) => [...each]), ...additions.variables]) {
-    if (variable >= zkey.variables) {
+  for (const list of [...wires, additions.variables]) {
+    const variable = list.find((each) => each >= zkey.variables);
+    if (variable !== undefined) {
       throw badArgument(`${what}: variable ${variable} is used, and the header says ${zkey.variables} variables`);
     }
+    if (slice.isOver) await slice.yield();
   }
   const polynomial = async (id: number, name: string, index: number, count: number): Promise<Uint8Array> => {
     const at = extent(id, name, count * 5 * n * ORDER_BYTES) + index * 5 * n * ORDER_BYTES;

@@ -5,13 +5,13 @@
  */
 import type { AffinePoint, Fp2 } from '../api/values.js';
 import { resolveCurve } from '../curves/named.js';
-import { MsmError } from '../errors.js';
 import { invert, mod } from '../field/modulus.js';
 import { combine } from '../proofs/combine.js';
+import { inSection } from '../proofs/in-section.js';
 import { bytesOf } from '../proofs/scalars.js';
 import { assertProtocol, readDecimal, readProjective, readPublicSignals } from '../proofs/snarkjs-json.js';
 import { areInGroup, type FewPoints, isProductOne, openFewPoints } from '../proofs/verification.js';
-import { TimeSlice } from '../scheduling/time-slice.js';
+import { nextTurn, TimeSlice } from '../scheduling/time-slice.js';
 import type { PlonkProof } from './api.js';
 import { decodeCommitment, encodeCommitment } from './commitment.js';
 import { type Challenges, type Evaluations, linearize } from './linearization.js';
@@ -122,13 +122,10 @@ const computeSides = async (
 
 /** Checks the points of a key that only verifications use. @throws MsmError naming the section */
 const assertKeyPoints = async ({ commitments, tau2 }: LoadedKey, { few1, few2 }: FewPoints): Promise<void> => {
-  try {
+  await inSection('2 (header)', async () => {
     (await few1.loadBases(commitments.map(decodeCommitment))).destroy();
     (await few2.loadBases([tau2], { checkSubgroup: true })).destroy();
-  } catch (error) {
-    if (!(error instanceof MsmError)) throw error;
-    throw new MsmError(error.code, `zkey: section 2 (header): ${error.message}`, { cause: error });
-  }
+  });
 };
 
 /**
@@ -153,6 +150,7 @@ export const verify = async (
   try {
     await assertKeyPoints(key, few);
     if (!(await areInGroup(few.few1, Object.values(points)))) return false;
+    await nextTurn();
     const [left, right] = await computeSides(key, few, statement);
     const { generator } = (await resolveCurve(curve, 'g2')) as {
       readonly generator: Pick<AffinePoint<Fp2>, 'x' | 'y'>;

@@ -4,7 +4,7 @@ import { readCallOptions } from '../engine/arguments.js';
 import { assertNotAborted, badArgument, MsmError, onAbort, show } from '../errors.js';
 import type { FileSource } from '../formats/source.js';
 import { ownOptions } from '../own-options.js';
-import type { CircuitFacts, CircuitKey, ProveOptions, VerifyOptions } from './api.js';
+import type { CircuitFacts, CircuitKey, ProofProgress, ProveOptions, VerifyOptions } from './api.js';
 import { copyWitness } from './witness.js';
 
 /** A proof that is being computed. */
@@ -14,8 +14,8 @@ export interface ProofRun {
   readonly ending: AbortController;
   /** Takes secrets, which are overwritten when nothing uses them. */
   readonly secrets: Uint8Array[];
-  /** Reports that one more part is complete. */
-  readonly onPart: () => void;
+  /** Reports that one more part is complete. @param part as `ProofProgress` has it */
+  readonly onPart: (part: string) => void;
 }
 
 const destroyedError = (): MsmError =>
@@ -67,7 +67,7 @@ export abstract class CircuitProver<Result extends Proven> implements CircuitKey
         'witness: its proof does not verify, so the witness does not satisfy the circuit, the key is damaged, or a computation was wrong',
       );
     }
-    onPart();
+    onPart('verification');
   }
 
   /** Rejects after `destroy`, during the work too. */
@@ -104,7 +104,10 @@ export abstract class CircuitProver<Result extends Proven> implements CircuitKey
       turn: { priority, ...(deadline !== null && { deadline }) },
       ending: new AbortController(),
       secrets: [],
-      onPart: () => onProgress?.({ phase: 'prove', done: ++done, total }),
+      onPart: (part) => {
+        const progress: ProofProgress = { phase: 'prove', part, done: ++done, total };
+        onProgress?.(progress);
+      },
     };
     const unsubscribe = onAbort(signal, () => run.ending.abort(signal?.reason));
     try {

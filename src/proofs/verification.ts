@@ -3,6 +3,7 @@ import type { MsmEngine } from '../api/engine.js';
 import type { AffinePoint, Coordinate, Fp2 } from '../api/values.js';
 import { MsmError, notLoaded } from '../errors.js';
 import { createMsmEngine } from '../index.js';
+import { nextTurn } from '../scheduling/time-slice.js';
 import type { CircuitFacts } from './api.js';
 
 /** Engines for sums of a few points, on the CPU and this thread. */
@@ -20,11 +21,12 @@ export const openFewPoints = async (curve: CircuitFacts['curve']): Promise<FewPo
 /** Codes of errors of points outside of the group, or with a coordinate that is not below p. */
 const outside: readonly string[] = ['bad-argument', 'not-on-curve', 'not-in-subgroup'];
 
-/** Returns whether points are in the group of order r. */
+/** Returns whether points are in the group of order r, in a turn of its own. */
 export const areInGroup = async <Of extends Coordinate>(
   engine: MsmEngine<Of>,
   points: readonly AffinePoint<Of>[],
 ): Promise<boolean> => {
+  await nextTurn();
   try {
     (await engine.loadBases(points, { checkSubgroup: true })).destroy();
     return true;
@@ -40,6 +42,7 @@ export const isProductOne = async (
   pairs: readonly (readonly [AffinePoint, AffinePoint<Fp2>])[],
   signal: AbortSignal | undefined,
 ): Promise<boolean> => {
+  await nextTurn();
   const pairing = await import('../pairing/pairing.js').catch(notLoaded('pairing'));
   return pairing.isProductOne(curve, pairs, signal);
 };

@@ -16,7 +16,10 @@ const nobles = { bn254, 'bls12-381': bls12_381 } as const;
 /** Position of the values in a witness file. */
 const VALUES_AT = 76;
 /** Parts of a proof, for progress. */
-const PARTS = { groth16: 7, plonk: 5 } as const;
+const PARTS = {
+  groth16: ['quotient', 'A', 'B1', 'B2', 'C', 'H', 'assembly'],
+  plonk: ['round 1', 'round 2', 'round 3', 'round 4', 'round 5'],
+} as const;
 
 /** Parts of a proof: numbers, points and pairs. */
 type Part = string | readonly Part[];
@@ -191,12 +194,14 @@ describe.each(cases)('%s on %s', (system, curve) => {
   test('verification is the last part of a proof; an abort in it leaves the key usable', async () => {
     const { zkey, circuit, verify } = await statementOf(system, curve);
     using key = await open(system, zkey.data);
-    const parts = PARTS[system];
-    const seen: unknown[] = [];
-    const onProgress = (progress: unknown) => seen.push(progress);
+    const { length: parts } = PARTS[system];
+    const seen: { readonly part: string }[] = [];
+    const onProgress = (progress: { readonly part: string }) => seen.push(progress);
     const { proof, publicSignals } = await key.prove(circuit.witness, { verifyProof: true, onProgress });
     const total = parts + 1;
-    expect(seen).toEqual(Array.from({ length: total }, (_, i) => ({ phase: 'prove', done: i + 1, total })));
+    expect(seen).toMatchObject(Array.from({ length: total }, (_, i) => ({ phase: 'prove', done: i + 1, total })));
+    expect(seen.map(({ part }) => part).sort()).toEqual([...PARTS[system], 'verification'].sort());
+    expect(seen.at(-1)?.part).toBe('verification');
     for (const last of [parts, total]) {
       const controller = new AbortController();
       const proving = key.prove(circuit.witness, {

@@ -61,8 +61,8 @@ export interface ProofResult {
 /** A key of one circuit, loaded to prove. Made by `openProvingKey`. */
 export interface ProvingKey extends CircuitKey {
   /**
-   * Proves that the witness satisfies the circuit. Proofs of one key are computed one after the
-   * other.
+   * Proves that the witness satisfies the circuit. Several proofs may run at a time; each takes
+   * memory for its polynomials.
    *
    * @param witness a `.wtns` file, or the values of all variables, 32 little-endian bytes each.
    *   Bytes are copied before the call returns.

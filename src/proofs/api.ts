@@ -22,7 +22,7 @@ export interface ProveOptions extends TurnOptions {
    */
   onProgress?(progress: ProofProgress): void;
   /**
-   * Verifies the proof before it is returned, by pairings on the CPU, which take some 30 ms.
+   * Verifies the proof before it is returned, by pairings on the CPU, which take 20 to 30 ms.
    * A proof that does not verify is not returned: the call rejects with `bad-argument`.
    *
    * @defaultValue `false`

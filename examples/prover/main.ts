@@ -1,7 +1,15 @@
 /**
  * The page: settings, progress and results. A worker does all work, and is terminated on cancel.
  */
-import { type Message, msmNames, type Outcome, type ProofTimes, type Side, type Task } from './messages.js';
+import {
+  type Message,
+  type Outcome,
+  type ProofTimes,
+  type Side,
+  type System,
+  stagesOf,
+  type Task,
+} from './messages.js';
 
 const byId = <Of extends HTMLElement>(id: string): Of => document.getElementById(id) as Of;
 const form = byId<HTMLFormElement>('settings');
@@ -29,13 +37,14 @@ const spreadOf = (values: readonly number[]): Spread => ({
   most: Math.max(...values),
 });
 
+/** Rows of the table. */
+type Rows = readonly { readonly name: string; readonly spread: Spread }[];
+
 /** Returns the rows of the table: each stage, the whole proof, and the first proof. */
-const rowsOf = (proofs: readonly ProofTimes[], first: ProofTimes): readonly { name: string; spread: Spread }[] => {
-  const msmsOf = ({ msms }: ProofTimes): number => msmNames.reduce((sum, name) => sum + msms[name], 0);
+const rowsOf = (system: System, proofs: readonly ProofTimes[], first: ProofTimes): Rows => {
   const row = (name: string, of: (proof: ProofTimes) => number) => ({ name, spread: spreadOf(proofs.map(of)) });
   return [
-    ...msmNames.map((name) => row(`MSM ${name}`, ({ msms }) => msms[name])),
-    row('all else', (proof) => proof.total - msmsOf(proof)),
+    ...stagesOf[system].map(({ name }, i) => row(name, ({ stages }) => stages[i] as number)),
     row('proof', ({ total }) => total),
     { name: 'first proof', spread: spreadOf([first.total]) },
   ];
@@ -71,20 +80,13 @@ const barOf = (kind: Side, { ms, least, most }: Spread, longest: number): HTMLEl
   return line;
 };
 
-/** Returns the time with the library ÷ that of snarkjs alone, over pairs. */
+/** Returns the time of the library ÷ that of snarkjs, over pairs. */
 const ratiosOf = ({ plain, ours }: Outcome): Spread =>
   spreadOf(ours.map(({ total }, i) => total / (plain[i] as ProofTimes).total));
 
-/** Describes the backends that computed the MSMs. */
-const whereOf = ({ on }: Outcome): string => {
-  const parts = [
-    [on.gpu, 'the GPU'],
-    [on.cpu, 'the CPU'],
-    [on.both, 'both at once'],
-  ] as const;
-  const computed = parts.flatMap(([count, what]) => (count === 0 ? [] : [`${count} on ${what}`]));
-  return `MSMs with webgpu-msm: ${computed.join(', ') || 'none'}.`;
-};
+/** Describes the backends. */
+const whereOf = ({ backends }: Outcome): string =>
+  `webgpu-msm may compute on ${backends.map((each) => `the ${each.toUpperCase()}`).join(' and ')}.`;
 
 const adapterOf = ({ name, software, isGpu }: Outcome['adapter']): string => {
   if (!isGpu) return 'WebGPU is not available here, or was not asked for.';
@@ -92,7 +94,9 @@ const adapterOf = ({ name, software, isGpu }: Outcome['adapter']): string => {
 };
 
 const show = (outcome: Outcome): void => {
-  const [plain, ours] = [rowsOf(outcome.plain, outcome.first.plain), rowsOf(outcome.ours, outcome.first.ours)];
+  const [plain, ours] = (['plain', 'ours'] as const).map((side) =>
+    rowsOf(outcome.system, outcome[side], outcome.first[side]),
+  ) as [Rows, Rows];
   const ratio = ratiosOf(outcome);
   const pairs = outcome.ours.length;
   // one contradicting pair is enough for no verdict
@@ -100,11 +104,11 @@ const show = (outcome: Outcome): void => {
   const { plain: isPlainRight, ours: areOursRight } = outcome.verified;
   byId('verdict').textContent =
     isPlainRight && areOursRight
-      ? `Both proofs verify. ${isClear ? `With webgpu-msm a proof takes ${ratio.ms.toFixed(2)} of the time.` : 'These pairs do not tell which is faster.'}`
-      : `${isPlainRight ? 'The proof with webgpu-msm' : 'The proof of snarkjs alone'} does not verify.`;
+      ? `Both proofs verify. ${isClear ? `webgpu-msm takes ${ratio.ms.toFixed(2)} of the time.` : 'These pairs do not tell which is faster.'}`
+      : `${isPlainRight ? 'The proof of webgpu-msm' : 'The proof of snarkjs'} does not verify.`;
   byId('verdict').classList.toggle('wrong', !(isPlainRight && areOursRight));
   byId('spread').textContent =
-    `With webgpu-msm ÷ snarkjs alone, in ${pairs} pairs: ${ratio.least.toFixed(2)} to ${ratio.most.toFixed(2)}, median ${ratio.ms.toFixed(2)}.`;
+    `webgpu-msm ÷ snarkjs, in ${pairs} pairs: ${ratio.least.toFixed(2)} to ${ratio.most.toFixed(2)}, median ${ratio.ms.toFixed(2)}.`;
   byId('where').textContent = whereOf(outcome);
   byId('adapter').textContent = adapterOf(outcome.adapter);
   byId('adapter').classList.toggle('wrong', outcome.adapter.isGpu && outcome.adapter.software);
@@ -125,7 +129,10 @@ const show = (outcome: Outcome): void => {
     }),
   );
   byId('notes').textContent = [
-    'The first proof starts snarkjs’s workers; with webgpu-msm it also loads the points and compiles. It is not part of the medians.',
+    'The first proof starts snarkjs’s workers; that of webgpu-msm loads the key and compiles. It is not part of the medians.',
+    outcome.system === 'groth16'
+      ? 'webgpu-msm computes stages of Groth16 at the same time: the time of a stage is that from the end of the one that ended before it.'
+      : null,
     outcome.warning,
   ]
     .filter((each) => each !== null)
@@ -183,7 +190,11 @@ const startWorker = (): Worker => {
 form.addEventListener('submit', (event) => {
   event.preventDefault();
   const given = new FormData(form);
-  const task: Task = { logn: Number(given.get('logn')), backend: given.get('backend') as Task['backend'] };
+  const task: Task = {
+    system: given.get('system') as System,
+    logn: Number(given.get('logn')),
+    backend: given.get('backend') as Task['backend'],
+  };
   for (const id of ['problem', 'result']) byId(id).hidden = true;
   setBusy(true);
   worker ??= startWorker();

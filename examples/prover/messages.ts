@@ -1,39 +1,63 @@
 /** Messages between page and worker. */
 
+export type System = 'groth16' | 'plonk';
+
 export interface Task {
-  /** The circuit has 2^logn − 2 constraints. */
+  readonly system: System;
+  /** The domain has 2^logn elements. */
   readonly logn: number;
   readonly backend: 'auto' | 'gpu' | 'cpu' | 'both';
 }
 
-/** MSMs of a Groth16 proof, in the order of snarkjs. */
-export const msmNames = ['A', 'B1', 'B2', 'C', 'H'] as const;
+/** A stage of a proof, in the order of snarkjs. */
+export interface Stage {
+  readonly name: string;
+  /** Message with which snarkjs begins it; none for the first. */
+  readonly begins?: string;
+  /** Parts of a proof of webgpu-msm. */
+  readonly parts: readonly string[];
+}
+
+const sumOf = (name: string): Stage => ({ name: `MSM ${name}`, begins: `Reading ${name} Points`, parts: [name] });
+const round = (number: number): Stage => ({
+  name: `round ${number}`,
+  ...(number > 1 && { begins: `> ROUND ${number}` }),
+  parts: [`round ${number}`],
+});
+
+export const stagesOf: Readonly<Record<System, readonly Stage[]>> = {
+  groth16: [
+    { name: 'scalars of H', parts: ['quotient'] },
+    ...['A', 'B1', 'B2', 'C'].map(sumOf),
+    { ...sumOf('H'), name: 'MSM H, assembly', parts: ['H', 'assembly'] },
+  ],
+  plonk: [1, 2, 3, 4, 5].map(round),
+};
 
 /** Milliseconds of one proof. */
 export interface ProofTimes {
   readonly total: number;
-  readonly msms: Readonly<Record<(typeof msmNames)[number], number>>;
+  /** Milliseconds of each stage. */
+  readonly stages: readonly number[];
 }
 
-/** snarkjs alone, or with this library. */
+/** snarkjs alone, or this library alone. */
 export type Side = 'plain' | 'ours';
 
 export interface Outcome {
+  readonly system: System;
   readonly constraints: number;
-  /**
-   * First proof of each side: snarkjs starts its workers, and the library loads points and
-   * compiles.
-   */
+  /** First proof of each side: snarkjs starts its workers, and the library loads the key. */
   readonly first: Readonly<Record<Side, ProofTimes>>;
   /** Later proofs. Proofs with the same index are a pair, which ran interleaved. */
   readonly plain: readonly ProofTimes[];
   readonly ours: readonly ProofTimes[];
   /** True if snarkjs verified all proofs of a side, for the correct public signal. */
   readonly verified: { readonly plain: boolean; readonly ours: boolean };
-  /** Number of the library's MSMs by backend. */
-  readonly on: { readonly gpu: number; readonly cpu: number; readonly both: number };
+  /** Backends that the library chooses from. */
+  readonly backends: readonly ('gpu' | 'cpu')[];
   readonly adapter: { readonly name: string; readonly software: boolean; readonly isGpu: boolean };
-  /** Reason why snarkjs computed instead of the library; null if it did not. */
+  /** Warning of the library; null if there is none. */
   readonly warning: string | null;
 }
 

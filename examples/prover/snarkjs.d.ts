@@ -31,10 +31,17 @@ declare module 'snarkjs' {
     exportJson(file: MemoryFile): Promise<Record<string, PointObject[] & PointObject>>;
     exportVerificationKey(file: MemoryFile): Promise<object>;
   };
-  export const groth16: {
-    prove(zkey: MemoryFile, witness: MemoryFile): Promise<{ proof: object; publicSignals: string[] }>;
+  interface Logger {
+    debug(text: string): void;
+    info(text: string): void;
+    warn(text: string): void;
+    error(text: string): void;
+  }
+  interface System {
+    prove(zkey: MemoryFile, witness: MemoryFile, logger?: Logger): Promise<{ proof: object; publicSignals: string[] }>;
     verify(key: object, publicSignals: readonly string[], proof: object): Promise<boolean>;
-  };
-  export const plonk: { setup(r1cs: MemoryFile, ptau: MemoryFile, zkey: MemoryFile): Promise<unknown> };
+  }
+  export const groth16: System;
+  export const plonk: System & { setup(r1cs: MemoryFile, ptau: MemoryFile, zkey: MemoryFile): Promise<unknown> };
   export const fflonk: { setup(r1cs: MemoryFile, ptau: MemoryFile, zkey: MemoryFile): Promise<unknown> };
 }

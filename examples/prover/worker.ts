@@ -1,126 +1,181 @@
 /**
- * Makes circuit and keys, proves with snarkjs alone and with webgpu-msm, and verifies. The page
- * terminates it to cancel.
+ * Makes circuit and keys, proves with snarkjs alone and with webgpu-msm alone, and verifies. The
+ * page terminates it to cancel.
  */
 import * as snarkjs from 'snarkjs';
-import { accelerate } from 'webgpu-msm/snarkjs';
+import { createMsmEngine, type MsmEngine } from 'webgpu-msm';
+import { openProvingKey as openGroth16 } from 'webgpu-msm/groth16';
+import { openProvingKey as openPlonk } from 'webgpu-msm/plonk';
 import { makeCircuit } from './circuit.js';
-import { type KeyCurve, makeKeys } from './keys.js';
-import { type Message, msmNames, type Outcome, type ProofTimes, type Side, type Task } from './messages.js';
+import { makeKeys } from './keys.js';
+import {
+  type Message,
+  type Outcome,
+  type ProofTimes,
+  type Side,
+  type System,
+  stagesOf,
+  type Task,
+} from './messages.js';
+import { makePowersOfTau, type TauCurve } from './powers-of-tau.js';
 
 /** Interleaved pairs of proofs, one of each side, so that a slowing machine slows both sides. */
 const PAIRS = 5;
 
-const names: Readonly<Record<Side, string>> = { plain: 'snarkjs alone', ours: 'with webgpu-msm' };
+const names: Readonly<Record<Side, string>> = { plain: 'snarkjs alone', ours: 'webgpu-msm alone' };
 
 const tell = (message: Message): void => postMessage(message);
 const stage = (name: string, share: number | null = null): void => tell({ kind: 'stage', name, share });
 
-type MultiExp = (...given: unknown[]) => Promise<unknown>;
-type TimedCurve = KeyCurve & Readonly<Record<'G1' | 'G2', { multiExpAffine: MultiExp }>>;
+/** A proof as snarkjs verifies it. */
+interface Made {
+  readonly proof: object;
+  readonly publicSignals: readonly string[];
+}
 
-const groupsOf = (curve: TimedCurve) => [curve.G1, curve.G2];
+/** Adds time to the stages of a proof. */
+class Stopwatch {
+  readonly #stages: number[];
+  readonly #begun = performance.now();
+  #last = this.#begun;
 
-/** Returns the current MSM function of each group. */
-const multiExpsOf = (curve: TimedCurve): MultiExp[] => groupsOf(curve).map(({ multiExpAffine }) => multiExpAffine);
-
-/** Runs `work` with the given MSM functions, and measures their times. */
-const timed = async (
-  curve: TimedCurve,
-  functions: readonly MultiExp[],
-  work: () => Promise<unknown>,
-): Promise<ProofTimes> => {
-  const took: number[] = [];
-  const groups = groupsOf(curve);
-  const before = multiExpsOf(curve);
-  for (const [i, group] of groups.entries()) {
-    group.multiExpAffine = async (...given) => {
-      const begun = performance.now();
-      const sum = await (functions[i] as MultiExp).apply(group, given);
-      took.push(performance.now() - begun);
-      return sum;
-    };
+  constructor(count: number) {
+    this.#stages = new Array<number>(count).fill(0);
   }
-  const begun = performance.now();
-  try {
-    await work();
-  } finally {
-    for (const [i, group] of groups.entries()) group.multiExpAffine = before[i] as MultiExp;
-  }
-  const total = performance.now() - begun;
-  return { total, msms: Object.fromEntries(msmNames.map((name, i) => [name, took[i] ?? 0])) as ProofTimes['msms'] };
-};
 
-const makeStatement = async (curve: TimedCurve, logn: number) => {
+  /** Adds the time since the last call to a stage. */
+  lap(index: number): void {
+    const now = performance.now();
+    this.#stages[index] = (this.#stages[index] ?? 0) + now - this.#last;
+    this.#last = now;
+  }
+
+  get times(): ProofTimes {
+    return { total: this.#last - this.#begun, stages: this.#stages };
+  }
+}
+
+/** A key of the library. */
+interface AnyKey {
+  prove(witness: Uint8Array, options: { onProgress(progress: { readonly part: string }): void }): Promise<Made>;
+  destroy(): void;
+}
+
+/** Proves, and says how long each stage took. */
+type Prove = () => Promise<{ readonly made: Made; readonly times: ProofTimes }>;
+
+const makeStatement = async (curve: TauCurve, { system, logn }: Pick<Task, 'system' | 'logn'>) => {
   stage('Making the circuit');
-  // two constraints fewer than the domain, which also needs rows for the 1 and the public signal
-  const circuit = makeCircuit(BigInt(curve.r), 2 ** logn - 2, 'dense');
-  const data = await makeKeys(curve, circuit, (share) => stage('Making the keys', share));
-  const zkey = { type: 'mem', data } as const;
+  // the domain also has rows for the 1 and the public signal
+  const circuit = makeCircuit(curve.r, 2 ** logn - 3, 'dense');
+  const zkey: { type: 'mem'; data?: Uint8Array } = { type: 'mem' };
+  if (system === 'groth16') {
+    zkey.data = await makeKeys(curve, circuit, (share) => stage('Making the keys', share));
+  } else {
+    stage('Making the keys');
+    const ptau = await makePowersOfTau(curve, logn, 2 ** logn + 6);
+    await snarkjs.plonk.setup({ type: 'mem', data: circuit.r1cs }, { type: 'mem', data: ptau }, zkey);
+  }
   return { circuit, zkey, key: await snarkjs.zKey.exportVerificationKey(zkey) };
 };
 type Statement = Awaited<ReturnType<typeof makeStatement>>;
 
 /** The last statement made, which is kept for the next run. */
-let made: { readonly logn: number; readonly statement: Promise<Statement> } | null = null;
+let made: { readonly system: System; readonly logn: number; readonly statement: Promise<Statement> } | null = null;
 
-const statementOf = (curve: TimedCurve, logn: number): Promise<Statement> => {
-  if (made?.logn !== logn) made = { logn, statement: makeStatement(curve, logn) };
+const statementOf = (curve: TauCurve, { system, logn }: Task): Promise<Statement> => {
+  if (made?.logn !== logn || made.system !== system) {
+    made = { system, logn, statement: makeStatement(curve, { system, logn }) };
+  }
   return made.statement;
 };
 
-const run = async ({ logn, backend }: Task): Promise<Outcome> => {
+/** Returns a proof system of snarkjs. */
+const theirs = (system: System) => (system === 'groth16' ? snarkjs.groth16 : snarkjs.plonk);
+
+/** Returns a prover by snarkjs, whose messages tell when a stage begins. */
+const bySnarkjs = (system: System, { circuit, zkey }: Statement): Prove => {
+  const stages = stagesOf[system];
+  return async () => {
+    const watch = new Stopwatch(stages.length);
+    const debug = (text: string): void => {
+      const next = stages.findIndex(({ begins }) => text === begins);
+      if (next > 0) watch.lap(next - 1);
+    };
+    const logger = { debug, info: debug, warn: debug, error: debug };
+    const proof = await theirs(system).prove(zkey, { type: 'mem', data: circuit.witness }, logger);
+    watch.lap(stages.length - 1);
+    return { made: proof, times: watch.times };
+  };
+};
+
+/** Returns a prover by the library, which loads the key with the first proof. */
+const byLibrary = (system: System, { circuit }: Statement, open: () => Promise<AnyKey>): Prove => {
+  const stages = stagesOf[system];
+  return async () => {
+    const watch = new Stopwatch(stages.length);
+    const key = await open();
+    const onProgress = ({ part }: { readonly part: string }): void =>
+      watch.lap(stages.findIndex(({ parts }) => parts.includes(part)));
+    return { made: await key.prove(circuit.witness, { onProgress }), times: watch.times };
+  };
+};
+
+const adapterOf = ({ adapter, backends }: MsmEngine): Outcome['adapter'] => {
+  const { vendor = '', architecture = '', description = '', software = false } = adapter;
+  return {
+    name: description || [vendor, architecture].filter(Boolean).join(' ') || 'a GPU without a name',
+    software,
+    isGpu: backends.includes('gpu'),
+  };
+};
+
+const run = async (task: Task): Promise<Outcome> => {
+  const { system, backend } = task;
   stage('Loading snarkjs');
-  const curve = (await snarkjs.curves.getCurveFromName('bn128')) as unknown as TimedCurve;
-  const { circuit, zkey, key } = await statementOf(curve, logn);
-  const plain = multiExpsOf(curve);
+  const curve = (await snarkjs.curves.getCurveFromName('bn128')) as unknown as TauCurve;
+  const statement = await statementOf(curve, task);
+  let warning: string | null = null;
+  const engine = await createMsmEngine({ curve: 'bn254', backend, onWarning: (text) => (warning = text) });
+  const openKey = system === 'groth16' ? openGroth16 : openPlonk;
+  let key: Promise<AnyKey> | null = null;
+  const open = (): Promise<AnyKey> => {
+    key ??= openKey(statement.zkey.data as Uint8Array, { backend, deviceOf: engine });
+    return key;
+  };
+  const provers: Readonly<Record<Side, Prove>> = {
+    plain: bySnarkjs(system, statement),
+    ours: byLibrary(system, statement, open),
+  };
   const isRight = { plain: true, ours: true };
-  const prove = async (side: Side, functions: readonly MultiExp[]): Promise<ProofTimes> => {
-    const proofs: Awaited<ReturnType<typeof snarkjs.groth16.prove>>[] = [];
-    const times = await timed(curve, functions, async () => {
-      proofs.push(await snarkjs.groth16.prove(zkey, { type: 'mem', data: circuit.witness }));
-    });
-    const { proof, publicSignals } = proofs[0] as (typeof proofs)[0];
+  const prove = async (side: Side): Promise<ProofTimes> => {
+    const { made, times } = await provers[side]();
+    const { proof, publicSignals } = made;
     isRight[side] &&=
-      publicSignals.join() === circuit.publicSignals.join() &&
-      (await snarkjs.groth16.verify(key, publicSignals, proof));
+      publicSignals.join() === statement.circuit.publicSignals.join() &&
+      (await theirs(system).verify(statement.key, publicSignals, proof));
     return times;
   };
-
-  stage('The first proof, snarkjs alone');
-  const firstPlain = await prove('plain', plain);
-  let warning: string | null = null;
-  stage('The first proof with webgpu-msm, which loads the points');
-  const restore = await accelerate(snarkjs, { backend, onWarning: (text) => (warning = text) });
   try {
-    const functions = { plain, ours: multiExpsOf(curve) };
-    const firstOurs = await prove('ours', functions.ours);
+    stage('The first proof, snarkjs alone');
+    const plain = await prove('plain');
+    stage('The first proof, webgpu-msm alone, which loads the key');
+    const first = { plain, ours: await prove('ours') };
     const all: Readonly<Record<Side, ProofTimes[]>> = { plain: [], ours: [] };
     for (let pair = 0; pair < PAIRS; pair++) {
       // the order alternates, so that neither side always comes second
       const sides: readonly Side[] = pair % 2 === 0 ? ['plain', 'ours'] : ['ours', 'plain'];
       for (const [i, side] of sides.entries()) {
         stage(`Pair ${pair + 1} of ${PAIRS}: ${names[side]}`, (pair + i / 2) / PAIRS);
-        all[side].push(await prove(side, functions[side]));
+        all[side].push(await prove(side));
       }
     }
-    const { on, adapter } = accelerate.stats;
-    const { vendor = '', architecture = '', description = '', software = false } = adapter ?? {};
-    return {
-      constraints: circuit.constraints.length,
-      first: { plain: firstPlain, ours: firstOurs },
-      ...all,
-      verified: isRight,
-      on,
-      adapter: {
-        name: description || [vendor, architecture].filter(Boolean).join(' ') || 'a GPU without a name',
-        software,
-        isGpu: adapter !== null && vendor !== 'cpu',
-      },
-      warning,
-    };
+    const { backends } = engine;
+    const constraints = statement.circuit.constraints.length;
+    return { system, constraints, first, ...all, verified: isRight, backends, adapter: adapterOf(engine), warning };
   } finally {
-    restore();
+    (await (key as Promise<AnyKey> | null)?.catch(() => null))?.destroy();
+    engine.destroy();
   }
 };
 

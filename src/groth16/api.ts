@@ -1,7 +1,7 @@
 /** Types of `webgpu-msm/groth16`. */
 import type { Progress } from '../api/calls.js';
 import type { FileSource } from '../formats/source.js';
-import type { CircuitKey, ProveOptions } from '../proofs/api.js';
+import type { CircuitKey, ProveOptions, VerifyOptions } from '../proofs/api.js';
 import type { EngineOptions } from '../proofs/engine-options.js';
 
 /** Options of `openProvingKey`; those of engines are as `createMsmEngine` has them. */
@@ -38,13 +38,14 @@ export interface ProofResult {
 export interface ProvingKey extends CircuitKey {
   /**
    * Proves that the witness satisfies the circuit. Several proofs may run at a time. The witness is
-   * not checked: a proof of one that does not satisfy the circuit does not verify.
+   * not checked: a proof of one that does not satisfy the circuit does not verify. With
+   * `verifyProof` such a proof is not returned.
    *
    * @param witness a `.wtns` file, or the values of all variables, 32 little-endian bytes each.
    *   Bytes are copied before the call returns.
-   * @throws MsmError `bad-argument` (another number of values, another prime, a value ≥ r),
-   *   `aborted`, `destroyed`, `out-of-memory`, `device-lost`, `internal`. No message has a value of
-   *   the witness.
+   * @throws MsmError `bad-argument` (another number of values, another prime, a value ≥ r; with
+   *   `verifyProof` a proof that does not verify), `aborted`, `destroyed`, `out-of-memory`,
+   *   `device-lost`, `internal`. No message has a value of the witness.
    * @example
    * ```ts
    * import { openAsBlob } from 'node:fs';
@@ -57,4 +58,25 @@ export interface ProvingKey extends CircuitKey {
    * ```
    */
   prove(witness: FileSource, options?: ProveOptions): Promise<ProofResult>;
+
+  /**
+   * Verifies a proof of this circuit by the points of the key: on the CPU, in turns of a few
+   * milliseconds.
+   *
+   * @param publicSignals values of the public variables without the constant 1, in decimal
+   * @returns false for a proof that does not verify, also for one with another number of public
+   *   values, points outside of the group or numbers that are not below their prime
+   * @throws MsmError `bad-argument` if it is no proof of this proof system; `aborted`, `destroyed`
+   * @example
+   * ```ts
+   * import { openAsBlob } from 'node:fs';
+   * import { openProvingKey } from 'webgpu-msm/groth16';
+   *
+   * const key = await openProvingKey(await openAsBlob('circuit.zkey'));
+   * const { proof, publicSignals } = await key.prove(await openAsBlob('witness.wtns'));
+   * console.log(await key.verify(proof, publicSignals)); // true
+   * key.destroy();
+   * ```
+   */
+  verify(proof: Groth16Proof, publicSignals: readonly string[], options?: VerifyOptions): Promise<boolean>;
 }

@@ -1,6 +1,6 @@
 /** The three points of a proof: Groth 2016 (https://eprint.iacr.org/2016/260), section 3.2. */
 import type { AffinePoint, Fp2 } from '../api/values.js';
-import { combine, ONE, type Term } from './combine.js';
+import { combine, ONE, type Term } from '../proofs/combine.js';
 import type { LoadedKey } from './loaded-key.js';
 import type { Blinding } from './quotient.js';
 import type { ProofPoints } from './write-proof.js';

@@ -41,17 +41,18 @@ export const computeSums = async (
   const { signal } = ending;
   const options = { ...turn, signal };
   const sum = async <Of extends Coordinate>(
+    name: string,
     engine: MsmEngine<Of>,
     points: Bases,
     scalars: Scalars | FieldVector,
   ): Promise<AffinePoint<Of>> => {
     const result = await engine.msm(points, scalars, options);
-    onPart();
+    onPart(name);
     return result;
   };
   const sumOfPrivate = async (scalars: Scalars): Promise<AffinePoint | null> => {
-    if (bases.c !== null) return sum(g1, bases.c, scalars.subarray(publicSignals + 1));
-    onPart();
+    if (bases.c !== null) return sum('C', g1, bases.c, scalars.subarray(publicSignals + 1));
+    onPart('C');
     return null;
   };
   const vector = await loadWitness(key, values, signal);
@@ -63,8 +64,8 @@ export const computeSums = async (
       const { h, minusRS } = await computeScalars(fr, matrices, coset, vector, blinding, signal);
       secrets.push(minusRS);
       try {
-        onPart();
-        return { h: await sum(g1, bases.h, h), minusRS };
+        onPart('quotient');
+        return { h: await sum('H', g1, bases.h, h), minusRS };
       } finally {
         h.destroy();
       }
@@ -72,9 +73,9 @@ export const computeSums = async (
     const [{ h, minusRS }, a, b1, b2, c] = await settleAll(
       [
         ofQuotient(),
-        sum(g1, bases.a, scalars),
-        sum(g1, bases.b1, scalars),
-        sum(g2, bases.b2, scalars),
+        sum('A', g1, bases.a, scalars),
+        sum('B1', g1, bases.b1, scalars),
+        sum('B2', g2, bases.b2, scalars),
         sumOfPrivate(scalars),
       ],
       () => ending.abort(),

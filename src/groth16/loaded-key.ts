@@ -7,23 +7,22 @@ import { createMsmEngine } from '../index.js';
 import type { CircuitFacts } from '../proofs/api.js';
 import type { EngineOptions } from '../proofs/engine-options.js';
 import { openVectorsOf } from '../proofs/open-vectors.js';
+import { type FewPoints, openFewPoints } from '../proofs/verification.js';
 import type { LoadedMatrices } from './quotient.js';
 
 /** Engines of a curve. */
-export interface Engines {
+export interface Engines extends FewPoints {
   readonly fr: FieldEngine;
   readonly g1: MsmEngine;
   readonly g2: MsmEngine<Fp2>;
-  /** Engines for sums of a few points, on the CPU and this thread. */
-  readonly few1: MsmEngine;
-  readonly few2: MsmEngine<Fp2>;
 }
 
-/** Points of the verifying key that are parts of proofs. */
+/** Points of the verifying key; α, β and δ are parts of proofs, too. */
 export interface HeaderPoints {
   readonly alpha1: AffinePoint;
   readonly beta1: AffinePoint;
   readonly beta2: AffinePoint<Fp2>;
+  readonly gamma2: AffinePoint<Fp2>;
   readonly delta1: AffinePoint;
   readonly delta2: AffinePoint<Fp2>;
 }
@@ -37,6 +36,8 @@ export interface LoadedKey extends CircuitFacts {
   readonly coset: bigint;
   /** Bases of the five sums; C has none if the circuit has no private variables. */
   readonly bases: Readonly<Record<'a' | 'b1' | 'b2' | 'h', Bases>> & { readonly c: Bases | null };
+  /** Points of the verifier for the constant 1 and the public values, in `few1`. */
+  readonly ic: Bases;
 }
 
 export const destroyEngines = (engines: Partial<Engines>): void => {
@@ -47,12 +48,10 @@ export const destroyEngines = (engines: Partial<Engines>): void => {
 export const openEngines = async (curve: CircuitFacts['curve'], options: EngineOptions): Promise<Engines> => {
   const made: { -readonly [Name in keyof Engines]?: Engines[Name] } = {};
   try {
-    const few = { curve, backend: 'cpu', maxWorkers: 0 } as const;
     made.g1 = await createMsmEngine({ ...options, curve });
     made.fr = await openVectorsOf(curve, made.g1, options);
     made.g2 = await createMsmEngine({ ...options, curve, group: 'g2', deviceOf: made.g1 });
-    made.few1 = await createMsmEngine(few);
-    made.few2 = await createMsmEngine({ ...few, group: 'g2' });
+    Object.assign(made, await openFewPoints(curve));
     return made as Engines;
   } catch (error) {
     destroyEngines(made);

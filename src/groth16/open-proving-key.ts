@@ -3,35 +3,25 @@ import type { Bases } from '../api/handles.js';
 import type { CallOptions } from '../engine/arguments.js';
 import { readCallOptions } from '../engine/arguments.js';
 import { handOver } from '../engine/bytes.js';
-import { assertNotAborted, badArgument, MsmError } from '../errors.js';
+import { assertNotAborted, badArgument } from '../errors.js';
 import { openField } from '../fields/program/open-field.js';
 import { readCoefficients } from '../formats/coefficients.js';
 import type { PointSection } from '../formats/section.js';
 import { CHUNK_BYTES, type FileSource } from '../formats/source.js';
 import { fileOf, type Groth16Zkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';
+import { readPoint } from '../proofs/combine.js';
 import { readKeyOptions } from '../proofs/engine-options.js';
+import { inSection } from '../proofs/in-section.js';
 import { type DrawScalar, drawRandomScalar } from '../proofs/randomness.js';
 import { nextTurn } from '../scheduling/time-slice.js';
 import type { ProvingKey, ProvingKeyOptions } from './api.js';
-import { readPoint } from './combine.js';
 import { destroyEngines, type Engines, type HeaderPoints, type LoadedKey, openEngines } from './loaded-key.js';
 import { LoadedProvingKey } from './proving-key.js';
 import { cosetOf, type LoadedMatrices } from './quotient.js';
 
 /** Sections that are loaded: the matrices, the points of the header, and those of five sums. */
 const PARTS = 7;
-
-/** Has errors of a section's content name the section. */
-const inSection = async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof MsmError) || !['bad-argument', 'not-on-curve'].includes(error.code)) throw error;
-    if (error.message.startsWith('zkey')) throw error;
-    throw new MsmError(error.code, `zkey: section ${name}: ${error.message}`, { cause: error });
-  }
-};
 
 const loadMatrices = async (
   { fr }: Engines,
@@ -50,18 +40,18 @@ const loadMatrices = async (
 
 const loadPoints = async (
   { few1, few2 }: Engines,
-  { alpha1, beta1, beta2, delta1, delta2 }: Groth16Zkey['sections'],
+  { alpha1, beta1, beta2, gamma2, delta1, delta2 }: Groth16Zkey['sections'],
 ): Promise<HeaderPoints> => {
   const read1 = (section: PointSection) => inSection(section.name, () => readPoint(few1, section));
   const read2 = (section: PointSection) => inSection(section.name, () => readPoint(few2, section));
   return {
     ...{ alpha1: await read1(alpha1), beta1: await read1(beta1), beta2: await read2(beta2) },
-    ...{ delta1: await read1(delta1), delta2: await read2(delta2) },
+    ...{ gamma2: await read2(gamma2), delta1: await read1(delta1), delta2: await read2(delta2) },
   };
 };
 
 const loadSection = async (
-  { g1, g2 }: Engines,
+  { g1, g2 }: Pick<Engines, 'g1' | 'g2'>,
   section: PointSection,
   inMemory: boolean,
   signal: AbortSignal | undefined,
@@ -87,9 +77,10 @@ const loadKey = async (
     return result;
   };
   const { curve, variables, publicSignals, domainSize, sections } = zkey;
+  const { inMemory } = fileOf(zkey).file;
   const load = async (section: PointSection): Promise<Bases> =>
-    step(await loadSection(engines, section, fileOf(zkey).file.inMemory, signal));
-  const { a, b1, b2, c, h } = sections;
+    step(await loadSection(engines, section, inMemory, signal));
+  const { a, b1, b2, c, h, ic } = sections;
   const field = await openField(`${curve}-fr`);
   if (domainSize > 2 ** (field.twoAdicity - 1)) {
     throw badArgument(`zkey: a domain of ${domainSize} is too large; at most 2^${field.twoAdicity - 1} is supported`);
@@ -97,6 +88,7 @@ const loadKey = async (
   return {
     ...{ curve, variables, publicSignals, domainSize, engines },
     coset: cosetOf(field, domainSize),
+    ic: await loadSection({ g1: engines.few1, g2: engines.few2 }, ic, inMemory, signal),
     points: step(await loadPoints(engines, sections)),
     matrices: step(await loadMatrices(engines, zkey, signal)),
     bases: {

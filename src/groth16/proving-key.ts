@@ -8,6 +8,7 @@ import type { ProofResult, ProvingKey } from './api.js';
 import { assemble } from './assemble.js';
 import { computeSums } from './compute-sums.js';
 import { destroyEngines, type LoadedKey } from './loaded-key.js';
+import { verify } from './verify.js';
 import { writeProof } from './write-proof.js';
 
 /** Parts of a proof: the scalars of H, five sums, the assembly. */
@@ -34,8 +35,12 @@ export class LoadedProvingKey extends CircuitProver<ProofResult> implements Prov
     run.secrets.push(blinding.r, blinding.s);
     const { sums, minusRS } = await computeSums(this.#key, values, blinding, run);
     const proof = writeProof(curve, await assemble(this.#key, sums, blinding, minusRS));
-    run.onPart();
+    run.onPart('assembly');
     return { proof, publicSignals: signals };
+  }
+
+  protected check({ proof, publicSignals }: ProofResult, signal: AbortSignal | undefined): Promise<boolean> {
+    return verify(this.#key, proof, publicSignals, signal);
   }
 
   protected free(): void {

@@ -1,5 +1,6 @@
 /** Calldata of verifier contracts. */
-import { assertProtocol, publicWords, wordsOf } from '../proofs/solidity.js';
+import { assertProtocol } from '../proofs/snarkjs-json.js';
+import { publicWords, wordsOf } from '../proofs/solidity.js';
 import type { Groth16Proof } from './api.js';
 
 /**

@@ -1,6 +1,6 @@
 /** Types of `webgpu-msm/plonk`. */
 import type { FileSource } from '../formats/source.js';
-import type { CircuitKey, ProveOptions } from '../proofs/api.js';
+import type { CircuitKey, ProveOptions, VerifyOptions } from '../proofs/api.js';
 import type { EngineOptions } from '../proofs/engine-options.js';
 
 /** Options of `openProvingKey`; those of the engine are as `createMsmEngine` has them. */
@@ -61,13 +61,14 @@ export interface ProofResult {
 /** A key of one circuit, loaded to prove. Made by `openProvingKey`. */
 export interface ProvingKey extends CircuitKey {
   /**
-   * Proves that the witness satisfies the circuit. Proofs of one key are computed one after the
-   * other.
+   * Proves that the witness satisfies the circuit. Several proofs may run at a time; each takes
+   * memory for its polynomials.
    *
    * @param witness a `.wtns` file, or the values of all variables, 32 little-endian bytes each.
    *   Bytes are copied before the call returns.
    * @throws MsmError `bad-argument` (another number of values, another prime, a value ≥ r, a
-   *   witness that does not satisfy the circuit), `aborted`, `destroyed`, `out-of-memory`,
+   *   witness that does not satisfy the circuit; with `verifyProof` a proof that does not verify),
+   *   `aborted`, `destroyed`, `out-of-memory`,
    *   `device-lost`, `internal`. No message has a value of the witness.
    * @example
    * ```ts
@@ -81,4 +82,25 @@ export interface ProvingKey extends CircuitKey {
    * ```
    */
   prove(witness: FileSource, options?: ProveOptions): Promise<ProofResult>;
+
+  /**
+   * Verifies a proof of this circuit by the points of the key: on the CPU, in turns of a few
+   * milliseconds.
+   *
+   * @param publicSignals values of the public variables without the constant 1, in decimal
+   * @returns false for a proof that does not verify, also for one with another number of public
+   *   values, points outside of the group or numbers that are not below their prime
+   * @throws MsmError `bad-argument` if it is no proof of this proof system; `aborted`, `destroyed`
+   * @example
+   * ```ts
+   * import { openAsBlob } from 'node:fs';
+   * import { openProvingKey } from 'webgpu-msm/plonk';
+   *
+   * const key = await openProvingKey(await openAsBlob('plonk.zkey'));
+   * const { proof, publicSignals } = await key.prove(await openAsBlob('plonk.wtns'));
+   * console.log(await key.verify(proof, publicSignals)); // true
+   * key.destroy();
+   * ```
+   */
+  verify(proof: PlonkProof, publicSignals: readonly string[], options?: VerifyOptions): Promise<boolean>;
 }

@@ -4,13 +4,15 @@
  * permutations (12). Numbers are in Montgomery form, little-endian. Behind the n coefficients of
  * each polynomial are its values at the 4n-th roots of unity, which are not read.
  */
-import { badArgument } from '../errors.js';
+import type { AffinePoint, Fp2 } from '../api/values.js';
+import { assertNotAborted, badArgument } from '../errors.js';
 import { invert } from '../field/modulus.js';
 import { Fields, sectionOf } from '../formats/binfile.js';
 import { ORDER_BYTES, readCurve, type SnarkjsCurve } from '../formats/snarkjs.js';
-import { type OpenFile, readRange } from '../formats/source.js';
+import { numbersOf, type OpenFile, readRange } from '../formats/source.js';
 import { fileOf, type PlonkZkey } from '../formats/zkey.js';
-import { numberOf } from '../proofs/scalars.js';
+import { TimeSlice } from '../scheduling/time-slice.js';
+import { encodeCommitment } from './commitment.js';
 
 /** Names of the polynomials of a circuit, in the order of their commitments. */
 export const circuitPolynomials = ['qm', 'ql', 'qr', 'qo', 'qc', 's1', 's2', 's3'] as const;
@@ -29,6 +31,8 @@ export interface PlonkCircuit {
   readonly k2: bigint;
   /** Commitments as x‖y, big-endian; infinity is zeros. */
   readonly commitments: readonly Uint8Array[];
+  /** τ·G2. */
+  readonly tau2: AffinePoint<Fp2>;
   readonly additions: Additions;
   /** Variable of each constraint, for the wires a, b and c. */
   readonly wires: readonly [Uint32Array, Uint32Array, Uint32Array];
@@ -38,15 +42,41 @@ export interface PlonkCircuit {
 
 const ADDITION_BYTES = 8 + 2 * ORDER_BYTES;
 
-/** Converts a point from Montgomery form to big-endian bytes. */
-const bigEndian = ({ prime, primeBytes }: SnarkjsCurve, x: bigint, y: bigint): Uint8Array => {
+/** Returns a reader of coordinates, which are in Montgomery form. */
+const coordinatesIn = (header: Fields, { prime, primeBytes }: SnarkjsCurve): (() => bigint) => {
   const inverse = invert(1n << BigInt(8 * primeBytes), prime);
-  const bytes = new Uint8Array(2 * primeBytes);
-  for (const [i, coordinate] of [x, y].entries()) {
-    let rest = (coordinate * inverse) % prime;
-    for (let k = primeBytes - 1; k >= 0; k--, rest >>= 8n) bytes[i * primeBytes + k] = Number(rest & 255n);
+  return () => (header.number(primeBytes) * inverse) % prime;
+};
+
+/** Sections of the polynomials, for errors. */
+export const sectionNames: Readonly<Record<CircuitPolynomial, string>> = {
+  ...{ qm: '7 (Qm)', ql: '8 (Ql)', qr: '9 (Qr)', qo: '10 (Qo)', qc: '11 (Qc)' },
+  ...{ s1: '12 (sigma)', s2: '12 (sigma)', s3: '12 (sigma)' },
+};
+
+/** Additions that are read between two looks at the clock. */
+const ADDITIONS_AT_ONCE = 2 ** 8;
+
+/** Reads additions, whose factors are in Montgomery form. */
+const readAdditions = async (bytes: Uint8Array, order: bigint, slice: TimeSlice): Promise<Additions> => {
+  const numbers = numbersOf(bytes);
+  const count = bytes.length / ADDITION_BYTES;
+  const fromMontgomery = invert(1n << BigInt(8 * ORDER_BYTES), order);
+  const factor = (at: number): bigint => {
+    const [w0, w1, w2, w3] = [0, 8, 16, 24].map((word) => numbers.getBigUint64(at + word, true)) as [
+      ...[bigint, bigint, bigint, bigint],
+    ];
+    return ((w0 | (w1 << 64n) | (w2 << 128n) | (w3 << 192n)) * fromMontgomery) % order;
+  };
+  const variables = new Uint32Array(2 * count);
+  const factors: bigint[] = [];
+  for (let i = 0; i < count; i++) {
+    const at = i * ADDITION_BYTES;
+    variables.set([numbers.getUint32(at, true), numbers.getUint32(at + 4, true)], 2 * i);
+    factors.push(factor(at + 8), factor(at + 8 + ORDER_BYTES));
+    if (i % ADDITIONS_AT_ONCE === 0 && slice.isOver) await slice.yield();
   }
-  return bytes;
+  return { variables, factors };
 };
 
 /** Returns numbers of 4 bytes. @throws MsmError `bad-argument` for another size */
@@ -55,8 +85,8 @@ const readWords = async (file: OpenFile, at: number, count: number): Promise<Uin
   return new Uint32Array(bytes.slice().buffer);
 };
 
-/** Reads the circuit of a key. @throws MsmError `bad-argument` naming the section */
-export const readPlonkCircuit = async (zkey: PlonkZkey): Promise<PlonkCircuit> => {
+/** Reads the circuit of a key. @throws MsmError `bad-argument` naming the section; `aborted` */
+export const readPlonkCircuit = async (zkey: PlonkZkey, signal: AbortSignal | undefined): Promise<PlonkCircuit> => {
   const { file, sections } = fileOf(zkey);
   const { what } = file;
   const header = await Fields.read(file, sectionOf(file, sections, 2, 'header'), 'section 2 (header)');
@@ -66,9 +96,12 @@ export const readPlonkCircuit = async (zkey: PlonkZkey): Promise<PlonkCircuit> =
   const fromMontgomery = invert(1n << BigInt(8 * ORDER_BYTES), curve.order);
   const scalar = (value: bigint): bigint => (value * fromMontgomery) % curve.order;
   const [k1, k2] = [scalar(header.number(ORDER_BYTES)), scalar(header.number(ORDER_BYTES))];
+  const coordinate = coordinatesIn(header, curve);
   const commitments = circuitPolynomials.map(() =>
-    bigEndian(curve, header.number(curve.primeBytes), header.number(curve.primeBytes)),
+    encodeCommitment({ x: coordinate(), y: coordinate() }, curve.primeBytes),
   );
+  const pair = (): Fp2 => ({ c0: coordinate(), c1: coordinate() });
+  const tau2 = { x: pair(), y: pair(), infinity: false };
   const n = zkey.domainSize;
   if (constraints > n) throw badArgument(`${what}: the header says ${constraints} constraints in a domain of ${n}`);
   const extent = (id: number, name: string, bytes: number): number => {
@@ -78,22 +111,16 @@ export const readPlonkCircuit = async (zkey: PlonkZkey): Promise<PlonkCircuit> =
   };
   const additionsAt = extent(3, 'additions', additionCount * ADDITION_BYTES);
   const additionBytes = await readRange(file, additionsAt, additionsAt + additionCount * ADDITION_BYTES);
-  const words = new DataView(additionBytes.buffer, additionBytes.byteOffset, additionBytes.byteLength);
-  const additions = {
-    variables: Uint32Array.from({ length: 2 * additionCount }, (_, i) =>
-      words.getUint32((i >> 1) * ADDITION_BYTES + 4 * (i & 1), true),
-    ),
-    factors: Array.from({ length: 2 * additionCount }, (_, i) => {
-      const from = (i >> 1) * ADDITION_BYTES + 8 + ORDER_BYTES * (i & 1);
-      return scalar(numberOf(additionBytes.subarray(from, from + ORDER_BYTES)));
-    }),
-  };
+  const slice = new TimeSlice(() => assertNotAborted(signal));
+  const additions = await readAdditions(additionBytes, curve.order, slice);
   const wire = (id: number, name: string) => readWords(file, extent(id, name, 4 * constraints), constraints);
   const wires = [await wire(4, 'A'), await wire(5, 'B'), await wire(6, 'C')] as const;
-  for (const variable of [...wires.flatMap((each) => [...each]), ...additions.variables]) {
-    if (variable >= zkey.variables) {
+  for (const list of [...wires, additions.variables]) {
+    const variable = list.find((each) => each >= zkey.variables);
+    if (variable !== undefined) {
       throw badArgument(`${what}: variable ${variable} is used, and the header says ${zkey.variables} variables`);
     }
+    if (slice.isOver) await slice.yield();
   }
   const polynomial = async (id: number, name: string, index: number, count: number): Promise<Uint8Array> => {
     const at = extent(id, name, count * 5 * n * ORDER_BYTES) + index * 5 * n * ORDER_BYTES;
@@ -109,5 +136,5 @@ export const readPlonkCircuit = async (zkey: PlonkZkey): Promise<PlonkCircuit> =
     s2: await polynomial(12, 'sigma', 1, 3),
     s3: await polynomial(12, 'sigma', 2, 3),
   };
-  return { k1, k2, commitments, additions, wires: [...wires], coefficients };
+  return { k1, k2, commitments, tau2, additions, wires: [...wires], coefficients };
 };

@@ -35,7 +35,7 @@ export interface Domain {
 
 export interface LoadedKey
   extends CircuitFacts,
-    Pick<PlonkCircuit, 'k1' | 'k2' | 'commitments' | 'additions' | 'wires'> {
+    Pick<PlonkCircuit, 'k1' | 'k2' | 'commitments' | 'tau2' | 'additions' | 'wires'> {
   readonly engines: Engines;
   readonly domain: Domain;
   /** Powers of τ. */
@@ -49,12 +49,12 @@ export interface LoadedKey
   readonly cosetValues: CosetValues | null;
 }
 
-/** Length of a quotient whose numerator has the degree 4n + 5. */
-const quotientLength = (n: number): number => 3 * n + 6;
+/** Length of the coset: more than that of a quotient whose numerator has the degree 4n + 5. */
+export const cosetLength = (n: number): number => (3 * n + 6 <= 4 * n ? 4 * n : 8 * n);
 
 export const domainOf = (n: number, p: bigint, longest: number, rootOfLongest: bigint): Domain => {
   const rootOf = (length: number): bigint => power(rootOfLongest, BigInt(longest / length), p);
-  const size = quotientLength(n) <= 4 * n ? 4 * n : 8 * n;
+  const size = cosetLength(n);
   let coset = 2n;
   while (power(coset, BigInt(size), p) === 1n) coset++;
   return { n, root: rootOf(n), size, sizeRoot: rootOf(size), coset };

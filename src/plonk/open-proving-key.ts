@@ -7,11 +7,12 @@ import type { PlonkZkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';
 import { createMsmEngine } from '../index.js';
 import { readKeyOptions } from '../proofs/engine-options.js';
+import { inSection } from '../proofs/in-section.js';
 import { openVectorsOf } from '../proofs/open-vectors.js';
 import { type DrawScalar, drawRandomScalar } from '../proofs/randomness.js';
 import type { ProvingKey, ProvingKeyOptions } from './api.js';
-import { type CircuitPolynomial, circuitPolynomials, readPlonkCircuit } from './circuit.js';
-import { computeCosetValues, domainOf, type Engines, type LoadedKey } from './loaded-key.js';
+import { type CircuitPolynomial, circuitPolynomials, readPlonkCircuit, sectionNames } from './circuit.js';
+import { computeCosetValues, cosetLength, domainOf, type Engines, type LoadedKey } from './loaded-key.js';
 import { LoadedProvingKey } from './proving-key.js';
 
 /** Longest coset whose values are kept for later proofs. */
@@ -21,13 +22,16 @@ const loadKey = async (zkey: PlonkZkey, engines: Engines, signal: AbortSignal | 
   const { fr, g1 } = engines;
   const { curve, variables, publicSignals, domainSize: n, sections } = zkey;
   const { p, twoAdicity, rootOfUnity } = await openField(`${curve}-fr`);
-  const domain = domainOf(n, p, 2 ** twoAdicity, rootOfUnity);
-  const circuit = await readPlonkCircuit(zkey);
+  const longest = 2 ** twoAdicity;
+  if (cosetLength(n) > longest) throw badArgument(`zkey: a domain of ${n} is too large for the field`);
+  const domain = domainOf(n, p, longest, rootOfUnity);
+  const circuit = await readPlonkCircuit(zkey, signal);
   assertNotAborted(signal);
   const options = signal === undefined ? {} : { signal };
   const coefficients = {} as Record<CircuitPolynomial, FieldVector>;
   for (const name of circuitPolynomials) {
-    coefficients[name] = await fr.load(circuit.coefficients[name], { encoding: 'le-montgomery', ...options });
+    const load = () => fr.load(circuit.coefficients[name], { encoding: 'le-montgomery', ...options });
+    coefficients[name] = await inSection(sectionNames[name], load);
   }
   const one = new Uint8Array(domain.size * fr.numberBytes);
   for (let i = 0; i < one.length; i += fr.numberBytes) one[i] = 1;
@@ -40,11 +44,14 @@ const loadKey = async (zkey: PlonkZkey, engines: Engines, signal: AbortSignal | 
     return { permutations: [s1, s2, s3].map((s) => ops.keep(ops.ntt(s))), cosetValues: values };
   }, options);
   const { ptau } = sections;
-  const bases = await g1.loadBases(await ptau.points(0, n + 6), { label: 'ptau', encoding: ptau.encoding, ...options });
-  const { k1, k2, commitments, additions, wires } = circuit;
+  const powers = await ptau.points(0, n + 6);
+  const bases = await inSection('14 (ptau)', () =>
+    g1.loadBases(powers, { label: 'ptau', encoding: ptau.encoding, ...options }),
+  );
+  const { k1, k2, commitments, tau2, additions, wires } = circuit;
   return {
     ...{ curve, variables, publicSignals, domainSize: n, engines, ...parts, bases, cosetValues },
-    ...{ k1, k2, commitments, additions, wires },
+    ...{ k1, k2, commitments, tau2, additions, wires },
     permutations: permutations as unknown as LoadedKey['permutations'],
   };
 };

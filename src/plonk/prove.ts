@@ -8,8 +8,9 @@ import type { ProofRun } from '../proofs/circuit-prover.js';
 import type { DrawScalar } from '../proofs/randomness.js';
 import { numbersIn, SCALAR_BYTES } from '../proofs/scalars.js';
 import { nextTurn } from '../scheduling/time-slice.js';
+import type { Evaluations } from './linearization.js';
 import type { LoadedKey } from './loaded-key.js';
-import { type Evaluations, Rounds, type Wires } from './rounds.js';
+import { Rounds, type Wires } from './rounds.js';
 import { challengeOf } from './transcript.js';
 import { extendWitness } from './variables.js';
 
@@ -91,30 +92,30 @@ export class Proof {
     ];
     const { values, polynomials } = await this.#wires(variables, [ofA, ofB, ofC]);
     const wires = await this.#commit(...polynomials);
-    onPart();
+    onPart('round 1');
     const publicValues = (await this.#read(values[0])).slice(0, publicSignals);
     const beta = challengeOf(p, ...commitments, ...publicValues, ...wires);
     const gamma = challengeOf(p, beta);
     const z = await this.#record((ops) => this.#rounds.permutation(ops, values, ofZ, beta, gamma));
     this.#owned(z);
     const [commitmentZ] = (await this.#commit(z)) as [Uint8Array];
-    onPart();
+    onPart('round 2');
     const alpha = challengeOf(p, beta, gamma, commitmentZ);
     const minusPublic = publicSignals === 0 ? null : await this.#load(publicValues.map((value) => mod(-value, p)));
     const given = { polynomials, z, publicValues: minusPublic };
     const parts = await this.#quotient(given, { beta, gamma, alpha }, [b10, b11]);
     const commitmentsT = await this.#commit(...parts);
-    onPart();
+    onPart('round 3');
     const xi = challengeOf(p, alpha, ...commitmentsT);
     const evaluations = await this.#evaluate(polynomials, z, xi);
-    onPart();
+    onPart('round 4');
     const challenges = { beta, gamma, alpha, xi, v: challengeOf(p, xi, ...evaluations) };
     const openings = await this.#record((ops) =>
       this.#rounds.openings(ops, { polynomials, z, parts }, challenges, evaluations),
     );
     for (const vector of openings) this.#owned(vector);
     const commitmentsW = await this.#commit(...openings);
-    onPart();
+    onPart('round 5');
     return { commitments: [...wires, commitmentZ, ...commitmentsT, ...commitmentsW], evaluations };
   }
 

@@ -2,23 +2,17 @@
 import type { FileSource } from '../formats/source.js';
 import { CircuitProver, type ProofRun } from '../proofs/circuit-prover.js';
 import type { DrawScalar } from '../proofs/randomness.js';
-import { numberOf } from '../proofs/scalars.js';
 import { projective, publicSignalsOf, snarkjsNames } from '../proofs/snarkjs-json.js';
 import { readWitness } from '../proofs/witness.js';
 import type { PlonkProof, ProofPoint, ProofResult, ProvingKey } from './api.js';
+import { decodeCommitment } from './commitment.js';
 import type { LoadedKey } from './loaded-key.js';
 import { Proof, type RawProof } from './prove.js';
+import { verify } from './verify.js';
 
 const ROUNDS = 5;
 
-/** Writes a commitment, x‖y in big-endian bytes; zeros are infinity. */
-const pointOf = (commitment: Uint8Array): ProofPoint => {
-  const half = commitment.length / 2;
-  const [x, y] = [commitment.slice(0, half), commitment.slice(half)].map((bytes) => numberOf(bytes.reverse())) as [
-    ...[bigint, bigint],
-  ];
-  return projective({ x, y, infinity: x === 0n && y === 0n }, 0n, 1n).map(String);
-};
+const pointOf = (commitment: Uint8Array): ProofPoint => projective(decodeCommitment(commitment), 0n, 1n).map(String);
 
 const writeProof = (curve: ProvingKey['curve'], { commitments, evaluations }: RawProof): PlonkProof => {
   const [A, B, C, Z, T1, T2, T3, Wxi, Wxiw] = commitments.map(pointOf) as [
@@ -52,6 +46,10 @@ export class LoadedProvingKey extends CircuitProver<ProofResult> implements Prov
     const signals = publicSignalsOf(values, publicSignals);
     const proof = writeProof(curve, await new Proof(this.#key, run).compute(values, this.#draw));
     return { proof, publicSignals: signals };
+  }
+
+  protected check({ proof, publicSignals }: ProofResult, signal: AbortSignal | undefined): Promise<boolean> {
+    return verify(this.#key, proof, publicSignals, signal);
   }
 
   protected free(): void {

@@ -4,15 +4,12 @@
  */
 import type { FieldOperations } from '../api/field-operations.js';
 import type { FieldVector } from '../api/field-vectors.js';
-import { invert, mod } from '../field/modulus.js';
-import { power } from '../field/square-root.js';
+import { mod } from '../field/modulus.js';
+import { type Challenges, type Evaluations, linearize } from './linearization.js';
 import { computeCosetValues, type LoadedKey, onCoset } from './loaded-key.js';
 
 /** Three vectors, for the wires a, b and c. */
 export type Wires = readonly [FieldVector, FieldVector, FieldVector];
-
-/** Values of a, b, c, s1 and s2 at ξ, and of z at ξ·ω. */
-export type Evaluations = readonly [a: bigint, b: bigint, c: bigint, s1: bigint, s2: bigint, zw: bigint];
 
 /** Operations with the numbers of a proof. */
 export class Rounds {
@@ -131,28 +128,19 @@ export class Rounds {
   openings(
     ops: FieldOperations,
     { polynomials, z, parts }: { polynomials: Wires; z: FieldVector; parts: Wires },
-    { beta, gamma, alpha, xi, v }: Readonly<Record<'beta' | 'gamma' | 'alpha' | 'xi' | 'v', bigint>>,
-    [ea, eb, ec, s1, s2, zw]: Evaluations,
+    challenges: Challenges,
+    evaluations: Evaluations,
   ): readonly [FieldVector, FieldVector] {
     const { coefficients: q, domain, k1, k2 } = this.#key;
     const p = this.#p;
-    const { n } = domain;
-    const xiToN = power(xi, BigInt(n), p);
-    const vanishing = mod(xiToN - 1n, p);
-    const l1 = mod(vanishing * invert(mod(BigInt(n) * (xi - 1n), p), p), p);
-    const factors = [1n, k1, k2].map((k, i) => ([ea, eb, ec][i] as bigint) + beta * k * xi + gamma);
-    const ofZ = mod(alpha * factors.reduce((all, each) => mod(all * each, p)) + alpha * alpha * l1, p);
-    const ofS3 = mod(alpha * beta * zw * mod(ea + beta * s1 + gamma, p) * (eb + beta * s2 + gamma), p);
+    const { xi } = challenges;
+    const factors = linearize({ p, n: domain.n, k1, k2 }, challenges, evaluations);
     const terms: (readonly [bigint, FieldVector])[] = [
-      [mod(ea * eb, p), q.qm],
-      [ea, q.ql],
-      [eb, q.qr],
-      [ec, q.qo],
-      [1n, q.qc],
-      [ofZ, z],
-      [mod(-ofS3, p), q.s3],
-      ...parts.map((part, i) => [mod(-vanishing * power(xiToN, BigInt(i), p), p), part] as const),
-      ...[...polynomials, q.s1, q.s2].map((each, i) => [power(v, BigInt(i + 1), p), each] as const),
+      ...[q.qm, q.ql, q.qr, q.qo, q.qc].map((each, i) => [factors.selectors[i] as bigint, each] as const),
+      [factors.z, z],
+      [factors.s3, q.s3],
+      ...parts.map((part, i) => [factors.parts[i] as bigint, part] as const),
+      ...[...polynomials, q.s1, q.s2].map((each, i) => [factors.opened[i] as bigint, each] as const),
     ];
     return [
       ops.keep(ops.divideByLinear(ops.linearCombination(terms), xi)),

@@ -1,5 +1,6 @@
 /** Calldata of verifier contracts. */
-import { assertProtocol, publicWords, wordOf, wordsOf } from '../proofs/solidity.js';
+import { assertProtocol } from '../proofs/snarkjs-json.js';
+import { publicWords, wordOf, wordsOf } from '../proofs/solidity.js';
 import type { PlonkProof } from './api.js';
 
 const points = ['A', 'B', 'C', 'Z', 'T1', 'T2', 'T3', 'Wxi', 'Wxiw'] as const;

@@ -2,15 +2,38 @@
 /** Types of proofs that all proof systems share. */
 import type { Progress, TurnOptions } from '../api/calls.js';
 
+/** Progress of a proof. */
+export interface ProofProgress extends Progress {
+  /**
+   * Name of the part that is complete. Groth16: `quotient`, the sums `A`, `B1`, `B2`, `C` and `H`,
+   * in the order in which they end, and `assembly`. PLONK: `round 1` to `round 5`. Both:
+   * `verification`, if asked for.
+   */
+  readonly part: string;
+}
+
 /** Options of `ProvingKey.prove`. */
 export interface ProveOptions extends TurnOptions {
   /** Ends the proof with code `aborted`. The key stays usable. */
   readonly signal?: AbortSignal;
   /**
    * Called when a part of the proof is complete: of Groth16 the quotient, each of five sums, the
-   * assembly; of PLONK a round.
+   * assembly; of PLONK a round; and the verification. `part` is its name.
    */
-  onProgress?(progress: Progress): void;
+  onProgress?(progress: ProofProgress): void;
+  /**
+   * Verifies the proof before it is returned, by pairings on the CPU, which take 20 to 30 ms.
+   * A proof that does not verify is not returned: the call rejects with `bad-argument`.
+   *
+   * @defaultValue `false`
+   */
+  readonly verifyProof?: boolean;
+}
+
+/** Options of `ProvingKey.verify`. */
+export interface VerifyOptions {
+  /** Ends the verification with code `aborted`. */
+  readonly signal?: AbortSignal;
 }
 
 /** Facts about the circuit of a key. */

@@ -1,9 +1,10 @@
 /** A key that proves: what the keys of all proof systems have in common. */
 import type { TurnOptions } from '../api/calls.js';
 import { readCallOptions } from '../engine/arguments.js';
-import { assertNotAborted, MsmError, onAbort } from '../errors.js';
+import { assertNotAborted, badArgument, MsmError, onAbort, show } from '../errors.js';
 import type { FileSource } from '../formats/source.js';
-import type { CircuitFacts, CircuitKey, ProveOptions } from './api.js';
+import { ownOptions } from '../own-options.js';
+import type { CircuitFacts, CircuitKey, ProofProgress, ProveOptions, VerifyOptions } from './api.js';
 import { copyWitness } from './witness.js';
 
 /** A proof that is being computed. */
@@ -13,14 +14,27 @@ export interface ProofRun {
   readonly ending: AbortController;
   /** Takes secrets, which are overwritten when nothing uses them. */
   readonly secrets: Uint8Array[];
-  /** Reports that one more part is complete. */
-  readonly onPart: () => void;
+  /** Reports that one more part is complete. @param part as `ProofProgress` has it */
+  readonly onPart: (part: string) => void;
 }
 
 const destroyedError = (): MsmError =>
   new MsmError('destroyed', 'the proving key was destroyed; open it again with openProvingKey');
 
-export abstract class CircuitProver<Result> implements CircuitKey {
+/** A proof, and the public values that it is verified with. */
+interface Proven {
+  readonly proof: unknown;
+  readonly publicSignals: readonly string[];
+}
+
+/** Reads `verifyProof`. @throws MsmError `bad-argument` */
+const readVerifyProof = (options: ProveOptions): boolean => {
+  const { verifyProof = false } = ownOptions(options);
+  if (typeof verifyProof === 'boolean') return verifyProof;
+  throw badArgument(`options.verifyProof must be true or false, got ${show(verifyProof)}`);
+};
+
+export abstract class CircuitProver<Result extends Proven> implements CircuitKey {
   readonly curve: CircuitFacts['curve'];
   readonly variables: number;
   readonly publicSignals: number;
@@ -40,27 +54,67 @@ export abstract class CircuitProver<Result> implements CircuitKey {
   /** Computes a proof. @param witness a copy, if it is in memory */
   protected abstract compute(witness: FileSource, run: ProofRun): Promise<Result>;
 
+  /** Returns whether a proof verifies. @throws MsmError `bad-argument` if it is no proof */
+  protected abstract check(result: Proven, signal: AbortSignal | undefined): Promise<boolean>;
+
   /** Frees the key. */
   protected abstract free(): void;
 
-  async prove(witness: FileSource, options: ProveOptions = {}): Promise<Result> {
+  /** @throws MsmError `bad-argument` if a proof of this key does not verify */
+  async #assertVerifies(result: Result, { ending, onPart }: ProofRun): Promise<void> {
+    if (!(await this.check(result, ending.signal))) {
+      throw badArgument(
+        'witness: its proof does not verify, so the witness does not satisfy the circuit, the key is damaged, or a computation was wrong',
+      );
+    }
+    onPart('verification');
+  }
+
+  /** Rejects after `destroy`, during the work too. */
+  async #whileOpen<Value>(work: () => Promise<Value>): Promise<Value> {
     if (this.#isDestroyed) throw destroyedError();
+    try {
+      const value = await work();
+      if (!this.#isDestroyed) return value;
+    } catch (error) {
+      if (!(this.#isDestroyed && error instanceof MsmError)) throw error;
+    }
+    throw destroyedError();
+  }
+
+  verify(proof: Result['proof'], publicSignals: readonly string[], options: VerifyOptions = {}): Promise<boolean> {
+    return this.#whileOpen(async () => {
+      const { signal } = readCallOptions(options);
+      assertNotAborted(signal, 'verification');
+      return this.check({ proof, publicSignals }, signal);
+    });
+  }
+
+  prove(witness: FileSource, options: ProveOptions = {}): Promise<Result> {
+    return this.#whileOpen(() => this.#prove(witness, options));
+  }
+
+  async #prove(witness: FileSource, options: ProveOptions): Promise<Result> {
     const { signal, priority, deadline, onProgress } = readCallOptions(options);
+    const verifyProof = readVerifyProof(options);
+    const total = this.#parts + Number(verifyProof);
     assertNotAborted(signal, 'proof');
     let done = 0;
     const run: ProofRun = {
       turn: { priority, ...(deadline !== null && { deadline }) },
       ending: new AbortController(),
       secrets: [],
-      onPart: () => onProgress?.({ phase: 'prove', done: ++done, total: this.#parts }),
+      onPart: (part) => {
+        const progress: ProofProgress = { phase: 'prove', part, done: ++done, total };
+        onProgress?.(progress);
+      },
     };
     const unsubscribe = onAbort(signal, () => run.ending.abort(signal?.reason));
     try {
       const result = await this.compute(copyWitness(witness, run.secrets), run);
+      if (verifyProof) await this.#assertVerifies(result, run);
       assertNotAborted(run.ending.signal, 'proof');
       return result;
-    } catch (error) {
-      throw this.#isDestroyed && error instanceof MsmError ? destroyedError() : error;
     } finally {
       unsubscribe();
       for (const secret of run.secrets) secret.fill(0);

@@ -47,11 +47,17 @@ export const compute = async (device: GPUDevice, gpu: GPU): Promise<bigint> => {
 export const read = async (file: File | FileSource) => [await openPtau(file), await openZkey(file)];
 export const prove = async (zkey: FileSource, witness: File): Promise<string[]> => {
   using key: groth16.ProvingKey = await groth16.openProvingKey(zkey, { backend: 'cpu' });
-  const { proof, publicSignals }: groth16.ProofResult = await key.prove(witness, { priority: 'background' });
+  const { proof, publicSignals }: groth16.ProofResult = await key.prove(witness, {
+    ...{ priority: 'background', verifyProof: true },
+    onProgress: ({ part, done }) => console.log(part, done),
+  });
+  const isRight: boolean = await key.verify(proof, publicSignals, { signal: AbortSignal.timeout(1000) });
   using other: plonk.ProvingKey = await plonk.openProvingKey(zkey);
   const second: plonk.ProofResult = await other.prove(witness);
   // @ts-expect-error: a proof of another system
   plonk.exportSolidityCallData(proof, publicSignals);
+  // @ts-expect-error: a proof of another system
+  if (isRight) await other.verify(proof, publicSignals);
   // @ts-expect-error: no such option
   groth16.openProvingKey(zkey, { speed: 1 });
   return [groth16.exportSolidityCallData(proof, publicSignals), second.proof.T3[0] ?? '', other.curve];

@@ -117,6 +117,25 @@ describe('docs/how-to/snarkjs.md', () => {
     expect([code, stdout], stderr).toEqual([0, 'groth16,1,groth16,1\n']);
   });
 
+  test('proves and verifies as the tutorial does without snarkjs', async () => {
+    writeFileSync(join(folder, 'prove.js'), programWith('docs/tutorials/prove-in-a-page.md', '// prove.js'));
+    writeFileSync(
+      join(folder, 'main.js'),
+      `import { readFileSync } from 'node:fs';
+       import { prove } from './prove.js';
+       globalThis.fetch = async (name) => new Response(readFileSync(name));
+       const right = readFileSync('witness.wtns');
+       // the values are at the end of the file
+       const wrong = Uint8Array.from(right, (byte, i) => (i === right.length - 32 ? byte ^ 1 : byte));
+       const { proof } = await prove({}, { calculateWTNSBin: async () => right });
+       const refused = await prove({}, { calculateWTNSBin: async () => wrong }).catch(({ code }) => code);
+       console.log(proof.protocol, refused);
+      `,
+    );
+    const { code, stdout, stderr } = await runNode(['main.js'], { cwd: folder, timeout: 60_000 });
+    expect([code, stdout], stderr).toEqual([0, 'groth16 bad-argument\n']);
+  });
+
   test('accelerates with the curves alone', async () => {
     writeFileSync(join(folder, 'small.js'), programWith(page, '// small.js'));
     writeFileSync(

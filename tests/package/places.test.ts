@@ -168,7 +168,8 @@ describe('the built package', () => {
       ['encodings.js'],
       ['more-curves.js'],
       ['open-vectors.js', 'index.js', 'fields.js'],
-      ['proofs.js', 'index.js', 'fields.js', 'formats.js'],
+      ['pairing.js', 'index.js'],
+      ['proofs.js', 'index.js', 'fields.js', 'formats.js', 'pairing.js'],
       ['worker-text.js'],
     ]);
   });

@@ -152,7 +152,7 @@ describe('keys', () => {
     expect([curve, variables, publicSignals, domainSize]).toEqual(['bn254', statement.circuit.wires, 1, 64]);
     seen.length = 0;
     await own.prove(witness, { onProgress: (progress) => seen.push(progress) });
-    expect(seen).toEqual(Array.from({ length: 7 }, (_, i) => ({ phase: 'prove', done: i + 1, total: 7 })));
+    expect(seen).toMatchObject(Array.from({ length: 7 }, (_, i) => ({ phase: 'prove', done: i + 1, total: 7 })));
   });
 });
 

@@ -95,6 +95,7 @@ describe.each(curves)('proofs on %s', (curve) => {
         expect(ours).toEqual(theirs);
         expect(ours.publicSignals).toEqual(circuit.publicSignals.map(String));
         expect(await isVerified(zkey, ours)).toBe(true);
+        expect(await key.verify(ours.proof, ours.publicSignals)).toBe(true);
       }),
       { numRuns: 6, seed: 37, examples: [[{ publicInputs: 2, privateInputs: 0, spare: 0, seed: 1n }]] },
     );

@@ -67,6 +67,7 @@ describe.each(['bn254', 'bls12-381'] as const)('proofs on %s', (curve) => {
         expect(ours.publicSignals).toEqual(publicSignals.map(String));
         const verificationKey = await snarkjs.zKey.exportVerificationKey(zkey);
         expect(await snarkjs.plonk.verify(verificationKey, ours.publicSignals, ours.proof)).toBe(true);
+        expect(await key.verify(ours.proof, ours.publicSignals)).toBe(true);
       }),
       { numRuns: 6, seed: 37, examples: [[{ publicInputs: 0, privateInputs: 0, constraints: 1, seed: 1n }]] },
     );

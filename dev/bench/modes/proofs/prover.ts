@@ -4,12 +4,12 @@
  */
 import { makeCircuit } from '../../../../examples/prover/circuit.js';
 import { makeKeys } from '../../../../examples/prover/keys.js';
+import { makePowersOfTau, type TauCurve } from '../../../../examples/prover/powers-of-tau.js';
 import { openProvingKey as openGroth16, type ProvingKey, type ProvingKeyOptions } from '../../../../src/groth16.js';
 import { openProvingKey as openPlonk, type ProvingKey as PlonkKey } from '../../../../src/plonk.js';
 import { accelerate } from '../../../../src/provers/accelerate.js';
 import type { AccelerateOptions } from '../../../../src/provers/accelerate-options.js';
 import type { FfCurveName, FfGroup, MultiExpAffine, Snarkjs } from '../../../../src/provers/ffjavascript.js';
-import { makePowersOfTau, type TauCurve } from './powers-of-tau.js';
 import type { System } from './system.js';
 
 /** Provers: snarkjs alone, with the library's MSMs, or the library alone (not for FFLONK). */

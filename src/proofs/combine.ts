@@ -3,7 +3,7 @@ import type { MsmEngine } from '../api/engine.js';
 import type { AffinePoint, Coordinate } from '../api/values.js';
 import { handOver } from '../engine/bytes.js';
 import type { PointSection } from '../formats/section.js';
-import { SCALAR_BYTES } from '../proofs/scalars.js';
+import { SCALAR_BYTES } from './scalars.js';
 
 /** A point, and its factor in little-endian bytes. */
 export type Term<Of extends Coordinate> = readonly [point: AffinePoint<Of>, factor: Uint8Array];

@@ -2,8 +2,8 @@
  * Makes powers of tau from a tau that is drawn here, as snarkjs reads them for PLONK and FFLONK.
  * There is no ceremony: whoever draws tau can prove false statements, so they are for trials only.
  */
-import { Bytes, fileOf } from '../../../../examples/prover/bytes.js';
-import type { KeyCurve, KeyGroup } from '../../../../examples/prover/keys.js';
+import { Bytes, fileOf } from './bytes.js';
+import type { KeyCurve, KeyGroup } from './keys.js';
 
 /** The part of a group of ffjavascript that powers of tau need. */
 interface TauGroup extends KeyGroup {
@@ -23,10 +23,16 @@ export interface TauCurve extends KeyCurve {
 const SECTION = { header: 1, tauG1: 2, tauG2: 3, lagrangeG1: 12 } as const;
 
 /**
- * Returns a `.ptau` file for domains of 2^logn: powers of tau for FFLONK, which needs nine for each
- * element of the domain, and Lagrange points of that domain alone.
+ * Returns a `.ptau` file for domains of 2^logn: powers of tau, and Lagrange points of that domain
+ * alone.
+ *
+ * @param count number of powers, 2^logn + 6 for PLONK and 9·2^logn + 18 for FFLONK
  */
-export async function makePowersOfTau({ q, G1, G2, Fr }: TauCurve, logn: number): Promise<Uint8Array> {
+export async function makePowersOfTau(
+  { q, G1, G2, Fr }: TauCurve,
+  logn: number,
+  count = 9 * 2 ** logn + 18,
+): Promise<Uint8Array> {
   const size = 2 ** logn;
   const tau = Fr.random();
   const powers = async (group: TauGroup, count: number): Promise<Uint8Array> => {
@@ -35,7 +41,7 @@ export async function makePowersOfTau({ q, G1, G2, Fr }: TauCurve, logn: number)
     for (let i = 0; i < count; i++) points.set(one, i * one.length);
     return group.batchApplyKey(points, Fr.one, tau);
   };
-  const tauG1 = await powers(G1, 9 * size + 18);
+  const tauG1 = await powers(G1, count);
   const pointBytes = 2 * G1.F.n8;
   const lagrange = new Uint8Array((2 * size - 1) * pointBytes);
   // the points of smaller domains come first; nothing reads them

@@ -1,0 +1,63 @@
+/**
+ * Verifies proofs: e(A, B) = e(α, β)·e(Σ xᵢ·ICᵢ, γ)·e(C, δ). Source: Groth 2016
+ * (https://eprint.iacr.org/2016/260), section 3.2.
+ */
+import type { AffinePoint, Fp2 } from '../api/values.js';
+import { handOver } from '../engine/bytes.js';
+import { ONE } from '../proofs/combine.js';
+import { bytesOf, SCALAR_BYTES } from '../proofs/scalars.js';
+import { assertProtocol, readDecimal, readPair, readProjective, readPublicSignals } from '../proofs/snarkjs-json.js';
+import { areInGroup, isProductOne } from '../proofs/verification.js';
+import type { Groth16Proof } from './api.js';
+import type { LoadedKey } from './loaded-key.js';
+import type { ProofPoints } from './write-proof.js';
+
+/** Reads the points of a proof. @throws MsmError `bad-argument` naming the number */
+const readProof = (proof: Groth16Proof): ProofPoints => {
+  assertProtocol(proof, 'groth16');
+  return {
+    a: readProjective('proof.pi_a', proof.pi_a, readDecimal),
+    b: readProjective('proof.pi_b', proof.pi_b, readPair),
+    c: readProjective('proof.pi_c', proof.pi_c, readDecimal),
+  };
+};
+
+/** Computes IC₀ plus the public values times the other points. */
+const sumOfInputs = async (
+  { engines: { few1 }, ic }: LoadedKey,
+  signals: readonly bigint[],
+  signal: AbortSignal | undefined,
+): Promise<AffinePoint> => {
+  const factors = new Uint8Array((signals.length + 1) * SCALAR_BYTES);
+  for (const [i, factor] of [ONE, ...signals.map(bytesOf)].entries()) factors.set(factor, i * SCALAR_BYTES);
+  return few1.msm(ic, handOver(factors), signal && { signal });
+};
+
+/**
+ * Returns whether a proof verifies. One of another curve, or with a number that is not below its
+ * prime, does not.
+ *
+ * @throws MsmError `bad-argument` if it is no proof; `aborted`, `destroyed`
+ */
+export const verify = async (
+  key: LoadedKey,
+  proof: Groth16Proof,
+  publicSignals: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<boolean> => {
+  const { curve, points, engines } = key;
+  const { few1, few2, fr } = engines;
+  const { a, b, c } = readProof(proof);
+  const signals = readPublicSignals(publicSignals);
+  if (signals.length !== key.publicSignals || signals.some((each) => each >= fr.p)) return false;
+  if (!(await areInGroup(few1, [a, c])) || !(await areInGroup(few2, [b]))) return false;
+  const inputs = await sumOfInputs(key, signals, signal);
+  const { alpha1, beta2, gamma2, delta2 } = points;
+  const pairs: readonly (readonly [AffinePoint, AffinePoint<Fp2>])[] = [
+    [{ ...a, y: -a.y }, b],
+    [alpha1, beta2],
+    [inputs, gamma2],
+    [c, delta2],
+  ];
+  return isProductOne(curve, pairs, signal);
+};

@@ -1,6 +1,6 @@
 /**
- * Times sums of BN254 G1 by the library, on one thread of the CPU. Usage: ours.mjs LOGN REPETITIONS.
- * Prints milliseconds, one line each, after untimed runs.
+ * Times sums of BN254 G1 by the library on one thread. Usage: ours.mjs LOGN REPETITIONS. Prints
+ * milliseconds, one line each, after untimed runs.
  */
 import { FpInvertBatch } from '@noble/curves/abstract/modular.js';
 import { bn254 } from '@noble/curves/bn254.js';

@@ -83,6 +83,14 @@ export const tables: Readonly<Record<string, (figures: Figures) => string>> = {
         ['Node 20', 'runtime-node20-16-ms', 'runtime-node20-16'],
       ],
     ),
+  native: (figures) =>
+    grid(figures, 'n', valuesOf(figures, /^native-(\d+)-ours-ms$/), [
+      ['in WebAssembly', (n) => `native-${n}-ours-ms`],
+      ['arkworks', (n) => `native-${n}-ark-ms`],
+      ['ours', (n) => `native-${n}-ark`],
+      ['gnark-crypto', (n) => `native-${n}-gnark-ms`],
+      ['ours', (n) => `native-${n}-gnark`],
+    ]),
   transforms: (figures) =>
     grid(figures, 'n', valuesOf(figures, /^ntt-(\d+)-natural-ms$/), [
       ['natural to natural', (n) => `ntt-${n}-natural-ms`],

@@ -16,10 +16,11 @@ import { benchMode } from '../mode.js';
 import { type Finding, failureOf } from '../targets/findings.js';
 import { openProver, type Side, sideNames, sidesOf } from './prover.js';
 import { judgeProofs, proofsResult } from './result.js';
-import { systems } from './system.js';
+import { systems, witnesses } from './system.js';
 
 const own = {
   system: wordKnob(['Proof system', 'Proof system of snarkjs.'], systems, 'groth16'),
+  witness: wordKnob(['Witness', 'Kind of witness: large values, or bits.'], witnesses, 'dense'),
   concurrency: knob(
     ['Callers', 'Also makes so many proofs at once, by each prover in turns: 1,5,10,20.'],
     '1 to 1000, or a list',
@@ -96,12 +97,12 @@ async function runProofs(run: Run, host: Host, knobs: ProofKnobs): Promise<void>
 async function measure(
   run: Run,
   host: Host,
-  { concurrency, curve, reps, settings, system }: ProofKnobs,
+  { concurrency, curve, reps, settings, system, witness }: ProofKnobs,
   device: GPUDevice | null,
   logn: number,
 ): Promise<readonly RowOf<'proof'>[]> {
   await run.next(`Making keys for a domain of 2^${logn}`);
-  const prover = await openProver(curve, logn, () => run.tick(), system);
+  const prover = await openProver(curve, logn, () => run.tick(), system, witness);
   const rows: RowOf<'proof'>[] = [];
   const prove = async (when: RowOf<'proof'>['when'], side: Side, repetition: number): Promise<void> => {
     await run.next(`2^${logn}, ${sideNames[side]}: proof ${repetition} (${when})`);
@@ -110,6 +111,7 @@ async function measure(
     const row = {
       event: 'proof',
       system,
+      witness,
       logn,
       constraints,
       side,
@@ -147,7 +149,7 @@ async function measure(
             `2^${logn}, ${callers} proofs at once, ${sideNames[side]}: repetition ${repetition} of ${reps}`,
           );
           const { ms } = await prover.prove(side, callers);
-          const told = { system, logn, side, concurrency: callers, repetition, ms };
+          const told = { system, witness, logn, side, concurrency: callers, repetition, ms };
           run.emit({ event: 'proving', ...told, secondsPerProof: ms / 1000 / callers });
           run.advance(callers * weightOf(2 ** logn));
         },

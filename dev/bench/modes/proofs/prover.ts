@@ -10,7 +10,7 @@ import { openProvingKey as openPlonk, type ProvingKey as PlonkKey } from '../../
 import { accelerate } from '../../../../src/provers/accelerate.js';
 import type { AccelerateOptions } from '../../../../src/provers/accelerate-options.js';
 import type { FfCurveName, FfGroup, MultiExpAffine, Snarkjs } from '../../../../src/provers/ffjavascript.js';
-import type { System } from './system.js';
+import type { System, Witness } from './system.js';
 
 /** Provers: snarkjs alone, with the library's MSMs, or the library alone (not for FFLONK). */
 export type Side = 'plain' | 'ours' | 'whole';
@@ -127,6 +127,7 @@ export async function openProver(
   logn: number,
   onKeys: (share: number) => void,
   name: System = 'groth16',
+  witness: Witness = 'dense',
 ) {
   const theirName = theirNames[curve];
   if (theirName === undefined)
@@ -135,7 +136,7 @@ export async function openProver(
   const ff = (await snarkjs.curves.getCurveFromName(theirName)) as ProvingCurve;
   // Groth16's domain also has rows for the 1 and the public signal, PLONK's for the public signal
   const constraints = 2 ** logn - (name === 'groth16' ? 2 : 3);
-  const circuit = makeCircuit(BigInt(ff.r), constraints, 'dense');
+  const circuit = makeCircuit(BigInt(ff.r), constraints, witness);
   const system = snarkjs[name];
   const zkey =
     name === 'groth16' ? file(await makeKeys(ff, circuit, onKeys)) : await setUp(system, ff, logn, circuit.r1cs);

@@ -114,15 +114,19 @@ export function proofsResult(rows: readonly StampedRow[]): Parts {
   );
   if (lines.length === 0) return [];
   return [
-    tableOf(`${titles[systemOf(told)]} proofs with a dense witness, medians of the interleaved repetitions`, lines, [
-      ['Constraints', ({ constraints }) => constraints.toLocaleString('en')],
-      ['Prover', ({ side }) => sideNames[side]],
-      ['Proof, ms', ({ ms }) => ({ text: formatMs(ms), as: 'strong' })],
-      ['MSMs of the proof, ms', ({ msmMs }) => (msmMs === null ? '' : formatMs(msmMs))],
-      ['First proof, ms', ({ firstMs }) => formatMs(firstMs)],
-      ['Peak memory, MB', ({ peak }) => peak],
-      ['Proofs', ({ proofs }) => String(proofs)],
-    ]),
+    tableOf(
+      `${titles[systemOf(told)]} proofs with a ${told[0]?.witness ?? 'dense'} witness, medians of the interleaved repetitions`,
+      lines,
+      [
+        ['Constraints', ({ constraints }) => constraints.toLocaleString('en')],
+        ['Prover', ({ side }) => sideNames[side]],
+        ['Proof, ms', ({ ms }) => ({ text: formatMs(ms), as: 'strong' })],
+        ['MSMs of the proof, ms', ({ msmMs }) => (msmMs === null ? '' : formatMs(msmMs))],
+        ['First proof, ms', ({ firstMs }) => formatMs(firstMs)],
+        ['Peak memory, MB', ({ peak }) => peak],
+        ['Proofs', ({ proofs }) => String(proofs)],
+      ],
+    ),
     provingTable(rowsOf(rows, 'proving')),
     findingsTable('Targets', rowsOf(rows, 'target')),
   ];

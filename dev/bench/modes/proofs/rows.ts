@@ -1,6 +1,6 @@
 /** Rows of `proofs`. */
 import type { Side } from './prover.js';
-import type { System } from './system.js';
+import type { System, Witness } from './system.js';
 
 declare module '../../rows.js' {
   interface Rows {
@@ -8,6 +8,8 @@ declare module '../../rows.js' {
     readonly proof: {
       /** Absent in old rows, which are of Groth16. */
       readonly system?: System;
+      /** Absent in old rows, which are of dense ones. */
+      readonly witness?: Witness;
       /** Logarithm of the size of the domain. */
       readonly logn: number;
       readonly constraints: number;
@@ -30,6 +32,7 @@ declare module '../../rows.js' {
     /** Proofs made at once, as a proving service makes them; all verified. */
     readonly proving: {
       readonly system: System;
+      readonly witness?: Witness;
       readonly logn: number;
       readonly side: Side;
       readonly concurrency: number;

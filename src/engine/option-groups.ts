@@ -41,14 +41,14 @@ export const readSharing = (given: Sharing): SharingSettings => {
 export const readBudgets = (
   options: OtherOptions,
 ): { readonly memoryBudget: number | null; readonly deviceBudget: number } => {
-  const { memoryBudget = null, deviceBudget = Number.POSITIVE_INFINITY } = options;
-  if (memoryBudget !== null && !(Number.isInteger(memoryBudget) && memoryBudget > 0)) {
+  const { memoryBudget, deviceBudget = Number.POSITIVE_INFINITY } = options;
+  if (memoryBudget !== undefined && !(Number.isInteger(memoryBudget) && memoryBudget > 0)) {
     throw badArgument(`memoryBudget must be a positive integer of bytes, got ${show(memoryBudget)}`);
   }
   if (!(typeof deviceBudget === 'number' && deviceBudget > 0)) {
     throw badArgument(`deviceBudget must be a positive number of bytes, got ${show(deviceBudget)}`);
   }
-  return { memoryBudget, deviceBudget };
+  return { memoryBudget: memoryBudget ?? null, deviceBudget };
 };
 
 /** Reads `calibration` and `tuning`, which has precedence. */

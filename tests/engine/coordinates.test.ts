@@ -1,4 +1,8 @@
-/** MSMs whose walks have sums in extended coordinates, beside those of tests/stages. */
+/**
+ * MSMs whose walks have sums in extended coordinates, beside those of tests/stages.
+ *
+ * @module-tag long
+ */
 import { describe, expect, test } from 'vitest';
 import { makeCase } from '../../dev/cases/msm-case.js';
 import type { CurveGroup } from '../../dev/oracle/curves.js';
@@ -20,7 +24,7 @@ const computes = async (where: CurveGroup, tuning: Partial<Tuning>, n: number): 
 
 test('batches with signed products', () => computes({ curve: 'bn254', group: 'g1' }, xyzz, 700));
 
-describe('other groups', { tags: 'long' }, () => {
+describe('other groups', () => {
   test.each([
     ['bn254', 'g2', 'unsigned'],
     ['ed25519', 'g1', 'unsigned'],

@@ -82,7 +82,7 @@ describe('results are those of the CPU', () => {
     await expectAlike('bn254-fr', [2 ** 18, 2 ** 19]);
   });
 
-  test('in the scalar field of BLS12-381', async () => {
+  test('in the scalar field of BLS12-381', { tags: 'long' }, async () => {
     await expectAlike('bls12-381-fr', [1, 2, 64, 1024]);
   });
 

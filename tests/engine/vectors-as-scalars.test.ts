@@ -76,7 +76,9 @@ describe.each(['gpu', 'cpu'] as const)('vectors of the %s', (backend) => {
     expect(await engine.msm(bases, await fr.load(numbers))).toEqual(sumOf(numbers));
   });
 
-  test('that a run has computed, in batches with other scalars, with tables, and in another encoding', async () => {
+  test('that a run has computed, in batches with other scalars, with tables, and in another encoding', {
+    tags: 'long',
+  }, async () => {
     await open();
     const numbers = numbersOf(300);
     const a = await fr.load(numbers);
@@ -167,7 +169,7 @@ describe('vectors on a device', () => {
   };
   const numbers = numbersOf(150);
 
-  test('are multiplied in chunks and in groups of windows', async () => {
+  test('are multiplied in chunks and in groups of windows', { tags: 'long' }, async () => {
     const n = 2000;
     const long = numbersOf(n, 9n);
     const { engine, bases, fr } = await open({ memoryBudget: 220_000 });

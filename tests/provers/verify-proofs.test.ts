@@ -69,7 +69,7 @@ const changed = <Of>(value: Of, [first, ...rest]: readonly string[], change: (be
   return copy as Of;
 };
 
-describe.each(cases)('%s on %s', (system, curve) => {
+const verifies = (system: (typeof systems)[number], curve: (typeof curves)[number]): void => {
   const noble = nobles[curve];
   const { ORDER: p } = noble.fields.Fp;
   const r = noble.fields.Fr.ORDER;
@@ -225,4 +225,6 @@ describe.each(cases)('%s on %s', (system, curve) => {
     });
     await expect(own.verify(proof, publicSignals)).rejects.toMatchObject({ code: 'destroyed' });
   });
-});
+};
+describe.each(cases.filter(([, curve]) => curve === 'bn254'))('%s on %s', verifies);
+describe.each(cases.filter(([, curve]) => curve !== 'bn254'))('%s on %s', { tags: 'long' }, verifies);

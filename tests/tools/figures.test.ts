@@ -81,6 +81,7 @@ describe('the figures of dev/results', () => {
       new Set([
         ...Object.keys(tables).map((name) => `table:${name}`),
         ...['figure:cpu-to-ffjavascript', 'figure:fma-to-ffjavascript', 'figure:two-threads-16'],
+        ...['figure:two-to-one-14', 'figure:two-to-one-16'],
       ]),
     );
   });

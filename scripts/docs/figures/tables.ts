@@ -72,6 +72,13 @@ export const tables: Readonly<Record<string, (figures: Figures) => string>> = {
   experiments,
   cpu: (figures) => besideFfjavascript(figures, 'cpu'),
   'cpu-fma': (figures) => besideFfjavascript(figures, 'fma'),
+  'provers-bits': (figures) =>
+    grid(figures, 'Groth16', valuesOf(figures, /^bits-groth16-(\d+)-whole$/), [
+      ['snarkjs', (n) => `bits-groth16-${n}-snarkjs-ms`],
+      ['with the library’s MSMs', (n) => `bits-groth16-${n}-hooks`],
+      ['whole proof by the library', (n) => `bits-groth16-${n}-whole-ms`],
+      ['', (n) => `bits-groth16-${n}-whole`],
+    ]),
   runtimes: (figures) =>
     list(
       figures,

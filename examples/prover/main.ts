@@ -93,6 +93,10 @@ const adapterOf = ({ name, software, isGpu }: Outcome['adapter']): string => {
   return software ? `Adapter: ${name}. It is a software GPU, so times do not reflect real GPUs.` : `Adapter: ${name}.`;
 };
 
+/** Returns a ratio of times as a sentence has it. */
+const speedText = (ratio: number): string =>
+  ratio < 1 ? `${(1 / ratio).toFixed(1)} × faster` : `${ratio.toFixed(1)} × slower`;
+
 const show = (outcome: Outcome): void => {
   const [plain, ours] = (['plain', 'ours'] as const).map((side) =>
     rowsOf(outcome.system, outcome[side], outcome.first[side]),
@@ -104,7 +108,7 @@ const show = (outcome: Outcome): void => {
   const { plain: isPlainRight, ours: areOursRight } = outcome.verified;
   byId('verdict').textContent =
     isPlainRight && areOursRight
-      ? `Both proofs verify. ${isClear ? `webgpu-msm takes ${ratio.ms.toFixed(2)} of the time.` : 'These pairs do not tell which is faster.'}`
+      ? `Both proofs verify. ${isClear ? `webgpu-msm is ${speedText(ratio.ms)}.` : 'These pairs do not tell which is faster.'}`
       : `${isPlainRight ? 'The proof of webgpu-msm' : 'The proof of snarkjs'} does not verify.`;
   byId('verdict').classList.toggle('wrong', !(isPlainRight && areOursRight));
   byId('spread').textContent =

@@ -120,12 +120,18 @@ const computeSides = async (
   return [left, right];
 };
 
+/** Keys whose points were right in an earlier verification. */
+const checkedKeys = new WeakSet<LoadedKey>();
+
 /** Checks the points of a key that only verifications use. @throws MsmError naming the section */
-const assertKeyPoints = async ({ commitments, tau2 }: LoadedKey, { few1, few2 }: FewPoints): Promise<void> => {
+const assertKeyPoints = async (key: LoadedKey, { few1, few2 }: FewPoints): Promise<void> => {
+  if (checkedKeys.has(key)) return;
+  const { commitments, tau2 } = key;
   await inSection('2 (header)', async () => {
     (await few1.loadBases(commitments.map(decodeCommitment))).destroy();
     (await few2.loadBases([tau2], { checkSubgroup: true })).destroy();
   });
+  checkedKeys.add(key);
 };
 
 /**

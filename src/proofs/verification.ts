@@ -1,10 +1,11 @@
 /** Steps that verifiers of all proof systems have in common. */
 import type { MsmEngine } from '../api/engine.js';
 import type { AffinePoint, Coordinate, Fp2 } from '../api/values.js';
-import { MsmError, notLoaded } from '../errors.js';
+import { notLoaded } from '../errors.js';
 import { createMsmEngine } from '../index.js';
 import { nextTurn } from '../scheduling/time-slice.js';
 import type { CircuitFacts } from './api.js';
+import { isOfContent } from './in-section.js';
 
 /** Engines for sums of a few points, on the CPU and this thread. */
 export interface FewPoints {
@@ -18,9 +19,6 @@ export const openFewPoints = async (curve: CircuitFacts['curve']): Promise<FewPo
   return { few1: await createMsmEngine(few), few2: await createMsmEngine({ ...few, group: 'g2' }) };
 };
 
-/** Codes of errors of points outside of the group, or with a coordinate that is not below p. */
-const outside: readonly string[] = ['bad-argument', 'not-on-curve', 'not-in-subgroup'];
-
 /** Returns whether points are in the group of order r, in a turn of its own. */
 export const areInGroup = async <Of extends Coordinate>(
   engine: MsmEngine<Of>,
@@ -31,7 +29,7 @@ export const areInGroup = async <Of extends Coordinate>(
     (await engine.loadBases(points, { checkSubgroup: true })).destroy();
     return true;
   } catch (error) {
-    if (error instanceof MsmError && outside.includes(error.code)) return false;
+    if (isOfContent(error)) return false;
     throw error;
   }
 };

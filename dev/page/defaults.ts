@@ -15,7 +15,7 @@ const { precompute, verify, checks, tuning } = makeSetting(new Map());
 /** Defaults of the engine's knobs by name. The engine chooses the others by size and device. */
 export const engineDefaults: Defaults = {
   precompute: String(precompute),
-  budget: String(defaultBudget(false) / 2 ** 20),
+  budget: String(defaultBudget({ vendor: '', architecture: '' }) / 2 ** 20),
   verify: String(Number(verify)),
   checks: String(Number(checks)),
   backend: 'gpu',

@@ -2,7 +2,7 @@
 import { describeAdapter } from '../gpu/device.js';
 import { Runner } from '../gpu/runner.js';
 import type { WorkerOptions } from '../msm/cpu/threads.js';
-import { defaultBudget, deviceClassOf } from '../msm/plan/device-profiles.js';
+import { defaultBudget } from '../msm/plan/device-profiles.js';
 import type { Knobs } from '../msm/plan/tuning.js';
 import type { Instrument } from '../msm/stages/instrument.js';
 import { ownOptions } from '../own-options.js';
@@ -36,10 +36,6 @@ export interface ReadOptions extends Computing {
   queueOf(width: number): CallQueue;
 }
 
-/** Returns the default of `memoryBudget` on a device. */
-const budgetOf = ({ adapterInfo }: GPUDevice): number =>
-  defaultBudget(deviceClassOf(describeAdapter(adapterInfo)).isWide === true);
-
 /** Reads the options of an engine. @throws MsmError `bad-argument` that names the option */
 export const readOptions = (options: OtherOptions, instrument?: Instrument): ReadOptions => {
   const own = ownOptions(options);
@@ -54,7 +50,10 @@ export const readOptions = (options: OtherOptions, instrument?: Instrument): Rea
   return {
     queueOf: (width) => new CallQueue(limits, onEvent, sharing.overlap ? width : 1),
     runnerFor: (device, afterLoss) =>
-      new Runner(device, memoryBudget ?? budgetOf(device), { afterLoss, deviceBudget, keeps: sharing.keep }),
+      new Runner(device, memoryBudget ?? defaultBudget(describeAdapter(device.adapterInfo)), {
+        ...{ afterLoss, deviceBudget },
+        keeps: sharing.keep,
+      }),
     ...computing,
     ...{ tuning, sharing, workers },
     verify: readVerify('verify', verify),

@@ -112,7 +112,8 @@ export const runSteps = async <Input, Result, Setup, Planned extends Step, Part>
     const total = (what: 'dispatches' | 'submits' | 'uploadedBytes'): number =>
       counted.reduce((sum, each) => sum + each[what], 0);
     const counts = {
-      ...{ dispatches: total('dispatches'), submits: total('submits') },
+      dispatches: total('dispatches'),
+      submits: total('submits'),
       uploadedBytes: total('uploadedBytes'),
     };
     return { result, output, report: { ...counts, timeline, hostTimes } };

@@ -76,7 +76,7 @@ describe('a default in a docstring', () => {
       expect(stated.get(name)).toBe(`\`${value}\``);
     const { memoryBudget, deviceBudget } = readBudgets({});
     expect(memoryBudget).toBeNull();
-    const [usual, wide] = [false, true].map((isWide) => defaultBudget(isWide) / 2 ** 20);
+    const [usual, wide] = ['', 'nvidia'].map((vendor) => defaultBudget({ vendor, architecture: '' }) / 2 ** 20);
     expect(stated.get('memoryBudget')).toBe(`${usual} MiB; ${wide} MiB on NVIDIA and AMD`);
     expect([deviceBudget, stated.get('deviceBudget')]).toEqual([Number.POSITIVE_INFINITY, 'no limit']);
   });

@@ -135,7 +135,7 @@ export const planFor = (curve: CurveContext, vendor: string, architecture: strin
     fullWorkload(n, curve),
     curve,
     { ...portable, knobs, isWide, product, additionsPerMs: FAST },
-    defaultBudget(isWide === true),
+    defaultBudget({ vendor, architecture }),
     {},
   );
 };

@@ -175,7 +175,7 @@ export const deviceClassOf = (adapter: Described): DeviceClass =>
  * Returns the scratch that an engine may take by default, in bytes. On a large GPU 2^20 scalars of
  * BN254 fit it in one group of windows.
  */
-export const defaultBudget = (isWide: boolean): number => (isWide ? 2 ** 29 : 2 ** 28);
+export const defaultBudget = (adapter: Described): number => (deviceClassOf(adapter).isWide ? 2 ** 29 : 2 ** 28);
 
 /**
  * Returns the product that an adapter computes fastest.

@@ -5,7 +5,7 @@ import type { Priority } from '../../../../src/api/calls.js';
 import type { Bases } from '../../../../src/api/handles.js';
 import type { EngineEvent, Sharing } from '../../../../src/api/sharing.js';
 import { describeAdapter } from '../../../../src/gpu/device.js';
-import { defaultBudget, deviceClassOf } from '../../../../src/msm/plan/device-profiles.js';
+import { defaultBudget } from '../../../../src/msm/plan/device-profiles.js';
 import { engineIn } from '../../../cases/engine-in.js';
 import { gotExpected, samePoint } from '../../../oracle/known-bases.js';
 import type { BenchSetup } from '../../bench-setup.js';
@@ -28,8 +28,7 @@ export async function openSubject(
 ) {
   const setting = knobs.settings[0] as Setting;
   const { tuning, backend, workers } = setting;
-  const { isWide = false } = deviceClassOf(describeAdapter(bench.device?.adapterInfo));
-  const memoryBudget = setting.memoryBudget ?? defaultBudget(isWide);
+  const memoryBudget = setting.memoryBudget ?? defaultBudget(describeAdapter(bench.device?.adapterInfo));
   const { createMsmEngine } = await bench.library(setting);
   const events: EngineEvent[] = [];
   const scratch = { most: 0, now: (): number => 0 };

@@ -6,13 +6,12 @@ import type { AffinePoint, Coordinate, Fp2 } from '../api/values.js';
 import { createMsmEngine } from '../index.js';
 import type { CircuitFacts } from '../proofs/api.js';
 import type { EngineOptions } from '../proofs/engine-options.js';
-import { openVectorsOf } from '../proofs/open-vectors.js';
+import type { KeyVectors } from '../proofs/key-vectors.js';
 import { type FewPoints, openFewPoints } from '../proofs/verification.js';
 import type { LoadedMatrices } from './quotient.js';
 
 /** Engines of a curve. */
 export interface Engines extends FewPoints {
-  readonly fr: FieldEngine;
   readonly g1: MsmEngine;
   readonly g2: MsmEngine<Fp2>;
 }
@@ -31,7 +30,10 @@ export interface HeaderPoints {
 export interface LoadedKey extends CircuitFacts {
   readonly engines: Engines;
   readonly points: HeaderPoints;
-  readonly matrices: LoadedMatrices;
+  /** The matrices. */
+  readonly vectors: KeyVectors<LoadedMatrices & { readonly fr: FieldEngine }>;
+  /** Prime of the scalar field. */
+  readonly order: bigint;
   /** Shifts the n-th roots of unity to the coset of H. */
   readonly coset: bigint;
   /** Bases of the five sums; C has none if the circuit has no private variables. */
@@ -41,15 +43,14 @@ export interface LoadedKey extends CircuitFacts {
 }
 
 export const destroyEngines = (engines: Partial<Engines>): void => {
-  for (const engine of Object.values(engines) as (MsmEngine<Coordinate> | FieldEngine)[]) engine.destroy();
+  for (const engine of Object.values(engines) as MsmEngine<Coordinate>[]) engine.destroy();
 };
 
-/** Creates the engines of a curve. @throws MsmError as `createMsmEngine` and `createFieldEngine` */
+/** Creates the engines of a curve. @throws MsmError as `createMsmEngine` */
 export const openEngines = async (curve: CircuitFacts['curve'], options: EngineOptions): Promise<Engines> => {
   const made: { -readonly [Name in keyof Engines]?: Engines[Name] } = {};
   try {
     made.g1 = await createMsmEngine({ ...options, curve });
-    made.fr = await openVectorsOf(curve, made.g1, options);
     made.g2 = await createMsmEngine({ ...options, curve, group: 'g2', deviceOf: made.g1 });
     Object.assign(made, await openFewPoints(curve));
     return made as Engines;

@@ -11,31 +11,35 @@ import { CHUNK_BYTES, type FileSource } from '../formats/source.js';
 import { fileOf, type Groth16Zkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';
 import { readPoint } from '../proofs/combine.js';
-import { readKeyOptions } from '../proofs/engine-options.js';
+import { type EngineOptions, readKeyOptions } from '../proofs/engine-options.js';
 import { inSection } from '../proofs/in-section.js';
+import { KeyVectors } from '../proofs/key-vectors.js';
 import { type DrawScalar, drawRandomScalar } from '../proofs/randomness.js';
 import { nextTurn } from '../scheduling/time-slice.js';
 import type { ProvingKey, ProvingKeyOptions } from './api.js';
 import { destroyEngines, type Engines, type HeaderPoints, type LoadedKey, openEngines } from './loaded-key.js';
 import { LoadedProvingKey } from './proving-key.js';
-import { cosetOf, type LoadedMatrices } from './quotient.js';
+import { cosetOf } from './quotient.js';
 
 /** Sections that are loaded: the matrices, the points of the header, and those of five sums. */
 const PARTS = 7;
 
 const loadMatrices = async (
-  { fr }: Engines,
+  { g1 }: Engines,
   zkey: Groth16Zkey,
+  ofEngines: EngineOptions,
   signal: AbortSignal | undefined,
-): Promise<LoadedMatrices> => {
+): Promise<LoadedKey['vectors']> => {
   const [a, b] = await readCoefficients(zkey, async () => {
     await nextTurn();
     assertNotAborted(signal);
   });
   // values times 2^512 are read as values times 2^256
   const options = { encoding: 'le-montgomery', ...(signal && { signal }) } as const;
-  const load = (entries: typeof a) => inSection('4 (coefficients)', () => fr.loadMatrix(entries, options));
-  return { a: await load(a), b: await load(b) };
+  return KeyVectors.open(zkey.curve, g1, ofEngines, async (fr) => {
+    const load = (entries: typeof a) => inSection('4 (coefficients)', () => fr.loadMatrix(entries, options));
+    return { fr, a: await load(a), b: await load(b) };
+  });
 };
 
 const loadPoints = async (
@@ -68,6 +72,7 @@ const loadSection = async (
 const loadKey = async (
   zkey: Groth16Zkey,
   engines: Engines,
+  ofEngines: EngineOptions,
   { signal, onProgress }: CallOptions,
 ): Promise<LoadedKey> => {
   let done = 0;
@@ -85,18 +90,24 @@ const loadKey = async (
   if (domainSize > 2 ** (field.twoAdicity - 1)) {
     throw badArgument(`zkey: a domain of ${domainSize} is too large; at most 2^${field.twoAdicity - 1} is supported`);
   }
-  return {
-    ...{ curve, variables, publicSignals, domainSize, engines },
-    coset: cosetOf(field, domainSize),
-    ic: await loadSection({ g1: engines.few1, g2: engines.few2 }, ic, inMemory, signal),
-    points: step(await loadPoints(engines, sections)),
-    matrices: step(await loadMatrices(engines, zkey, signal)),
-    bases: {
-      // one after the other: of a key that is read in parts, one section is in memory at a time
-      ...{ a: await load(a), b1: await load(b1), b2: await load(b2) },
-      ...{ c: c.count === 0 ? step(null) : await load(c), h: await load(h) },
-    },
-  };
+  const ofVerifier = await loadSection({ g1: engines.few1, g2: engines.few2 }, ic, inMemory, signal);
+  const points = step(await loadPoints(engines, sections));
+  const vectors = await loadMatrices(engines, zkey, ofEngines, signal);
+  try {
+    step(vectors);
+    return {
+      ...{ curve, variables, publicSignals, domainSize, engines, order: field.p },
+      ...{ coset: cosetOf(field, domainSize), ic: ofVerifier, points, vectors },
+      bases: {
+        // one after the other: of a key that is read in parts, one section is in memory at a time
+        ...{ a: await load(a), b1: await load(b1), b2: await load(b2) },
+        ...{ c: c.count === 0 ? step(null) : await load(c), h: await load(h) },
+      },
+    };
+  } catch (error) {
+    vectors.destroy();
+    throw error;
+  }
 };
 
 /** Does the work of `openProvingKey`; tests choose r and s. */
@@ -116,7 +127,7 @@ export const openProvingKeyWith = async (
   assertNotAborted(call.signal);
   const engines = await openEngines(zkey.curve, ofEngines);
   try {
-    return new LoadedProvingKey(await loadKey(zkey, engines, call), draw);
+    return new LoadedProvingKey(await loadKey(zkey, engines, ofEngines, call), draw);
   } catch (error) {
     destroyEngines(engines);
     throw error;

@@ -5,13 +5,12 @@ import type { DrawScalar } from '../proofs/randomness.js';
 import { publicSignalsOf } from '../proofs/snarkjs-json.js';
 import { readWitness } from '../proofs/witness.js';
 import type { ProofResult, ProvingKey } from './api.js';
-import { assemble } from './assemble.js';
-import { computeSums } from './compute-sums.js';
+import { computePoints } from './compute-points.js';
 import { destroyEngines, type LoadedKey } from './loaded-key.js';
 import { verify } from './verify.js';
 import { writeProof } from './write-proof.js';
 
-/** Parts of a proof: the scalars of H, five sums, the assembly. */
+/** Parts of a proof: the scalars of H, five sums, the assembly of its points. */
 const PARTS = 7;
 
 export class LoadedProvingKey extends CircuitProver<ProofResult> implements ProvingKey {
@@ -26,15 +25,13 @@ export class LoadedProvingKey extends CircuitProver<ProofResult> implements Prov
   }
 
   protected async compute(witness: FileSource, run: ProofRun): Promise<ProofResult> {
-    const { curve, variables, publicSignals, engines } = this.#key;
-    const { p: order } = engines.fr;
+    const { curve, variables, publicSignals, order } = this.#key;
     const values = await readWitness(witness, { order, variables });
     run.secrets.push(values);
     const signals = publicSignalsOf(values, publicSignals);
     const blinding = { r: this.#draw(order), s: this.#draw(order) };
     run.secrets.push(blinding.r, blinding.s);
-    const { sums, minusRS } = await computeSums(this.#key, values, blinding, run);
-    const proof = writeProof(curve, await assemble(this.#key, sums, blinding, minusRS));
+    const proof = writeProof(curve, await computePoints(this.#key, values, blinding, run));
     run.onPart('assembly');
     return { proof, publicSignals: signals };
   }
@@ -44,6 +41,7 @@ export class LoadedProvingKey extends CircuitProver<ProofResult> implements Prov
   }
 
   protected free(): void {
+    this.#key.vectors.destroy();
     destroyEngines(this.#key.engines);
   }
 }

@@ -7,7 +7,6 @@
 import type { FieldOperations } from '../api/field-operations.js';
 import type { FieldVector, SparseMatrix } from '../api/field-vectors.js';
 import type { FieldEngine } from '../api/fields.js';
-import type { OwnBytes } from '../api/values.js';
 import { power } from '../field/square-root.js';
 import type { OpenField } from '../fields/program/open-field.js';
 
@@ -21,65 +20,29 @@ export interface LoadedMatrices {
 export const cosetOf = ({ p, twoAdicity, rootOfUnity }: OpenField, n: number): bigint =>
   power(rootOfUnity, 2n ** BigInt(twoAdicity) / BigInt(2 * n), p);
 
-/** Secrets of a proof: r and s, which blind it. */
-export interface Blinding {
-  readonly r: Uint8Array<ArrayBuffer>;
-  readonly s: Uint8Array<ArrayBuffer>;
-}
-
-/** The scalars that a proof computes. */
-export interface ComputedScalars {
-  /** Scalars of H, one for each element of the domain; the caller destroys them. */
-  readonly h: FieldVector;
-  /** −r·s. */
-  readonly minusRS: OwnBytes;
-}
-
 const valuesOnCoset = (ops: FieldOperations, values: FieldVector, coset: bigint): FieldVector =>
   ops.ntt(ops.intt(values, { to: 'reversed' }), { from: 'reversed', coset });
 
 /**
- * Computes the scalars of H, and −r·s. Overwrites what it computes on the way.
+ * Computes the scalars of H, one for each element of the domain; the caller destroys them.
  *
  * @param witness w/2^256
  * @throws MsmError `aborted`, `destroyed`, `out-of-memory`
  */
-export const computeScalars = async (
+export const computeQuotient = (
   fr: FieldEngine,
   { a, b }: LoadedMatrices,
   coset: bigint,
   witness: FieldVector,
-  { r, s }: Blinding,
   signal: AbortSignal,
-): Promise<ComputedScalars> => {
-  const vectors: FieldVector[] = [];
-  let made: FieldVector | null = null;
-  const owned = (vector: FieldVector): FieldVector => {
-    vectors.push(vector);
-    return vector;
-  };
-  try {
-    const blinding = [owned(await fr.load(r, { signal })), owned(await fr.load(s, { signal }))] as const;
-    const { h, rs } = await fr.run(
-      (ops) => {
-        const left = ops.apply(a, witness);
-        const right = ops.apply(b, witness);
-        const product = valuesOnCoset(ops, ops.multiply(left, right), coset);
-        const [leftThere, rightThere] = [valuesOnCoset(ops, left, coset), valuesOnCoset(ops, right, coset)];
-        return {
-          h: ops.keep(ops.multiplySubtract(leftThere, rightThere, product)),
-          rs: ops.keep(ops.negate(ops.multiply(...blinding))),
-        };
-      },
-      { signal },
-    );
-    vectors.push(rs);
-    made = h;
-    return { h, minusRS: await fr.read(rs, { signal }) };
-  } catch (error) {
-    made?.destroy();
-    throw error;
-  } finally {
-    for (const vector of vectors) vector.destroy();
-  }
-};
+): Promise<FieldVector> =>
+  fr.run(
+    (ops) => {
+      const left = ops.apply(a, witness);
+      const right = ops.apply(b, witness);
+      const product = valuesOnCoset(ops, ops.multiply(left, right), coset);
+      const [leftThere, rightThere] = [valuesOnCoset(ops, left, coset), valuesOnCoset(ops, right, coset)];
+      return ops.keep(ops.multiplySubtract(leftThere, rightThere, product));
+    },
+    { signal },
+  );

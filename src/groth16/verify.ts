@@ -46,10 +46,10 @@ export const verify = async (
   signal: AbortSignal | undefined,
 ): Promise<boolean> => {
   const { curve, points, engines } = key;
-  const { few1, few2, fr } = engines;
+  const { few1, few2 } = engines;
   const { a, b, c } = readProof(proof);
   const signals = readPublicSignals(publicSignals);
-  if (signals.length !== key.publicSignals || signals.some((each) => each >= fr.p)) return false;
+  if (signals.length !== key.publicSignals || signals.some((each) => each >= key.order)) return false;
   if (!(await areInGroup(few1, [a, c])) || !(await areInGroup(few2, [b]))) return false;
   const inputs = await sumOfInputs(key, signals, signal);
   const { alpha1, beta2, gamma2, delta2 } = points;

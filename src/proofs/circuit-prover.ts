@@ -99,13 +99,16 @@ export abstract class CircuitProver<Result extends Proven> implements CircuitKey
     const verifyProof = readVerifyProof(options);
     const total = this.#parts + Number(verifyProof);
     assertNotAborted(signal, 'proof');
-    let done = 0;
+    const done = new Set<string>();
     const run: ProofRun = {
       turn: { priority, ...(deadline !== null && { deadline }) },
       ending: new AbortController(),
       secrets: [],
       onPart: (part) => {
-        const progress: ProofProgress = { phase: 'prove', part, done: ++done, total };
+        // the CPU repeats parts of a GPU that failed
+        if (done.has(part)) return;
+        done.add(part);
+        const progress: ProofProgress = { phase: 'prove', part, done: done.size, total };
         onProgress?.(progress);
       },
     };

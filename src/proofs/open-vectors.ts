@@ -9,17 +9,15 @@ import type { EngineOptions } from './engine-options.js';
 /** Most bytes of vectors in WebAssembly's memory, whose addresses have 32 bits. */
 const VECTOR_BYTES = 2 ** 32;
 
-/**
- * Creates the engine for vectors of a curve's scalars. On a GPU vectors were timed on software
- * adapters only, so the GPU of `g1` has them on request only.
- */
+/** Creates an engine for vectors of a curve's scalars. @param isOnGpu on the GPU of `g1` */
 export const openVectorsOf = (
   curve: CircuitFacts['curve'],
   g1: MsmEngine,
   { backend, verify }: EngineOptions,
+  isOnGpu: boolean = backend === 'gpu',
 ): Promise<FieldEngine> =>
   createFieldEngine({
     ...{ field: `${curve}-fr`, memoryBudget: VECTOR_BYTES },
     ...(verify === undefined ? {} : { verify }),
-    ...(backend === 'gpu' ? { backend, deviceOf: g1 } : { backend: 'cpu' }),
+    ...(isOnGpu ? { backend: 'gpu', deviceOf: g1 } : { backend: 'cpu' }),
   });

@@ -271,8 +271,14 @@ export interface LeasedGpu {
   onRequest(): void;
 }
 
-/** @param prepare what happens to a device before whoever requested it gets it */
-export const leaseGpu = async (prepare: (device: LeasedDevice) => void = () => undefined): Promise<LeasedGpu> => {
+/**
+ * @param prepare what happens to a device before whoever requested it gets it
+ * @param said what the adapter says it is, in place of the truth
+ */
+export const leaseGpu = async (
+  prepare: (device: LeasedDevice) => void = () => undefined,
+  said?: Partial<GPUAdapterInfo>,
+): Promise<LeasedGpu> => {
   const real = await getGpu();
   const devices: LeasedDevice[] = [];
   const requestDevice = async (descriptor: GPUDeviceDescriptor): Promise<GPUDevice> => {
@@ -287,7 +293,7 @@ export const leaseGpu = async (prepare: (device: LeasedDevice) => void = () => u
     requestAdapter: async (options?: GPURequestAdapterOptions) => {
       if (leased.lacks === 'adapter') return null;
       const { features, limits, info } = (await real.requestAdapter(options)) as GPUAdapter;
-      return { features, limits, info, requestDevice };
+      return { features, limits, info: said ?? info, requestDevice };
     },
   };
   const leased: LeasedGpu = { gpu: gpu as unknown as GPU, devices, lacks: null, onRequest: () => undefined };

@@ -1,0 +1,111 @@
+/** Vectors of a proving key: on the CPU, and on the GPU that computes the key's sums. */
+import type { MsmEngine } from '../api/engine.js';
+import type { FieldEngine } from '../api/fields.js';
+import type { Bases } from '../api/handles.js';
+import { MsmError, type MsmErrorCode } from '../errors.js';
+import type { CircuitFacts } from './api.js';
+import type { EngineOptions } from './engine-options.js';
+import { openVectorsOf } from './open-vectors.js';
+
+/** Failures of a GPU; the CPU computes instead. `destroyed`: after that of another proof. */
+const failures: ReadonlySet<MsmErrorCode> = new Set(['internal', 'device-lost', 'out-of-memory', 'destroyed']);
+
+/** Vectors of a key, and the engine that has them. */
+export interface InEngine {
+  readonly fr: FieldEngine;
+}
+
+/** Sums whose scalars a proof computes: their bases and lengths. */
+export interface ComputedSums {
+  readonly bases: Bases;
+  readonly lengths: number | readonly number[];
+}
+
+export class KeyVectors<Loaded extends InEngine> {
+  readonly #home: Loaded;
+  readonly #g1: MsmEngine;
+  #onGpu: Loaded | null = null;
+  /** Resolves when the GPU has the vectors, or will not have them. */
+  #loading: Promise<void> = Promise.resolve();
+  /** The engine that the vectors are loaded into. */
+  #opened: FieldEngine | null = null;
+  #isDestroyed = false;
+
+  private constructor(home: Loaded, g1: MsmEngine) {
+    this.#home = home;
+    this.#g1 = g1;
+  }
+
+  /**
+   * Loads a key's vectors: with `backend: 'gpu'` on the GPU, otherwise on the CPU. Unless the GPU
+   * is a software adapter or not wanted, it loads them there as well, while the caller goes on.
+   *
+   * @param load loads the vectors into an engine, at most twice
+   * @throws what `load` and `createFieldEngine` throw
+   */
+  static async open<Loaded extends InEngine>(
+    curve: CircuitFacts['curve'],
+    g1: MsmEngine,
+    options: EngineOptions,
+    load: (fr: FieldEngine) => Promise<Loaded>,
+  ): Promise<KeyVectors<Loaded>> {
+    const { backend } = options;
+    const fr = await openVectorsOf(curve, g1, options);
+    const home = await load(fr).catch((error: unknown) => {
+      fr.destroy();
+      throw error;
+    });
+    const vectors = new KeyVectors(home, g1);
+    const wantsBoth = backend !== 'gpu' && backend !== 'cpu' && !g1.adapter.software;
+    if (wantsBoth) vectors.#loading = vectors.#loadOnGpu(() => openVectorsOf(curve, g1, options, true), load);
+    return vectors;
+  }
+
+  async #loadOnGpu(openEngine: () => Promise<FieldEngine>, load: (fr: FieldEngine) => Promise<Loaded>): Promise<void> {
+    try {
+      this.#opened = await openEngine();
+      if (this.#isDestroyed) this.#opened.destroy();
+      this.#onGpu = await load(this.#opened);
+    } catch {
+      // the CPU has the vectors, too
+      this.#opened?.destroy();
+    }
+  }
+
+  /** Resolves when no more vectors are being loaded. */
+  get loading(): Promise<void> {
+    return this.#loading;
+  }
+
+  /**
+   * Computes with the vectors on the device on which `sums` are expected to be faster. If the GPU
+   * fails, the CPU computes, now and for later proofs.
+   *
+   * @param signal of the work: no second attempt follows once it is aborted
+   */
+  async compute<Result>(
+    { bases, lengths }: ComputedSums,
+    signal: AbortSignal,
+    work: (loaded: Loaded) => Promise<Result>,
+  ): Promise<Result> {
+    const onGpu = this.#onGpu;
+    if (onGpu === null) return work(this.#home);
+    const { predicted } = await this.#g1.plan(bases, lengths);
+    if (predicted !== null && predicted.cpuMs < predicted.gpuMs) return work(this.#home);
+    try {
+      return await work(onGpu);
+    } catch (error) {
+      const isFailure = error instanceof MsmError && failures.has(error.code);
+      if (!isFailure || signal.aborted || this.#isDestroyed) throw error;
+      this.#onGpu = null;
+      onGpu.fr.destroy();
+    }
+    return work(this.#home);
+  }
+
+  destroy(): void {
+    this.#isDestroyed = true;
+    this.#home.fr.destroy();
+    this.#opened?.destroy();
+  }
+}

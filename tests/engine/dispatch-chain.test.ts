@@ -111,9 +111,6 @@ const levelOfTen = {
   quotient: 3,
   remainder: 1,
   threads: 3,
-  groups_x: 1,
-  groups_y: 1,
-  groups_z: 1,
 };
 
 describe('the chain of links', () => {

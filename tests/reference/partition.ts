@@ -1,23 +1,17 @@
 import { Level, packLevel } from '../../src/msm/stages/level.js';
 import type { PartitionConfig } from '../../src/msm/stages/partition.js';
-import { MAX_GROUPS } from '../../src/shaders/limits.js';
 
 export type PartitionValues = Parameters<typeof PartitionConfig.pack>[0];
 
 const level = (config: PartitionValues, entries: number, tasks: number): Uint32Array => {
   const quotient = tasks === 0 ? 0 : Math.floor(entries / tasks);
   const threads = Math.min(tasks, Math.max(Math.ceil(tasks / config.slots), config.least_threads));
-  const groups = Math.ceil(threads / config.threads_per_group);
-  const rows = Math.max(1, Math.ceil(groups / MAX_GROUPS));
   return packLevel({
     entries: tasks === 0 ? 0 : entries,
     tasks,
     quotient,
     remainder: tasks === 0 ? 0 : entries % tasks,
     threads,
-    groups_x: Math.max(1, Math.ceil(groups / rows)),
-    groups_y: rows,
-    groups_z: 1,
   });
 };
 

@@ -11,7 +11,6 @@ import { curveContext } from '../../src/curves/curve.js';
 import { Runner } from '../../src/gpu/runner.js';
 import { ABSENT, ENTRY_WORDS, INDEX_MASK, NEGATE } from '../../src/msm/stages/entry.js';
 import { createKernels, type Kernels } from '../../src/msm/stages/kernels.js';
-import { LEVEL_DISPATCH_OFFSET, Level } from '../../src/msm/stages/level.js';
 import { WalkConfig } from '../../src/msm/stages/walk.js';
 import { extendedWords, WalkXyzzConfig } from '../../src/msm/stages/walk-xyzz.js';
 import type { Command, Dispatch } from '../../src/shaders/commands.js';
@@ -252,7 +251,7 @@ const onGpu = (name: keyof typeof forms): void => {
   ) => {
     const all = cutsOf(stream.length / ENTRY_WORDS, tasks, SHRINK);
     const cuts = read === 'sums' ? all : all.slice(0, 1);
-    const levels = Uint32Array.from(cuts.flatMap((cut) => [...levelOf(cut, form.threads(cut.tasks, spread), THREADS)]));
+    const levels = Uint32Array.from(cuts.flatMap((cut) => [...levelOf(cut, form.threads(cut.tasks, spread))]));
     const sumBytes = 4 * form.sumWords;
     const carries = 2 * tasks;
     const scratch = {
@@ -268,7 +267,7 @@ const onGpu = (name: keyof typeof forms): void => {
       to: { buffer: name },
       data: poisoned(bytes / 4),
     }));
-    const commands = cuts.map((_, level): Command => {
+    const commands = cuts.map(({ tasks: ofLevel }, level): Command => {
       const [from, to] = level % 2 === 0 ? (['B', 'A'] as const) : (['A', 'B'] as const);
       return {
         kind: 'dispatch',
@@ -282,7 +281,8 @@ const onGpu = (name: keyof typeof forms): void => {
           carries: { buffer: `carries${to}` },
           partials: { buffer: `partials${to}` },
         },
-        groups: { buffer: 'levels', offset: level * Level.byteLength + LEVEL_DISPATCH_OFFSET, size: 12 },
+        // two rows, and more threads than tasks
+        groups: [Math.ceil(form.threads(ofLevel, spread) / THREADS / 2) + 1, 2],
       };
     });
     const { data } = await runner.run({

@@ -1,7 +1,4 @@
-/**
- * Partition alone, for walks whose workgroups do not fit one row of a dispatch: no MSM of the other
- * tests has so many tasks.
- */
+/** Partition alone, up to more tasks than any MSM of the other tests has. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Runner } from '../../src/gpu/runner.js';
 import { Level } from '../../src/msm/stages/level.js';
@@ -9,9 +6,7 @@ import { levelTasks, PartitionConfig, partitionKernel } from '../../src/msm/stag
 import { type PartitionValues, partition } from '../reference/partition.js';
 import { getDevice } from '../support/gpu.js';
 
-/** The most workgroups of a row on every device (WebGPU, maxComputeWorkgroupsPerDimension). */
-const ROW = 65535;
-const counts = [ROW - 1, ROW, ROW + 1, ROW + 2, 2 * ROW - 1, 2 * ROW, 2 * ROW + 1, 3 * ROW - 1, 3 * ROW + 1, 2 ** 20];
+const counts = [2, 3, 255, 256, 257, 65_535, 65_536, 65_537, 2 ** 20 - 1, 2 ** 20];
 
 let runner: Runner;
 beforeAll(async () => {
@@ -45,13 +40,9 @@ const onGpu = async (config: PartitionValues, totals: Uint32Array): Promise<Uint
 };
 
 test.each(counts)(
-  '%i workgroups: every thread belongs to one, and no row exceeds the limit of devices',
-  async (groups) => {
-    for (const [threadsPerGroup, combineBits] of [
-      [1, 4],
-      [3, 1],
-    ] as const) {
-      const tasks = groups * threadsPerGroup;
+  '%i tasks: all levels equal those of the reference, and their tasks cover the stream',
+  async (tasks) => {
+    for (const combineBits of [4, 1]) {
       const config: PartitionValues = {
         windows: 2,
         row_length: 7 * tasks + 12345,
@@ -61,7 +52,6 @@ test.each(counts)(
         levels: levelTasks(tasks, combineBits).length,
         slots: 1,
         least_threads: 1,
-        threads_per_group: threadsPerGroup,
         // the walks of the reduction are cut by the same rule
         combine_bits: combineBits,
         split_entries: 2 * tasks + 1,
@@ -79,15 +69,9 @@ test.each(counts)(
         if (i === config.levels) [entries, wanted] = [config.split_entries, tasks];
         if (i === config.levels + 1) [entries, wanted] = [config.bits_entries, tasks - 1];
         const level = Level.unpack(words, i);
-        expect(level).toMatchObject({ entries, tasks: wanted, threads: wanted, groups_z: 1 });
+        expect(level).toMatchObject({ entries, tasks: wanted, threads: wanted });
         expect(level.tasks * level.quotient + level.remainder).toBe(entries);
         expect(level.remainder).toBeLessThan(level.tasks);
-        const needed = Math.ceil(wanted / threadsPerGroup);
-        expect(level.groups_y).toBe(Math.ceil(needed / ROW));
-        expect(level.groups_x).toBeLessThanOrEqual(ROW);
-        const spare = level.groups_x * level.groups_y - needed;
-        expect(spare).toBeGreaterThanOrEqual(0);
-        expect(spare).toBeLessThan(level.groups_y);
         [entries, wanted] = [2 * wanted, Math.ceil(wanted / 2 ** combineBits)];
       }
     }
@@ -97,7 +81,7 @@ test.each(counts)(
 test('walks that fold the sums of the reduction follow the walk that they belong to', async () => {
   const config: PartitionValues = {
     ...{ windows: 1, row_length: 9, entries_account: 0, entries_per_task: 1, most_tasks: 1, levels: 1 },
-    ...{ slots: 1, least_threads: 1, threads_per_group: 1, combine_bits: 2 },
+    ...{ slots: 1, least_threads: 1, combine_bits: 2 },
     ...{ split_entries: 512, split_tasks: 128, split_folds: 2, bits_entries: 96, bits_tasks: 48, bits_folds: 1 },
   };
   const totals = Uint32Array.of(5);

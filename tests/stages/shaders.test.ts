@@ -353,14 +353,6 @@ describe('shaders avoid WGSL that compilers for D3D and Metal fail on', () => {
     expect(source).not.toMatch(/\bswitch\b/);
   });
 
-  test.each([walk, xyzz])(
-    '$name, which is dispatched indirectly, reads its count of workgroups from its level',
-    ({ source }) => {
-      expect(source).not.toContain('@builtin(num_workgroups)');
-      expect(source).toContain('id.y * level.groups_x');
-    },
-  );
-
   test.each([walk, double, kernels.normalize()])('$name has no constant number of inversion steps', ({ source }) => {
     expect(source).toMatch(/let batches = \d+u \+ unseen_zero;/);
     expect(source).toContain('batch < batches');

@@ -5,7 +5,7 @@ import { curveContext } from '../../src/curves/curve.js';
 import { DecomposeConfig } from '../../src/msm/stages/decompose.js';
 import { Entry } from '../../src/msm/stages/entry.js';
 import { importConfig } from '../../src/msm/stages/import.js';
-import { LEVEL_DISPATCH_OFFSET, Level } from '../../src/msm/stages/level.js';
+import { Level } from '../../src/msm/stages/level.js';
 import { PartitionConfig } from '../../src/msm/stages/partition.js';
 import { ReduceConfig } from '../../src/msm/stages/reduce.js';
 import { SortConfig } from '../../src/msm/stages/sort.js';
@@ -80,13 +80,6 @@ test('the ends of the range of a u32 pass', () => {
 test('the order of the values given to pack has no effect', () => {
   const s = struct('Order', { first: '', second: '' });
   expect([...s.pack({ second: 2, first: 1 })]).toEqual([1, 2]);
-});
-
-test('the dispatch arguments of a level are three words in a row, at an offset for indirect dispatches', () => {
-  const at = LEVEL_DISPATCH_OFFSET / 4;
-  expect(Level.fields.slice(at, at + 3)).toEqual(['groups_x', 'groups_y', 'groups_z']);
-  expect(LEVEL_DISPATCH_OFFSET % 4).toBe(0);
-  expect(Level.byteLength % 4).toBe(0);
 });
 
 test('a shader reads by name what the packer wrote, in uniform and in storage memory', async () => {

@@ -2,7 +2,6 @@
 import fc from 'fast-check';
 import { ABSENT, ENTRY_WORDS } from '../../src/msm/stages/entry.js';
 import { packLevel } from '../../src/msm/stages/level.js';
-import { MAX_GROUPS } from '../../src/shaders/limits.js';
 import type { Cut } from '../reference/walk.js';
 
 /** The cut of a stream of `entries` into `tasks` equal tasks. */
@@ -28,11 +27,7 @@ export const cutsOf = (entries: number, tasks: number, shrink: number): Cut[] =>
 };
 
 /** A level as partition leaves it on the GPU, for a cut that `threads` threads walk. */
-export const levelOf = (cut: Cut, threads: number, threadsPerGroup: number): Uint32Array<ArrayBuffer> => {
-  const groups = Math.ceil(threads / threadsPerGroup);
-  const rows = Math.ceil(groups / MAX_GROUPS);
-  return packLevel({ ...cut, threads, groups_x: Math.ceil(groups / rows), groups_y: rows, groups_z: 1 });
-};
+export const levelOf = (cut: Cut, threads: number): Uint32Array<ArrayBuffer> => packLevel({ ...cut, threads });
 
 /** Length and shape of the runs of a stream. */
 export interface Shape {

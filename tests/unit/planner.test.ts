@@ -17,7 +17,7 @@ import { fullWorkload } from '../../src/msm/plan/workload.js';
 import { DecomposeConfig } from '../../src/msm/stages/decompose.js';
 import { ABSENT, ENTRY_WORDS } from '../../src/msm/stages/entry.js';
 import { createKernels } from '../../src/msm/stages/kernels.js';
-import { LEVEL_DISPATCH_OFFSET, Level } from '../../src/msm/stages/level.js';
+import { Level } from '../../src/msm/stages/level.js';
 import { levelTasks, PartitionConfig } from '../../src/msm/stages/partition.js';
 import { bitsExponents, reduceShape } from '../../src/msm/stages/reduce.js';
 import { RADIX_BITS, sortPasses } from '../../src/msm/stages/sort.js';
@@ -409,14 +409,10 @@ describe('commands', () => {
             }
             expect(config !== undefined).toBe(kernel.bindings.some(({ access }) => access === 'uniform'));
             expect((config?.byteLength ?? 0) + Tail.byteLength).toBeLessThanOrEqual(256);
-            if ('buffer' in groups) {
-              const at = (groups.offset ?? 0) - LEVEL_DISPATCH_OFFSET;
-              expect(at % Level.byteLength).toBe(0);
-              expect(at + Level.byteLength).toBeLessThanOrEqual(plan.scratch.levels);
-            } else {
-              expect(Math.max(...groups)).toBeLessThanOrEqual(MAX_GROUPS);
-              expect(Math.min(...groups)).toBeGreaterThan(0);
-            }
+            // Dawn takes 0.13 ms of the host for an indirect dispatch
+            const [x, y] = groups as readonly [number, number];
+            expect(Math.max(x, y)).toBeLessThanOrEqual(MAX_GROUPS);
+            expect(Math.min(x, y)).toBeGreaterThan(0);
           }
         }
       }
@@ -494,9 +490,15 @@ describe('levels', () => {
         (n, tuning, filled) => {
           const plan = planOne(fullWorkload(n, curve), curve, profiles.hardware as PlanLimits, tuning);
           const totals = new Uint32Array(plan.windowsPerGroup).fill(Math.floor(n * filled));
-          const config = recordPlan(kernels, plan, n).flatMap((command) =>
-            command.kind === 'dispatch' && command.phase === 'partition' ? [command.config as Uint32Array] : [],
-          )[0] as Uint32Array;
+          const dispatches = recordPlan(kernels, plan, n).filter((command) => command.kind === 'dispatch');
+          const { config } = dispatches.find(({ phase }) => phase === 'partition') as { config: Uint32Array };
+          const dispatched = dispatches
+            .filter(({ kernel }) => kernel.name === 'walk')
+            .slice(-plan.levelTasks.length - plan.reduce.walks.length)
+            .map(({ groups }) => {
+              const [x, y] = groups as readonly [number, number];
+              return x * y * plan.tuning.walkerThreadsPerWorkgroup;
+            });
           const words = partition(PartitionConfig.unpack(config, 0) as PartitionValues, totals);
           const levels = Array.from({ length: plan.levelTasks.length + 2 }, (_, i) => Level.unpack(words, i));
           const walks = levels.slice(0, -2);
@@ -509,16 +511,13 @@ describe('levels', () => {
             expect(2 * level.tasks * 4 * ENTRY_WORDS).toBeLessThanOrEqual(room);
           }
           expect(walks.filter(({ tasks }) => tasks > 0).at(-1)?.tasks).toBe(1);
-          for (const level of levels) {
+          for (const [i, level] of levels.entries()) {
             // no task is left over, no thread has more tasks than slots, and every thread is
             // dispatched
             expect(level.tasks * level.quotient + level.remainder).toBe(level.entries);
             expect(level.threads * plan.tuning.walkerSlots).toBeGreaterThanOrEqual(level.tasks);
             expect(level.threads).toBeLessThanOrEqual(level.tasks);
-            expect(level.groups_x * level.groups_y * plan.tuning.walkerThreadsPerWorkgroup).toBeGreaterThanOrEqual(
-              level.threads,
-            );
-            expect(Math.max(level.groups_x, level.groups_y)).toBeLessThanOrEqual(MAX_GROUPS);
+            expect(dispatched[i]).toBeGreaterThanOrEqual(level.threads);
           }
         },
       ),

@@ -25,15 +25,13 @@ fn whole(level: Level) -> Level {
 
 fn level_of(entries: u32, tasks: u32) -> Level {
   if (tasks == 0u) {
-    // one workgroup, which has nothing to do but continues the dispatch chain
-    return whole(Level(0u, 0u, 0u, 0u, 0u, 1u, 1u, 1u, 0u));
+    // its walk has nothing to do but continues the dispatch chain
+    return whole(Level(0u, 0u, 0u, 0u, 0u, 0u));
   }
   // fills the slots of each thread, which share an inversion, unless too few threads would run
   let slots_full = (tasks + config.slots - 1u) / config.slots;
   let threads = min(tasks, max(slots_full, config.least_threads));
-  let groups = (threads + config.threads_per_group - 1u) / config.threads_per_group;
-  let rows = (groups + {{maxGroups}}u - 1u) / {{maxGroups}}u;
-  return whole(Level(entries, tasks, entries / tasks, entries % tasks, threads, (groups + rows - 1u) / rows, rows, 1u, 0u));
+  return whole(Level(entries, tasks, entries / tasks, entries % tasks, threads, 0u));
 }
 
 // Writes the levels of a walk of the reduction and of the walks that fold its sums. Returns the

@@ -83,10 +83,9 @@ fn take(entry: Entry, finite: bool) {
 }
 
 @compute @workgroup_size({{threads}})
-fn walk_xyzz(@builtin(global_invocation_id) id: vec3<u32>) {
+fn walk_xyzz(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let level = levels[config.level];
-  // from the level: browsers on D3D have to emulate num_workgroups in an indirect dispatch
-  let t = id.x + id.y * level.groups_x * THREADS;
+  let t = id.x + id.y * groups.x * THREADS;
   if (level.digest != level_digest(level) || !continue_chain(t == 0u) || t >= level.tasks) {
     return;
   }

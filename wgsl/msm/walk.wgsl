@@ -304,11 +304,11 @@ fn operand_point(slot: u32, flags: u32, phase: u32) -> Point {
 @compute @workgroup_size({{threads}})
 fn walk(
   @builtin(global_invocation_id) id: vec3<u32>,
+  @builtin(num_workgroups) groups: vec3<u32>,
   @builtin(local_invocation_index) local: u32,
 ) {
   let level = levels[config.level];
-  // from the level: browsers on D3D have to emulate num_workgroups in an indirect dispatch
-  let thread = id.x + id.y * level.groups_x * THREADS;
+  let thread = id.x + id.y * groups.x * THREADS;
   if (level.digest != level_digest(level) || !continue_chain(thread == 0u) || thread >= level.threads) {
     return;
   }

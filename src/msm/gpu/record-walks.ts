@@ -6,14 +6,16 @@ import type { Plan } from '../plan/plan.js';
 import type { Batch } from '../plan/schedule.js';
 import { ENTRY_WORDS } from '../stages/entry.js';
 import type { Kernels } from '../stages/kernels.js';
-import { LEVEL_DISPATCH_OFFSET, Level } from '../stages/level.js';
 import { NORMALIZE_THREADS, NormalizeConfig } from '../stages/normalize.js';
+import { threadsOf } from '../stages/partition.js';
 import { REDUCE_THREADS, ReduceConfig } from '../stages/reduce.js';
 import { WalkConfig } from '../stages/walk.js';
 import { WalkXyzzConfig } from '../stages/walk-xyzz.js';
 import { ownSlice, scratch, sortBuffer, type WindowGroup } from './record-buffers.js';
 
-const levelDispatch = (level: number): Slice => scratch('levels', level * Level.byteLength + LEVEL_DISPATCH_OFFSET, 12);
+/** Returns workgroups for the most threads of a walk. @param tasks the most tasks */
+const walkGroups = ({ tuning }: Plan, tasks: number): readonly [number, number] =>
+  groupsFor(threadsOf(tasks, tuning.walkerSlots, tuning.walkerLeastThreads), tuning.walkerThreadsPerWorkgroup);
 
 /** Returns the kernel and the config of a walk in the coordinates of the plan. */
 const walkIn = (
@@ -34,6 +36,7 @@ const walkIn = (
 /**
  * Records one walk over a stream of entries.
  *
+ * @param tasks the most tasks
  * @param to buffers that receive the carries and their partial sums
  */
 const recordOneWalk = (
@@ -41,6 +44,7 @@ const recordOneWalk = (
   plan: Plan,
   phase: 'walk' | 'combine' | 'reduce',
   config: Parameters<typeof WalkConfig.pack>[0],
+  tasks: number,
   to: 'A' | 'B',
   buffers: Readonly<Record<'stream' | 'points' | 'sums', Slice>>,
 ): Command => ({
@@ -53,7 +57,7 @@ const recordOneWalk = (
     carries: scratch(`carries${to}`),
     partials: scratch(`partials${to}`),
   },
-  groups: levelDispatch(config.level),
+  groups: walkGroups(plan, tasks),
 });
 
 /**
@@ -69,11 +73,11 @@ export const recordWalk = (
 ): Command[] => {
   // reduce adds each bucket to one sum by its high bits and to one by its low bits
   const accounts = { checksum, finite_points: finitePoints, per_sum: 2, per_point: 0, read_back: 0 };
-  return plan.levelTasks.map((_, level) => {
+  return plan.levelTasks.map((tasks, level) => {
     const to = level % 2 === 0 ? 'A' : 'B';
     const from = to === 'A' ? 'B' : 'A';
     const isFirst = level === 0;
-    return recordOneWalk(kernels, plan, isFirst ? 'walk' : 'combine', { level, ...accounts }, to, {
+    return recordOneWalk(kernels, plan, isFirst ? 'walk' : 'combine', { level, ...accounts }, tasks, to, {
       stream: scratch(isFirst ? sortBuffer(plan.sortPasses.length) : `carries${from}`),
       points: isFirst ? bases : scratch(`partials${from}`),
       sums: scratch('buckets'),
@@ -136,11 +140,11 @@ export const recordReduce = (
       bindings: { split: scratch('entriesA'), bits: scratch('entriesB') },
       groups: groupsFor(Math.max(reduce.splitEntries, reduce.bitsEntries, reduce.foldEntries), REDUCE_THREADS),
     },
-    ...reduce.walks.map(({ stream }, i) => {
+    ...reduce.walks.map(({ stream, tasks }, i) => {
       const [isFirst, isLast] = [i === 0, i === last];
       const level = plan.levelTasks.length + i;
       const counted = { per_point: isFirst ? MINUS_ONE : 0, read_back: isLast ? readBack : 0 };
-      return recordOneWalk(kernels, plan, 'reduce', { level, ...accounts, ...counted }, 'A', {
+      return recordOneWalk(kernels, plan, 'reduce', { level, ...accounts, ...counted }, tasks, 'A', {
         stream: streams[stream],
         points: isFirst ? scratch('buckets') : sumsOf(i - 1),
         sums: isLast && !isExtended ? ownSlice(batch, 'bitSums') : sumsOf(i),

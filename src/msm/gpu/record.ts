@@ -139,7 +139,6 @@ const recordPartition = (kernels: Kernels, batch: Batch, group: WindowGroup): Co
         levels: levelTasks.length,
         slots: tuning.walkerSlots,
         least_threads: tuning.walkerLeastThreads,
-        threads_per_group: tuning.walkerThreadsPerWorkgroup,
         combine_bits: tuning.combineBits,
         split_entries: reduce.splitEntries,
         split_tasks: reduce.splitEntries / 2 ** reduce.splitRunBits,

@@ -3,8 +3,8 @@ import { struct } from '../../shaders/struct.js';
 
 /**
  * Shape of one walk over one stream: entries, tasks and threads. Partition writes it on the GPU,
- * because the number of nonzero digits is known only there. The `groups_` fields are the arguments
- * of the walk's indirect dispatch.
+ * because the number of nonzero digits is known only there. A walk is dispatched for the most
+ * threads that it may have: Dawn takes 0.13 ms of the host to check an indirect dispatch.
  */
 export const Level = struct('Level', {
   entries: 'E, the length of the stream',
@@ -12,14 +12,8 @@ export const Level = struct('Level', {
   quotient: '⌊E / N⌋',
   remainder: 'E mod N',
   threads: 'thread i takes the tasks i, i + threads, i + 2·threads, …, one for each of its slots',
-  groups_x: 'workgroups to dispatch',
-  groups_y: '',
-  groups_z: '',
   digest: 'digest of the fields above',
 });
-
-/** Offset of the dispatch arguments, in bytes. */
-export const LEVEL_DISPATCH_OFFSET = 4 * Level.fields.indexOf('groups_x');
 
 const digested = Level.fields.filter((field) => field !== 'digest');
 

@@ -1,7 +1,6 @@
 import template from '../../../wgsl/msm/partition.wgsl?template';
 import { stageKernel } from '../../shaders/hash-chain.js';
 import type { Kernel } from '../../shaders/kernel.js';
-import { MAX_GROUPS } from '../../shaders/limits.js';
 import { struct } from '../../shaders/struct.js';
 import { levelWgsl } from './level.js';
 
@@ -14,7 +13,6 @@ export const PartitionConfig = struct('PartitionConfig', {
   levels: 'walks over a sorted stream and its partial sums',
   slots: 'S: the most tasks of one thread',
   least_threads: 'fewer slots rather than fewer threads than this',
-  threads_per_group: 'threads in a workgroup of the walk',
   combine_bits: 'each walk over partial sums has fewer tasks by the factor 2^combine_bits',
   split_entries: 'shape of the first walk of the reduction',
   split_tasks: '',
@@ -24,6 +22,10 @@ export const PartitionConfig = struct('PartitionConfig', {
   bits_folds: 'walks over its sums',
   entries_account: 'account of the number of nonzero digits',
 });
+
+/** Returns the threads of a walk. It grows with the number of tasks. */
+export const threadsOf = (tasks: number, slots: number, leastThreads: number): number =>
+  Math.min(tasks, Math.max(Math.ceil(tasks / slots), leastThreads));
 
 /**
  * Returns the tasks of every walk over a stream that is first cut into `tasks`, down to one task.
@@ -48,5 +50,5 @@ export const partitionKernel = (): Kernel =>
       { name: 'totals', access: 'read', type: 'array<u32>' },
       { name: 'levels', access: 'write', type: 'array<Level>' },
     ],
-    { level: levelWgsl, maxGroups: MAX_GROUPS },
+    { level: levelWgsl },
   );

@@ -87,6 +87,10 @@ test('the program for field vectors computes what it says', async () => {
 
 describe('docs/how-to/snarkjs.md', () => {
   const page = 'docs/how-to/snarkjs.md';
+  const curvesAlone = `
+    import { curves, groth16 } from 'snarkjs';
+    import { accelerate } from 'webgpu-msm/snarkjs';
+    await accelerate({ curves });`;
 
   beforeAll(async () => {
     const { circuit, zkey } = await makeStatement('groth16', 'bn254', 8, 'dense');
@@ -101,7 +105,7 @@ describe('docs/how-to/snarkjs.md', () => {
     expect(stdout).toMatch(/^true \{\s+wholeProofs: 1,\s+snarkjsProofs: 0,.*\bfallbacks: 0,/s);
   });
 
-  test('proves without snarkjs, and the process ends', async () => {
+  test('proves and verifies without snarkjs, and the process ends', async () => {
     const program = programWith('docs/how-to/prove-groth16.md', '// prove-groth16.js');
     writeFileSync(join(folder, 'prove-groth16.js'), program);
     writeFileSync(
@@ -111,38 +115,20 @@ describe('docs/how-to/snarkjs.md', () => {
        const witness = readFileSync('witness.wtns');
        const proofs = await proveAll(await openAsBlob('circuit.zkey'), [witness, await openAsBlob('witness.wtns')]);
        console.log(proofs.map(({ proof, publicSignals }) => [proof.protocol, publicSignals.length]).join());
-      `,
-    );
-    const { code, stdout, stderr } = await runNode(['main.js'], { cwd: folder, timeout: 60_000 });
-    expect([code, stdout], stderr).toEqual([0, 'groth16,1,groth16,1\n']);
-  });
-
-  test('proves and verifies as the tutorial does without snarkjs', async () => {
-    writeFileSync(join(folder, 'prove.js'), programWith('docs/tutorials/prove-in-a-page.md', '// prove.js'));
-    writeFileSync(
-      join(folder, 'main.js'),
-      `import { readFileSync } from 'node:fs';
-       import { prove } from './prove.js';
-       globalThis.fetch = async (name) => new Response(readFileSync(name));
-       const right = readFileSync('witness.wtns');
        // the values are at the end of the file
-       const wrong = Uint8Array.from(right, (byte, i) => (i === right.length - 32 ? byte ^ 1 : byte));
-       const { proof } = await prove({}, { calculateWTNSBin: async () => right });
-       const refused = await prove({}, { calculateWTNSBin: async () => wrong }).catch(({ code }) => code);
-       console.log(proof.protocol, refused);
+       const wrong = Uint8Array.from(witness, (byte, i) => (i === witness.length - 32 ? byte ^ 1 : byte));
+       await proveAll(readFileSync('circuit.zkey'), [wrong]).catch(({ code }) => console.log(code));
       `,
     );
     const { code, stdout, stderr } = await runNode(['main.js'], { cwd: folder, timeout: 60_000 });
-    expect([code, stdout], stderr).toEqual([0, 'groth16 bad-argument\n']);
+    expect([code, stdout], stderr).toEqual([0, 'groth16,1,groth16,1\nbad-argument\n']);
   });
 
   test('accelerates with the curves alone', async () => {
-    writeFileSync(join(folder, 'small.js'), programWith(page, '// small.js'));
     writeFileSync(
       join(folder, 'main.js'),
-      `import { accelerate } from 'webgpu-msm/snarkjs';
-       import { prove } from './small.js';
-       await prove('circuit.zkey', 'witness.wtns');
+      `${curvesAlone}
+       await groth16.prove('circuit.zkey', 'witness.wtns');
        console.log(accelerate.stats.calls, accelerate.stats.fallbacks);
        await globalThis.curve_bn128.terminate();
       `,
@@ -153,8 +139,8 @@ describe('docs/how-to/snarkjs.md', () => {
 
   test('is right that bundlers leave out more than 40 KB if the curves alone are passed', async () => {
     const [whole, small] = await Promise.all(
-      ['// prove.js', '// small.js'].map(async (name) => {
-        const stdin = { contents: programWith(page, name), resolveDir: folder };
+      [programWith(page, '// prove.js'), `${curvesAlone}\nconsole.log(groth16.prove);`].map(async (contents) => {
+        const stdin = { contents, resolveDir: folder };
         const options = { stdin, bundle: true, minify: true, format: 'esm', target: 'es2022', write: false } as const;
         const { outputFiles } = await esbuild({ ...options, logLevel: 'error' });
         return gzipSync(outputFiles[0]?.contents as Uint8Array).length;
@@ -210,14 +196,6 @@ describe('docs/how-to/files-and-encodings.md', () => {
 
 describe('docs/how-to/many-calls.md', () => {
   const page = 'docs/how-to/many-calls.md';
-
-  test('computes a batch', async () => {
-    const { code, stdout, stderr } = await run(page, '// batch.js');
-    const sums = [6n, 9n].map((k) => bn254.G1.Point.BASE.multiply(k).toAffine());
-    expect(code, stderr).toBe(0);
-    for (const { x, y } of sums)
-      expect(stdout.replaceAll(/\s+/g, ' ')).toContain(`{ x: ${x}n, y: ${y}n, infinity: false }`);
-  });
 
   test('calls again when the queue is full', async () => {
     writeFileSync(join(folder, 'service.js'), programWith(page, '// service.js').replace('calls: 100', 'calls: 1'));

@@ -23,7 +23,7 @@ const loadWitness = async (fr: FieldEngine, values: Uint8Array, signal: AbortSig
 export class Sums {
   readonly #key: LoadedKey;
   readonly #run: ProofRun;
-  /** Scalars of the other sums, once the quotient is on its way. */
+  /** Scalars of the other sums, once they may begin. */
   readonly #witness: Promise<Scalars>;
   /** Sum H. */
   readonly h: Promise<AffinePoint>;
@@ -36,14 +36,14 @@ export class Sums {
   constructor(key: LoadedKey, values: Uint8Array<ArrayBuffer>, run: ProofRun) {
     this.#key = key;
     this.#run = run;
-    // a device computes in the order of the calls, and H waits for the quotient
+    // A GPU computes in the order of the calls. H waits for the quotient, so that goes first.
     let begin = (): void => undefined;
-    const hasBegun = new Promise<void>((resolve) => {
+    const mayBegin = new Promise<void>((resolve) => {
       begin = resolve;
     });
     this.h = this.#ofQuotient(values, begin).finally(begin);
     const loading = key.engines.g1.loadScalars(handOver(values), this.#options);
-    this.#witness = Promise.all([loading, hasBegun]).then(([scalars]) => scalars);
+    this.#witness = Promise.all([loading, mayBegin]).then(([scalars]) => scalars);
   }
 
   get #options() {
@@ -62,15 +62,16 @@ export class Sums {
     return result;
   }
 
-  #ofQuotient(values: Uint8Array, onBegun: () => void): Promise<AffinePoint> {
+  #ofQuotient(values: Uint8Array, begin: () => void): Promise<AffinePoint> {
     const { engines, vectors, coset, bases, domainSize } = this.#key;
     const { ending, onPart } = this.#run;
     const { signal } = ending;
-    return vectors.compute({ bases: bases.h, lengths: domainSize }, signal, async ({ fr, ...matrices }) => {
+    return vectors.compute({ bases: bases.h, lengths: domainSize }, signal, async ({ fr, ...matrices }, isOnGpu) => {
+      if (!isOnGpu) begin();
       const witness = await loadWitness(fr, values, signal);
       const computing = computeQuotient(fr, matrices, coset, witness, signal);
-      onBegun();
       const scalars = await computing.finally(() => witness.destroy());
+      begin();
       try {
         onPart('quotient');
         return await this.#sum('H', engines.g1, bases.h, scalars);

@@ -23,6 +23,7 @@ export interface ComputedSums {
 
 export class KeyVectors<Loaded extends InEngine> {
   readonly #home: Loaded;
+  readonly #isHomeGpu: boolean;
   readonly #g1: MsmEngine;
   #onGpu: Loaded | null = null;
   /** Resolves when the GPU has the vectors, or will not have them. */
@@ -31,8 +32,9 @@ export class KeyVectors<Loaded extends InEngine> {
   #opened: FieldEngine | null = null;
   #isDestroyed = false;
 
-  private constructor(home: Loaded, g1: MsmEngine) {
+  private constructor(home: Loaded, isHomeGpu: boolean, g1: MsmEngine) {
     this.#home = home;
+    this.#isHomeGpu = isHomeGpu;
     this.#g1 = g1;
   }
 
@@ -55,7 +57,7 @@ export class KeyVectors<Loaded extends InEngine> {
       fr.destroy();
       throw error;
     });
-    const vectors = new KeyVectors(home, g1);
+    const vectors = new KeyVectors(home, backend === 'gpu', g1);
     const wantsBoth = backend !== 'gpu' && backend !== 'cpu' && !g1.adapter.software;
     if (wantsBoth) vectors.#loading = vectors.#loadOnGpu(() => openVectorsOf(curve, g1, options, true), load);
     return vectors;
@@ -82,25 +84,27 @@ export class KeyVectors<Loaded extends InEngine> {
    * fails, the CPU computes, now and for later proofs.
    *
    * @param signal of the work: no second attempt follows once it is aborted
+   * @param work called with the vectors, and whether they are on the GPU
    */
   async compute<Result>(
     { bases, lengths }: ComputedSums,
     signal: AbortSignal,
-    work: (loaded: Loaded) => Promise<Result>,
+    work: (loaded: Loaded, isOnGpu: boolean) => Promise<Result>,
   ): Promise<Result> {
+    const atHome = (): Promise<Result> => work(this.#home, this.#isHomeGpu);
     const onGpu = this.#onGpu;
-    if (onGpu === null) return work(this.#home);
+    if (onGpu === null) return atHome();
     const { predicted } = await this.#g1.plan(bases, lengths);
-    if (predicted !== null && predicted.cpuMs < predicted.gpuMs) return work(this.#home);
+    if (predicted !== null && predicted.cpuMs < predicted.gpuMs) return atHome();
     try {
-      return await work(onGpu);
+      return await work(onGpu, true);
     } catch (error) {
       const isFailure = error instanceof MsmError && failures.has(error.code);
       if (!isFailure || signal.aborted || this.#isDestroyed) throw error;
       this.#onGpu = null;
       onGpu.fr.destroy();
     }
-    return work(this.#home);
+    return atHome();
   }
 
   destroy(): void {

@@ -7,12 +7,15 @@ interface Made {
   readonly resources: readonly GPUBufferBinding[];
 }
 
-/** Bind groups kept for each dispatch: provers repeat a few multiplications on the same buffers. */
-const KEPT = 4;
+/**
+ * Bind groups kept for each dispatch. A proof of PLONK has ten submissions, which share the buffer
+ * with the configs, and the next proof repeats them.
+ */
+const KEPT = 16;
 
 /**
- * Bind groups by the buffer with the configs and the index of the dispatch. They are dropped with
- * that buffer, which is pooled scratch.
+ * Bind groups by the buffer with the configs and the index of the dispatch, the least recently used
+ * first. They are dropped with that buffer, which is pooled scratch.
  */
 const known = new WeakMap<GPUBuffer, Made[][]>();
 
@@ -23,8 +26,8 @@ const areSame = (some: readonly GPUBufferBinding[], others: readonly GPUBufferBi
   });
 
 /**
- * Returns the bind group of a dispatch. Buffers may be destroyed and never come back, so the last
- * few groups are kept.
+ * Returns the bind group of a dispatch. Buffers may be destroyed and never come back, so the groups
+ * that were used last are kept.
  *
  * @param name of the kernel
  * @param uniforms buffer with the configs of all dispatches
@@ -42,8 +45,12 @@ export const bindGroupFor = (
   known.set(uniforms, byDispatch);
   const kept = byDispatch[index] ?? [];
   byDispatch[index] = kept;
-  const found = kept.find((made) => made.pipeline === pipeline && areSame(made.resources, resources));
-  if (found !== undefined) return found.group;
+  const at = kept.findIndex((made) => made.pipeline === pipeline && areSame(made.resources, resources));
+  if (at !== -1) {
+    const [found] = kept.splice(at, 1) as [Made];
+    kept.push(found);
+    return found.group;
+  }
   const entries = resources.map((resource, binding) => ({ binding, resource }));
   const layout = pipeline.getBindGroupLayout(0);
   const group = device.createBindGroup({ label: `webgpu-msm ${name}`, layout, entries });

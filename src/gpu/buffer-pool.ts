@@ -22,6 +22,9 @@ export interface Want {
 
 export class BufferPool {
   #buffers: PooledBuffer[] = [];
+  /** Numbers of buffers in the order in which they came. */
+  readonly #numbers = new WeakMap<GPUBuffer, number>();
+  #count = 0;
 
   /** Buffers that submissions may take. */
   get free(): readonly PooledBuffer[] {
@@ -34,12 +37,19 @@ export class BufferPool {
   }
 
   keep(pooled: PooledBuffer): void {
+    if (!this.#numbers.has(pooled.buffer)) this.#numbers.set(pooled.buffer, this.#count++);
     this.#buffers.push(pooled);
   }
 
-  /** Returns for each want the smallest free buffer that serves it, where there is one. */
+  /**
+   * Returns for each want the smallest free buffer that serves it, where there is one. The same wants
+   * get the same buffers again, so that bind groups made for them can be used again.
+   */
   match(wants: readonly Want[]): ReadonlyMap<string, PooledBuffer> {
-    const left = this.free.toSorted((one, other) => one.buffer.size - other.buffer.size);
+    const numberOf = ({ buffer }: PooledBuffer): number => this.#numbers.get(buffer) as number;
+    const left = this.free.toSorted(
+      (one, other) => one.buffer.size - other.buffer.size || numberOf(one) - numberOf(other),
+    );
     const found = new Map<string, PooledBuffer>();
     // the largest want first: a buffer that serves it would serve all smaller ones
     for (const { name, bytes, usage } of wants.toSorted((one, other) => other.bytes - one.bytes)) {

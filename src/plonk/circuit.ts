@@ -109,6 +109,9 @@ export const readPlonkCircuit = async (zkey: PlonkZkey, signal: AbortSignal | un
     if (byteLength === bytes) return at;
     throw badArgument(`${what}: section ${id} (${name}) has ${byteLength} bytes instead of ${bytes}`);
   };
+  if (zkey.publicSignals > constraints) {
+    throw badArgument(`${what}: the header says ${zkey.publicSignals} public signals in ${constraints} constraints`);
+  }
   const additionsAt = extent(3, 'additions', additionCount * ADDITION_BYTES);
   const additionBytes = await readRange(file, additionsAt, additionsAt + additionCount * ADDITION_BYTES);
   const slice = new TimeSlice(() => assertNotAborted(signal));

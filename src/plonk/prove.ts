@@ -6,7 +6,7 @@ import { mod } from '../field/modulus.js';
 import { power } from '../field/square-root.js';
 import type { ProofRun } from '../proofs/circuit-prover.js';
 import type { DrawScalar } from '../proofs/randomness.js';
-import { numbersIn, SCALAR_BYTES } from '../proofs/scalars.js';
+import { numberOf, SCALAR_BYTES } from '../proofs/scalars.js';
 import { nextTurn } from '../scheduling/time-slice.js';
 import type { Evaluations } from './linearization.js';
 import type { LoadedKey } from './loaded-key.js';
@@ -21,7 +21,17 @@ export interface RawProof {
 }
 
 /** Polynomials of blinding: their coefficients by the numbers that snarkjs has for them. */
-const blindings = [[2, 1], [4, 3], [6, 5], [9, 8, 7], [10], [11]] as const;
+const blindings = { a: [2, 1], b: [4, 3], c: [6, 5], z: [9, 8, 7], b10: [10], b11: [11] } as const;
+
+/** Coefficients in the order in which they follow the variables. */
+const coefficients: readonly number[] = /* @__PURE__ */ Object.values(blindings).flat();
+
+/** Returns a polynomial of blinding. @param inputs variables, and then `coefficients` */
+const blindingOf = (ops: FieldOperations, inputs: FieldVector, name: keyof typeof blindings): FieldVector => {
+  const own = blindings[name];
+  const from = inputs.length - coefficients.length + coefficients.indexOf(own[0]);
+  return ops.slice(inputs, from, from + own.length);
+};
 
 export class Proof {
   readonly #key: LoadedKey;
@@ -45,32 +55,15 @@ export class Proof {
     return vector;
   }
 
-  async #load(numbers: Uint8Array | readonly bigint[]): Promise<FieldVector> {
-    return this.#owned(await this.#key.engines.fr.load(numbers, { signal: this.#signal }));
-  }
-
   /** Commits to polynomials. */
   async #commit(...polynomials: readonly FieldVector[]): Promise<Uint8Array[]> {
     const { engines, bases } = this.#key;
     return engines.g1.msmBatch(bases, polynomials, { ...this.#run.turn, signal: this.#signal, result: 'be' });
   }
 
-  async #loadBlindings(draw: DrawScalar): Promise<FieldVector[]> {
-    const { p } = this.#key.engines.fr;
-    const drawn = Array.from({ length: 11 }, () => draw(p));
-    this.#run.secrets.push(...drawn);
-    const loaded = [];
-    for (const numbers of blindings) {
-      const bytes = new Uint8Array(numbers.length * SCALAR_BYTES);
-      for (const [i, number] of numbers.entries()) bytes.set(drawn[number - 1] as Uint8Array, i * SCALAR_BYTES);
-      this.#run.secrets.push(bytes);
-      loaded.push(await this.#load(bytes));
-    }
-    return loaded;
-  }
-
-  async #read(vector: FieldVector): Promise<bigint[]> {
-    return numbersIn(await this.#key.engines.fr.read(vector, { signal: this.#signal }));
+  /** Returns the value of a vector of one element. */
+  async #read(vector: FieldVector): Promise<bigint> {
+    return numberOf(await this.#key.engines.fr.read(vector, { signal: this.#signal }));
   }
 
   /** Proves. @param witness 32 little-endian bytes for each variable but the additions */
@@ -83,27 +76,24 @@ export class Proof {
   }
 
   async #compute(witness: Uint8Array, draw: DrawScalar): Promise<RawProof> {
-    const { engines, commitments, publicSignals } = this.#key;
+    const { engines, commitments } = this.#key;
     const { p } = engines.fr;
     const { onPart } = this.#run;
-    const variables = await this.#loadVariables(witness);
-    const [ofA, ofB, ofC, ofZ, b10, b11] = (await this.#loadBlindings(draw)) as [
-      ...[FieldVector, FieldVector, FieldVector, FieldVector, FieldVector, FieldVector],
-    ];
-    const { values, polynomials } = await this.#wires(variables, [ofA, ofB, ofC]);
+    const numbers = await this.#numbers(witness, draw);
+    const inputs = this.#owned(await engines.fr.load(numbers, { signal: this.#signal }));
+    const { values, polynomials } = await this.#wires(inputs);
     const wires = await this.#commit(...polynomials);
     onPart('round 1');
-    const publicValues = (await this.#read(values[0])).slice(0, publicSignals);
-    const beta = challengeOf(p, ...commitments, ...publicValues, ...wires);
+    const beta = challengeOf(p, ...commitments, ...this.#publicValues(numbers), ...wires);
     const gamma = challengeOf(p, beta);
-    const z = await this.#record((ops) => this.#rounds.permutation(ops, values, ofZ, beta, gamma));
+    const z = await this.#record((ops) =>
+      this.#rounds.permutation(ops, values, blindingOf(ops, inputs, 'z'), beta, gamma),
+    );
     this.#owned(z);
     const [commitmentZ] = (await this.#commit(z)) as [Uint8Array];
     onPart('round 2');
     const alpha = challengeOf(p, beta, gamma, commitmentZ);
-    const minusPublic = publicSignals === 0 ? null : await this.#load(publicValues.map((value) => mod(-value, p)));
-    const given = { polynomials, z, publicValues: minusPublic };
-    const parts = await this.#quotient(given, { beta, gamma, alpha }, [b10, b11]);
+    const parts = await this.#quotient({ ofA: values[0], polynomials, z }, { beta, gamma, alpha }, inputs);
     const commitmentsT = await this.#commit(...parts);
     onPart('round 3');
     const xi = challengeOf(p, alpha, ...commitmentsT);
@@ -123,20 +113,37 @@ export class Proof {
     return this.#key.engines.fr.run(record, { signal: this.#signal });
   }
 
-  async #loadVariables(witness: Uint8Array): Promise<FieldVector> {
+  /** Returns the values of all variables, and then the coefficients of blinding. */
+  async #numbers(witness: Uint8Array, draw: DrawScalar): Promise<Uint8Array> {
     const { additions, engines } = this.#key;
     const { secrets } = this.#run;
+    const { p } = engines.fr;
     const signal = this.#signal;
-    const all = await extendWitness(witness, additions, engines.fr.p, async () => {
+    const all = await extendWitness(witness, additions, p, coefficients.length * SCALAR_BYTES, async () => {
       await nextTurn();
       assertNotAborted(signal, 'proof');
     });
-    secrets.push(all);
-    return this.#load(all);
+    const drawn = coefficients.map(() => draw(p));
+    secrets.push(all, ...drawn);
+    const first = all.length - coefficients.length * SCALAR_BYTES;
+    for (const [i, number] of coefficients.entries())
+      all.set(drawn[number - 1] as Uint8Array, first + i * SCALAR_BYTES);
+    return all;
   }
 
-  async #wires(variables: FieldVector, blinding: Wires): Promise<{ values: Wires; polynomials: Wires }> {
-    const made = await this.#record((ops) => this.#rounds.wires(ops, variables, blinding));
+  /** Returns the first values of the wire a. @param numbers as `#numbers` returns them */
+  #publicValues(numbers: Uint8Array): bigint[] {
+    const { wires, publicSignals } = this.#key;
+    const value = (variable: number): bigint =>
+      numberOf(numbers.subarray(variable * SCALAR_BYTES, (variable + 1) * SCALAR_BYTES));
+    return Array.from(wires[0].subarray(0, publicSignals), value);
+  }
+
+  async #wires(inputs: FieldVector): Promise<{ values: Wires; polynomials: Wires }> {
+    const made = await this.#record((ops) => {
+      const blinding = (['a', 'b', 'c'] as const).map((name) => blindingOf(ops, inputs, name));
+      return this.#rounds.wires(ops, inputs, blinding as unknown as Wires);
+    });
     for (const vector of [...made.values, ...made.polynomials]) this.#owned(vector);
     return made;
   }
@@ -150,7 +157,7 @@ export class Proof {
     ];
     const opened = await this.#record((ops) => at.map(([each, x]) => ops.keep(ops.evaluate(each, x))));
     const values: bigint[] = [];
-    for (const vector of opened) values.push(...(await this.#read(this.#owned(vector))));
+    for (const vector of opened) values.push(await this.#read(this.#owned(vector)));
     return values as unknown as Evaluations;
   }
 
@@ -158,21 +165,22 @@ export class Proof {
   async #quotient(
     given: Parameters<Rounds['quotient']>[1],
     challenges: Parameters<Rounds['quotient']>[2],
-    [b10, b11]: readonly [FieldVector, FieldVector],
+    inputs: FieldVector,
   ): Promise<Wires> {
     const { engines, domain } = this.#key;
     const { fr } = engines;
     const { n, size } = domain;
     const { parts, rest } = await this.#record((ops) => {
       const quotient = this.#rounds.quotient(ops, given, challenges);
-      const made = this.#rounds.parts(ops, quotient, b10, b11);
+      const [b10, b11] = (['b10', 'b11'] as const).map((name) => blindingOf(ops, inputs, name));
+      const made = this.#rounds.parts(ops, quotient, b10 as FieldVector, b11 as FieldVector);
       for (const part of made) this.#owned(part);
       // a polynomial of the right degree has none of these coefficients
       const above = size > 3 * n + 6 ? ops.slice(quotient, 3 * n + 6) : null;
       const point = power(challenges.alpha, 3n, fr.p);
       return { parts: made, rest: above && this.#owned(ops.keep(ops.evaluate(above, point))) };
     });
-    if (rest !== null && (await this.#read(rest))[0] !== 0n) {
+    if (rest !== null && (await this.#read(rest)) !== 0n) {
       throw badArgument('witness: it does not satisfy the circuit');
     }
     return parts;

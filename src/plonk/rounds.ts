@@ -32,10 +32,10 @@ export class Rounds {
     ]);
   }
 
-  /** Round 1: values of the wires, and their blinded polynomials. */
-  wires(ops: FieldOperations, variables: FieldVector, blinding: Wires): { values: Wires; polynomials: Wires } {
+  /** Round 1: values of the wires, and their blinded polynomials. @param inputs begin with the variables */
+  wires(ops: FieldOperations, inputs: FieldVector, blinding: Wires): { values: Wires; polynomials: Wires } {
     const { wires, domain } = this.#key;
-    const values = wires.map((indices) => ops.keep(ops.pad(ops.gather(variables, indices), domain.n)));
+    const values = wires.map((indices) => ops.keep(ops.pad(ops.gather(inputs, indices), domain.n)));
     const polynomials = values.map((each, i) => ops.keep(this.#blind(ops, ops.intt(each), blinding[i] as FieldVector)));
     return { values: values as unknown as Wires, polynomials: polynomials as unknown as Wires };
   }
@@ -55,14 +55,18 @@ export class Rounds {
     return ops.keep(this.#blind(ops, ops.intt(z), blinding));
   }
 
-  /** Round 3: coefficients of the quotient; those from 3n + 6 on are 0. */
+  /**
+   * Round 3: coefficients of the quotient; those from 3n + 6 on are 0.
+   *
+   * @param given values of the wire a, which begin with the public ones, and polynomials
+   */
   quotient(
     ops: FieldOperations,
-    { polynomials, z, publicValues }: { polynomials: Wires; z: FieldVector; publicValues: FieldVector | null },
+    { ofA, polynomials, z }: { ofA: FieldVector; polynomials: Wires; z: FieldVector },
     { beta, gamma, alpha }: { beta: bigint; gamma: bigint; alpha: bigint },
   ): FieldVector {
     const key = this.#key;
-    const { domain, ones, k1, k2 } = key;
+    const { domain, ones, k1, k2, publicSignals } = key;
     const p = this.#p;
     const values = key.cosetValues ?? computeCosetValues(ops, key, p);
     const there = (coefficients: FieldVector): FieldVector => onCoset(ops, domain, coefficients);
@@ -74,7 +78,10 @@ export class Rounds {
       [values.qo, c],
     ] as const)
       gates = ops.multiplyAdd(selector, wire, gates);
-    if (publicValues !== null) gates = ops.add(gates, there(ops.intt(ops.pad(publicValues, domain.n))));
+    if (publicSignals > 0) {
+      const publicValues = ops.pad(ops.slice(ofA, 0, publicSignals), domain.n);
+      gates = ops.subtract(gates, there(ops.intt(publicValues)));
+    }
     const product = (factors: readonly (readonly [bigint, FieldVector])[], last: FieldVector): FieldVector =>
       [a, b, c].reduceRight(
         (all, wire, i) =>

@@ -6,25 +6,26 @@ import type { Additions } from './circuit.js';
 const ADDITIONS_PER_TURN = 2 ** 13;
 
 const read = (words: BigUint64Array, variable: number): bigint => {
-  const at = 4 * variable;
-  const [w0, w1, w2, w3] = words.subarray(at, at + 4) as unknown as [bigint, bigint, bigint, bigint];
-  return w0 | (w1 << 64n) | (w2 << 128n) | (w3 << 192n);
+  const word = (i: number): bigint => words[4 * variable + i] as bigint;
+  return word(0) | (word(1) << 64n) | (word(2) << 128n) | (word(3) << 192n);
 };
 
 /**
  * Appends the additions to a witness. Variable 0 is set to 0: no constraint reads it.
  *
  * @param witness 32 little-endian bytes for each variable
+ * @param spare bytes that the caller fills behind the variables
  * @returns an array of its own, which has secrets
  */
 export const extendWitness = async (
   witness: Uint8Array,
   { variables, factors }: Additions,
   order: bigint,
+  spare: number,
   turn: () => Promise<void>,
 ): Promise<Uint8Array<ArrayBuffer>> => {
   const given = witness.length / SCALAR_BYTES;
-  const all = new Uint8Array(witness.length + (variables.length / 2) * SCALAR_BYTES);
+  const all = new Uint8Array(witness.length + (variables.length / 2) * SCALAR_BYTES + spare);
   all.set(witness);
   all.fill(0, 0, SCALAR_BYTES);
   const words = new BigUint64Array(all.buffer);

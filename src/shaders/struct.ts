@@ -27,14 +27,17 @@ export const struct = <Field extends string>(
     documented,
     byteLength: fields.length * 4,
     wgsl: `struct ${name} {\n${lines.join('\n')}\n}\n`,
-    pack: (values) =>
-      Uint32Array.from(fields, (field) => {
+    pack: (values) => {
+      const words = new Uint32Array(fields.length);
+      fields.forEach((field, i) => {
         const value = values[field];
         if (!Number.isInteger(value) || value < 0 || value > 0xffffffff) {
           throw new RangeError(`${name}.${field} must be a u32, got ${value}`);
         }
-        return value;
-      }),
+        words[i] = value;
+      });
+      return words;
+    },
     unpack: (words, index) =>
       Object.fromEntries(fields.map((field, i) => [field, words[index * fields.length + i] as number])) as Record<
         Field,

@@ -84,6 +84,14 @@ describe('wrong arguments are refused by name', () => {
     await refuses((ops) => ops.pad(a, 3, 2), 'pad: from must be a whole number from 0 to 1');
     await refuses((ops) => ops.divideByLinear(ops.slice(a, 1), 1n), 'it must have at least 2');
     await refuses((ops) => ops.gather(a, [2]), 'gather: indices[0] must be a whole number from 0 to 1');
+    for (const wrong of [-1, 0.5, Number.NaN, 2 ** 32, '1', undefined]) {
+      const indices = [0, wrong as number];
+      await refuses((ops) => ops.gather(a, indices), 'gather: indices[1] must be a whole number from 0 to 1');
+    }
+    await refuses((ops) => ops.gather(a, Float64Array.of(0, 1, 1.5)), 'gather: indices[2] must be a whole number');
+    await refuses((ops) => ops.gather(a, Uint32Array.of(2)), 'gather: indices[0] must be a whole number from 0 to 1');
+    await refuses((ops) => ops.gather(a, { length: -1 }), 'gather: indices must be an array of numbers');
+    await refuses((ops) => ops.gather(a, []), 'gather: indices must have at least one index');
     await refuses((ops) => ops.apply(matrix, a), 'apply: a has 2 elements, and the matrix 3 columns');
     await refuses((ops) => ops.evaluate({} as FieldVector, 1n), 'evaluate: a must be a vector of this engine');
     await expect(fr.run(5 as unknown as () => void)).rejects.toMatchObject(bad('record must be a function'));

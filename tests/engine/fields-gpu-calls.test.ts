@@ -147,6 +147,53 @@ describe('a fault', () => {
   });
 });
 
+describe('the value of a polynomial comes back with its run', () => {
+  const evaluate = (fr: FieldEngine, a: FieldVector) =>
+    fr.run((ops) => [ops.keep(ops.evaluate(a, 10n)), ops.keep(ops.add(a, a)), ops.keep(ops.slice(a, 3))] as const);
+
+  test('and is read without another job', async () => {
+    const { fr, a, lease } = await openLeased();
+    const [value, twice, last] = await evaluate(fr, a);
+    let jobs = 0;
+    lease.tap = ({ method, proceed }) => {
+      if (method === 'mapAsync') jobs++;
+      return proceed();
+    };
+    const numbersIn = async (vector: FieldVector, encoding: 'le' | 'be' | 'le-montgomery' = 'le') => {
+      const bytes = Buffer.from(await fr.read(vector, { encoding }));
+      if (encoding !== 'be') bytes.reverse();
+      return BigInt(`0x${bytes.toString('hex')}`);
+    };
+    expect(await numbersIn(value)).toBe(4321n);
+    expect(await numbersIn(value, 'be')).toBe(4321n);
+    expect(await numbersIn(last)).toBe(4n);
+    expect(jobs).toBe(0);
+    expect(await numbersIn(value, 'le-montgomery')).toBe((4321n * 2n ** 256n) % fr.p);
+    expect([...(await fr.read(twice))].filter((_, i) => i % 32 === 0)).toEqual([2, 4, 6, 8]);
+    expect(jobs).toBe(2);
+    const square = await fr.run((ops) => ops.keep(ops.multiply(value, value)), { verify: true });
+    expect(await numbersIn(square)).toBe(4321n ** 2n);
+  });
+
+  test('after a fault in any of its dispatches, too', async () => {
+    const { fr, a, low, lease } = await openLeased();
+    for (let index = 0; ; index++) {
+      let seen = 0;
+      const strikes = strikeAt(
+        lease,
+        ({ method }) => method === 'dispatchWorkgroups' && seen++ === index,
+        () => undefined,
+      );
+      const [value, twice] = await evaluate(fr, a);
+      // 4321 is 16·256 + 225
+      expect([...(await fr.read(value))].slice(0, 3)).toEqual([225, 16, 0]);
+      expect(await low(twice)).toEqual([2, 4, 6, 8]);
+      if (strikes.count === 0) break;
+      expect(index).toBeLessThan(50);
+    }
+  });
+});
+
 test('vectors are lost with their device; matrices and tables are loaded again', async () => {
   const { gpu, fr, a, low, twice } = await openLeased();
   const entries = { rows: 2, columns: 4, row: [0, 1, 1], column: [3, 0, 2], values: [2n, 1n, 5n] };

@@ -79,6 +79,18 @@ test('each bit of the counts in the header', async () => {
   }
 });
 
+test('more public signals than constraints are refused: the wire a begins with them', async () => {
+  const counts = sectionAt(2) + 72;
+  const wrong = zkey.slice();
+  const view = new DataView(wrong.buffer);
+  const publicSignals = view.getUint32(counts + 4, true);
+  view.setUint32(counts + 16, publicSignals - 1, true);
+  expect(await errorOf(wrong)).toMatchObject({
+    ...{ code: 'bad-argument' },
+    message: `zkey: the header says ${publicSignals} public signals in ${publicSignals - 1} constraints`,
+  });
+});
+
 test('a number or point that is wrong is refused by the name of its section', async () => {
   for (const [id, name, code] of [
     [7, '7 (Qm)', 'bad-argument'],

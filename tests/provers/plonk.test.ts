@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openProvingKeyWith } from '../../src/plonk/open-proving-key.js';
 import { openProvingKey, type ProvingKeyOptions } from '../../src/plonk.js';
-import { leaseGpu } from '../support/leased-gpu.js';
+import { type LeasedDevice, leaseGpu } from '../support/leased-gpu.js';
 import {
   ffCurveOf,
   makeStatement,
@@ -147,4 +147,23 @@ test('proofs computed on a GPU equal those of snarkjs', { tags: 'long' }, async 
   const { gpu } = await leaseGpu();
   const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 };
   await expectSame('bn254', await makeStatement('plonk', 'bn254', 6, 'dense'), { backend: 'gpu', gpu, tuning });
+});
+
+test('a repeated proof on a GPU takes ten jobs, and few bind groups', { tags: 'long' }, async () => {
+  const { gpu, devices } = await leaseGpu();
+  const { zkey, circuit, verify } = await makeStatement('plonk', 'bn254', 5, 'dense');
+  const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 };
+  using key = await openProvingKey(zkey.data, { backend: 'gpu', gpu, tuning });
+  // the first two make the buffers
+  for (let i = 0; i < 3; i++) await key.prove(circuit.witness);
+  const counts: Record<string, number> = {};
+  (devices[0] as LeasedDevice).tap = ({ method, proceed }) => {
+    counts[method] = (counts[method] ?? 0) + 1;
+    return proceed();
+  };
+  expect(await verify(await key.prove(circuit.witness))).toBe(true);
+  // a load, five runs and four sums
+  expect(counts.mapAsync).toBe(10);
+  // all others are those of the proof before; these have vectors of this proof
+  expect(counts.createBindGroup).toBeLessThan((counts.dispatchWorkgroups as number) / 3);
 });

@@ -46,6 +46,7 @@ export class Emitter {
   readonly #slots: Slot[] = [];
   readonly #free: Slot[] = [];
   readonly #uploaded: Record<string, number> = {};
+  readonly #uploadedAt = new Map<Uint32Array, Part>();
   /** Name of the operation that is emitted, for the times of a run. */
   phase = 'vectors';
   products = 0;
@@ -114,12 +115,15 @@ export class Emitter {
     return { buffer: RESULT, offset, size };
   }
 
-  /** Uploads words before the first command. */
+  /** Uploads words before the first command, and the same array once. */
   upload(words: Uint32Array): Part {
+    const found = this.#uploadedAt.get(words);
+    if (found !== undefined) return found;
     const buffer = `u${this.uploads.length}`;
     const size = Math.max(this.bytes, words.byteLength);
     this.#uploaded[buffer] = size;
     const part = { buffer, offset: 0, size };
+    this.#uploadedAt.set(words, part);
     this.uploadTo(part, words);
     return part;
   }

@@ -20,7 +20,7 @@ import type { Emitter, Part } from './emitter.js';
 import type { FieldJob, FieldOutcome, KnownKind } from './field-job.js';
 import { fieldOperation, VECTORS } from './field-operation.js';
 import { knownVectors } from './known-vectors.js';
-import { type PlacedRows, sortRows } from './matrix.js';
+import { boundRows, type PlacedMatrix, sortRows } from './matrix.js';
 import { emitEnter, emitLeave } from './numbers.js';
 import { Parts, type Place } from './parts.js';
 import { type Placed, PlacedScalars } from './placed-scalars.js';
@@ -33,9 +33,10 @@ interface PlacedPowers extends Placed {
   readonly logLength: number;
 }
 
-/** A matrix on the device, as offsets in its buffer. */
-interface PlacedMatrix extends PlacedRows {
-  readonly buffer: VectorBuffer;
+/** A vector on the device. */
+interface PlacedVector extends Placed {
+  /** Words of a single element, which came back with its run; null if they did not. */
+  readonly value: Uint32Array | null;
 }
 
 /** Kinds of steps whose kernels have known answers. */
@@ -43,6 +44,9 @@ const knownKinds: Partial<Record<FieldStep['computation']['kind'], KnownKind>> =
   ...{ ntt: 'transform', intt: 'transform' },
   ...{ prefixProduct: 'scan', evaluate: 'scan', divideByLinear: 'scan', invert: 'invert' },
 };
+
+/** Returns the results of one element, such as values of polynomials. Callers read them next. */
+const valuesOf = (kept: ReadonlyMap<Vector, Place>): Vector[] => [...kept.keys()].filter(({ length }) => length === 1);
 
 /** A run of a job. */
 type Run = Executed<FieldOutcome, FieldSetup>;
@@ -65,7 +69,7 @@ const contextOf = ({ check, signal, priority = 'normal', onProgress }: VectorCal
 export class GpuVectors implements VectorBackend {
   readonly #field: OpenField;
   readonly #session: Session<FieldSetup>;
-  readonly #vectors = new Map<Vector, Placed>();
+  readonly #vectors = new Map<Vector, PlacedVector>();
   readonly #matrices = new Map<Matrix, PlacedMatrix>();
   /** Powers for transforms up to `logLength`; null before the first. */
   #twiddles: PlacedPowers | null = null;
@@ -121,7 +125,7 @@ export class GpuVectors implements VectorBackend {
       },
     };
     const [buffer] = await this.#fill(job, call, 1);
-    this.#vectors.set(vector, { buffer, ...place });
+    this.#vectors.set(vector, { buffer, ...place, value: null });
   }
 
   async enterMatrix(matrix: Matrix, { words, scale, row, column }: Entries, call: VectorCall): Promise<void> {
@@ -218,7 +222,7 @@ export class GpuVectors implements VectorBackend {
       ...{ outputBytes: parts.bytes, residents: [...residents], kinds, check: isVerified ? check : undefined },
       emit: (emit, output) => {
         emitSteps(emit, steps, placesIn(emit), keptIn(output));
-        return [];
+        return valuesOf(kept).map((vector) => emitLeave(emit, keptIn(output)(vector), 1, 1n));
       },
     };
     const done = kept.size === 0 ? await this.#execute(job, call) : await this.#keep(job, call, kept);
@@ -234,13 +238,21 @@ export class GpuVectors implements VectorBackend {
   /** Runs a job, and keeps vectors in the buffer that it leaves. */
   async #keep(job: FieldJob, call: VectorCall, kept: ReadonlyMap<Vector, Place>): Promise<Run> {
     const [buffer, done] = await this.#fill(job, call, kept.size);
-    for (const [vector, place] of kept) this.#vectors.set(vector, { buffer, ...place });
+    const values = new Map(valuesOf(kept).map((vector, k) => [vector, done.result.data[k] as Uint32Array]));
+    for (const [vector, place] of kept) {
+      this.#vectors.set(vector, { buffer, ...place, value: values.get(vector)?.slice() ?? null });
+    }
     return done;
   }
 
   async leave(vector: Vector, { words, scale }: ScaledNumbers, call: VectorCall): Promise<void> {
-    const placed = this.#vectors.get(vector) as Placed;
-    const { buffer, offset, size } = placed;
+    const { buffer, offset, size, value } = this.#vectors.get(vector) as PlacedVector;
+    const { words: perElement } = this.#session.setup.field;
+    const perNumber = numberBytesOf(this.#field) / 4;
+    if (value !== null && scale === 1n) {
+      words.set(resized(value, perElement, perNumber));
+      return;
+    }
     const job: FieldJob = {
       ...{ outputBytes: 0, residents: [buffer], kinds: new Set() },
       emit: (emit) => [emitLeave(emit, emit.bind(buffer.buffer, offset, size), vector.length, scale)],
@@ -248,7 +260,7 @@ export class GpuVectors implements VectorBackend {
     const { result } = await this.#execute(job, call);
     const [data] = result.data;
     if (data === undefined) throw new MsmError('internal', 'no vector came back');
-    words.set(resized(data, this.#session.setup.field.words, numberBytesOf(this.#field) / 4));
+    words.set(resized(data, perElement, perNumber));
   }
 
   onDevice(vector: Vector, assertUsable: () => void): DeviceVector {
@@ -283,12 +295,3 @@ export class GpuVectors implements VectorBackend {
     this.#twiddles = null;
   }
 }
-
-/** Binds the parts of a matrix. */
-const boundRows = (emit: Emitter, { buffer, levels, columns, values, entries }: PlacedMatrix): PlacedRows => {
-  const bound = ({ offset, size }: Part): Part => emit.bind(buffer.buffer, offset, size);
-  return {
-    ...{ entries, columns: bound(columns), values: bound(values) },
-    levels: levels.map(({ starts, sums }) => ({ starts: bound(starts), sums })),
-  };
-};

@@ -91,10 +91,9 @@ const testsOf = (setup: FieldSetup, kind: KnownKind, a: readonly bigint[]): Know
   }
 };
 
-/** Returns the self-test of a setup. @param kinds kernels to test beside sums and products */
-export const knownVectors = (setup: FieldSetup, kinds: ReadonlySet<KnownKind>): KnownAnswer<FieldJob, FieldOutcome> => {
-  const { field, own } = setup;
-  const { p } = own;
+/** Returns the numbers of the tests, and the tests of sums, products and some kinds. */
+const testAll = (setup: FieldSetup, kinds: readonly KnownKind[]): { numbers: bigint[]; tests: Known[] } => {
+  const { p } = setup.own;
   // 0 only at the end, so that products of all elements before each are not 0
   const edges = [1n, p - 1n, p / 2n, p / 3n, 2n];
   const numbers = range(LENGTH).map((i) => {
@@ -105,14 +104,28 @@ export const knownVectors = (setup: FieldSetup, kinds: ReadonlySet<KnownKind>): 
     emit: (emit, x) => emitElementwise(emit, 'multiplySubtract', [x, x, x], LENGTH),
     expected: numbers.map((each) => mod(each * each - each, p)),
   };
-  const tests = [sum, ...[...kinds].sort().flatMap((kind) => testsOf(setup, kind, numbers))];
+  return { numbers, tests: [sum, ...kinds.flatMap((kind) => testsOf(setup, kind, numbers))] };
+};
+
+/** Returns the self-test of a setup. @param kinds kernels to test beside sums and products */
+export const knownVectors = (setup: FieldSetup, kinds: ReadonlySet<KnownKind>): KnownAnswer<FieldJob, FieldOutcome> => {
+  const { field, own } = setup;
+  const { p } = own;
+  const sorted = [...kinds].sort();
+  // each job asks for the key, and few run the test
+  let computed: ReturnType<typeof testAll> | null = null;
+  const all = (): ReturnType<typeof testAll> => {
+    computed ??= testAll(setup, sorted);
+    return computed;
+  };
   return {
-    key: `vectors ${field.product} ${p} ${[...kinds].sort().join(' ')}`,
+    key: `vectors ${field.product} ${p} ${sorted.join(' ')}`,
     input: () => ({
       outputBytes: 0,
       residents: [],
       kinds: new Set(),
       emit: (emit) => {
+        const { numbers, tests } = all();
         const words = new Uint32Array(LENGTH * field.words);
         for (const [i, each] of numbers.entries()) writeWords(words, i * field.words, field.words, each);
         const entered = emit.take(LENGTH);
@@ -128,7 +141,7 @@ export const knownVectors = (setup: FieldSetup, kinds: ReadonlySet<KnownKind>): 
         const words = isResult === true ? SCALAR_WORDS : field.words;
         return expected.every((value, i) => readWords(data[k] as Uint32Array, i * words, words) === value);
       };
-      return tests.every(isRight) ? null : 'known vectors came out wrong';
+      return all().tests.every(isRight) ? null : 'known vectors came out wrong';
     },
   };
 };

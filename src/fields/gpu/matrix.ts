@@ -3,6 +3,7 @@ import { groupsFor } from '../../shaders/limits.js';
 import { THREADS } from '../stages/element.js';
 import { RowsConfig, rowLevels } from '../stages/rows.js';
 import type { Emitter, Part } from './emitter.js';
+import type { VectorBuffer } from './vector-buffer.js';
 
 /** Sums of entries, or of sums of the level before. */
 export interface RowLevel {
@@ -16,6 +17,11 @@ export interface PlacedRows {
   readonly columns: Part;
   readonly values: Part;
   readonly entries: number;
+}
+
+/** A matrix on a device, as offsets in its buffer. */
+export interface PlacedMatrix extends PlacedRows {
+  readonly buffer: VectorBuffer;
 }
 
 /** Entries sorted by row. */
@@ -61,4 +67,13 @@ export const emitMatrixProduct = (emit: Emitter, { levels, columns, values, entr
     from = out;
   }
   return from;
+};
+
+/** Binds the parts of a matrix. */
+export const boundRows = (emit: Emitter, { buffer, levels, columns, values, entries }: PlacedMatrix): PlacedRows => {
+  const bound = ({ offset, size }: Part): Part => emit.bind(buffer.buffer, offset, size);
+  return {
+    ...{ entries, columns: bound(columns), values: bound(values) },
+    levels: levels.map(({ starts, sums }) => ({ starts: bound(starts), sums })),
+  };
 };

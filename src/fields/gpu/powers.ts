@@ -8,8 +8,14 @@ export interface PowerTables {
   readonly low: number;
 }
 
+/** Tables that are kept at most for a field; the longest take a megabyte. */
+const MOST_TABLES = 16;
+
+/** Tables by their parameters, the least recently used first. */
+const known = new WeakMap<Modulus, Map<string, PowerTables>>();
+
 /**
- * Makes the tables for the exponents 0, …, length − 1.
+ * Returns the tables for the exponents 0, …, length − 1. Provers use the same few in every proof.
  *
  * @param isOther true to divide exponents between the tables in another way
  */
@@ -20,6 +26,18 @@ export const powerTables = (
   length: number,
   isOther = false,
 ): PowerTables => {
+  const tables = known.get(field) ?? new Map<string, PowerTables>();
+  known.set(field, tables);
+  const key = `${base} ${factor} ${length} ${isOther}`;
+  const found = tables.get(key) ?? makeTables(field, base, factor, length, isOther);
+  tables.delete(key);
+  tables.set(key, found);
+  const [oldest] = tables.keys();
+  if (tables.size > MOST_TABLES) tables.delete(oldest as string);
+  return found;
+};
+
+const makeTables = (field: Modulus, base: bigint, factor: bigint, length: number, isOther: boolean): PowerTables => {
   const { p, words: perElement } = field;
   const low = 2 ** (Math.ceil(Math.log2(length) / 2) + Number(isOther));
   const high = Math.ceil(length / low);

@@ -27,10 +27,17 @@ export const wholeNumber = (name: string, given: unknown, least: number, most: n
 
 /** Copies indices. @param below bound of each */
 export const copyIndices = (name: string, given: ArrayLike<number>, below: number): Uint32Array => {
-  if (typeof given !== 'object' || given === null || !Number.isInteger(given.length)) {
+  if (typeof given !== 'object' || given === null || !Number.isInteger(given.length) || given.length < 0) {
     throw badArgument(`${name} must be an array of numbers, got ${show(given)}`);
   }
-  return Uint32Array.from({ length: given.length }, (_, i) => wholeNumber(`${name}[${i}]`, given[i], 0, below - 1));
+  // in a loop without calls: provers gather as many elements as their circuit has wires, for every proof
+  const own = new Uint32Array(given.length);
+  for (let i = 0; i < own.length; i++) {
+    const index = given[i] as number;
+    if (!Number.isInteger(index) || index < 0 || index >= below) wholeNumber(`${name}[${i}]`, index, 0, below - 1);
+    own[i] = index;
+  }
+  return own;
 };
 
 /** Operations on the elements of the same index. */

@@ -3,8 +3,7 @@ import template from '../../../wgsl/fields/combine.wgsl?template';
 import type { Modulus } from '../../field/modulus.js';
 import { stageKernel } from '../../shaders/hash-chain.js';
 import type { Kernel } from '../../shaders/kernel.js';
-import { type Struct, struct } from '../../shaders/struct.js';
-import { elementPartials, elementView, factorFields, factorValues, THREADS, vectorBinding } from './element.js';
+import { elementPartials, elementView, factorConfig, THREADS, vectorBinding } from './element.js';
 
 const documented = {
   length: 'elements of the result',
@@ -21,25 +20,28 @@ const documented = {
   canonical: '1: results are below the prime',
 };
 
-const configOf = (field: Modulus): Struct<string> => struct('CombineConfig', { ...documented, ...factorFields(field) });
+const CombineConfig = /* @__PURE__ */ factorConfig('CombineConfig', documented);
 
 /** Parameters of a dispatch. All but `length` are 0 unless given. */
 export type CombineValues = Partial<Record<keyof typeof documented, number>> & { readonly length: number };
 
-const none = Object.fromEntries(Object.keys(documented).map((name) => [name, 0]));
+const none = /* @__PURE__ */ Object.fromEntries(Object.keys(documented).map((name) => [name, 0])) as Record<
+  keyof typeof documented,
+  number
+>;
 
 /** @param factor words of an element in Montgomery form */
 export const packCombineConfig = (
   field: Modulus,
   values: CombineValues,
   factor: Uint32Array = new Uint32Array(field.words),
-): Uint32Array<ArrayBuffer> => configOf(field).pack({ ...none, ...values, ...factorValues(field, factor) });
+): Uint32Array<ArrayBuffer> => CombineConfig.pack({ ...none, ...values }, factor);
 
 export const combineKernel = (field: Modulus): Kernel =>
   stageKernel(
     'combine',
     template,
-    configOf(field),
+    CombineConfig.structOf(field),
     [vectorBinding('a', 'read'), vectorBinding('b', 'read'), vectorBinding('c', 'read'), vectorBinding('out', 'write')],
     elementView(field, THREADS),
     elementPartials,

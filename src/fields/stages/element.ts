@@ -4,17 +4,39 @@ import { type Modulus, toMontgomery, writeWords } from '../../field/modulus.js';
 import { range } from '../../field/straight-line.js';
 import { fieldView } from '../../field/wgsl.js';
 import type { Binding } from '../../shaders/kernel.js';
+import { type Struct, struct } from '../../shaders/struct.js';
 import type { Template, TemplateView } from '../../shaders/template.js';
 
 /** Partials of kernels that compute with elements. */
 export const elementPartials: Readonly<Record<string, Template>> = { element: template };
 
-/** Names of the config's words that hold a factor in Montgomery form. */
-const factorWords = ({ words }: Modulus): string[] => range(words).map((i) => `factor${i}`);
+/** Config of a kernel: words of its own, and then a factor in Montgomery form. */
+export interface FactorConfig<Field extends string> {
+  /** Returns the struct of the kernel for a field. */
+  structOf(field: Modulus): Struct<string>;
+  /** @param factor words of a stored element */
+  pack(values: Readonly<Record<Field, number>>, factor: Uint32Array): Uint32Array<ArrayBuffer>;
+}
 
-/** Fields of a config that hold a factor in Montgomery form. */
-export const factorFields = (field: Modulus): Record<string, string> =>
-  Object.fromEntries(factorWords(field).map((name) => [name, 'word of the factor, in Montgomery form']));
+/** @param documented descriptions of the kernel's own words */
+export const factorConfig = <Field extends string>(
+  name: string,
+  documented: Readonly<Record<Field, string>>,
+): FactorConfig<Field> => {
+  const own = struct(name, documented);
+  return {
+    structOf: ({ words }) => {
+      const factor = range(words).map((i) => [`factor${i}`, 'word of the factor, in Montgomery form']);
+      return struct(name, { ...documented, ...Object.fromEntries(factor) });
+    },
+    pack: (values, factor) => {
+      const words = new Uint32Array(own.fields.length + factor.length);
+      words.set(own.pack(values));
+      words.set(factor, own.fields.length);
+      return words;
+    },
+  };
+};
 
 /** Returns a number in Montgomery form, as the words of a stored element. */
 export const montgomeryWords = (field: Modulus, value: bigint): Uint32Array<ArrayBuffer> => {
@@ -22,10 +44,6 @@ export const montgomeryWords = (field: Modulus, value: bigint): Uint32Array<Arra
   writeWords(words, 0, field.words, toMontgomery(field, value));
   return words;
 };
-
-/** Returns the values of `factorFields`. @param words of a stored element */
-export const factorValues = (field: Modulus, words: Uint32Array): Record<string, number> =>
-  Object.fromEntries(factorWords(field).map((name, i) => [name, words[i] as number]));
 
 /** Returns the view of a kernel that computes with elements, and takes a factor from its config. */
 export const elementView = (field: Modulus, threads: number): TemplateView => ({

@@ -4,16 +4,7 @@ import type { Modulus } from '../../field/modulus.js';
 import { range } from '../../field/straight-line.js';
 import { stageKernel } from '../../shaders/hash-chain.js';
 import type { Kernel } from '../../shaders/kernel.js';
-import { type Struct, struct } from '../../shaders/struct.js';
-import {
-  elementPartials,
-  elementView,
-  factorFields,
-  factorValues,
-  montgomeryWords,
-  THREADS,
-  vectorBinding,
-} from './element.js';
+import { elementPartials, elementView, factorConfig, montgomeryWords, THREADS, vectorBinding } from './element.js';
 
 /** Words of a scalar. */
 export const SCALAR_WORDS = 8;
@@ -30,17 +21,17 @@ const documented = {
 /** Parameters of a dispatch. */
 export type ScalarsValues = Readonly<Record<keyof typeof documented, number>>;
 
-const configOf = (field: Modulus): Struct<string> => struct('ScalarsConfig', { ...documented, ...factorFields(field) });
+const ScalarsConfig = /* @__PURE__ */ factorConfig('ScalarsConfig', documented);
 
 export const packScalarsConfig = (field: Modulus, values: ScalarsValues): Uint32Array<ArrayBuffer> =>
   // a Montgomery product with 1 divides by R
-  configOf(field).pack({ ...values, ...factorValues(field, montgomeryWords(field, field.rInverse)) });
+  ScalarsConfig.pack(values, montgomeryWords(field, field.rInverse));
 
 export const scalarsKernel = (field: Modulus): Kernel =>
   stageKernel(
     'scalars',
     template,
-    configOf(field),
+    ScalarsConfig.structOf(field),
     [vectorBinding('a', 'read'), { name: 'out', access: 'write', type: 'array<u32>' }],
     {
       ...elementView(field, THREADS),

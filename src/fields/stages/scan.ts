@@ -3,16 +3,7 @@ import template from '../../../wgsl/fields/scan.wgsl?template';
 import type { Modulus } from '../../field/modulus.js';
 import { stageKernel } from '../../shaders/hash-chain.js';
 import type { Kernel } from '../../shaders/kernel.js';
-import { type Struct, struct } from '../../shaders/struct.js';
-import {
-  elementPartials,
-  elementView,
-  factorFields,
-  factorValues,
-  montgomeryWords,
-  THREADS,
-  vectorBinding,
-} from './element.js';
+import { elementPartials, elementView, factorConfig, montgomeryWords, THREADS, vectorBinding } from './element.js';
 
 const documented = {
   length: 'elements of the vector',
@@ -22,7 +13,7 @@ const documented = {
   reduces: '1: only the last value of each part is written',
 };
 
-const configOf = (field: Modulus): Struct<string> => struct('ScanConfig', { ...documented, ...factorFields(field) });
+const ScanConfig = /* @__PURE__ */ factorConfig('ScanConfig', documented);
 
 /** Elements of a part: a thread has little to do, and few levels are left. */
 export const SCAN_PART = 16;
@@ -33,16 +24,16 @@ export const packScanConfig = (
   values: { readonly length: number; readonly part: number; readonly carries: number; readonly reduces: boolean },
   x: bigint | null,
 ): Uint32Array<ArrayBuffer> =>
-  configOf(field).pack({
-    ...{ ...values, reduces: Number(values.reduces), horner: Number(x !== null) },
-    ...factorValues(field, montgomeryWords(field, x ?? 0n)),
-  });
+  ScanConfig.pack(
+    { ...values, reduces: Number(values.reduces), horner: Number(x !== null) },
+    montgomeryWords(field, x ?? 0n),
+  );
 
 export const scanKernel = (field: Modulus): Kernel =>
   stageKernel(
     'scan',
     template,
-    configOf(field),
+    ScanConfig.structOf(field),
     [vectorBinding('a', 'read'), vectorBinding('carries', 'read'), vectorBinding('out', 'write')],
     elementView(field, THREADS),
     elementPartials,

@@ -1,14 +1,15 @@
 /** Tables of powers for transforms and cosets. */
 import { mod } from '../../field/modulus.js';
-import { range } from '../../field/straight-line.js';
 import type { VectorAt, VectorMemory } from './vector-memory.js';
 
 /** Writes numbers in words of 32 bits, little-endian. */
 export const wordsOfNumbers = (values: readonly bigint[], wordBytes: number): Uint32Array => {
   const perNumber = wordBytes / 4;
   const words = new Uint32Array(values.length * perNumber);
-  for (const [i, value] of values.entries())
-    for (const j of range(perNumber)) words[i * perNumber + j] = Number((value >> BigInt(32 * j)) & 0xffff_ffffn);
+  for (const [i, value] of values.entries()) {
+    let rest = value;
+    for (let j = 0; j < perNumber; j++, rest >>= 32n) words[i * perNumber + j] = Number(BigInt.asUintN(32, rest));
+  }
   return words;
 };
 

@@ -1,4 +1,5 @@
 /** Opens keys of Groth16. */
+import type { FieldEngine } from '../api/fields.js';
 import type { Bases } from '../api/handles.js';
 import type { CallOptions } from '../engine/arguments.js';
 import { readCallOptions } from '../engine/arguments.js';
@@ -34,12 +35,13 @@ const loadMatrices = async (
     await nextTurn();
     assertNotAborted(signal);
   });
-  // values times 2^512 are read as values times 2^256
-  const options = { encoding: 'le-montgomery', ...(signal && { signal }) } as const;
-  return KeyVectors.open(zkey.curve, g1, ofEngines, async (fr) => {
-    const load = (entries: typeof a) => inSection('4 (coefficients)', () => fr.loadMatrix(entries, options));
-    return { fr, a: await load(a), b: await load(b) };
-  });
+  const load = async (fr: FieldEngine, ending: AbortSignal | undefined) => {
+    // values times 2^512 are read as values times 2^256
+    const options = { encoding: 'le-montgomery', ...(ending && { signal: ending }) } as const;
+    const loadOne = (entries: typeof a) => inSection('4 (coefficients)', () => fr.loadMatrix(entries, options));
+    return { fr, a: await loadOne(a), b: await loadOne(b) };
+  };
+  return KeyVectors.open(zkey.curve, g1, ofEngines, load, signal);
 };
 
 const loadPoints = async (

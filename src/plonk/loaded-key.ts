@@ -1,4 +1,4 @@
-/** A key in the engines that compute with it. */
+/** A key in the engines that compute with it: its vectors on one backend. */
 import type { MsmEngine } from '../api/engine.js';
 import type { FieldOperations } from '../api/field-operations.js';
 import type { FieldVector } from '../api/field-vectors.js';
@@ -7,11 +7,6 @@ import type { Bases } from '../api/handles.js';
 import { power } from '../field/square-root.js';
 import type { CircuitFacts } from '../proofs/api.js';
 import { type CircuitPolynomial, circuitPolynomials, type PlonkCircuit } from './circuit.js';
-
-export interface Engines {
-  readonly fr: FieldEngine;
-  readonly g1: MsmEngine;
-}
 
 /** Values on a coset of the roots of unity of order `size`, in reversed order. */
 export interface CosetValues extends Readonly<Record<CircuitPolynomial, FieldVector>> {
@@ -36,7 +31,8 @@ export interface Domain {
 export interface LoadedKey
   extends CircuitFacts,
     Pick<PlonkCircuit, 'k1' | 'k2' | 'commitments' | 'tau2' | 'additions' | 'wires'> {
-  readonly engines: Engines;
+  readonly fr: FieldEngine;
+  readonly g1: MsmEngine;
   readonly domain: Domain;
   /** Powers of τ. */
   readonly bases: Bases;

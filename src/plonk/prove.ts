@@ -57,13 +57,13 @@ export class Proof {
 
   /** Commits to polynomials. */
   async #commit(...polynomials: readonly FieldVector[]): Promise<Uint8Array[]> {
-    const { engines, bases } = this.#key;
-    return engines.g1.msmBatch(bases, polynomials, { ...this.#run.turn, signal: this.#signal, result: 'be' });
+    const { g1, bases } = this.#key;
+    return g1.msmBatch(bases, polynomials, { ...this.#run.turn, signal: this.#signal, result: 'be' });
   }
 
   /** Returns the value of a vector of one element. */
   async #read(vector: FieldVector): Promise<bigint> {
-    return numberOf(await this.#key.engines.fr.read(vector, { signal: this.#signal }));
+    return numberOf(await this.#key.fr.read(vector, { signal: this.#signal }));
   }
 
   /** Proves. @param witness 32 little-endian bytes for each variable but the additions */
@@ -76,11 +76,11 @@ export class Proof {
   }
 
   async #compute(witness: Uint8Array, draw: DrawScalar): Promise<RawProof> {
-    const { engines, commitments } = this.#key;
-    const { p } = engines.fr;
+    const { fr, commitments } = this.#key;
+    const { p } = fr;
     const { onPart } = this.#run;
     const numbers = await this.#numbers(witness, draw);
-    const inputs = this.#owned(await engines.fr.load(numbers, { signal: this.#signal }));
+    const inputs = this.#owned(await fr.load(numbers, { signal: this.#signal }));
     const { values, polynomials } = await this.#wires(inputs);
     const wires = await this.#commit(...polynomials);
     onPart('round 1');
@@ -110,14 +110,14 @@ export class Proof {
   }
 
   #record<Result>(record: (operations: FieldOperations) => Result): Promise<Result> {
-    return this.#key.engines.fr.run(record, { signal: this.#signal });
+    return this.#key.fr.run(record, { signal: this.#signal });
   }
 
   /** Returns the values of all variables, and then the coefficients of blinding. */
   async #numbers(witness: Uint8Array, draw: DrawScalar): Promise<Uint8Array> {
-    const { additions, engines } = this.#key;
+    const { additions, fr } = this.#key;
     const { secrets } = this.#run;
-    const { p } = engines.fr;
+    const { p } = fr;
     const signal = this.#signal;
     const all = await extendWitness(witness, additions, p, coefficients.length * SCALAR_BYTES, async () => {
       await nextTurn();
@@ -150,10 +150,10 @@ export class Proof {
 
   /** Round 4: values of the wires and of two permutations at ξ, and of Z at ξ·ω. */
   async #evaluate(polynomials: Wires, z: FieldVector, xi: bigint): Promise<Evaluations> {
-    const { domain, coefficients, engines } = this.#key;
+    const { domain, coefficients, fr } = this.#key;
     const at: readonly (readonly [FieldVector, bigint])[] = [
       ...[...polynomials, coefficients.s1, coefficients.s2].map((each) => [each, xi] as const),
-      [z, mod(xi * domain.root, engines.fr.p)],
+      [z, mod(xi * domain.root, fr.p)],
     ];
     const opened = await this.#record((ops) => at.map(([each, x]) => ops.keep(ops.evaluate(each, x))));
     const values: bigint[] = [];
@@ -167,8 +167,7 @@ export class Proof {
     challenges: Parameters<Rounds['quotient']>[2],
     inputs: FieldVector,
   ): Promise<Wires> {
-    const { engines, domain } = this.#key;
-    const { fr } = engines;
+    const { fr, domain } = this.#key;
     const { n, size } = domain;
     const { parts, rest } = await this.#record((ops) => {
       const quotient = this.#rounds.quotient(ops, given, challenges);

@@ -1,6 +1,7 @@
 /** A key that proves. */
 import type { FileSource } from '../formats/source.js';
 import { CircuitProver, type ProofRun } from '../proofs/circuit-prover.js';
+import type { KeyVectors } from '../proofs/key-vectors.js';
 import type { DrawScalar } from '../proofs/randomness.js';
 import { projective, publicSignalsOf, snarkjsNames } from '../proofs/snarkjs-json.js';
 import { readWitness } from '../proofs/witness.js';
@@ -28,33 +29,35 @@ const writeProof = (curve: ProvingKey['curve'], { commitments, evaluations }: Ra
 };
 
 export class LoadedProvingKey extends CircuitProver<ProofResult> implements ProvingKey {
-  readonly #key: LoadedKey;
+  readonly #vectors: KeyVectors<LoadedKey>;
   readonly #draw: DrawScalar;
 
   /** @param draw draws b1 to b11, in this order */
-  constructor(key: LoadedKey, draw: DrawScalar) {
-    super(key, ROUNDS);
-    this.#key = key;
+  constructor(vectors: KeyVectors<LoadedKey>, draw: DrawScalar) {
+    super(vectors.home, ROUNDS);
+    this.#vectors = vectors;
     this.#draw = draw;
   }
 
   protected async compute(witness: FileSource, run: ProofRun): Promise<ProofResult> {
-    const { curve, variables, publicSignals, engines, additions } = this.#key;
-    const circuit = { order: engines.fr.p, variables: variables - additions.variables.length / 2 };
+    const { curve, variables, publicSignals, fr, additions, bases, domainSize } = this.#vectors.home;
+    const circuit = { order: fr.p, variables: variables - additions.variables.length / 2 };
     const values = await readWitness(witness, circuit);
     run.secrets.push(values);
     const signals = publicSignalsOf(values, publicSignals);
-    const proof = writeProof(curve, await new Proof(this.#key, run).compute(values, this.#draw));
-    return { proof, publicSignals: signals };
+    const commitments = { bases, lengths: [domainSize, domainSize, domainSize] };
+    const raw = await this.#vectors.compute(commitments, run.ending.signal, (key) =>
+      new Proof(key, run).compute(values, this.#draw),
+    );
+    return { proof: writeProof(curve, raw), publicSignals: signals };
   }
 
   protected check({ proof, publicSignals }: ProofResult, signal: AbortSignal | undefined): Promise<boolean> {
-    return verify(this.#key, proof, publicSignals, signal);
+    return verify(this.#vectors.home, proof, publicSignals, signal);
   }
 
   protected free(): void {
-    const { fr, g1 } = this.#key.engines;
-    fr.destroy();
-    g1.destroy();
+    this.#vectors.destroy();
+    this.#vectors.home.g1.destroy();
   }
 }

@@ -18,7 +18,7 @@ export class Rounds {
 
   constructor(key: LoadedKey) {
     this.#key = key;
-    this.#p = key.engines.fr.p;
+    this.#p = key.fr.p;
   }
 
   /** Returns a polynomial plus (X^n − 1) times another. */

@@ -48,7 +48,7 @@ const challengesOf = (
   key: LoadedKey,
   { points, evaluations, signals }: Statement,
 ): Challenges & { readonly u: bigint } => {
-  const { p } = key.engines.fr;
+  const { p } = key.fr;
   const [{ length }] = key.commitments as [Uint8Array];
   const hash = (...parts: readonly (bigint | AffinePoint)[]): bigint =>
     challengeOf(p, ...parts.map((part) => (typeof part === 'bigint' ? part : encodeCommitment(part, length / 2))));
@@ -62,11 +62,11 @@ const challengesOf = (
 
 /** Returns the value at ξ of the polynomial of the negated public values. */
 const publicValueAt = async (
-  { engines, domain }: LoadedKey,
+  { fr, domain }: LoadedKey,
   signals: readonly bigint[],
   { xi, vanishing }: { readonly xi: bigint; readonly vanishing: bigint },
 ): Promise<bigint> => {
-  const { p } = engines.fr;
+  const { p } = fr;
   const slice = new TimeSlice(() => undefined);
   let [sum, root] = [0n, 1n];
   for (const each of signals) {
@@ -85,8 +85,8 @@ const computeSides = async (
   { few1 }: FewPoints,
   statement: Statement,
 ): Promise<readonly [AffinePoint, AffinePoint]> => {
-  const { engines, domain, k1, k2, curve } = key;
-  const { p } = engines.fr;
+  const { fr, domain, k1, k2, curve } = key;
+  const { p } = fr;
   const { points, evaluations, signals } = statement;
   const { u, ...challenges } = challengesOf(key, statement);
   const { xi } = challenges;
@@ -147,11 +147,11 @@ export const verify = async (
   publicSignals: readonly string[],
   signal: AbortSignal | undefined,
 ): Promise<boolean> => {
-  const { curve, engines, tau2 } = key;
+  const { curve, fr, tau2 } = key;
   const statement = readStatement(proof, publicSignals);
   const { points, evaluations, signals } = statement;
   if (signals.length !== key.publicSignals) return false;
-  if ([...signals, ...evaluations].some((each) => each >= engines.fr.p)) return false;
+  if ([...signals, ...evaluations].some((each) => each >= fr.p)) return false;
   const few = await openFewPoints(curve);
   try {
     await assertKeyPoints(key, few);

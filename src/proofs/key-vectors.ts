@@ -3,9 +3,13 @@ import type { MsmEngine } from '../api/engine.js';
 import type { FieldEngine } from '../api/fields.js';
 import type { Bases } from '../api/handles.js';
 import { MsmError, type MsmErrorCode } from '../errors.js';
+// From the entry, so that the build leaves in fields.js what both share.
+import { createFieldEngine } from '../fields.js';
 import type { CircuitFacts } from './api.js';
 import type { EngineOptions } from './engine-options.js';
-import { openVectorsOf } from './open-vectors.js';
+
+/** Most bytes of vectors in WebAssembly's memory, whose addresses have 32 bits. */
+const VECTOR_BYTES = 2 ** 32;
 
 /** Failures of a GPU; the CPU computes instead. `destroyed`: after that of another proof. */
 const failures: ReadonlySet<MsmErrorCode> = new Set(['internal', 'device-lost', 'out-of-memory', 'destroyed']);
@@ -21,8 +25,11 @@ export interface ComputedSums {
   readonly lengths: number | readonly number[];
 }
 
+type Load<Loaded> = (fr: FieldEngine, signal: AbortSignal | undefined) => Promise<Loaded>;
+
 export class KeyVectors<Loaded extends InEngine> {
-  readonly #home: Loaded;
+  /** The vectors that are always there. */
+  readonly home: Loaded;
   readonly #isHomeGpu: boolean;
   readonly #g1: MsmEngine;
   #onGpu: Loaded | null = null;
@@ -33,7 +40,7 @@ export class KeyVectors<Loaded extends InEngine> {
   #isDestroyed = false;
 
   private constructor(home: Loaded, isHomeGpu: boolean, g1: MsmEngine) {
-    this.#home = home;
+    this.home = home;
     this.#isHomeGpu = isHomeGpu;
     this.#g1 = g1;
   }
@@ -43,31 +50,38 @@ export class KeyVectors<Loaded extends InEngine> {
    * is a software adapter or not wanted, it loads them there as well, while the caller goes on.
    *
    * @param load loads the vectors into an engine, at most twice
+   * @param signal aborts the first load
    * @throws what `load` and `createFieldEngine` throw
    */
   static async open<Loaded extends InEngine>(
     curve: CircuitFacts['curve'],
     g1: MsmEngine,
-    options: EngineOptions,
-    load: (fr: FieldEngine) => Promise<Loaded>,
+    { backend, verify }: EngineOptions,
+    load: Load<Loaded>,
+    signal: AbortSignal | undefined,
   ): Promise<KeyVectors<Loaded>> {
-    const { backend } = options;
-    const fr = await openVectorsOf(curve, g1, options);
-    const home = await load(fr).catch((error: unknown) => {
+    const openEngine = (isOnGpu: boolean): Promise<FieldEngine> =>
+      createFieldEngine({
+        ...{ field: `${curve}-fr`, memoryBudget: VECTOR_BYTES },
+        ...(verify === undefined ? {} : { verify }),
+        ...(isOnGpu ? { backend: 'gpu', deviceOf: g1 } : { backend: 'cpu' }),
+      });
+    const fr = await openEngine(backend === 'gpu');
+    const home = await load(fr, signal).catch((error: unknown) => {
       fr.destroy();
       throw error;
     });
     const vectors = new KeyVectors(home, backend === 'gpu', g1);
     const wantsBoth = backend !== 'gpu' && backend !== 'cpu' && !g1.adapter.software;
-    if (wantsBoth) vectors.#loading = vectors.#loadOnGpu(() => openVectorsOf(curve, g1, options, true), load);
+    if (wantsBoth) vectors.#loading = vectors.#loadOnGpu(() => openEngine(true), load);
     return vectors;
   }
 
-  async #loadOnGpu(openEngine: () => Promise<FieldEngine>, load: (fr: FieldEngine) => Promise<Loaded>): Promise<void> {
+  async #loadOnGpu(openEngine: () => Promise<FieldEngine>, load: Load<Loaded>): Promise<void> {
     try {
       this.#opened = await openEngine();
       if (this.#isDestroyed) this.#opened.destroy();
-      this.#onGpu = await load(this.#opened);
+      this.#onGpu = await load(this.#opened, undefined);
     } catch {
       // the CPU has the vectors, too
       this.#opened?.destroy();
@@ -91,7 +105,7 @@ export class KeyVectors<Loaded extends InEngine> {
     signal: AbortSignal,
     work: (loaded: Loaded, isOnGpu: boolean) => Promise<Result>,
   ): Promise<Result> {
-    const atHome = (): Promise<Result> => work(this.#home, this.#isHomeGpu);
+    const atHome = (): Promise<Result> => work(this.home, this.#isHomeGpu);
     const onGpu = this.#onGpu;
     if (onGpu === null) return atHome();
     const { predicted } = await this.#g1.plan(bases, lengths);
@@ -109,7 +123,7 @@ export class KeyVectors<Loaded extends InEngine> {
 
   destroy(): void {
     this.#isDestroyed = true;
-    this.#home.fr.destroy();
+    this.home.fr.destroy();
     this.#opened?.destroy();
   }
 }

@@ -3,8 +3,9 @@ import { afterAll, describe, expect, test, vi } from 'vitest';
 import type { FieldVector } from '../../src/api/field-vectors.js';
 import type { FieldEngine } from '../../src/api/fields.js';
 import { MsmError, type MsmErrorCode } from '../../src/errors.js';
-import { openProvingKeyWith } from '../../src/groth16/open-proving-key.js';
+import { openProvingKeyWith as openGroth16 } from '../../src/groth16/open-proving-key.js';
 import { createMsmEngine } from '../../src/index.js';
+import { openProvingKeyWith as openPlonk } from '../../src/plonk/open-proving-key.js';
 import type { EngineOptions } from '../../src/proofs/engine-options.js';
 import { KeyVectors } from '../../src/proofs/key-vectors.js';
 import { type LeasedDevice, leaseGpu } from '../support/leased-gpu.js';
@@ -30,7 +31,7 @@ const open = async (
   const { gpu, devices } = await leaseGpu(undefined, said);
   const g1 = await createMsmEngine({ curve: 'bn254', gpu, tuning: onGpu, ...options });
   const bases = await g1.loadBases([{ x: 1n, y: 2n, infinity: false }]);
-  const vectors = await KeyVectors.open('bn254', g1, options, loadInto);
+  const vectors = await KeyVectors.open('bn254', g1, options, loadInto, undefined);
   /** Squares the numbers. @returns where */
   const square = (before: (fr: FieldEngine) => void = () => undefined, signal = new AbortController().signal) =>
     vectors.compute({ bases, lengths: 1 }, signal, async ({ fr, numbers }) => {
@@ -139,15 +140,19 @@ describe('vectors of a key', () => {
   });
 });
 
-describe('a Groth16 proof', () => {
+describe('a proof', () => {
   afterAll(async () => (await ffCurveOf('bn254')).terminate());
 
+  const outOfMemory = (lease: LeasedDevice): void => lease.report('out-of-memory', 'injected');
+  const lost = (lease: LeasedDevice): void => lease.takeAway('at once');
   test.each([
-    ['on the GPU', null, () => undefined],
-    ['when the GPU is out of memory', 'ntt', (lease: LeasedDevice) => lease.report('out-of-memory', 'injected')],
-    ['when it is lost in the sum of the quotient', 'scalars', (lease: LeasedDevice) => lease.takeAway('at once')],
-  ])('has the bytes of snarkjs %s', { tags: 'long' }, async (_, failsAt, fail) => {
-    const { zkey, circuit, prove } = await makeStatement('groth16', 'bn254', 6, 'dense', 'example');
+    ['groth16', 'on the GPU', null, () => undefined],
+    ['groth16', 'when the GPU is out of memory', 'ntt', outOfMemory],
+    ['groth16', 'when it is lost in the sum of the quotient', 'scalars', lost],
+    ['plonk', 'on the GPU', null, () => undefined],
+    ['plonk', 'when the GPU is out of memory', 'prefixProduct', outOfMemory],
+  ] as const)('of %s has the bytes of snarkjs %s', { tags: 'long' }, async (system, _, failsAt, fail) => {
+    const { zkey, circuit, prove } = await makeStatement(system, 'bn254', 6, 'dense', 'example');
     const theirs = await withSameRandomness('bn254', prove);
     const passes: string[] = [];
     const { gpu } = await leaseGpu((lease) => {
@@ -159,12 +164,14 @@ describe('a Groth16 proof', () => {
       };
     }, hardware);
     const opening = vi.spyOn(KeyVectors, 'open');
-    using key = await openProvingKeyWith(zkey.data, { gpu, tuning: onGpu }, sameDraws());
+    const openKey = system === 'groth16' ? openGroth16 : openPlonk;
+    using key = await openKey(zkey.data, { gpu, tuning: onGpu }, sameDraws());
     const opened = opening.mock.results[0] as { readonly value: ReturnType<typeof KeyVectors.open> };
     await (await opened.value).loading;
     const parts: number[] = [];
     expect(await key.prove(circuit.witness, { onProgress: ({ done }) => parts.push(done) })).toEqual(theirs);
-    expect(parts).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    expect(parts).toEqual(system === 'groth16' ? [1, 2, 3, 4, 5, 6, 7] : [1, 2, 3, 4, 5]);
     expect(passes).toContain(failsAt ?? 'scalars');
+    opening.mockRestore();
   });
 });

@@ -61,7 +61,7 @@ export interface Accelerator extends Backend {
   readonly tuning: Knobs;
   /** False after it stopped answering for good. */
   readonly isAvailable: boolean;
-  /** True if the next call has nothing to compile. */
+  /** True after a call or a warm-up: the next call has nothing to compile. */
   readonly isReady: boolean;
   /**
    * Returns true if the vectors of field engines among these are on its device, and it can multiply

@@ -229,6 +229,7 @@ describe('backend: auto', () => {
       throw new WebAssembly.CompileError('refused by a policy');
     });
     const engine = await open({ backend: 'auto' });
+    await engine.warmup(1500);
     expect(await compute(engine, made)).toEqual(made.expected);
     forbidden.mockRestore();
     const { on, predicted } = engine.lastRun as RunRecord;

@@ -236,6 +236,7 @@ export class GpuBackend implements Accelerator, Surveyor {
       call,
       facts,
     );
+    this.#ready = this.#session.runner;
     return { sums, record, ms: spent() - before };
   }
 

@@ -139,11 +139,17 @@ const HOPELESS = 2;
 /** Kernels are compiled for a trial alone only after calls took this time in all, in ms. */
 const COMPILES_AFTER_MS = 2000;
 
+/**
+ * Time that a GPU takes to compile, in ms: 1.1 s on an H200, and seconds in browsers. A call that
+ * the CPU computes in less does not wait for it.
+ */
+const COMPILING_MS = 1000;
+
 /** The backend chosen for a call. */
 export interface Decision {
   /**
    * `trial`: the GPU computes and times a small part, the CPU the rest. `compile`: the CPU
-   * computes, and kernels are compiled for a later trial.
+   * computes, and kernels are compiled for later calls.
    */
   readonly route: BackendName | 'both' | 'trial' | 'compile';
   /** Largest fraction of the scalars that the GPU draws first. */
@@ -170,14 +176,16 @@ const firstOf = ({ gpu }: Models, works: Works): number => {
 
 /**
  * Decides the route of a call. With a known prior the fastest route is taken. With a guessed prior
- * the first calls are divided. With a software adapter the first calls run on the CPU, with trials
- * of the GPU.
+ * the first calls are divided. Both begin on the CPU while kernels are compiled. With a software
+ * adapter the first calls run on the CPU, with trials of the GPU.
  *
- * @param isReady true if the kernels for a trial are compiled
+ * @param isReady true if the kernels are compiled
  */
 export const decide = (models: Models, works: Works, prediction: Prediction, isReady: boolean): Decision => {
   const { gpu, trust, spentMs } = models;
   const fastest = routeOf(prediction);
+  const mayWait = isReady || fastest === 'cpu' || prediction.cpuMs > COMPILING_MS;
+  if (trust !== 'software' && !mayWait) return { route: 'compile', first: 1 };
   if (trust === 'known' || (trust === 'guessed' && fastest === 'cpu')) return { route: fastest, first: 1 };
   if (trust === 'guessed') {
     const first = firstOf(models, works);

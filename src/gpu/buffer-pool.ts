@@ -42,8 +42,8 @@ export class BufferPool {
   }
 
   /**
-   * Returns for each want the smallest free buffer that serves it, where there is one. The same wants
-   * get the same buffers again, so that bind groups made for them can be used again.
+   * Returns for each want the smallest free buffer that serves it, where there is one. The same
+   * wants get the same buffers again, so that bind groups made for them can be used again.
    */
   match(wants: readonly Want[]): ReadonlyMap<string, PooledBuffer> {
     const numberOf = ({ buffer }: PooledBuffer): number => this.#numbers.get(buffer) as number;

@@ -1,6 +1,6 @@
 /**
- * Keccak-256 (Bertoni et al., "The Keccak reference", 2011): rate 136 bytes, padding 0x01. Lanes are
- * pairs of 32-bit words, the low one first: rounds of BigInts take ten times as long.
+ * Keccak-256 (Bertoni et al., "The Keccak reference", 2011): rate 136 bytes, padding 0x01. Lanes
+ * are pairs of 32-bit words, the low one first: rounds of BigInts take ten times as long.
  */
 
 const ROUNDS = 24;

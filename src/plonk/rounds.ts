@@ -32,7 +32,11 @@ export class Rounds {
     ]);
   }
 
-  /** Round 1: values of the wires, and their blinded polynomials. @param inputs begin with the variables */
+  /**
+   * Round 1: values of the wires, and their blinded polynomials.
+   *
+   * @param inputs begin with the variables
+   */
   wires(ops: FieldOperations, inputs: FieldVector, blinding: Wires): { values: Wires; polynomials: Wires } {
     const { wires, domain } = this.#key;
     const values = wires.map((indices) => ops.keep(ops.pad(ops.gather(inputs, indices), domain.n)));

@@ -73,6 +73,8 @@ describe('concurrent calls', () => {
       expect(sums).toEqual(vectors.map(({ sum }) => sum));
     } finally {
       watched.end();
+      // its pooled read-backs are watched, and would serve the next engine of the device
+      engine.destroy();
     }
     return watched.log.join(' ');
   };

@@ -4,33 +4,44 @@ import { montgomeryWords } from '../stages/element.js';
 import type { Emitter, Part } from './emitter.js';
 import { powerTables } from './powers.js';
 
-/** A vector, and the number of its elements. */
+/** A vector: its element i is element i + shift of `at`, or 0 unless that is below `end`. */
 export interface Operand {
   readonly at: Part;
-  readonly length: number;
+  readonly shift: number;
+  readonly end: number;
 }
+
+/** Returns a vector whose elements are the first of a part. */
+export const whole = (at: Part, length: number): Operand => ({ at, shift: 0, end: length });
+
+/** Returns the values by which `combine` reads vectors. */
+const reads = (a: Operand | undefined, b?: Operand, c?: Operand) => ({
+  ...(a && { a_length: a.end, a_shift: a.shift >>> 0 }),
+  ...(b && { b_length: b.end, b_shift: b.shift >>> 0 }),
+  ...(c && { c_length: c.end, c_shift: c.shift >>> 0 }),
+});
 
 /** Emits factor·base^i·a[i] into new scratch. */
 export const scaleByPowers = (
   emit: Emitter,
-  a: Part,
+  a: Operand,
   of: { readonly base: bigint; readonly factor: bigint; readonly length: number; readonly order: FieldOrder },
 ): Part => {
   const { base, factor, length, order } = of;
   const { field } = emit.setup;
   const out = emit.take(length);
   if (base === 1n) {
-    emit.combine(out, { a }, { length, a_length: length, products: 1 }, montgomeryWords(field, factor));
+    emit.combine(out, { a: a.at }, { length, ...reads(a), products: 1 }, montgomeryWords(field, factor));
     return out;
   }
   const { words, low } = powerTables(field, base, factor, length, emit.isOther);
   const reversed = order === 'reversed' ? Math.log2(length) : 0;
-  const values = { length, a_length: length, products: 2, low, reversed_bits: reversed };
-  emit.combine(out, { a, b: emit.upload(words) }, values);
+  const values = { length, ...reads(a), products: 2, low, reversed_bits: reversed };
+  emit.combine(out, { a: a.at, b: emit.upload(words) }, values);
   return out;
 };
 
-/** Emits Σ factor·vector into new scratch. */
+/** Emits Σ factor·vector into new scratch. One vector with the factor 1 takes no dispatch. */
 export const emitCombination = (
   emit: Emitter,
   operands: readonly Operand[],
@@ -38,30 +49,32 @@ export const emitCombination = (
   length: number,
 ): Part => {
   const { field } = emit.setup;
-  let sum: Part | null = null;
-  for (const [k, { at, length: own }] of operands.entries()) {
+  const first = operands.length === 1 || emit.isOther ? -1 : factors.indexOf(1n);
+  let sum: Operand | undefined = operands[first];
+  let made: Part | null = null;
+  for (const [k, operand] of operands.entries()) {
+    if (k === first) continue;
     const factor = factors[k] as bigint;
-    const before: Part | null = sum;
     const out = emit.take(length);
-    const isSign = factor === 1n || factor === field.p - 1n;
-    if (before !== null && isSign) {
-      const subtracts = Number(factor !== 1n);
-      emit.combine(out, { a: before, c: at }, { length, a_length: length, c_length: own, subtracts });
+    if (sum !== undefined && (factor === 1n || factor === field.p - 1n)) {
+      const values = { length, ...reads(sum, undefined, operand), subtracts: Number(factor !== 1n) };
+      emit.combine(out, { a: sum.at, c: operand.at }, values);
     } else {
-      const values = { length, a_length: own, products: 1, c_length: before === null ? 0 : length };
-      emit.combine(out, { a: at, c: before ?? undefined }, values, montgomeryWords(field, factor));
+      const values = { length, ...reads(operand, undefined, sum), products: 1 };
+      emit.combine(out, { a: operand.at, c: sum?.at }, values, montgomeryWords(field, factor));
     }
-    if (before !== null) emit.release(before);
-    sum = out;
+    if (made !== null) emit.release(made);
+    made = out;
+    sum = whole(out, length);
   }
-  return sum as Part;
+  return made as Part;
 };
 
 /** Emits operations that `combine` computes in one dispatch. */
 export const emitElementwise = (
   emit: Emitter,
   kind: 'add' | 'subtract' | 'multiply' | 'multiplyAdd' | 'multiplySubtract',
-  operands: readonly Part[],
+  operands: readonly Operand[],
   length: number,
 ): Part => {
   const out = emit.take(length);
@@ -71,15 +84,12 @@ export const emitElementwise = (
   const subtracts = Number(kind === 'subtract' || kind === 'multiplySubtract');
   const hasProduct = kind !== 'add' && kind !== 'subtract';
   const [b, c] = hasProduct ? [second, third] : [undefined, second];
-  const lengthOf = (part: Part | undefined): number => (part === undefined ? 0 : length);
-  const lengths = { length, a_length: length, b_length: lengthOf(b), c_length: lengthOf(c) };
-  emit.combine(out, { a, b, c }, { ...lengths, products: Number(hasProduct), subtracts });
+  const values = { length, ...reads(a, b, c), products: Number(hasProduct), subtracts };
+  emit.combine(out, { a: a?.at, b: b?.at, c: c?.at }, values);
   return out;
 };
 
-/** Emits elements from another index on. @param shift index in `a` of element 0 */
-export const emitMoved = (emit: Emitter, { at: a, length: own }: Operand, shift: number, length: number): Part => {
-  const out = emit.take(length);
-  emit.combine(out, { a }, { length, a_length: own, a_shift: shift >>> 0 });
-  return out;
+/** Emits the elements of a vector as they are. */
+export const emitCopy = (emit: Emitter, out: Part, a: Operand, length: number): void => {
+  emit.combine(out, { a: a.at }, { length, ...reads(a) });
 };

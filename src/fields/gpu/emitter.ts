@@ -176,9 +176,4 @@ export class Emitter {
     const groups = groupsFor(values.length, THREADS);
     this.dispatch(this.setup.kernels.combine(), config, { a, b, c, out }, groups, products);
   }
-
-  /** Copies elements. */
-  copy(out: Part, a: Part, length: number): void {
-    this.combine(out, { a }, { length, a_length: length });
-  }
 }

@@ -6,7 +6,7 @@ import type { KnownAnswer } from '../../session/operation.js';
 import { groupsFor } from '../../shaders/limits.js';
 import { THREADS } from '../stages/element.js';
 import { packScalarsConfig, SCALAR_WORDS } from '../stages/scalars.js';
-import { emitElementwise } from './elementwise.js';
+import { emitElementwise, whole } from './elementwise.js';
 import type { Emitter, Part } from './emitter.js';
 import type { FieldJob, FieldOutcome, KnownKind } from './field-job.js';
 import { emitInverses } from './inverses.js';
@@ -43,9 +43,9 @@ const knownSquare = ({ own, field }: FieldSetup, a: readonly bigint[]): Known =>
       const twiddles = { at: emit.upload(words), logLength: bits };
       const there = { kind: 'ntt', from: 'natural', to: 'reversed', coset: 1n, factor: 1n } as const;
       const back = { kind: 'intt', from: 'reversed', to: 'natural', coset: 1n, factor: invert(BigInt(n), p) } as const;
-      const values = emitTransform(emit, there, numbers, n, false, twiddles);
+      const values = whole(emitTransform(emit, there, whole(numbers, n), n, false, twiddles), n);
       const squares = emitElementwise(emit, 'multiply', [values, values], n);
-      return emitTransform(emit, back, squares, n, true, twiddles);
+      return emitTransform(emit, back, whole(squares, n), n, true, twiddles);
     },
     expected: range(n).map((k) =>
       range(n).reduce((sum, i) => mod(sum + (a[i] as bigint) * (a[(k - i + n) % n] as bigint), p), 0n),
@@ -101,7 +101,10 @@ const testAll = (setup: FieldSetup, kinds: readonly KnownKind[]): { numbers: big
     return mod((edges[i % edges.length] as bigint) + (i < edges.length ? 0n : BigInt(i)), p);
   });
   const sum: Known = {
-    emit: (emit, x) => emitElementwise(emit, 'multiplySubtract', [x, x, x], LENGTH),
+    emit: (emit, x) => {
+      const all = whole(x, LENGTH);
+      return emitElementwise(emit, 'multiplySubtract', [all, all, all], LENGTH);
+    },
     expected: numbers.map((each) => mod(each * each - each, p)),
   };
   return { numbers, tests: [sum, ...kinds.flatMap((kind) => testsOf(setup, kind, numbers))] };

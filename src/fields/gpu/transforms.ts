@@ -3,7 +3,7 @@ import { invert } from '../../field/modulus.js';
 import { groupsFor } from '../../shaders/limits.js';
 import type { Computation } from '../program/steps.js';
 import { TransformConfig, transformPasses } from '../stages/transform.js';
-import { scaleByPowers } from './elementwise.js';
+import { emitCopy, type Operand, scaleByPowers, whole } from './elementwise.js';
 import type { Emitter, Part } from './emitter.js';
 import { emitReversed } from './gather.js';
 
@@ -40,30 +40,30 @@ const emitPasses = (
 /**
  * Emits a transform, and returns where its result is.
  *
- * @param mayOverwrite true if `a` is scratch that nothing else reads
+ * @param mayOverwrite true if `a` is a whole part of scratch that nothing else reads
  */
 export const emitTransform = (
   emit: Emitter,
   own: Transform,
-  a: Part,
+  a: Operand,
   length: number,
   mayOverwrite: boolean,
   twiddles: Twiddles | null,
 ): Part => {
   const { kind, from, to, coset, factor } = own;
   const logLength = Math.log2(length);
-  let data = a;
+  let data = a.at;
   if (kind === 'ntt' && (coset !== 1n || factor !== 1n)) {
     data = scaleByPowers(emit, a, { base: coset, factor, length, order: from });
   } else if (!mayOverwrite) {
     data = emit.take(length);
-    emit.copy(data, a, length);
+    emitCopy(emit, data, a, length);
   }
   if (twiddles !== null) emitPasses(emit, data, logLength, own, twiddles);
   const order = from === 'natural' ? 'reversed' : 'natural';
   if (kind === 'intt' && (coset !== 1n || factor !== 1n)) {
     const base = coset === 1n ? 1n : invert(coset, emit.setup.field.p);
-    const scaled = scaleByPowers(emit, data, { base, factor, length, order });
+    const scaled = scaleByPowers(emit, whole(data, length), { base, factor, length, order });
     emit.release(data);
     data = scaled;
   }

@@ -30,7 +30,7 @@ export const copyIndices = (name: string, given: ArrayLike<number>, below: numbe
   if (typeof given !== 'object' || given === null || !Number.isInteger(given.length) || given.length < 0) {
     throw badArgument(`${name} must be an array of numbers, got ${show(given)}`);
   }
-  // in a loop without calls: provers gather as many elements as their circuit has wires, for every proof
+  // a loop without calls: each proof gathers as many elements as its circuit has wires
   const own = new Uint32Array(given.length);
   for (let i = 0; i < own.length; i++) {
     const index = given[i] as number;

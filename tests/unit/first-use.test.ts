@@ -81,6 +81,8 @@ class Machine {
   readonly device = deviceOf();
   /** Called before each MSM. */
   before: (run: number) => void = () => undefined;
+  /** Holds MSMs up until it resolves. */
+  gate: Promise<void> = Promise.resolve();
   runs = 0;
   alive = 0;
 
@@ -92,7 +94,7 @@ class Machine {
       loadBases: async () => ({}),
       msm: async (_: unknown, scalars: Uint8Array, { signal }: { signal?: AbortSignal }) => {
         this.before(this.runs++);
-        await undefined;
+        await this.gate;
         assertNotAborted(signal);
         return sumOf(scalars);
       },
@@ -215,6 +217,29 @@ describe('the device is measured', () => {
     await complete(of2);
     expect(of2.state).toBe('measured');
     expect(machine.runs).toBe(2 * runs);
+  });
+
+  test('for one curve at a time', async () => {
+    const machine = new Machine();
+    const subject = machine.subject();
+    const use = await FirstUse.begin(subject);
+    const [of2, third] = [await FirstUse.begin({ ...subject, curve: other }), await FirstUse.begin(subject)];
+    for (const each of [use, of2, third]) sumOnGpu(each);
+    let open = (): void => undefined;
+    machine.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    await vi.advanceTimersByTimeAsync(SECOND);
+    expect([use.state, of2.state]).toEqual(['measuring', 'none']);
+    // an engine that does not measure ends
+    third.destroy();
+    await vi.advanceTimersByTimeAsync(10 * SECOND);
+    expect([use.state, of2.state, machine.runs]).toEqual(['measuring', 'none', 1]);
+    open();
+    await complete(use);
+    await vi.advanceTimersByTimeAsync(SECOND);
+    await complete(of2);
+    expect([use.state, of2.state]).toEqual(['measured', 'measured']);
   });
 
   test('on each device where the adapter has no name', async () => {

@@ -47,10 +47,13 @@ export default defineConfig({
       output: {
         minify: false,
         chunkFileNames: '[name].js',
-        // fields.js and cpu-backend.js share the first, groth16.js and plonk.js the second
+        // index.js has all that it imports; it loads the second, which calibrate.js imports;
+        // fields.js and cpu-backend.js share the third, groth16.js and plonk.js the last
         codeSplitting: {
           includeDependenciesRecursively: false,
           groups: [
+            { name: 'index', test: /\/src\/index\.ts$/, includeDependenciesRecursively: true },
+            { name: 'calibration', test: /\/src\/calibrate\// },
             { name: 'arithmetic', test: /\/src\/wasm\/(?!vectors\/)/, minShareCount: 2 },
             { name: 'proofs', test: /\/src\/proofs\//, minShareCount: 2 },
           ],

@@ -3,7 +3,7 @@
  *
  * @module
  */
-export type { Calibration, CalibrationTrial } from './api/calibration.js';
+export type { Calibration, CalibrationStore, CalibrationTrial } from './api/calibration.js';
 export type {
   LoadBasesOptions,
   LoadScalarsOptions,

@@ -5,7 +5,7 @@
  */
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import type { CalibrationStore } from './calibrate/store.js';
+import type { CalibrationStore } from './api/calibration.js';
 
 /** Reads the texts of a file; none if the file is missing or damaged. */
 const read = async (path: string): Promise<Record<string, string>> => {

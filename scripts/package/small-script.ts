@@ -14,7 +14,8 @@ export const smallScript = (): Plugin => ({
     } = minifySync(fileName, code, {
       module: true,
       sourcemap: true,
-      compress: { target: 'es2022' },
+      // rolldown keeps or drops a declaration as a whole, and programs may use a part of index.js
+      compress: { target: 'es2022', joinVars: fileName !== 'index.js' },
       // programs see the name of this class
       mangle: { toplevel: true, reserved: ['MsmError'] },
       codegen: { removeWhitespace: true, legalComments: 'inline' },

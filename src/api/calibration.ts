@@ -28,6 +28,17 @@ export interface CalibrationTrial {
 }
 
 /**
+ * A store of calibrations: texts by name. Errors of both methods are ignored; the calibration is
+ * then measured again.
+ */
+export interface CalibrationStore {
+  /** Returns the text of a name, or null if there is none. */
+  get(name: string): Promise<string | null>;
+  /** Sets the text of a name. */
+  set(name: string, text: string): Promise<void>;
+}
+
+/**
  * Result of `calibrate` of `webgpu-msm/calibrate`; pass it to
  * `createMsmEngine({ device, calibration })`.
  */

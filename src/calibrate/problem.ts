@@ -1,48 +1,58 @@
 import type { AffinePoint, Coordinate } from '../api/values.js';
 import type { CurveContext } from '../curves/curve.js';
 import { addAffine, infinityOf, type Jacobian, multiply, toAffine } from '../curves/jacobian.js';
-import { encodePoints } from '../engine/arguments.js';
-import { writeNumber } from '../engine/bytes.js';
+import { writePoint } from '../curves/point-source.js';
 import { mod } from '../field/modulus.js';
-import { publicPoint } from '../msm/stages/combine-windows.js';
-import { Random } from './random.js';
+import { writeNumber } from '../field/write-number.js';
+import { areSame, publicPoint } from '../msm/stages/combine-windows.js';
 
 /** An MSM with a known answer: the points are i·G, so the sum is (Σ s_i·i)·G. */
 export interface Problem {
   readonly n: number;
   readonly points: Uint8Array<ArrayBuffer>;
   readonly scalars: Uint8Array<ArrayBuffer>;
-  readonly expected: AffinePoint<Coordinate>;
+  /** Returns true for the right sum. */
+  isSolvedBy(sum: AffinePoint<Coordinate>): boolean;
 }
 
-/** Makes an MSM of n points, of which n/16 are distinct. @param n a power of two, 16 or more */
-export const makeProblem = (curve: CurveContext, n: number): Problem => {
-  // few enough to compute quickly, and enough that equal points rarely meet in a bucket
-  const distinct = n / 16;
-  const multiples: AffinePoint<Coordinate>[] = [];
+/** Returns the first multiples of the generator, over and over, as bytes of n points. */
+const multiplesOf = (curve: CurveContext, distinct: number, n: number): Uint8Array<ArrayBuffer> => {
+  const bytes = new Uint8Array(n * curve.pointBytes);
+  const words = new Uint32Array(bytes.buffer);
   let sum: Jacobian = infinityOf(curve);
   for (let i = 0; i < distinct; i++) {
     sum = addAffine(curve, sum, curve.generator);
-    multiples.push(publicPoint(curve, toAffine(curve, sum)));
+    writePoint(curve, words, i, toAffine(curve, sum));
   }
-  const random = new Random(0x243f6a88); // the first fractional bits of π
-  const scalars = Array.from({ length: n }, () => {
-    let scalar = 0n;
-    for (let bits = 0; bits < curve.scalarBits; bits += 32) scalar = (scalar << 32n) | BigInt(random.u32());
-    return mod(scalar, curve.order);
-  });
-  const logarithm = mod(
-    scalars.reduce((total, scalar, i) => total + scalar * BigInt((i % distinct) + 1), 0n),
-    curve.order,
-  );
+  const period = distinct * curve.pointBytes;
+  for (let at = period; at < bytes.length; at += period) bytes.copyWithin(at, 0, period);
+  return bytes;
+};
+
+/**
+ * Makes an MSM of n points, of which n/16 are distinct.
+ *
+ * @param n a power of two, 16 or more
+ * @param random returns random words of 32 bits
+ */
+export const makeProblem = (curve: CurveContext, n: number, random: () => number): Problem => {
+  // few enough to compute quickly, and enough that equal points rarely meet in a bucket
+  const distinct = n / 16;
   const each = curve.scalarBytes / 8;
   const words = new BigUint64Array(n * each);
-  for (const [i, scalar] of scalars.entries()) writeNumber(words, i * each, each, scalar);
-  const points = scalars.map((_, i) => multiples[i % distinct] as AffinePoint<Coordinate>);
+  let logarithm = 0n;
+  for (let i = 0; i < n; i++) {
+    let scalar = 0n;
+    for (let bits = 0; bits < curve.scalarBits; bits += 32) scalar = (scalar << 32n) | BigInt(random());
+    scalar = mod(scalar, curve.order);
+    writeNumber(words, i * each, each, scalar);
+    logarithm += scalar * BigInt((i % distinct) + 1);
+  }
+  const sum = toAffine(curve, multiply(curve, mod(logarithm, curve.order), curve.generator));
   return {
     n,
-    points: encodePoints(curve, points),
+    points: multiplesOf(curve, distinct, n),
     scalars: new Uint8Array(words.buffer),
-    expected: publicPoint(curve, toAffine(curve, multiply(curve, logarithm, curve.generator))),
+    isSolvedBy: (given) => areSame(curve, given, publicPoint(curve, sum)),
   };
 };

@@ -1,9 +1,15 @@
 /** The search for the fastest setting. It knows no device, only settings that can be timed. */
 import type { CalibrationTrial } from '../api/calibration.js';
 import type { Tuning } from '../api/tuning.js';
-import { fieldProducts } from '../field/modulus.js';
 import { leastPairs, median, ratioOfMedians } from './statistics.js';
 import type { Trial } from './trial.js';
+
+const fieldProducts = Object.keys({
+  signed: true,
+  unsigned: true,
+  dot4: true,
+  fma: true,
+} satisfies Record<Tuning['fieldProduct'], true>) as Tuning['fieldProduct'][];
 
 /**
  * The rounds of a search: one knob a round, on top of the best setting so far. The field product

@@ -1,13 +1,4 @@
-/**
- * A store of calibrations: texts by name. Errors of both methods are ignored; the calibration is
- * then measured again.
- */
-export interface CalibrationStore {
-  /** Returns the text of a name, or null if there is none. */
-  get(name: string): Promise<string | null>;
-  /** Sets the text of a name. */
-  set(name: string, text: string): Promise<void>;
-}
+import type { CalibrationStore } from '../api/calibration.js';
 
 const DATABASE = 'webgpu-msm';
 const TABLE = 'calibrations';

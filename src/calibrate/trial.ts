@@ -1,10 +1,7 @@
 import type { Tuning } from '../api/tuning.js';
-import type { Curve, CurveContext } from '../curves/curve.js';
-import { MsmError } from '../errors.js';
-// from the entry, so that the build leaves the engine in index.js
-import { createMsmEngine } from '../index.js';
-import { areSame } from '../msm/stages/combine-windows.js';
+import type { MsmError, MsmErrorCode } from '../errors.js';
 import type { Problem } from './problem.js';
+import type { Subject } from './subject.js';
 
 /** A setting that works on a device. Holds an engine. */
 export interface Trial {
@@ -20,30 +17,41 @@ export interface Trial {
   destroy(): void;
 }
 
+/** Where settings are tried. */
+export interface Bench extends Pick<Subject, 'open'> {
+  /** Ends the MSM under way. */
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Errors that end a calibration; others exclude a setting, which may exceed the device. */
+const fatal: readonly MsmErrorCode[] = ['aborted', 'destroyed', 'device-lost'];
+
+/** Returns true for an error of the library that excludes a setting. */
+const isOfSetting = (error: unknown): boolean => {
+  const { name, code } = Object(error) as Partial<MsmError>;
+  return name === 'MsmError' && !fatal.includes(code as MsmErrorCode);
+};
+
 /**
  * Creates an engine with a setting, and compiles; null if the setting does not work on the device.
+ *
+ * @throws MsmError `aborted`, `destroyed`, `device-lost`
  */
 export const prepare = async (
-  device: GPUDevice,
-  curve: CurveContext,
+  { open, signal }: Bench,
   tuning: Partial<Tuning>,
-  { points, scalars, expected }: Problem,
+  { points, scalars, isSolvedBy }: Problem,
 ): Promise<Trial | null> => {
-  // points are bytes here, so the type of coordinates does not matter
-  const constants = curve.constants as Curve;
-  const engine = await createMsmEngine({
-    curve: constants,
-    device,
-    tuning: { ...tuning, cpuBelow: 0 },
-    selfTest: false,
-  });
+  const engine = await open(tuning);
   const destroy = (): void => engine.destroy();
+  // calls of other engines on the device go first
+  const turn = { priority: 'background', ...(signal && { signal }) } as const;
   try {
-    const bases = await engine.loadBases(points);
+    const bases = await engine.loadBases(points, turn);
     const time = async (): Promise<number | null> => {
-      const result = await engine.msm(bases, scalars);
+      const result = await engine.msm(bases, scalars, turn);
       const run = engine.lastRun;
-      if (run === null || !areSame(curve, result, expected)) return null;
+      if (run === null || !isSolvedBy(result)) return null;
       const busy = (run.timeline ?? []).reduce((sum, { ms }) => sum + ms, 0);
       // the coarse clock of a browser may measure 0
       return busy > 0 ? busy : Math.max(run.wallMs, Number.MIN_VALUE);
@@ -53,8 +61,7 @@ export const prepare = async (
     const resolved = engine.lastRun?.tuning;
     if (right && resolved) return { tuning, resolved, time, destroy };
   } catch (error) {
-    // a setting may exceed the device, but a lost device ends the calibration
-    if (!(error instanceof MsmError) || error.code === 'device-lost' || error.code === 'destroyed') {
+    if (!isOfSetting(error)) {
       destroy();
       throw error;
     }

@@ -3,9 +3,10 @@ import type { AffinePoint, BytesLike, Coordinate, PointEncoding, ScalarEncoding 
 import { type CurveContext, numbersOf } from '../curves/curve.js';
 import { hasPrimeOrder } from '../curves/prime-order.js';
 import { badArgument, kindOf, show } from '../errors.js';
+import { writeNumber } from '../field/write-number.js';
 import { ownOptions } from '../own-options.js';
 import { AGEING_MS } from '../scheduling/edf.js';
-import { copyBytes, givenBytes, roomFor, writeNumber } from './bytes.js';
+import { copyBytes, givenBytes, roomFor } from './bytes.js';
 import type { SpareBytes } from './spare-bytes.js';
 
 /** Copies an array by index, with holes. An array of a caller's class may have another iterator. */

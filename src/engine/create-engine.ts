@@ -1,6 +1,7 @@
 import type { MsmEngine } from '../api/engine.js';
+import type { Tuning } from '../api/tuning.js';
 import type { Coordinate, Fp2 } from '../api/values.js';
-import type { CurveContext } from '../curves/curve.js';
+import type { Curve, CurveContext } from '../curves/curve.js';
 import type { Group, NamedCurve } from '../curves/names.js';
 import { openCurve } from '../curves/open-curve.js';
 import { badArgument, MsmError, notLoaded, show } from '../errors.js';
@@ -14,7 +15,9 @@ import { ownOptions } from '../own-options.js';
 import { DeviceSource, sourcesOfEngines } from '../session/device-source.js';
 import { Session } from '../session/session.js';
 import { mostWorkers } from '../threads/most-workers.js';
+import { subjectOf } from './calibration-subject.js';
 import { Engine } from './engine.js';
+import { type FirstUse, type FirstUseOptions, openFirstUse } from './first-use.js';
 import type { MsmEngineOptions } from './options.js';
 import { type ReadOptions, readOptions } from './read-options.js';
 
@@ -69,6 +72,7 @@ const cpuOnly = async (curve: CurveContext, settings: ReadOptions): Promise<Engi
   return new Engine({
     curve,
     queue: settings.queueOf(WIDTH),
+    firstUse: null,
     backend: cpu,
     dispatcher: onlyBackend(cpu, settings.sharing),
     backends: () => ['cpu'],
@@ -80,7 +84,13 @@ const cpuOnly = async (curve: CurveContext, settings: ReadOptions): Promise<Engi
 };
 
 /** Composes an engine on a device, and with the CPU where the options let it compute. */
-const withGpu = (curve: CurveContext, open: OpenDevice, source: DeviceSource, settings: ReadOptions): Engine => {
+const withGpu = (
+  curve: CurveContext,
+  open: OpenDevice,
+  source: DeviceSource,
+  settings: ReadOptions,
+  firstUse: FirstUse | null,
+): Engine => {
   const { backend, tuning, retainBases, verify, sharing, workers } = settings;
   const mayUseCpu = backend === 'both' || (backend === 'auto' && tuning.cpuBelow !== 0);
   const session = new Session(open, {
@@ -113,7 +123,8 @@ const withGpu = (curve: CurveContext, open: OpenDevice, source: DeviceSource, se
   });
   const engine: Engine = new Engine({
     curve,
-    queue: settings.queueOf(WIDTH),
+    queue: settings.queueOf(WIDTH, firstUse),
+    firstUse,
     backend: gpu,
     dispatcher: router,
     backends: () => {
@@ -157,6 +168,16 @@ const joinDevice = async (source: DeviceSource, needsGpu: boolean): Promise<Open
   }
 };
 
+/** Begins the calibration of an engine, which other engines on its device measure. */
+const beginFirstUse = (curve: CurveContext, open: OpenDevice, { store }: FirstUseOptions): Promise<FirstUse | null> => {
+  // these engines neither destroy the device nor replace it
+  const source = (): DeviceSource => new DeviceSource(async () => ({ ...open, owned: false }));
+  const constants = curve.constants as Curve;
+  const another = (tuning: Partial<Tuning>): Promise<MsmEngine<Coordinate>> =>
+    composeEngine({ curve: constants, selfTest: false, tuning: { ...tuning, cpuBelow: 0 } }, undefined, source());
+  return openFirstUse({ ...subjectOf(curve, open, another), store });
+};
+
 /**
  * Makes an engine that computes multi-scalar multiplications in one group of a curve: on one GPU
  * device, or without WebGPU on the CPU.
@@ -186,11 +207,13 @@ export async function createMsmEngine(
 /**
  * Makes the engine of `createMsmEngine`; `instrument`, if given, observes its stages.
  *
+ * @param given the source of its device; by default that of the options
  * @throws MsmError as `createMsmEngine`
  */
 export const composeEngine = async (
   options: MsmEngineOptions | MsmEngineOptions<Fp2>,
   instrument?: Instrument,
+  given?: DeviceSource,
 ): Promise<MsmEngine<Coordinate>> => {
   if (typeof options !== 'object' || options === null) throw badArgument('options must be an object with a `curve`');
   const own = copyOptions(options as MsmEngineOptions<Coordinate>);
@@ -204,11 +227,14 @@ export const composeEngine = async (
   // the closure keeps `gpu` reachable while a call is pending: Dawn in Node crashes if it is
   // collected meanwhile
   const another = (): DeviceSource => new DeviceSource((again) => openDevice({ device, gpu, powerPreference }, again));
-  const source = (deviceOf && sourcesOfEngines.get(deviceOf)) ?? another();
+  const source = given ?? (deviceOf && sourcesOfEngines.get(deviceOf)) ?? another();
   const open = await joinDevice(source, settings.backend === 'gpu');
   if (open === null) return cpuOnly(curve, settings);
   try {
-    const engine = withGpu(curve, open, source, settings);
+    const firstUse = settings.firstUse && (await beginFirstUse(curve, open, settings.firstUse));
+    const calibration = firstUse?.calibration;
+    const tuned = calibration ? readOptions({ ...own, calibration }, instrument) : settings;
+    const engine = withGpu(curve, open, source, tuned, firstUse);
     sourcesOfEngines.set(engine, source);
     return engine;
   } catch (error) {

@@ -83,7 +83,8 @@ export class Engine implements MsmEngine<Coordinate> {
   }
 
   get stats(): EngineStats {
-    return { ...this.#queue.stats, ...this.#counts, frees: this.#backend.frees };
+    const calibration = this.#parts.firstUse?.state ?? 'none';
+    return { ...this.#queue.stats, ...this.#counts, frees: this.#backend.frees, calibration };
   }
 
   async warmup(n: number): Promise<void> {
@@ -110,6 +111,7 @@ export class Engine implements MsmEngine<Coordinate> {
   destroy(): void {
     if (this.#isDestroyed) return;
     this.#isDestroyed = true;
+    this.#parts.firstUse?.destroy();
     this.#parts.destroyCpu();
     this.#backend.destroy();
     this.#queue.end(new MsmError('destroyed', 'the engine was destroyed; create a new one'));

@@ -11,6 +11,7 @@ import { given, type Knobs } from '../msm/plan/tuning.js';
 import type { Instrument } from '../msm/stages/instrument.js';
 import { ownOptions } from '../own-options.js';
 import { threadsHere } from '../threads/platform.js';
+import type { FirstUseOptions } from './first-use.js';
 import type { MsmEngineOptions, OtherOptions } from './options.js';
 
 /** `Sharing` with its defaults. */
@@ -68,6 +69,19 @@ export const readKnobs = (options: OtherOptions, instrument: Instrument | undefi
     ...(backend === 'gpu' && set.cpuBelow === undefined && { cpuBelow: 0 }),
     instrument,
   });
+};
+
+/** Reads `calibrate` and `calibrationStore`; null if nothing is to be measured. */
+export const readFirstUse = (options: OtherOptions): FirstUseOptions | null => {
+  const { calibrate, calibration, calibrationStore: store } = options;
+  if (calibrate !== undefined && calibrate !== 'first-use') {
+    throw badArgument(`calibrate must be 'first-use', got ${show(calibrate)}`);
+  }
+  const isStore = typeof store?.get === 'function' && typeof store.set === 'function';
+  if (store !== undefined && store !== null && !isStore) {
+    throw badArgument(`calibrationStore must be { get, set } or null, got ${show(store)}`);
+  }
+  return calibrate === undefined || calibration !== undefined ? null : { store };
 };
 
 /** Options that say how calls are computed. */

@@ -1,4 +1,4 @@
-import type { Calibration } from '../api/calibration.js';
+import type { Calibration, CalibrationStore } from '../api/calibration.js';
 import type { MsmEngine } from '../api/engine.js';
 import type { ComputeWorker, EngineEvent, QueueLimits, Sharing } from '../api/sharing.js';
 import type { Tuning } from '../api/tuning.js';
@@ -95,6 +95,25 @@ export interface MsmEngineOptions<Of extends Coordinate = bigint> {
    * adapter: better defaults.
    */
   readonly calibration?: Calibration;
+  /**
+   * `first-use`: finds better defaults by itself. The engine uses the calibration that is
+   * remembered for its adapter and curve. If there is none, the first engine of the adapter and
+   * curve measures one as `calibrate` does, once it has computed a sum on the GPU and no call came
+   * for a second. A call ends the measurement, which begins again later. Engines that are created
+   * afterwards use the result; no engine changes its knobs. `EngineStats.calibration` has the
+   * state. It has no effect on software adapters, whose defaults were measured, and if
+   * `calibration` is given.
+   *
+   * @defaultValue nothing is measured
+   */
+  readonly calibrate?: 'first-use';
+  /**
+   * The store of `calibrate: 'first-use'`, as of `CalibrateOptions.store`; null: only this page, or
+   * this program, remembers. In Node pass `fileStore(path)` of `webgpu-msm/node`.
+   *
+   * @defaultValue IndexedDB in browsers; in Node none
+   */
+  readonly calibrationStore?: CalibrationStore | null;
   /**
    * Knobs to set by hand; see `Tuning`. They have precedence over those of the calibration.
    *

@@ -1,4 +1,5 @@
 /** Reading of an engine's options. */
+import type { EngineEvent } from '../api/sharing.js';
 import { describeAdapter } from '../gpu/device.js';
 import { Runner } from '../gpu/runner.js';
 import type { WorkerOptions } from '../msm/cpu/threads.js';
@@ -8,11 +9,13 @@ import type { Instrument } from '../msm/stages/instrument.js';
 import { ownOptions } from '../own-options.js';
 import { CallQueue } from '../scheduling/call-queue.js';
 import { readVerify } from './arguments.js';
+import type { FirstUse, FirstUseOptions } from './first-use.js';
 import {
   assertFunctions,
   type Computing,
   readBudgets,
   readComputing,
+  readFirstUse,
   readKnobs,
   readQueueLimits,
   readSharing,
@@ -32,8 +35,10 @@ export interface ReadOptions extends Computing {
    */
   runnerFor(device: GPUDevice, afterLoss: string): Runner;
   readonly sharing: SharingSettings;
+  /** null if nothing is to be measured. */
+  readonly firstUse: FirstUseOptions | null;
   /** Makes the queue of an engine. @param width number of active calls */
-  queueOf(width: number): CallQueue;
+  queueOf(width: number, firstUse?: FirstUse | null): CallQueue;
 }
 
 /** Reads the options of an engine. @throws MsmError `bad-argument` that names the option */
@@ -48,14 +53,20 @@ export const readOptions = (options: OtherOptions, instrument?: Instrument): Rea
   assertFunctions(own);
   const sharing = readSharing(givenSharing);
   return {
-    queueOf: (width) => new CallQueue(limits, onEvent, sharing.overlap ? width : 1),
+    queueOf: (width, firstUse = null) => {
+      const follow = (event: EngineEvent): unknown => {
+        firstUse?.note(event);
+        return onEvent?.(event);
+      };
+      return new CallQueue(limits, firstUse === null ? onEvent : follow, sharing.overlap ? width : 1);
+    },
     runnerFor: (device, afterLoss) =>
       new Runner(device, memoryBudget ?? defaultBudget(describeAdapter(device.adapterInfo)), {
         ...{ afterLoss, deviceBudget },
         keeps: sharing.keep,
       }),
     ...computing,
-    ...{ tuning, sharing, workers },
+    ...{ tuning, sharing, workers, firstUse: readFirstUse(own) },
     verify: readVerify('verify', verify),
   };
 };

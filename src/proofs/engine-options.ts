@@ -13,6 +13,8 @@ export const ofEngines = [
   'createWorker',
   'memoryBudget',
   'tuning',
+  'calibrate',
+  'calibrationStore',
   'verify',
   'onWarning',
 ] as const satisfies readonly (keyof MsmEngineOptions)[];

@@ -14,6 +14,8 @@ const ofEngines = [
   'createWorker',
   'memoryBudget',
   'tuning',
+  'calibrate',
+  'calibrationStore',
   'verify',
 ] as const satisfies readonly (keyof MsmEngineOptions)[];
 

@@ -83,7 +83,7 @@ export class CallQueue {
     this.#width = width;
   }
 
-  get stats(): Omit<EngineStats, 'gpuMs' | 'retries' | 'frees'> {
+  get stats(): Omit<EngineStats, 'gpuMs' | 'retries' | 'frees' | 'calibration'> {
     return {
       waiting: this.#waiting.calls.length,
       waitingBytes: this.#waiting.bytes,

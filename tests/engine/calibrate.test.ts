@@ -7,12 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
-import type { Calibration } from '../../src/api/calibration.js';
-import { calibrate } from '../../src/calibrate/calibrate.js';
+import type { Calibration, CalibrationStore } from '../../src/api/calibration.js';
+import type { AdapterDescription } from '../../src/api/device.js';
 import { recall, remember, rememberedName } from '../../src/calibrate/memory.js';
-import { type CalibrationStore, indexedDbStore } from '../../src/calibrate/store.js';
+import { indexedDbStore } from '../../src/calibrate/store.js';
+import { calibrate } from '../../src/calibrate.js';
 import { createMsmEngine } from '../../src/engine/create-engine.js';
 import { MsmError } from '../../src/errors.js';
+import { checkTuning } from '../../src/msm/plan/check-tuning.js';
 import { fileStore } from '../../src/node.js';
 import { version } from '../../src/version.js';
 import { getDevice } from '../support/gpu.js';
@@ -51,6 +53,13 @@ const like = ({ limits, features }: GPUDevice) => ({
   } as GPUSupportedLimits,
   features: new Set([...features].reverse()) as GPUSupportedFeatures,
 });
+
+/** Returns the key of a result in a store. */
+const nameOf = (
+  adapter: AdapterDescription,
+  device: Pick<GPUDevice, 'limits' | 'features'>,
+  curve: string,
+): string | null => rememberedName({ version, adapter, device, curve });
 
 test('the version is that of the package', () => {
   expect(version).toBe(packageJson.version);
@@ -96,25 +105,25 @@ describe('calibrate on this adapter', { tags: 'long' }, () => {
   test('other limits, features, curves or adapters have other entries', () => {
     const { adapter } = found;
     const names = [
-      rememberedName(adapter, device, 'bn254'),
-      rememberedName(adapter, device, 'another'),
-      rememberedName({ ...adapter, device: `${adapter.device}, the next` }, device, 'bn254'),
-      rememberedName(adapter, { ...like(device), features: new Set([...device.features, 'shader-f16']) }, 'bn254'),
+      nameOf(adapter, device, 'bn254'),
+      nameOf(adapter, device, 'another'),
+      nameOf({ ...adapter, device: `${adapter.device}, the next` }, device, 'bn254'),
+      nameOf(adapter, { ...like(device), features: new Set([...device.features, 'shader-f16']) }, 'bn254'),
       ...(['maxBufferSize', 'maxComputeWorkgroupStorageSize'] as const).map((limit) =>
-        rememberedName(adapter, { ...like(device), limits: { ...like(device).limits, [limit]: 12_345 } }, 'bn254'),
+        nameOf(adapter, { ...like(device), limits: { ...like(device).limits, [limit]: 12_345 } }, 'bn254'),
       ),
     ];
     expect(new Set(names).size).toBe(names.length);
     expect([...store.texts.keys()]).toEqual([names[0]]);
-    expect(rememberedName(adapter, like(device), 'bn254')).toBe(names[0]);
+    expect(nameOf(adapter, like(device), 'bn254')).toBe(names[0]);
   });
 
   test('an adapter without a name is neither stored nor found', async () => {
     const nameless = { vendor: '', architecture: '', device: '', description: '' };
-    expect(rememberedName({ ...nameless, software: false }, device, 'bn254')).toBe(null);
-    expect(rememberedName({ ...nameless, vendor: 'a vendor', software: false }, device, 'bn254')).not.toBe(null);
+    expect(nameOf({ ...nameless, software: false }, device, 'bn254')).toBe(null);
+    expect(nameOf({ ...nameless, vendor: 'a vendor', software: false }, device, 'bn254')).not.toBe(null);
     const untouched = { get: () => expect.fail('asked'), set: () => expect.fail('told') };
-    expect(await recall(untouched, null)).toBe(null);
+    expect(await recall(untouched, null, { checkTuning })).toBe(null);
     await remember(untouched, null, found);
   });
 
@@ -176,9 +185,13 @@ describe('calibrate on a faulty device', () => {
     expect(store.texts.size).toBe(0);
     // not even where an earlier version did remember
     const calibration: Calibration = { ...blank, trials };
-    expect(await recall({ ...store, get: async () => JSON.stringify(calibration) }, 'name')).toBe(null);
+    expect(await recall({ ...store, get: async () => JSON.stringify(calibration) }, 'name', { checkTuning })).toBe(
+      null,
+    );
     const found = { ...calibration, trials: [...trials, { tuning: {}, ms: 1 }] };
-    expect(await recall({ ...store, get: async () => JSON.stringify(found) }, 'name')).toMatchObject({ tuning: {} });
+    expect(await recall({ ...store, get: async () => JSON.stringify(found) }, 'name', { checkTuning })).toMatchObject({
+      tuning: {},
+    });
   });
 
   test('sizes of the search compile once', { tags: 'long' }, async () => {

@@ -3,7 +3,7 @@
  * leave the engine usable.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { calibrate } from '../../src/calibrate/calibrate.js';
+import { calibrate } from '../../src/calibrate.js';
 import {
   type Bases,
   createMsmEngine,
@@ -119,7 +119,14 @@ describe.each(thrown)('%s', (_, mine) => {
 
   test('thrown in getters and pages reaches the caller', async () => {
     const options = { curve: smallCurve, device, tuning };
-    for (const name of [...Object.keys(options), 'memoryBudget', 'calibration', 'retainBases']) {
+    for (const name of [
+      ...Object.keys(options),
+      'memoryBudget',
+      'calibration',
+      'calibrate',
+      'calibrationStore',
+      'retainBases',
+    ]) {
       await expectMine(() => createMsmEngine(trap(options, name)), `options.${name}`);
     }
     for (const name of Object.keys(smallCurve)) {

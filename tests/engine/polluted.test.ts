@@ -28,7 +28,8 @@ afterEach(() => {
 
 const ofEngines = [
   ...['group', 'device', 'backend', 'maxWorkers', 'createWorker', 'deviceOf', 'gpu', 'powerPreference', 'memoryBudget'],
-  ...['deviceBudget', 'sharing', 'calibration', 'tuning', 'retainBases', 'retries', 'verify', 'maxQueued'],
+  ...['deviceBudget', 'sharing', 'calibration', 'calibrate', 'calibrationStore', 'tuning', 'retainBases', 'retries'],
+  ...['verify', 'maxQueued'],
   ...['onEvent', 'selfTest'],
 ];
 const inside = ['overlap', 'merge', 'keep', 'sidePool', 'throttle', 'yieldWhile', 'calls', 'bytes'];

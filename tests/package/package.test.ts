@@ -89,6 +89,8 @@ describe('the files of the package', () => {
       'calibrate.d.ts',
       'calibrate.js',
       'calibrate.js.map',
+      'calibration.js',
+      'calibration.js.map',
       'cpu-backend.js',
       'cpu-backend.js.map',
       'encodings.js',
@@ -143,6 +145,7 @@ describe('the files of the package', () => {
     for (const name of [
       'cpu-backend.js',
       'calibrate.js',
+      'calibration.js',
       'arithmetic.js',
       'encodings.js',
       'fields.js',
@@ -186,12 +189,15 @@ describe('the files of the package', () => {
   });
 
   test('keep calibrate and the main module apart', () => {
-    const [index, calibrate] = ['index.js', 'calibrate.js'].map((name) => readFileSync(join(dist, name), 'utf8'));
+    const [index, ...both] = ['index.js', 'calibrate.js', 'calibration.js'].map((name) =>
+      readFileSync(join(dist, name), 'utf8'),
+    );
+    const calibrate = both.join('');
     for (const own of ['indexedDB', 'B is faster', 'times must be positive and finite']) {
       expect(calibrate).toContain(own);
       expect(index).not.toContain(own);
     }
-    for (const shared of ['fn field_pack(', 'extends Error', 'unsupported-device', 'new WeakMap']) {
+    for (const shared of ['fn field_pack(', 'extends Error', 'unsupported-device', 'createShaderModule']) {
       expect(index).toContain(shared);
       expect(calibrate).not.toContain(shared);
     }
@@ -288,6 +294,13 @@ describe('the size of the package', () => {
     const code = (await bundlers[name]?.(entry)) as string;
     expect(code).toContain(manifest.version);
     expect(code.length).toBeLessThan(MOST_BYTES_OF_VERSION);
+  });
+
+  test.each(Object.keys(bundlers))('has no shader in a program of %s that reads files', async (name) => {
+    const entry = write('read.js', "import { openZkey } from 'webgpu-msm/formats';\nconsole.log(openZkey);\n");
+    const code = (await bundlers[name]?.(entry)) as string;
+    expect(code).toContain('are left: is it cut off?');
+    expect(code).not.toContain('@compute');
   });
 });
 

@@ -44,7 +44,7 @@ const sections: readonly Section[] = [
   {
     title: 'calibrate',
     text: 'Module `webgpu-msm/calibrate`.',
-    of: [['src/calibrate/calibrate.ts', 'CalibrateOptions']],
+    of: [['src/calibrate.ts', 'CalibrateOptions']],
   },
 ];
 

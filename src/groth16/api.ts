@@ -66,7 +66,8 @@ export interface ProvingKey extends CircuitKey {
    * @param publicSignals values of the public variables without the constant 1, in decimal
    * @returns false for a proof that does not verify, also for one with another number of public
    *   values, points outside of the group or numbers that are not below their prime
-   * @throws MsmError `bad-argument` if it is no proof of this proof system; `aborted`, `destroyed`
+   * @throws MsmError `bad-argument` if it is no proof of this proof system; `aborted`, `destroyed`;
+   *   `not-in-subgroup` for points of a damaged key
    * @example
    * ```ts
    * import { openAsBlob } from 'node:fs';

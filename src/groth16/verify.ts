@@ -5,6 +5,7 @@
 import type { AffinePoint, Fp2 } from '../api/values.js';
 import { handOver } from '../engine/bytes.js';
 import { ONE } from '../proofs/combine.js';
+import { inSection } from '../proofs/in-section.js';
 import { bytesOf, SCALAR_BYTES } from '../proofs/scalars.js';
 import { assertProtocol, readDecimal, readPair, readProjective, readPublicSignals } from '../proofs/snarkjs-json.js';
 import { areInGroup, isProductOne } from '../proofs/verification.js';
@@ -33,11 +34,27 @@ const sumOfInputs = async (
   return few1.msm(ic, handOver(factors), signal && { signal });
 };
 
+/** Keys whose points were in their groups in an earlier verification. */
+const checkedKeys = new WeakSet<LoadedKey>();
+
+/** Checks the points that a key is verified with. @throws MsmError `not-in-subgroup` */
+const assertKeyPoints = async (key: LoadedKey): Promise<void> => {
+  if (checkedKeys.has(key)) return;
+  const { alpha1, beta2, gamma2, delta2 } = key.points;
+  const { few1, few2 } = key.engines;
+  await inSection('2 (header)', async () => {
+    (await few1.loadBases([alpha1], { checkSubgroup: true })).destroy();
+    (await few2.loadBases([beta2, gamma2, delta2], { checkSubgroup: true })).destroy();
+  });
+  checkedKeys.add(key);
+};
+
 /**
  * Returns whether a proof verifies. One of another curve, or with a number that is not below its
  * prime, does not.
  *
- * @throws MsmError `bad-argument` if it is no proof; `aborted`, `destroyed`
+ * @throws MsmError `bad-argument` if it is no proof; `aborted`, `destroyed`; `not-in-subgroup` for
+ *   points of a damaged key
  */
 export const verify = async (
   key: LoadedKey,
@@ -50,6 +67,7 @@ export const verify = async (
   const { a, b, c } = readProof(proof);
   const signals = readPublicSignals(publicSignals);
   if (signals.length !== key.publicSignals || signals.some((each) => each >= key.order)) return false;
+  await assertKeyPoints(key);
   if (!(await areInGroup(few1, [a, c])) || !(await areInGroup(few2, [b]))) return false;
   const inputs = await sumOfInputs(key, signals, signal);
   const { alpha1, beta2, gamma2, delta2 } = points;

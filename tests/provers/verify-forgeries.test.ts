@@ -122,6 +122,19 @@ const copied = (file: Uint8Array, from: number, to: number, bytes: number): Uint
   return damaged;
 };
 
+/** Returns a point of BN254's twist whose order r does not divide. */
+const outsideOfG2 = () => {
+  const { fields, G2 } = bn254;
+  for (let i = 1n; ; i++) {
+    const x = fields.Fp2.fromBigTuple([i, 1n]);
+    try {
+      return { x, y: fields.Fp2.sqrt(fields.Fp2.add(fields.Fp2.mul(fields.Fp2.sqr(x), x), G2.Point.CURVE().b)) };
+    } catch {
+      // no square: the next x
+    }
+  }
+};
+
 describe('a key that is damaged so that it loads and proves', () => {
   const notVerified = {
     ...{
@@ -159,6 +172,22 @@ describe('a key that is damaged so that it loads and proves', () => {
         ...{ code: 'not-on-curve', message: expect.stringContaining('zkey: section 2 (header): ') },
       });
     }
+  });
+
+  test('of Groth16 with a point outside of its group verifies nothing', async () => {
+    const { zkey, circuit } = await makeStatement('groth16', 'bn254', 5, 'dense');
+    const gamma = sectionAt(zkey.data, 2) + 72 + 12 + 2 * 64 + 128;
+    const damaged = zkey.data.slice();
+    const { x, y } = outsideOfG2();
+    for (const [i, part] of [x.c0, x.c1, y.c0, y.c1].entries()) {
+      let number = (part * 2n ** 256n) % bn254.fields.Fp.ORDER;
+      for (let k = 0; k < 32; k++, number >>= 8n) damaged[gamma + 32 * i + k] = Number(number & 255n);
+    }
+    using key = await openGroth16(damaged, { backend: 'cpu' });
+    const { proof, publicSignals } = await key.prove(circuit.witness);
+    await expect(key.verify(proof, publicSignals)).rejects.toMatchObject({
+      ...{ code: 'not-in-subgroup', message: expect.stringContaining('zkey: section 2 (header): ') },
+    });
   });
 
   test('of Groth16 in the points of the verifier is refused', async () => {

@@ -67,8 +67,8 @@ export interface ProvingKey extends CircuitKey {
    * @param witness a `.wtns` file, or the values of all variables, 32 little-endian bytes each.
    *   Bytes are copied before the call returns.
    * @throws MsmError `bad-argument` (another number of values, another prime, a value ≥ r, a
-   *   witness that does not satisfy the circuit; with `verifyProof` a proof that does not verify),
-   *   `aborted`, `destroyed`, `out-of-memory`,
+   *   witness that does not satisfy the circuit, with the first constraint that it fails; with
+   *   `verifyProof` a proof that does not verify), `aborted`, `destroyed`, `out-of-memory`,
    *   `device-lost`, `internal`. No message has a value of the witness.
    * @example
    * ```ts

@@ -1,7 +1,7 @@
 /** Computes a proof, round by round. */
 import type { FieldOperations } from '../api/field-operations.js';
 import type { FieldVector } from '../api/field-vectors.js';
-import { assertNotAborted, badArgument } from '../errors.js';
+import { assertNotAborted, badArgument, type MsmError } from '../errors.js';
 import { mod } from '../field/modulus.js';
 import { power } from '../field/square-root.js';
 import type { ProofRun } from '../proofs/circuit-prover.js';
@@ -94,6 +94,7 @@ export class Proof {
     onPart('round 2');
     const alpha = challengeOf(p, beta, gamma, commitmentZ);
     const parts = await this.#quotient({ ofA: values[0], polynomials, z }, { beta, gamma, alpha }, inputs);
+    if (parts === null) throw await this.#unsatisfied(values);
     const commitmentsT = await this.#commit(...parts);
     onPart('round 3');
     const xi = challengeOf(p, alpha, ...commitmentsT);
@@ -161,12 +162,23 @@ export class Proof {
     return values as unknown as Evaluations;
   }
 
-  /** Round 3: the parts of the quotient. @throws MsmError `bad-argument` if it is no polynomial */
+  /** Returns the error of a witness, with the first constraint that it does not satisfy. */
+  async #unsatisfied(values: Wires): Promise<MsmError> {
+    const { fr } = this.#key;
+    const remainders = this.#owned(await this.#record((ops) => this.#rounds.constraints(ops, values)));
+    const bytes = await fr.read(remainders, { signal: this.#signal });
+    const first = Math.floor(bytes.findIndex((byte) => byte !== 0) / fr.numberBytes);
+    bytes.fill(0);
+    const which = first < 0 ? 'the circuit' : `constraint ${first} of the key`;
+    return badArgument(`witness: it does not satisfy ${which}`);
+  }
+
+  /** Round 3: the parts of the quotient; null if it is no polynomial. */
   async #quotient(
     given: Parameters<Rounds['quotient']>[1],
     challenges: Parameters<Rounds['quotient']>[2],
     inputs: FieldVector,
-  ): Promise<Wires> {
+  ): Promise<Wires | null> {
     const { fr, domain } = this.#key;
     const { n, size } = domain;
     const { parts, rest } = await this.#record((ops) => {
@@ -179,9 +191,6 @@ export class Proof {
       const point = power(challenges.alpha, 3n, fr.p);
       return { parts: made, rest: above && this.#owned(ops.keep(ops.evaluate(above, point))) };
     });
-    if (rest !== null && (await this.#read(rest)) !== 0n) {
-      throw badArgument('witness: it does not satisfy the circuit');
-    }
-    return parts;
+    return rest !== null && (await this.#read(rest)) !== 0n ? null : parts;
   }
 }

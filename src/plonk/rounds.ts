@@ -11,6 +11,16 @@ import { computeCosetValues, type LoadedKey, onCoset } from './loaded-key.js';
 /** Three vectors, for the wires a, b and c. */
 export type Wires = readonly [FieldVector, FieldVector, FieldVector];
 
+/** Returns qm·a·b + ql·a + qr·b + qo·c + qc, of values at the same points. */
+const gatesOf = (
+  ops: FieldOperations,
+  { qm, ql, qr, qo, qc }: Readonly<Record<'qm' | 'ql' | 'qr' | 'qo' | 'qc', FieldVector>>,
+  [a, b, c]: Wires,
+): FieldVector => {
+  const gates = ops.multiplyAdd(ops.multiply(qm, a), b, qc);
+  return ops.multiplyAdd(qo, c, ops.multiplyAdd(qr, b, ops.multiplyAdd(ql, a, gates)));
+};
+
 /** Operations with the numbers of a proof. */
 export class Rounds {
   readonly #key: LoadedKey;
@@ -74,20 +84,14 @@ export class Rounds {
     const p = this.#p;
     const values = key.cosetValues ?? computeCosetValues(ops, key, p);
     const there = (coefficients: FieldVector): FieldVector => onCoset(ops, domain, coefficients);
-    const [a, b, c] = polynomials.map(there) as [FieldVector, FieldVector, FieldVector];
-    let gates = ops.multiplyAdd(ops.multiply(values.qm, a), b, values.qc);
-    for (const [selector, wire] of [
-      [values.ql, a],
-      [values.qr, b],
-      [values.qo, c],
-    ] as const)
-      gates = ops.multiplyAdd(selector, wire, gates);
+    const wires = polynomials.map(there) as [FieldVector, FieldVector, FieldVector];
+    let gates = gatesOf(ops, values, wires);
     if (publicSignals > 0) {
       const publicValues = ops.pad(ops.slice(ofA, 0, publicSignals), domain.n);
       gates = ops.subtract(gates, there(ops.intt(publicValues)));
     }
     const product = (factors: readonly (readonly [bigint, FieldVector])[], last: FieldVector): FieldVector =>
-      [a, b, c].reduceRight(
+      wires.reduceRight(
         (all, wire, i) =>
           ops.multiply(
             all,
@@ -113,6 +117,16 @@ export class Rounds {
       [mod(alpha * alpha, p), start],
     ]);
     return ops.intt(ops.multiply(numerator, values.vanishingInverse), { from: 'reversed', coset: domain.coset });
+  }
+
+  /** Values that are 0 for each constraint that the wires satisfy. */
+  constraints(ops: FieldOperations, values: Wires): FieldVector {
+    const { domain, coefficients, publicSignals } = this.#key;
+    const { qm, ql, qr, qo, qc } = coefficients;
+    const selectors = { qm: ops.ntt(qm), ql: ops.ntt(ql), qr: ops.ntt(qr), qo: ops.ntt(qo), qc: ops.ntt(qc) };
+    const gates = gatesOf(ops, selectors, values);
+    if (publicSignals === 0) return ops.keep(gates);
+    return ops.keep(ops.subtract(gates, ops.pad(ops.slice(values[0], 0, publicSignals), domain.n)));
   }
 
   /** Returns the three parts of the quotient, blinded by b10 and b11. */

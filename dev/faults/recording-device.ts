@@ -99,8 +99,7 @@ export class RecordingDevice {
     return proxyOf(real, {
       queue,
       destroy: () => undefined,
-      createBuffer: (descriptor: GPUBufferDescriptor) =>
-        this.#recycled(descriptor) ?? this.#watched(real.createBuffer(descriptor)),
+      createBuffer: (descriptor: GPUBufferDescriptor) => this.#create(descriptor),
       createBindGroup: (descriptor: GPUBindGroupDescriptor) => {
         const group = real.createBindGroup(descriptor);
         this.#groups.set(group, [...descriptor.entries]);
@@ -115,6 +114,13 @@ export class RecordingDevice {
       createComputePipelineAsync: (descriptor: GPUComputePipelineDescriptor) => this.#compile(descriptor),
       popErrorScope: () => this.#wait('popErrorScope', real.popErrorScope()),
     });
+  }
+
+  #create(descriptor: GPUBufferDescriptor): GPUBuffer {
+    // the library writes by the queue in place of a buffer that is refused
+    if ((descriptor.usage & bufferUsage.mapWrite) !== 0)
+      throw new RangeError('writes to mapped bytes are not recorded');
+    return this.#recycled(descriptor) ?? this.#watched(this.real.createBuffer(descriptor));
   }
 
   /** Begins a new call. */

@@ -1,6 +1,9 @@
 import type { Tuning } from './tuning.js';
 
-/** Bytes of GPU memory that the engine holds, counted from its allocations. */
+/**
+ * Bytes of GPU memory that the engine holds, counted from its allocations. A device keeps up to 32
+ * MiB of staging memory more for large uploads, until an engine on it is trimmed or destroyed.
+ */
 export interface MemoryUse {
   /** Resident bases. */
   readonly bases: number;

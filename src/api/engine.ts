@@ -169,7 +169,7 @@ export interface MsmEngine<Of extends Coordinate = bigint> {
 
   /**
    * Frees memory that is only kept for later calls: scratch on the GPU, after the work that uses
-   * it, and idle workers. The next call allocates what it needs.
+   * it, the buffer for large uploads, and idle workers. The next call allocates what it needs.
    *
    * @throws MsmError `destroyed`
    * @example

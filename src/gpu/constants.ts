@@ -4,6 +4,7 @@
  */
 export const bufferUsage = {
   mapRead: 0x0001,
+  mapWrite: 0x0002,
   copySrc: 0x0004,
   copyDst: 0x0008,
   uniform: 0x0040,
@@ -13,3 +14,4 @@ export const bufferUsage = {
 } as const;
 
 export const mapModeRead = 0x0001;
+export const mapModeWrite = 0x0002;

@@ -13,8 +13,11 @@ export interface Loss {
   readonly isSilent: boolean;
 }
 
-/** Promises of the queue settle in the order of their calls; those of compilers in any order. */
-type WaitKind = 'queue' | 'compiler';
+/**
+ * Promises of the queue settle in the order of their calls; those of compilers in any order. No
+ * call waits for an idle one: it has no limit, and fails with the device.
+ */
+type WaitKind = 'queue' | 'compiler' | 'idle';
 
 export interface WaitRequest {
   /** Name of the awaited work, for errors. */
@@ -90,7 +93,7 @@ export class DeviceWatch {
       const wait: Wait = { kind: 'queue', expectedMs: 0, compiles: false, ...request, waitedMs: 0, fail: reject };
       const settled = (): void => {
         if (this.#waits.delete(wait) && wait.kind === 'compiler') this.#forgiveCompilers();
-        if (this.#waits.size === 0) this.#stop();
+        if ([...this.#waits].every((each) => each.kind === 'idle')) this.#stop();
       };
       this.#waits.add(wait);
       promise.then(
@@ -104,7 +107,7 @@ export class DeviceWatch {
         },
       );
       if (this.#lost?.isSilent) this.#failAll();
-      else this.#timer ??= setInterval(() => this.#tick(), TICK_MS);
+      else if (wait.kind !== 'idle') this.#timer ??= setInterval(() => this.#tick(), TICK_MS);
     });
   }
 
@@ -114,7 +117,7 @@ export class DeviceWatch {
     // promises of the queue settle in order: only the oldest one can be late
     const oldest = [...this.#waits].find(({ kind }) => kind === 'queue');
     for (const wait of [...this.#waits]) {
-      if (wait.kind === 'queue' && wait !== oldest) continue;
+      if (wait.kind === 'idle' || (wait.kind === 'queue' && wait !== oldest)) continue;
       wait.waitedMs += TICK_MS;
       const least = wait.compiles || compiling ? COMPILING_LIMIT_MS : LEAST_LIMIT_MS;
       const limitMs = Math.max(least, LIMIT_TIMES * wait.expectedMs);

@@ -13,6 +13,7 @@ import { Ledger } from './ledger.js';
 import { pipelineFor, releasePipelines } from './pipelines.js';
 import type { Stopwatch, Submission, SubmissionResult } from './submission.js';
 import { PlannedSubmission, type RunHost, SubmissionRun } from './submission-run.js';
+import { type UploadBuffer, uploadBufferOf } from './upload-buffer.js';
 import { measureWaits } from './wait.js';
 
 /** Settings of a runner. */
@@ -45,6 +46,7 @@ export class Runner {
   readonly #scheduler: DeviceScheduler;
   readonly #client: Client;
   readonly #afterLoss: string;
+  readonly #uploads: UploadBuffer;
   /** Query sets that no job uses. */
   #queries: GPUQuerySet[] = [];
   #lost: Loss | null = null;
@@ -64,6 +66,7 @@ export class Runner {
     this.#afterLoss = afterLoss;
     this.ledger = new Ledger(device);
     this.#client = { ledger: this.ledger, budget, deviceBudget, keeps };
+    this.#uploads = uploadBufferOf(device);
     this.#scheduler = schedulerOf(device);
     this.#scheduler.join(this.#client);
     // a strong reference would keep every runner as long as its device
@@ -88,6 +91,7 @@ export class Runner {
       guard: (calls) => this.#guard(calls),
       takeQueries: (count) => this.#takeQueries(count),
       returnQueries: (querySet) => this.#queries.push(querySet),
+      upload: (to, at, data) => this.#upload(to, at, data),
       discard: () => this.discard(),
     };
   }
@@ -175,11 +179,13 @@ export class Runner {
   /** Discards the scratch: after a failed run it may be invalid, mapped or wrong. */
   discard(): void {
     this.#scheduler.discard(this.#client);
+    this.#uploads.free();
     this.#dropQueries();
   }
 
-  /** Frees pooled scratch, after the work that uses it. */
+  /** Frees pooled scratch, after the work that uses it, and the buffer for uploads. */
   async trim(): Promise<void> {
+    this.#uploads.free();
     this.#dropQueries();
     await this.#scheduler.trim(this.#client);
   }
@@ -206,7 +212,7 @@ export class Runner {
           this.device,
           () => {
             made = this.ledger.create(account, label, bytes, usage);
-            if (contents !== undefined) this.device.queue.writeBuffer(made, 0, contents);
+            if (contents !== undefined) this.#upload(made, 0, contents);
           },
           { what: `making ${label}` },
         );
@@ -231,10 +237,17 @@ export class Runner {
   destroy(): void {
     this.#destroyed = true;
     this.#scheduler.leave(this.#client);
+    // other runners on the device make a new one
+    this.#uploads.free();
     this.ledger.destroyAll();
     this.#dropQueries();
     releasePipelines(this.device, this);
     this.#ending.end(new MsmError('destroyed', 'the engine was destroyed while it computed'));
+  }
+
+  #upload(to: GPUBuffer, at: number, data: Uint8Array | Uint32Array): void {
+    if (this.#client.keeps) this.#uploads.write(to, at, data);
+    else this.device.queue.writeBuffer(to, at, data as Uint8Array<ArrayBuffer>);
   }
 
   #dropQueries(): void {

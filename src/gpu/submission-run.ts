@@ -82,6 +82,8 @@ export interface RunHost {
   guard<Value>(calls: () => Promise<Value>): Promise<Value>;
   takeQueries(count: number): GPUQuerySet;
   returnQueries(querySet: GPUQuerySet): void;
+  /** Writes bytes to a buffer, in the order of the queue. */
+  upload(to: GPUBuffer, at: number, data: Uint8Array | Uint32Array): void;
   /** Throws pooled scratch away. */
   discard(): void;
 }
@@ -251,7 +253,7 @@ export class SubmissionRun {
       const at = place.offset as number;
       const there = from?.() ?? null;
       if (there === null) {
-        device.queue.writeBuffer(place.buffer, at, data as Uint8Array<ArrayBuffer>);
+        this.#host.upload(place.buffer, at, data);
         this.#uploadedBytes += data.byteLength;
       } else encoder.copyBufferToBuffer(there.buffer, there.offset, place.buffer, at, data.byteLength);
     }

@@ -188,7 +188,9 @@ export const allocations = {
 const memory = {
   title: 'The GPU is out of memory',
   file: 'tests/resilience/failures-injected.test.ts',
-  text: 'The stages are the buffers that are made, by name. Whatever else the call had made is given back.',
+  text:
+    'The stages are the buffers that are made, by name. Whatever else the call had made is given back. No call fails where the buffer ' +
+    'that is kept for large uploads does not fit (`tests/engine/upload-buffer.test.ts`): they go through `writeBuffer`.',
   rows: {
     buffers: {
       fault: 'a buffer does not fit: WebGPU reports it, or `createBuffer` throws',

@@ -11,7 +11,7 @@ import { LEAST_UPLOAD_BYTES, MOST_BUFFER_BYTES } from '../../src/gpu/upload-buff
 import { type Ticket, ticketOf } from '../../src/scheduling/ticket.js';
 import { openEngine } from '../support/engines.js';
 import { type Call, type LeasedDevice, leaseDevice, type Tap } from '../support/leased-gpu.js';
-import { sleep } from '../support/time.js';
+import { sleep, until } from '../support/time.js';
 import { stopWatchClock } from '../support/watch-clock.js';
 
 const MIB = 2 ** 20;
@@ -121,19 +121,24 @@ test('an MSM of many scalars is right, before there is a buffer and with it', { 
   const engine = await openEngine({ device: lease.device, backend: 'gpu', selfTest: false });
   const n = LEAST_UPLOAD_BYTES / 32 + 5;
   const { points, scalars, expected } = makeCase({ points: 'few-with-signs', scalars: 'random', n, seed: 3 });
-  const bases = await engine.loadBases(points.bytes);
   const written: number[] = [];
-  for (let i = 0; i < 2; i++) {
-    lease.tap = (call) => {
-      const [buffer, , data] = call.args as [GPUBuffer, number, Uint8Array];
-      if (call.method === 'writeBuffer' && buffer.label === 'webgpu-msm scalars') written.push(data.byteLength);
-      return call.proceed();
-    };
-    expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
+  const maps: unknown[] = [];
+  lease.tap = (call) => {
+    const [buffer, , data] = call.args as [GPUBuffer, number, Uint8Array];
+    if (call.method === 'writeBuffer' && buffer.label === 'webgpu-msm scalars') written.push(data.byteLength);
+    const result = call.proceed();
+    if (isOfBuffer(call, 'mapAsync')) maps.push(result);
+    return result;
+  };
+  const bases = await engine.loadBases(points.bytes);
+  for (let run = 1; run <= 2; run++) {
+    await until(() => maps.length === run);
+    await Promise.all(maps);
     await sleep(20);
+    expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
   }
   // the load of the bases made the buffer
-  expect(written).toEqual([]);
+  expect([written, maps.length]).toEqual([[], 3]);
   engine.destroy();
   expect(lease.live).toBe(0);
 });
@@ -227,6 +232,12 @@ test('uploads of one submission keep their order', async () => {
   await bench.settle();
   const over = await bench.upload([at(MIB, small), at(0, first)], 2 * MIB);
   expect(areSame(over.data[0], first)).toBe(true);
+  await bench.settle();
+  // the largest of them is the size of the next buffer
+  await bench.runner.trim();
+  await bench.upload([at(0, makeWords(4 * MIB, 5)), at(4 * MIB, first)], 6 * MIB);
+  await bench.settle();
+  expect(bench.buffer?.size).toBe(4 * MIB);
 });
 
 test('contents of residents go through it', async () => {
@@ -277,21 +288,40 @@ describe('it is freed', () => {
     await bench.warm(2 * MIB);
   });
 
-  test.each(['trim', 'destroy'] as const)('by %s while it is made or in use', async (method) => {
+  test.each([
+    ['trim', 'in use'],
+    ['trim', 'to be made'],
+    ['discard', 'to be made'],
+  ] as const)('by %s while it is %s', async (method, state) => {
     const bench = await open();
-    if (method === 'trim') await bench.warm(2 * MIB);
-    const isLast: Tap = (call) => {
+    if (state === 'in use') await bench.warm(2 * MIB);
+    bench.tap = (call) => {
       const result = call.proceed();
-      if (call.method === 'submit') bench.tap = (next) => next.proceed();
-      if (call.method === 'submit') void bench.runner[method]();
+      // the first of two submits where it is in use
+      if (call.method !== 'submit' || (call.args[0] as readonly unknown[]).length === 0) return result;
+      bench.tap = (next) => next.proceed();
+      void bench.runner[method]();
       return result;
     };
-    bench.tap = isLast;
-    const sent = bench.send(makeWords(2 * MIB, 2));
-    if (method === 'destroy') await expect(sent).rejects.toMatchObject({ code: 'destroyed' });
-    else expect(await sent).toBe(0);
-    await bench.settle();
+    expect(await bench.send(makeWords(2 * MIB, 2))).toBe(state === 'in use' ? 0 : 2 * MIB);
     expect(bench.buffer).toBeUndefined();
+    await bench.warm(2 * MIB);
+  });
+
+  test.each(['createBuffer', 'mapAsync'])('while the scopes of its %s are open', async (method) => {
+    const bench = await open();
+    let [pops, maps] = [0, 0];
+    bench.tap = (call) => {
+      const result = call.proceed();
+      if (isOfBuffer(call, 'mapAsync')) maps++;
+      if (isOfBuffer(call, method)) pops = 3;
+      if (call.method !== 'popErrorScope' || pops === 0) return result;
+      return --pops > 0 ? result : (result as Promise<unknown>).then(() => sleep(50)).then(() => bench.runner.trim());
+    };
+    expect(await bench.send(makeWords(2 * MIB, 2))).toBe(2 * MIB);
+    expect([bench.buffer, maps]).toEqual([undefined, method === 'createBuffer' ? 0 : 1]);
+    bench.tap = (call) => call.proceed();
+    await bench.warm(2 * MIB);
   });
 
   test.each(['taken away', 'destroyed'] as const)('when the device is %s', async (how) => {

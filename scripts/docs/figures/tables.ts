@@ -66,6 +66,16 @@ const stageColumns = (prefix: string) =>
   ['sort', 'walk', 'combine', 'reduce'].map((stage) => [stage, (n: number) => `${prefix}-${n}-${stage}`] as const);
 
 /** Tables by name. */
+/** Proofs of one system beside snarkjs. */
+const proofsOnH200 = (figures: Figures, title: string, prefix: string): string =>
+  grid(figures, title, valuesOf(figures, new RegExp(`^${prefix}-(\\d+)-whole$`)), [
+    ['snarkjs', (n) => `${prefix}-${n}-snarkjs-ms`],
+    ['snarkjs with the library’s MSMs', (n) => `${prefix}-${n}-hooks-ms`],
+    ['', (n) => `${prefix}-${n}-hooks`],
+    ['the library alone', (n) => `${prefix}-${n}-whole-ms`],
+    ['', (n) => `${prefix}-${n}-whole`],
+  ]);
+
 export const tables: Readonly<Record<string, (figures: Figures) => string>> = {
   provers,
   'provers-sources': proverSources,
@@ -151,14 +161,8 @@ export const tables: Readonly<Record<string, (figures: Figures) => string>> = {
       ...stageColumns('h200'),
       ['combine windows, on the CPU', (n) => `h200-${n}-windows`],
     ]),
-  'h200-proofs': (figures) =>
-    grid(figures, 'Groth16', valuesOf(figures, /^h200-proof-(\d+)-whole$/), [
-      ['snarkjs', (n) => `h200-proof-${n}-snarkjs-ms`],
-      ['snarkjs with the library’s MSMs', (n) => `h200-proof-${n}-hooks-ms`],
-      ['', (n) => `h200-proof-${n}-hooks`],
-      ['the library alone', (n) => `h200-proof-${n}-whole-ms`],
-      ['', (n) => `h200-proof-${n}-whole`],
-    ]),
+  'h200-proofs': (figures) => proofsOnH200(figures, 'Groth16', 'h200-proof'),
+  'h200-plonk': (figures) => proofsOnH200(figures, 'PLONK', 'h200-plonk'),
   'gpu-day': () => measurements('h200-', 'experiment on an NVIDIA H200'),
   'software-gpu': (figures) =>
     grid(figures, 'n', valuesOf(figures, /^gpu-(\d+)-ms$/), [

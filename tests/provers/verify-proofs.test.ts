@@ -181,7 +181,10 @@ const verifies = (system: (typeof systems)[number], curve: (typeof curves)[numbe
     const { zkey, circuit, verify } = await statementOf(system, curve);
     using key = await open(system, zkey.data);
     await expect(key.prove(flipped(circuit.witness), { verifyProof: true })).rejects.toMatchObject({
-      ...{ code: 'bad-argument', message: expect.stringMatching(/^witness: .* does not satisfy (the circuit|constraint \d+ of the key)/) },
+      ...{
+        code: 'bad-argument',
+        message: expect.stringMatching(/^witness: .* does not satisfy (the circuit|constraint \d+ of the key)/),
+      },
     });
     if (system === 'groth16') {
       const wrong = await key.prove(flipped(circuit.witness));

@@ -113,7 +113,7 @@ describe('an engine of BN254 G2', () => {
     }
   });
 
-  test('computes batches, with offsets, a vector without scalars and one of zeros', async () => {
+  test('computes batches, with offsets, a vector without scalars and one of zeros', { tags: 'long' }, async () => {
     const vectors = [scalarsFor(100, 1), [], scalarsFor(150, 2), new Array<bigint>(40).fill(0n)];
     const offsets = [5, 0, 150, 17];
     const expected = vectors.map((scalars, v) => expectedMsm(oracle, known.logs.slice(offsets[v]), scalars));

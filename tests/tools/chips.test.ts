@@ -7,13 +7,15 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { bn254 } from '../../src/curves/bn254.js';
 import { curveContext, withProduct } from '../../src/curves/curve.js';
 import { createMsmEngine } from '../../src/engine/create-engine.js';
+import { modulus } from '../../src/field/modulus.js';
+import { fieldKernels } from '../../src/fields/stages/kernels.js';
 import { createKernels } from '../../src/msm/stages/kernels.js';
 import { programKernel } from '../../src/msm/stages/program.js';
 import { tablesKernels } from '../../src/msm/stages/tables.js';
 import { type ChipName, chipNames, chips } from '../../tools/isa/chips.js';
 import { docsTable, kernelsOfTable, sourcesOf, tableChips } from '../../tools/isa/docs-table.js';
 import { type Figures, figuresOf } from '../../tools/isa/figures.js';
-import { type ChipKernel, stageKernels } from '../../tools/isa/kernels.js';
+import { type ChipKernel, stageKernels, vectorKernels } from '../../tools/isa/kernels.js';
 import { chipReport } from '../../tools/isa/report.js';
 import { inProject, runNode } from '../support/run-script.js';
 
@@ -82,6 +84,18 @@ test.each([
     );
   expect(asked.map(({ name }) => name).sort()).toEqual(expected.map(({ name }) => name).sort());
   expect(byName(asked)).toEqual(byName(expected));
+});
+
+test.each([
+  ['navi31', 'dot4'],
+  ['sm_90', 'fma'],
+  ['dg2', 'unsigned'],
+] as const)('%s compiles the kernels of vectors with its own products, and 256 threads', async (chip, product) => {
+  const { digest: _, ...ours } = fieldKernels(modulus(bn254.order, product), 256);
+  const expected = Object.values(ours).map((kernel) => kernel());
+  const asked = await vectorKernels(chip);
+  expect(asked.map(({ title }) => title)).toEqual(expected.map(({ name }) => `vectors: ${name}`));
+  expect(asked.map(({ source }) => source)).toEqual(expected.map(({ source }) => source));
 });
 
 test.each([

@@ -7,7 +7,7 @@ import { bn254G2 } from '../../src/curves/bn254-g2.js';
 import { createMsmEngine } from '../../src/engine/create-engine.js';
 import { type ChipName, chips } from './chips.js';
 import type { Figures } from './figures.js';
-import { type ChipKernel, fieldKernels, stageKernels } from './kernels.js';
+import { type ChipKernel, fieldKernels, stageKernels, vectorKernels } from './kernels.js';
 import { type ChipRow, figureHeads, numberText } from './report.js';
 
 /**
@@ -36,7 +36,7 @@ const OF_PAIRS = ['import_points', 'tables_double', 'run_program', 'walk', 'walk
 
 /**
  * Returns the kernels that the library compiles on a chip with default knobs, and field-bench
- * operations: those of BN254, and those that differ in its G2.
+ * operations: those of BN254, those that differ in its G2, and those of vectors.
  */
 export const kernelsOfTable = async (chip: ChipName): Promise<ChipKernel[]> => {
   const ofPairs = (await stageKernels({ createMsmEngine }, chip, bn254G2, {})).filter(({ name }) =>
@@ -45,6 +45,7 @@ export const kernelsOfTable = async (chip: ChipName): Promise<ChipKernel[]> => {
   const all = [
     ...(await stageKernels({ createMsmEngine }, chip, bn254, {})),
     ...ofPairs.map((kernel) => ({ ...kernel, title: `${kernel.title}, G2` })),
+    ...(await vectorKernels(chip)),
     ...(await fieldKernels(chip, bn254)),
   ];
   return all.filter(({ title }) => isListed(chip, title));

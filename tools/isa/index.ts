@@ -9,7 +9,7 @@ export { cards, cyclesOfCards, kernelsOfPrediction } from './cards.js';
 export { chipNames, chips, takesVulkanMemoryModel } from './chips.js';
 export { docsTable, kernelsOfTable, sourcesOf, tableChips } from './docs-table.js';
 export { driverOf, figuresOf } from './figures.js';
-export { curves, fieldKernels, stageKernels } from './kernels.js';
+export { curves, fieldKernels, stageKernels, vectorKernels } from './kernels.js';
 export { forNaga, threadsOf, toCuda } from './nvidia-cuda.js';
 export { nvidiaStatistics } from './nvidia-sass.js';
 export { predictionTable } from './prediction-table.js';

@@ -1,4 +1,7 @@
-/** Collects kernels for a chip: those that the library compiles, and operations of field-bench. */
+/**
+ * Collects kernels for a chip: those that the library compiles for sums and for vectors, and
+ * operations of field-bench.
+ */
 
 import type { Library } from '../../dev/bench/environment.js';
 import { fieldChain, fieldOperations } from '../../dev/field-bench/kernels.js';
@@ -12,6 +15,9 @@ import { type AnyCurve, type Curve, curveContext } from '../../src/curves/curve.
 import { encodePoints } from '../../src/engine/arguments.js';
 import { modulus } from '../../src/field/modulus.js';
 import { quadraticField } from '../../src/field/quadratic.js';
+import { fieldConfigure } from '../../src/fields/gpu/setup.js';
+import { openField } from '../../src/fields/program/open-field.js';
+import { describeAdapter, type OpenDevice } from '../../src/gpu/device.js';
 import { pipelineFor } from '../../src/gpu/pipelines.js';
 import { type ChipName, chips } from './chips.js';
 import { type Asked, UnbuiltDevice } from './unbuilt-device.js';
@@ -82,6 +88,18 @@ export const stageKernels = async (
   }
   engine.destroy();
   return titled(asked);
+};
+
+/** Returns the kernels that the library compiles on a chip for vectors of BN254's scalar field. */
+export const vectorKernels = async (chip: ChipName): Promise<ChipKernel[]> => {
+  const { device, asked } = new UnbuiltDevice(chips[chip]);
+  const adapter = describeAdapter(device.adapterInfo);
+  const own = await openField('bn254-fr');
+  const { kernels } = fieldConfigure(own).make({ device, adapter, hasDot4: true, owned: true } satisfies OpenDevice);
+  // the kernel of digests is that of sums
+  const { digest: _, ...others } = kernels;
+  for (const kernel of Object.values(others)) await pipelineFor(device, kernel()).catch(() => undefined);
+  return titled(asked).map((each) => ({ ...each, title: `vectors: ${each.title}` }));
 };
 
 /** Operations that matter for cost; the others of field-bench cost next to nothing. */

@@ -94,7 +94,13 @@ function readSettings({ parseKnobs, knobOfTuning, tuningQuery }, knobs, tuning) 
  * @param {CurveName} curveName
  * @param {readonly string[]} words
  */
-async function choose({ stageKernels, fieldKernels, ownLibrary, curves }, chips, settings, curveName, words) {
+async function choose(
+  { stageKernels, fieldKernels, vectorKernels, ownLibrary, curves },
+  chips,
+  settings,
+  curveName,
+  words,
+) {
   const curve = curves[curveName];
   // another build has no field kernels
   const stagesOnly = settings.some(({ build }) => build !== null);
@@ -104,6 +110,7 @@ async function choose({ stageKernels, fieldKernels, ownLibrary, curves }, chips,
       const { build, tuning } = setting;
       const library = build === null ? ownLibrary(setting) : await openLibrary(build);
       const all = await stageKernels(library, chip, curve, tuning);
+      if (!stagesOnly && curveName === 'bn254') all.push(...(await vectorKernels(chip)));
       if (!stagesOnly) all.push(...(await fieldKernels(chip, curve)));
       const kernels = all.filter(({ title }) => words.some((word) => title.includes(word)));
       if (kernels.length === 0) {

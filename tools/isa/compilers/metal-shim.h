@@ -74,11 +74,17 @@ FN float floor(float x) { return ::floorf(x); }
 FN float fma(float a, float b, float c) { return ::__fmaf_rn(a, b, c); }
 FN uint clz(uint x) { return __clz(x); }
 FN uint popcount(uint x) { return __popc(x); }
+FN uint reverse_bits(uint x) { return __brev(x); }
 #else
 FN float floor(float x) { return std::floor(x); }
 FN float fma(float a, float b, float c) { return std::fma(a, b, c); }
 FN uint clz(uint x) { return x ? __builtin_clz(x) : 32; }
 FN uint popcount(uint x) { return __builtin_popcount(x); }
+FN uint reverse_bits(uint x) {
+  uint r = 0;
+  for (int i = 0; i < 32; i++) r |= (x >> i & 1) << (31 - i);
+  return r;
+}
 #endif
 
 enum memory_order { memory_order_relaxed };

@@ -50,6 +50,14 @@ export interface AccelerateOptions extends EnginesOptions {
    */
   readonly singleThread?: boolean;
   /**
+   * Verifies whole proofs before they are returned, by pairings on the CPU, which take 20 to 30 ms.
+   * snarkjs makes the proof, with a warning, where that of this library does not verify. A proof
+   * that snarkjs makes is not verified.
+   *
+   * @defaultValue `false`
+   */
+  readonly verifyProof?: boolean;
+  /**
    * Aborts loads, MSMs and whole proofs: the proof rejects with the `MsmError` `aborted`. A signal
    * stays aborted, so all later MSMs of snarkjs reject too, those of its verifier included, until
    * you restore snarkjs. An MSM that snarkjs is computing itself completes first.
@@ -73,6 +81,7 @@ export interface ReadAccelerateOptions {
   readonly basesBudget: number | undefined;
   readonly leastPoints: number;
   readonly singleThread: boolean;
+  readonly verifyProof: boolean;
   readonly signal: AbortSignal | undefined;
   /** Never throws. */
   warn(message: string): void;
@@ -80,7 +89,14 @@ export interface ReadAccelerateOptions {
 
 const names: readonly string[] = [
   ...ofEngines,
-  ...(['basesBudget', 'leastPoints', 'singleThread', 'signal', 'onWarning'] satisfies (keyof AccelerateOptions)[]),
+  ...([
+    'basesBudget',
+    'leastPoints',
+    'singleThread',
+    'verifyProof',
+    'signal',
+    'onWarning',
+  ] satisfies (keyof AccelerateOptions)[]),
 ];
 
 const DEFAULT_LEAST = 64;
@@ -99,7 +115,7 @@ const integerOf = (name: string, given: unknown): number => {
  */
 export const readAccelerateOptions = async (options: AccelerateOptions): Promise<ReadAccelerateOptions> => {
   const own = ownOptions(options);
-  const { basesBudget, leastPoints = DEFAULT_LEAST, singleThread = false } = own;
+  const { basesBudget, leastPoints = DEFAULT_LEAST, singleThread = false, verifyProof = false } = own;
   const { signal, onWarning, tuning } = own;
   // a misspelt option would have no effect, and other options of engines could break what
   // accelerate promises
@@ -107,6 +123,8 @@ export const readAccelerateOptions = async (options: AccelerateOptions): Promise
   if (unknown !== undefined) throw badArgument(`options.${unknown} is not an option of accelerate`);
   if (typeof singleThread !== 'boolean')
     throw badArgument(`options.singleThread must be true or false, got ${show(singleThread)}`);
+  if (typeof verifyProof !== 'boolean')
+    throw badArgument(`options.verifyProof must be true or false, got ${show(verifyProof)}`);
   readCallOptions(signal === undefined ? {} : { signal });
   if (onWarning !== undefined && typeof onWarning !== 'function')
     throw badArgument(`options.onWarning must be a function, got ${show(onWarning)}`);
@@ -121,7 +139,7 @@ export const readAccelerateOptions = async (options: AccelerateOptions): Promise
     },
   };
   const read = {
-    ...{ engines, singleThread, signal },
+    ...{ engines, singleThread, verifyProof, signal },
     basesBudget: basesBudget === undefined ? undefined : integerOf('basesBudget', basesBudget),
     leastPoints: integerOf('leastPoints', leastPoints),
     warn(message: string): void {

@@ -105,11 +105,12 @@ export class WholeProofs {
 
   async #prove(system: WholeSystem, zkey: unknown, reading: Promise<Uint8Array>): Promise<SnarkjsProof> {
     const { signal } = this.#ending;
+    const { verifyProof } = this.#host.options;
     const [opened, read] = await Promise.allSettled([openKeySource(zkey), reading]);
     if (read.status === 'rejected') throw read.reason;
     try {
       if (opened.status === 'rejected') throw opened.reason;
-      return await this.#with(system, opened.value, (key) => key.prove(read.value, { signal }));
+      return await this.#with(system, opened.value, (key) => key.prove(read.value, { signal, verifyProof }));
     } finally {
       read.value.fill(0);
     }

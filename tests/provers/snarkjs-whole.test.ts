@@ -106,6 +106,34 @@ describe.each(['bn254', 'bls12-381'] as const)('proofs on %s', (curve) => {
   });
 });
 
+describe('with verifyProof', () => {
+  test.each(systems)('proofs of %s are verified before they are returned', async (system) => {
+    const { zkey, circuit, verify } = await statementOf(system);
+    const accelerated = await begin({ verifyProof: true });
+    expect(await verify(await accelerated[system].prove(zkey as never, circuit.witness))).toBe(true);
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 1, snarkjsProofs: 0 });
+    expect(warnings).toEqual([]);
+  });
+
+  test('snarkjs proves where the proof does not verify', async () => {
+    const statement = await statementOf('groth16');
+    for (const verifyProof of [false, true]) {
+      const { groth16 } = await begin({ verifyProof });
+      const result = await groth16.prove(statement.zkey as never, wrongOf(statement));
+      expect(await statement.verify(result)).toBe(false);
+      expect(accelerate.stats).toMatchObject({ wholeProofs: Number(!verifyProof), snarkjsProofs: Number(verifyProof) });
+      expect(warnings.filter((message) => message.includes('does not verify'))).toHaveLength(Number(verifyProof));
+      restore?.();
+    }
+  });
+
+  test('must be true or false', async () => {
+    await expect(begin({ verifyProof: 1 as never })).rejects.toMatchObject({
+      ...{ code: 'bad-argument', message: 'options.verifyProof must be true or false, got 1' },
+    });
+  });
+});
+
 describe('files', () => {
   test('may be paths, bytes and objects, and a key is loaded once by its contents', async () => {
     const { zkey, circuit, verify } = await statementOf('groth16');

@@ -5,10 +5,9 @@
 import type { AffinePoint, Fp2 } from '../api/values.js';
 import { handOver } from '../engine/bytes.js';
 import { ONE } from '../proofs/combine.js';
-import { inSection } from '../proofs/in-section.js';
 import { bytesOf, SCALAR_BYTES } from '../proofs/scalars.js';
 import { assertProtocol, readDecimal, readPair, readProjective, readPublicSignals } from '../proofs/snarkjs-json.js';
-import { areInGroup, isProductOne } from '../proofs/verification.js';
+import { areInGroup, assertKeyPoints, isProductOne } from '../proofs/verification.js';
 import type { Groth16Proof } from './api.js';
 import type { LoadedKey } from './loaded-key.js';
 import type { ProofPoints } from './write-proof.js';
@@ -34,21 +33,6 @@ const sumOfInputs = async (
   return few1.msm(ic, handOver(factors), signal && { signal });
 };
 
-/** Keys whose points were in their groups in an earlier verification. */
-const checkedKeys = new WeakSet<LoadedKey>();
-
-/** Checks the points that a key is verified with. @throws MsmError `not-in-subgroup` */
-const assertKeyPoints = async (key: LoadedKey): Promise<void> => {
-  if (checkedKeys.has(key)) return;
-  const { alpha1, beta2, gamma2, delta2 } = key.points;
-  const { few1, few2 } = key.engines;
-  await inSection('2 (header)', async () => {
-    (await few1.loadBases([alpha1], { checkSubgroup: true })).destroy();
-    (await few2.loadBases([beta2, gamma2, delta2], { checkSubgroup: true })).destroy();
-  });
-  checkedKeys.add(key);
-};
-
 /**
  * Returns whether a proof verifies. One of another curve, or with a number that is not below its
  * prime, does not.
@@ -67,10 +51,13 @@ export const verify = async (
   const { a, b, c } = readProof(proof);
   const signals = readPublicSignals(publicSignals);
   if (signals.length !== key.publicSignals || signals.some((each) => each >= key.order)) return false;
-  await assertKeyPoints(key);
+  const { alpha1, beta2, gamma2, delta2 } = points;
+  await assertKeyPoints(key, async () => {
+    (await few1.loadBases([alpha1], { checkSubgroup: true })).destroy();
+    (await few2.loadBases([beta2, gamma2, delta2], { checkSubgroup: true })).destroy();
+  });
   if (!(await areInGroup(few1, [a, c])) || !(await areInGroup(few2, [b]))) return false;
   const inputs = await sumOfInputs(key, signals, signal);
-  const { alpha1, beta2, gamma2, delta2 } = points;
   const pairs: readonly (readonly [AffinePoint, AffinePoint<Fp2>])[] = [
     [{ ...a, y: -a.y }, b],
     [alpha1, beta2],

@@ -142,8 +142,12 @@ export class Proof {
 
   async #wires(inputs: FieldVector): Promise<{ values: Wires; polynomials: Wires }> {
     const made = await this.#record((ops) => {
-      const blinding = (['a', 'b', 'c'] as const).map((name) => blindingOf(ops, inputs, name));
-      return this.#rounds.wires(ops, inputs, blinding as unknown as Wires);
+      const blinding = [
+        blindingOf(ops, inputs, 'a'),
+        blindingOf(ops, inputs, 'b'),
+        blindingOf(ops, inputs, 'c'),
+      ] as const;
+      return this.#rounds.wires(ops, inputs, blinding);
     });
     for (const vector of [...made.values, ...made.polynomials]) this.#owned(vector);
     return made;
@@ -183,8 +187,8 @@ export class Proof {
     const { n, size } = domain;
     const { parts, rest } = await this.#record((ops) => {
       const quotient = this.#rounds.quotient(ops, given, challenges);
-      const [b10, b11] = (['b10', 'b11'] as const).map((name) => blindingOf(ops, inputs, name));
-      const made = this.#rounds.parts(ops, quotient, b10 as FieldVector, b11 as FieldVector);
+      const [b10, b11] = [blindingOf(ops, inputs, 'b10'), blindingOf(ops, inputs, 'b11')];
+      const made = this.#rounds.parts(ops, quotient, b10, b11);
       for (const part of made) this.#owned(part);
       // a polynomial of the right degree has none of these coefficients
       const above = size > 3 * n + 6 ? ops.slice(quotient, 3 * n + 6) : null;

@@ -1,4 +1,5 @@
 /** The values of all variables: those of the witness, and sums of two of them. */
+import { writeNumber } from '../field/write-number.js';
 import { SCALAR_BYTES } from '../proofs/scalars.js';
 import type { Additions } from './circuit.js';
 
@@ -31,9 +32,9 @@ export const extendWitness = async (
   const words = new BigUint64Array(all.buffer);
   for (let i = 0; 2 * i < variables.length; i++) {
     const [first, second] = [variables[2 * i] as number, variables[2 * i + 1] as number];
-    let sum =
+    const sum =
       ((factors[2 * i] as bigint) * read(words, first) + (factors[2 * i + 1] as bigint) * read(words, second)) % order;
-    for (let k = 0; k < 4; k++, sum >>= 64n) words[4 * (given + i) + k] = sum;
+    writeNumber(words, 4 * (given + i), 4, sum);
     if (i % ADDITIONS_PER_TURN === ADDITIONS_PER_TURN - 1) await turn();
   }
   return all;

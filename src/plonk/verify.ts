@@ -7,10 +7,9 @@ import type { AffinePoint, Fp2 } from '../api/values.js';
 import { resolveCurve } from '../curves/named.js';
 import { invert, mod } from '../field/modulus.js';
 import { combine } from '../proofs/combine.js';
-import { inSection } from '../proofs/in-section.js';
 import { bytesOf } from '../proofs/scalars.js';
 import { assertProtocol, readDecimal, readProjective, readPublicSignals } from '../proofs/snarkjs-json.js';
-import { areInGroup, type FewPoints, isProductOne, openFewPoints } from '../proofs/verification.js';
+import { areInGroup, assertKeyPoints, type FewPoints, isProductOne, openFewPoints } from '../proofs/verification.js';
 import { nextTurn, TimeSlice } from '../scheduling/time-slice.js';
 import type { PlonkProof } from './api.js';
 import { decodeCommitment, encodeCommitment } from './commitment.js';
@@ -120,20 +119,6 @@ const computeSides = async (
   return [left, right];
 };
 
-/** Keys whose points were right in an earlier verification. */
-const checkedKeys = new WeakSet<LoadedKey>();
-
-/** Checks the points of a key that only verifications use. @throws MsmError naming the section */
-const assertKeyPoints = async (key: LoadedKey, { few1, few2 }: FewPoints): Promise<void> => {
-  if (checkedKeys.has(key)) return;
-  const { commitments, tau2 } = key;
-  await inSection('2 (header)', async () => {
-    (await few1.loadBases(commitments.map(decodeCommitment))).destroy();
-    (await few2.loadBases([tau2], { checkSubgroup: true })).destroy();
-  });
-  checkedKeys.add(key);
-};
-
 /**
  * Returns whether a proof verifies. One of another curve, or with a number that is not below its
  * prime, does not.
@@ -147,14 +132,17 @@ export const verify = async (
   publicSignals: readonly string[],
   signal: AbortSignal | undefined,
 ): Promise<boolean> => {
-  const { curve, fr, tau2 } = key;
+  const { curve, fr, tau2, commitments } = key;
   const statement = readStatement(proof, publicSignals);
   const { points, evaluations, signals } = statement;
   if (signals.length !== key.publicSignals) return false;
   if ([...signals, ...evaluations].some((each) => each >= fr.p)) return false;
   const few = await openFewPoints(curve);
   try {
-    await assertKeyPoints(key, few);
+    await assertKeyPoints(key, async () => {
+      (await few.few1.loadBases(commitments.map(decodeCommitment))).destroy();
+      (await few.few2.loadBases([tau2], { checkSubgroup: true })).destroy();
+    });
     if (!(await areInGroup(few.few1, Object.values(points)))) return false;
     await nextTurn();
     const [left, right] = await computeSides(key, few, statement);

@@ -5,7 +5,7 @@ import { notLoaded } from '../errors.js';
 import { createMsmEngine } from '../index.js';
 import { nextTurn } from '../scheduling/time-slice.js';
 import type { CircuitFacts } from './api.js';
-import { isOfContent } from './in-section.js';
+import { inSection, isOfContent } from './in-section.js';
 
 /** Engines for sums of a few points, on the CPU and this thread. */
 export interface FewPoints {
@@ -17,6 +17,16 @@ export interface FewPoints {
 export const openFewPoints = async (curve: CircuitFacts['curve']): Promise<FewPoints> => {
   const few = { curve, backend: 'cpu', maxWorkers: 0 } as const;
   return { few1: await createMsmEngine(few), few2: await createMsmEngine({ ...few, group: 'g2' }) };
+};
+
+/** Keys whose points were right in an earlier verification. */
+const checkedKeys = new WeakSet<object>();
+
+/** Checks the points of a key's header at its first verification. @throws what `check` throws */
+export const assertKeyPoints = async (key: object, check: () => Promise<void>): Promise<void> => {
+  if (checkedKeys.has(key)) return;
+  await inSection('2 (header)', check);
+  checkedKeys.add(key);
 };
 
 /** Returns whether points are in the group of order r, in a turn of its own. */

@@ -10,7 +10,7 @@ import {
 } from '../../src/fields.js';
 import { createMsmEngine, type Progress } from '../../src/index.js';
 import { openEngine } from '../support/engines.js';
-import { strikeAt } from '../support/failure-bench.js';
+import { loseEachDispatch, strikeAt } from '../support/failure-bench.js';
 import { getDevice } from '../support/gpu.js';
 import { type LeasedDevice, leaseGpu } from '../support/leased-gpu.js';
 import { sleep } from '../support/time.js';
@@ -133,17 +133,9 @@ describe('a fault', () => {
     const { fr, a, low, lease } = await openLeased();
     const run = () => fr.run((ops) => ops.keep(ops.intt(ops.ntt(a, { coset: 5n }), { coset: 5n })));
     expect(await low(await run())).toEqual([1, 2, 3, 4]);
-    for (let index = 0; ; index++) {
-      let seen = 0;
-      const strikes = strikeAt(
-        lease,
-        ({ method }) => method === 'dispatchWorkgroups' && seen++ === index,
-        () => undefined,
-      );
+    await loseEachDispatch(lease, 50, async () => {
       expect(await low(await run())).toEqual([1, 2, 3, 4]);
-      if (strikes.count === 0) break;
-      expect(index).toBeLessThan(50);
-    }
+    });
   });
 });
 
@@ -262,20 +254,12 @@ describe('the value of a polynomial comes back with its run', () => {
 
   test('after a fault in any of its dispatches, too', async () => {
     const { fr, a, low, lease } = await openLeased();
-    for (let index = 0; ; index++) {
-      let seen = 0;
-      const strikes = strikeAt(
-        lease,
-        ({ method }) => method === 'dispatchWorkgroups' && seen++ === index,
-        () => undefined,
-      );
+    await loseEachDispatch(lease, 50, async () => {
       const [value, twice] = await evaluate(fr, a);
       // 4321 is 16·256 + 225
       expect([...(await fr.read(value))].slice(0, 3)).toEqual([225, 16, 0]);
       expect(await low(twice)).toEqual([2, 4, 6, 8]);
-      if (strikes.count === 0) break;
-      expect(index).toBeLessThan(50);
-    }
+    });
   });
 });
 

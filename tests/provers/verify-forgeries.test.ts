@@ -9,6 +9,19 @@ import { ffCurveOf, makeStatement, type ProverCurve, type Statement } from '../s
 const curves: readonly ProverCurve[] = ['bn254', 'bls12-381'];
 const nobles = { bn254, 'bls12-381': bls12_381 } as const;
 
+/** Returns a point of a twist, outside of the group of order r. */
+const outsideOfG2 = ({ G2, fields: { Fp2 } }: (typeof nobles)[ProverCurve]): typeof G2.Point.BASE => {
+  for (let i = 1n; ; i++) {
+    const x = Fp2.fromBigTuple([i, 1n]);
+    const square = Fp2.add(Fp2.mul(Fp2.sqr(x), x), G2.Point.CURVE().b);
+    try {
+      return G2.Point.fromAffine({ x, y: Fp2.sqrt(square) });
+    } catch {
+      // no square: the next x
+    }
+  }
+};
+
 afterAll(async () => {
   for (const curve of curves) await (await ffCurveOf(curve)).terminate();
 });
@@ -77,18 +90,8 @@ describe.each(curves)('proofs of Groth16 on %s', (curve) => {
 
   test('with points outside of the groups do not verify, not even where pairings are the same', async () => {
     // r times a point of the curve has an order that r does not divide
-    const outside2 = (() => {
-      for (let i = 1n; ; i++) {
-        const x = Fp2.fromBigTuple([i, 1n]);
-        const square = Fp2.add(Fp2.mul(Fp2.sqr(x), x), G2.Point.CURVE().b);
-        try {
-          const point = G2.Point.fromAffine({ x, y: Fp2.sqrt(square) });
-          return point.multiplyUnsafe(Fr.ORDER - 1n).add(point);
-        } catch {
-          // no square: the next x
-        }
-      }
-    })();
+    const anyPoint = outsideOfG2(nobles[curve]);
+    const outside2 = anyPoint.multiplyUnsafe(Fr.ORDER - 1n).add(anyPoint);
     expect([outside2.is0(), outside2.isTorsionFree()]).toEqual([false, false]);
     expect((await verify({ pi_b: encode2(decode2(proof.pi_b).add(outside2)) })).ours).toBe(false);
     if (curve === 'bn254') return;
@@ -116,23 +119,13 @@ const sectionAt = (file: Uint8Array, wanted: number): number => {
   }
 };
 
+/** Returns where γ is: behind the primes and their sizes, three counts, α, β and β in G2. */
+const gammaAt = (file: Uint8Array): number => sectionAt(file, 2) + 72 + 12 + 2 * 64 + 128;
+
 const copied = (file: Uint8Array, from: number, to: number, bytes: number): Uint8Array => {
   const damaged = file.slice();
   damaged.copyWithin(to, from, from + bytes);
   return damaged;
-};
-
-/** Returns a point of BN254's twist whose order r does not divide. */
-const outsideOfG2 = () => {
-  const { fields, G2 } = bn254;
-  for (let i = 1n; ; i++) {
-    const x = fields.Fp2.fromBigTuple([i, 1n]);
-    try {
-      return { x, y: fields.Fp2.sqrt(fields.Fp2.add(fields.Fp2.mul(fields.Fp2.sqr(x), x), G2.Point.CURVE().b)) };
-    } catch {
-      // no square: the next x
-    }
-  }
 };
 
 describe('a key that is damaged so that it loads and proves', () => {
@@ -176,9 +169,9 @@ describe('a key that is damaged so that it loads and proves', () => {
 
   test('of Groth16 with a point outside of its group verifies nothing', async () => {
     const { zkey, circuit } = await makeStatement('groth16', 'bn254', 5, 'dense');
-    const gamma = sectionAt(zkey.data, 2) + 72 + 12 + 2 * 64 + 128;
+    const gamma = gammaAt(zkey.data);
     const damaged = zkey.data.slice();
-    const { x, y } = outsideOfG2();
+    const { x, y } = outsideOfG2(nobles.bn254).toAffine();
     for (const [i, part] of [x.c0, x.c1, y.c0, y.c1].entries()) {
       let number = (part * 2n ** 256n) % bn254.fields.Fp.ORDER;
       for (let k = 0; k < 32; k++, number >>= 8n) damaged[gamma + 32 * i + k] = Number(number & 255n);
@@ -192,8 +185,7 @@ describe('a key that is damaged so that it loads and proves', () => {
 
   test('of Groth16 in the points of the verifier is refused', async () => {
     const { zkey } = await makeStatement('groth16', 'bn254', 5, 'dense');
-    // γ follows the primes and their sizes, three counts, α, β and β in G2
-    const gamma = sectionAt(zkey.data, 2) + 72 + 12 + 2 * 64 + 128;
+    const gamma = gammaAt(zkey.data);
     for (const [at, name] of [
       [gamma, 'gamma2'],
       [sectionAt(zkey.data, 3), 'IC'],

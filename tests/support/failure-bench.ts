@@ -78,6 +78,30 @@ export const strikeAt = (
   return strikes;
 };
 
+/**
+ * Does work again and again, while the device loses one dispatch of it, each in turn, and at last
+ * none.
+ *
+ * @param below bound of the number of dispatches
+ */
+export const loseEachDispatch = async (
+  lease: LeasedDevice,
+  below: number,
+  work: () => Promise<void>,
+): Promise<void> => {
+  for (let index = 0; ; index++) {
+    let seen = 0;
+    const strikes = strikeAt(
+      lease,
+      ({ method }) => method.startsWith('dispatchWorkgroups') && seen++ === index,
+      () => undefined,
+    );
+    await work();
+    if (strikes.count === 0) break;
+    expect(index).toBeLessThan(below);
+  }
+};
+
 /** An engine on the small curve and on devices that can be tampered with. */
 export class Bench {
   readonly gpu: LeasedGpu;

@@ -4,14 +4,7 @@ import { Random } from '../../dev/oracle/known-bases.js';
 import type { Tuning } from '../../src/api/tuning.js';
 import { leastRuns, search } from '../../src/calibrate/search.js';
 import { leastPairs } from '../../src/calibrate/statistics.js';
-
-const defaults = {
-  fieldProduct: 'unsigned',
-  walkerCoordinates: 'affine',
-  walkerPrefixMemory: 'private',
-  walkerSlots: 8,
-  walkerThreadsPerWorkgroup: 64,
-} as const;
+import { defaultKnobs } from '../support/default-knobs.js';
 
 /** About normal: the sum of twelve uniform numbers (the central limit). */
 const normal = (random: Random): number =>
@@ -38,7 +31,7 @@ const searchOn = async ({ truth, noise = 0, slowdown = () => 1, refuses = () => 
       let [own, lives] = [0, true];
       return {
         tuning,
-        resolved: { ...defaults, ...tuning } as Tuning,
+        resolved: { ...defaultKnobs, ...tuning } as Tuning,
         time: async () => {
           expect(lives).toBe(true);
           runs++;

@@ -14,6 +14,7 @@ import { openCurve } from '../../src/curves/open-curve.js';
 import { subjectOf } from '../../src/engine/calibration-subject.js';
 import { assertNotAborted } from '../../src/errors.js';
 import { schedulerOf } from '../../src/gpu/device-scheduler.js';
+import { defaultKnobs } from '../support/default-knobs.js';
 import { smallCurve } from '../support/small-curve.js';
 import { TextbookCurve } from '../support/textbook-curve.js';
 
@@ -46,14 +47,6 @@ const storeOf = (): CalibrationStore & { readonly texts: Map<string, string> } =
     set: async (name, text) => void texts.set(name, text),
   };
 };
-
-const defaults = {
-  fieldProduct: 'unsigned',
-  walkerCoordinates: 'affine',
-  walkerPrefixMemory: 'private',
-  walkerSlots: 8,
-  walkerThreadsPerWorkgroup: 64,
-} as unknown as Tuning;
 
 /** Sums of problems by their scalars, as the textbook computes them. */
 const sums = new Map<string, AffinePoint<Coordinate>>();
@@ -88,7 +81,7 @@ class Machine {
 
   readonly open = async (tuning: Partial<Tuning>): Promise<MsmEngine<Coordinate>> => {
     this.alive++;
-    const ms = { ...defaults, ...tuning }.walkerSlots === 32 ? 0.5 : 1;
+    const ms = { ...defaultKnobs, ...tuning }.walkerSlots === 32 ? 0.5 : 1;
     let isAlive = true;
     return {
       loadBases: async () => ({}),
@@ -98,7 +91,7 @@ class Machine {
         assertNotAborted(signal);
         return sumOf(scalars);
       },
-      lastRun: { timeline: [{ ms }], wallMs: ms, tuning: { ...defaults, ...tuning } },
+      lastRun: { timeline: [{ ms }], wallMs: ms, tuning: { ...defaultKnobs, ...tuning } as Tuning },
       destroy: () => {
         if (isAlive) this.alive--;
         isAlive = false;

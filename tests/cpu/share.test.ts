@@ -17,11 +17,13 @@ import { digitsOfScalars } from '../../src/msm/cpu/digits.js';
 import { type Operands, rowsOf, Share } from '../../src/msm/cpu/share.js';
 import { finish } from '../../src/msm/cpu/steps.js';
 import { workersFor } from '../../src/msm/plan/work.js';
+import { WasmHorner } from '../../src/wasm/horner/horner.js';
 import { PointAdder } from '../../src/wasm/points/point-adder.js';
 import { kernelFor } from '../support/kernels.js';
 
 const curve = curveContext(bn254);
 const kernel = kernelFor(curve, 'wasm-simd');
+const horner = WasmHorner.open(curve);
 
 const makeOperands = (
   points: keyof typeof pointDistributions,
@@ -52,15 +54,11 @@ const computeCut = async (operands: readonly Operands[], threads: number, sizes:
   }
   const results = shares.map((share) => finish(share.settle()));
   const adder = adders[0] as PointAdder;
-  const sums = finish(
-    combineWindows(
-      adder,
-      operands.map(({ digits }) => digits),
-      results,
-    ),
-  );
+  const shapes = operands.map(({ digits }) => digits);
+  const sums = finish(combineWindows(curve, adder, shapes, results));
+  expect(finish(combineWindows(curve, adder, shapes, results, await horner))).toEqual(sums);
   return {
-    sums: sums.map((sum) => adder.read(sum)),
+    sums: sums.map((sum) => (sum === null ? [0n, 0n] : [sum.x, sum.y])),
     entries: results.reduce((sum, result) => sum + result.entries, 0),
   };
 };

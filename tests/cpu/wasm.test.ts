@@ -22,6 +22,7 @@ import { openCurve } from '../../src/curves/open-curve.js';
 import { createMsmEngine } from '../../src/index.js';
 import { combineWindows } from '../../src/msm/cpu/combine-windows.js';
 import { digitsOfScalars } from '../../src/msm/cpu/digits.js';
+import { FEW_POINTS } from '../../src/msm/cpu/few-points.js';
 import { multiplyOnCpu } from '../../src/msm/cpu/multiply.js';
 import { rowsOf, Share } from '../../src/msm/cpu/share.js';
 import { finish } from '../../src/msm/cpu/steps.js';
@@ -93,7 +94,7 @@ describe('sums in WebAssembly', () => {
         const { values, bytes } = scalarDistributions[distribution].make(n, 51);
         const { sums, arithmetic } = await multiply(curve, points.bytes, bytes);
         expect(sums, `${distribution}, n = ${n}`).toEqual([expectedMsm(bn254G1, points.logs, values)]);
-        expect(arithmetic).toBe(arithmeticsHere[0]);
+        if (distribution === 'random' && n > FEW_POINTS) expect(arithmetic).toBe(arithmeticsHere[0]);
       }
     }
   });
@@ -128,9 +129,9 @@ describe('sums in WebAssembly', () => {
     const operands = { points: new Uint32Array(known.bytes.buffer), scale: 1n, digits };
     const share = new Share(adder, [operands]);
     finish(share.add(0, rowsOf(operands)));
-    const [sum] = finish(combineWindows(adder, [digits], [finish(share.settle())]));
+    const [sum] = finish(combineWindows(curve, adder, [digits], [finish(share.settle())]));
     const { x, y } = expectedMsm(bn254G1, known.logs, values);
-    expect(adder.read(sum as number)).toEqual([x, y]);
+    expect(sum).toEqual({ x, y });
     expect(adder.bytes).toBeLessThan(16 * 2 ** 20);
   });
 

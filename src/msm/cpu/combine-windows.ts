@@ -1,5 +1,9 @@
 /** Combines window sums: the last step of Pippenger's algorithm (Pippenger 1976). */
+import type { CurveContext } from '../../curves/curve.js';
+import type { Affine } from '../../curves/jacobian.js';
 import type { PointAdder, PointAt } from '../../wasm/points/point-adder.js';
+import type { Horner } from '../stages/horner.js';
+import { storedPoints } from '../stages/horner-test.js';
 import { INFINITY, plus } from './bucket-sums.js';
 import type { WindowSums } from './share.js';
 import type { Steps } from './steps.js';
@@ -39,19 +43,8 @@ const addTo = (adder: PointAdder, total: Total, point: PointAt): void => {
   total.total = total.at;
 };
 
-/**
- * Returns Σ_j 2^(c·j)·W_j of each vector by Horner's rule, all vectors side by side.
- *
- * @param results window sums of all threads; windows are counted over all operands
- */
-export function* combineWindows(
-  adder: PointAdder,
-  shapes: readonly WindowShape[],
-  results: readonly WindowSums[],
-): Steps<readonly PointAt[]> {
-  adder.release();
-  const windows = shapes.reduce((sum, shape) => sum + shape.windows, 0);
-  const sums = yield* sumsOfThreads(adder, windows, results);
+/** Combines the windows of all vectors side by side. */
+function* combineSums(adder: PointAdder, shapes: readonly WindowShape[], sums: Uint32Array): Steps<readonly PointAt[]> {
   let next = 0;
   const totals = shapes.map((shape): Total => {
     const first = next;
@@ -71,4 +64,60 @@ export function* combineWindows(
     yield;
   }
   return totals.map(({ total }) => total);
+}
+
+/** Vectors whose windows are combined one after the other; more share the inversions of lists. */
+const MOST_APART = 4;
+
+const readPoint = ({ coordinates: f }: CurveContext, adder: PointAdder, at: PointAt): Affine => {
+  const numbers = adder.read(at);
+  if (numbers.every((number) => number === 0n)) return null;
+  return { x: f.of(numbers.slice(0, f.degree)), y: f.of(numbers.slice(f.degree)) };
+};
+
+/** Combines the windows of one vector. Returns undefined if a sum is on no curve. */
+const combineOne = (
+  curve: CurveContext,
+  horner: Horner,
+  windowBits: number,
+  sums: readonly Affine[],
+): Affine | undefined => {
+  if (horner.take(storedPoints(curve, sums)) < sums.length) return undefined;
+  for (let j = sums.length - 1; j >= 0; j--) {
+    for (let bit = 0; bit < windowBits; bit++) horner.double();
+    horner.add(j);
+  }
+  const { coordinates: f } = curve;
+  const total = horner.total();
+  return total && { x: f.of(total.slice(0, f.degree)), y: f.of(total.slice(f.degree)) };
+};
+
+/**
+ * Returns Σ_j 2^(c·j)·W_j of each vector by Horner's rule.
+ *
+ * @param results window sums of all threads; windows are counted over all operands
+ * @param horner arithmetic that is faster for few vectors; null: lists of additions alone
+ */
+export function* combineWindows(
+  curve: CurveContext,
+  adder: PointAdder,
+  shapes: readonly WindowShape[],
+  results: readonly WindowSums[],
+  horner: Horner | null = null,
+): Steps<readonly Affine[]> {
+  adder.release();
+  const windows = shapes.reduce((sum, shape) => sum + shape.windows, 0);
+  const sums = yield* sumsOfThreads(adder, windows, results);
+  const totals: Affine[] = [];
+  let first = 0;
+  for (const { windows, windowBits } of horner !== null && shapes.length <= MOST_APART ? shapes : []) {
+    const own = Array.from({ length: windows }, (_, j) => readPoint(curve, adder, sums[first + j] as PointAt));
+    const total = combineOne(curve, horner as Horner, windowBits, own);
+    if (total === undefined) break;
+    totals.push(total);
+    first += windows;
+    yield;
+  }
+  if (totals.length === shapes.length) return totals;
+  return (yield* combineSums(adder, shapes, sums)).map((at) => readPoint(curve, adder, at));
 }

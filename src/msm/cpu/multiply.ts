@@ -11,6 +11,8 @@ import type { SurveyedVector } from '../plan/survey.js';
 import { workersFor } from '../plan/work.js';
 import { publicPoint } from '../stages/combine-windows.js';
 import { withAdder } from './adder.js';
+import { type FewSum, multiplyFew } from './few-points.js';
+import { hornerFor } from './horner.js';
 import type { CpuOutcome } from './outcome.js';
 import { pippenger } from './pippenger.js';
 import { timeSlices } from './sum-queue.js';
@@ -37,7 +39,12 @@ export const multiplyOnCpu = async (
   if (source === null || arithmetic === 'bigint') return multiplyOnBigInts(curve, source, vectors, checkpoint, threads);
   const outcome = await withAdder(
     curve,
-    (adder, kernel) => new WasmMsm(curve, source, adder, kernel, checkpoint, threads).multiply(vectors),
+    async (adder, kernel) => {
+      const horner = arithmetic === 'auto' ? hornerFor(curve) : null;
+      const few = horner && multiplyFew(curve, horner, source, vectors);
+      if (few !== null) return outcomeOfFew(few);
+      return new WasmMsm({ curve, source, adder, kernel, horner, threads }, checkpoint).multiply(vectors);
+    },
     arithmetic === 'auto' ? undefined : [arithmetic],
   );
   if (outcome !== null) return outcome;
@@ -46,6 +53,11 @@ export const multiplyOnCpu = async (
   }
   return multiplyOnBigInts(curve, source, vectors, checkpoint, threads);
 };
+
+const outcomeOfFew = ({ sum, digits, entries }: FewSum): CpuOutcome => ({
+  ...{ sums: [sum], windowBits: 1, windows: digits, entries, arithmetic: 'wasm' },
+  ...{ workers: 0, noWorkers: null, chunk: 0, lost: null, waitedMs: 0 },
+});
 
 const multiplyOnBigInts = async (
   curve: CurveContext,

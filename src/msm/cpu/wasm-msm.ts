@@ -9,6 +9,7 @@ import type { PointAdder } from '../../wasm/points/point-adder.js';
 import type { SurveyedVector } from '../plan/survey.js';
 import { workersFor } from '../plan/work.js';
 import { publicPoint } from '../stages/combine-windows.js';
+import type { Horner } from '../stages/horner.js';
 import { combineWindows } from './combine-windows.js';
 import { cutRows } from './cut.js';
 import { type Digits, digitsOfScalars, wordsOfDigits } from './digits.js';
@@ -25,11 +26,23 @@ type Allocate = (words: number) => Uint32Array;
 const sumOf = <Item>(items: readonly Item[], value: (item: Item) => number): number =>
   items.reduce((sum, item) => sum + value(item), 0);
 
+/** Place of one call: its curve and bases, arithmetics, and threads. */
+export interface WasmMsmOptions {
+  readonly curve: CurveContext;
+  readonly source: PointSource;
+  readonly adder: PointAdder;
+  readonly kernel: CompiledKernel;
+  /** Arithmetic that combines windows; null for lists of affine additions. */
+  readonly horner: Horner | null;
+  readonly threads: Threads;
+}
+
 export class WasmMsm {
   readonly #curve: CurveContext;
   readonly #source: PointSource;
   readonly #adder: PointAdder;
   readonly #kernel: CompiledKernel;
+  readonly #horner: Horner | null;
   readonly #timeSlice: TimeSlice;
   readonly #threads: Threads;
   /** Numbers of the workers that took part. */
@@ -41,18 +54,12 @@ export class WasmMsm {
   /** Additions of the current round per thread. */
   #additionsPerThread = 0;
 
-  constructor(
-    curve: CurveContext,
-    source: PointSource,
-    adder: PointAdder,
-    kernel: CompiledKernel,
-    checkpoint: () => void,
-    threads: Threads,
-  ) {
+  constructor({ curve, source, adder, kernel, horner, threads }: WasmMsmOptions, checkpoint: () => void) {
     this.#curve = curve;
     this.#source = source;
     this.#adder = adder;
     this.#kernel = kernel;
+    this.#horner = horner;
     this.#threads = threads;
     // a sum that goes first while the workers are busy has one thread: it must not take longer on
     // that than the round takes on all
@@ -69,12 +76,10 @@ export class WasmMsm {
       await this.#timeSlice.checkpoint();
       const results = await this.#round(ranges);
       const shapes = ranges.map(({ shape }) => shape);
-      const points = await this.#run(combineWindows(this.#adder, shapes, results));
+      const totals = await this.#run(combineWindows(curve, this.#adder, shapes, results, this.#horner));
       for (const [i, range] of ranges.entries()) {
-        const sum = this.#read(points[i] as number);
-        if (sum !== null) {
-          sums[range.vector] = addAffine(curve, sums[range.vector] as (typeof sums)[number], sum);
-        }
+        const total = totals[i] as Affine;
+        sums[range.vector] = addAffine(curve, sums[range.vector] as (typeof sums)[number], total);
         if (range.entries > (largest?.entries ?? -1)) largest = range;
       }
       entries += sumOf(results, (result) => result.entries);
@@ -213,13 +218,6 @@ export class WasmMsm {
       add: (chunk) => this.#timed(share.add(chunk * rowsPerChunk, (chunk + 1) * rowsPerChunk)),
       settle: () => this.#run(share.settle()),
     };
-  }
-
-  #read(at: number): Affine {
-    const sum = this.#adder.read(at);
-    if (sum.every((value) => value === 0n)) return null;
-    const f = this.#curve.coordinates;
-    return { x: f.of(sum.slice(0, f.degree)), y: f.of(sum.slice(f.degree)) };
   }
 
   /** Runs steps. @returns how long they took, without sums that went first, in milliseconds */

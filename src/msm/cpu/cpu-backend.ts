@@ -2,9 +2,11 @@
 import type { AdapterDescription, CompileTime, MemoryUse, SelfTest } from '../../api/device.js';
 import type { CurveContext } from '../../curves/curve.js';
 import type { CallContext } from '../../session/call-context.js';
+import { fastestFirst } from '../../wasm/points/fastest-first.js';
 import type { Backend, Footprint, LoadRequest } from '../backend.js';
 import { LoadedBases } from '../inputs/loaded-bases.js';
 import { type ScalarVector, type SurveyedScalars, surveyScalars } from '../inputs/scalar-vectors.js';
+import type { CpuArithmetic } from '../plan/cost.js';
 import { softwareKnobs } from '../plan/device-profiles.js';
 import type { PlanLimits } from '../plan/plan.js';
 import type { Knobs } from '../plan/tuning.js';
@@ -71,11 +73,13 @@ export class CpuBackend implements Backend {
   }
 
   /**
-   * Returns whether WebAssembly can be compiled. Where a content security policy forbids it, asking
-   * is reported as a violation.
+   * Returns the arithmetic of sums. Where a content security policy forbids WebAssembly, asking is
+   * reported as a violation.
    */
-  hasWasm(): boolean {
-    return hasWasm();
+  arithmetic(): CpuArithmetic {
+    const { cpuArithmetic = 'auto' } = this.#site().tuning;
+    if (cpuArithmetic !== 'auto') return cpuArithmetic;
+    return hasWasm() ? (fastestFirst(this.#curve.p)[0] ?? 'wasm') : 'bigint';
   }
 
   assertUsable(): void {}

@@ -2,7 +2,6 @@
 import type { AdapterDescription, CompileTime, MemoryUse, SelfTest } from '../../api/device.js';
 import type { CurveContext } from '../../curves/curve.js';
 import type { CallContext } from '../../session/call-context.js';
-import { fastestFirst } from '../../wasm/points/fastest-first.js';
 import type { Backend, Footprint, LoadRequest } from '../backend.js';
 import { LoadedBases } from '../inputs/loaded-bases.js';
 import { type ScalarVector, type SurveyedScalars, surveyScalars } from '../inputs/scalar-vectors.js';
@@ -13,7 +12,7 @@ import type { Knobs } from '../plan/tuning.js';
 import { cpuShape, workersFor } from '../plan/work.js';
 import { fullWorkload, NO_TABLES } from '../plan/workload.js';
 import type { MsmDone, MsmRequest } from '../request.js';
-import { hasWasm, withAdder } from './adder.js';
+import { arithmeticHere, withAdder } from './adder.js';
 import { loadOnCpu } from './load.js';
 import { runOnCpu } from './run.js';
 import { CpuThreads, type WorkerOptions } from './threads.js';
@@ -79,8 +78,7 @@ export class CpuBackend implements Backend {
    */
   arithmetic(): CpuArithmetic {
     const { cpuArithmetic = 'auto' } = this.#site().tuning;
-    if (cpuArithmetic !== 'auto') return cpuArithmetic;
-    return hasWasm() ? (fastestFirst(this.#curve.p)[0] ?? 'wasm') : 'bigint';
+    return cpuArithmetic === 'auto' ? arithmeticHere(this.#curve) : cpuArithmetic;
   }
 
   assertUsable(): void {}

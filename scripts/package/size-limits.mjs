@@ -7,7 +7,7 @@
  * @typedef {{ readonly bytes: number, readonly holds: string, readonly loaded: string }} SizeLimit
  */
 
-const workerBytes = 4416;
+const workerBytes = 5248;
 
 /** Limits by file name without `.js`. */
 export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
@@ -17,7 +17,7 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
     loaded: 'by the import of `webgpu-msm`; a first result on a GPU waits for nothing else',
   },
   'cpu-backend': {
-    bytes: 19 * 1024,
+    bytes: 20 * 1024,
     holds: 'the CPU backend, and the last step of sums on a GPU',
     loaded: 'when the CPU computes, and while a GPU compiles its first kernels',
   },
@@ -76,5 +76,5 @@ export const bundleLimits = {
   /**
    * Bundlers that put dynamic imports and the text of the worker into one file, such as esbuild.
    */
-  oneFile: 133 * 1024 + workerBytes,
+  oneFile: 134 * 1024 + workerBytes,
 };

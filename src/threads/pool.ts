@@ -94,6 +94,14 @@ export class Pool<Task, Result> {
     this.#isReserved = true;
   }
 
+  /** Starts workers up to a number, which are ready then when a round begins. */
+  start(workers: number): void {
+    if (this.#isBusy) return;
+    clearTimeout(this.#idle);
+    this.#workers.startUpTo(workers);
+    this.#endWhenIdle();
+  }
+
   /** Ends a reservation without a round. */
   release(): void {
     this.#isReserved = false;

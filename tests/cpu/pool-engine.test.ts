@@ -64,6 +64,14 @@ const receivedUntilEnded = async (
 /** The number of Node's thread; −1 once it has ended. */
 const threadsOf = (workers: readonly Worker[]): number[] => workers.map(({ threadId }) => threadId);
 
+test('workers start with the load of points that are enough for them, and not for fewer', async () => {
+  const { engine, started } = await open();
+  expect(started).toHaveLength(2);
+  engine.destroy();
+  const few = await openEngine({ backend: 'cpu', maxWorkers: 2, createWorker: () => expect.unreachable() });
+  await few.loadBases(large.points.bytes.subarray(0, 64 * 512));
+});
+
 test('an abort ends the call and its workers at once; the next call is right, with workers', async () => {
   const { engine, bases, started, messages } = await open();
   await callUntilThere(engine, bases);

@@ -14,7 +14,8 @@ import { quadraticField } from '../../src/field/quadratic.js';
 import { combineWindows } from '../../src/msm/cpu/combine-windows.js';
 import { cutRows } from '../../src/msm/cpu/cut.js';
 import { digitsOfScalars } from '../../src/msm/cpu/digits.js';
-import { type Operands, rowsOf, Share } from '../../src/msm/cpu/share.js';
+import { type Operands, POINTS_OF_BLOCK } from '../../src/msm/cpu/point-blocks.js';
+import { rowsOf, Share } from '../../src/msm/cpu/share.js';
 import { finish } from '../../src/msm/cpu/steps.js';
 import { workersFor } from '../../src/msm/plan/work.js';
 import { WasmHorner } from '../../src/wasm/horner/horner.js';
@@ -100,6 +101,54 @@ describe('bucket rows', () => {
       );
       expect(sums).toEqual(made.map(({ expected }) => expected));
     }
+  });
+});
+
+/** Returns operands whose points threads leave to each other, some of them in a given state. */
+const sharing = async (operands: Operands, states: readonly number[]): Promise<Operands> => {
+  const count = operands.digits.count;
+  const { layout } = await kernel;
+  const words = new Int32Array(new SharedArrayBuffer(count * layout.point));
+  return { ...operands, shared: { states: Int32Array.from(states), words } };
+};
+
+describe('points of several blocks', () => {
+  const n = 2 * POINTS_OF_BLOCK + 5;
+  const made = makeOperands('few-with-signs', 'one-bucket-and-noise', n, 13);
+  const rows = rowsOf(made.operands);
+
+  test('are right on one thread that keeps them, and on two', async () => {
+    for (const [threads, size] of [
+      [1, rows],
+      [2, Math.ceil(rows / 5)],
+    ] as const) {
+      expect((await computeCut([made.operands], threads, [size])).sums).toEqual([made.expected]);
+    }
+  });
+
+  test('are right on threads that share them, even if one died while it copied a block', async () => {
+    for (const states of [
+      [0, 0, 0],
+      [0, 1, 0],
+    ]) {
+      const operands = await sharing(made.operands, states);
+      expect((await computeCut([operands], 2, [Math.ceil(rows / 5)])).sums).toEqual([made.expected]);
+      expect([...(operands.shared?.states ?? [])]).toEqual(states.map((state) => state || 2));
+    }
+  });
+
+  test('take no more memory where they are shared than a few of them', async () => {
+    const bytes = async (operands: Operands): Promise<number> => {
+      const adder = await PointAdder.open(await kernel);
+      const share = new Share(adder, [operands]);
+      finish(share.add(0, 1));
+      finish(share.add(1, 2));
+      return adder.bytes;
+    };
+    const { layout } = await kernel;
+    const kept = await bytes(made.operands);
+    const shared = await bytes(await sharing(made.operands, [0, 0, 0]));
+    expect(kept - shared).toBeGreaterThan(0.9 * POINTS_OF_BLOCK * layout.point);
   });
 });
 

@@ -5,6 +5,7 @@ import { WasmModule } from '../../wasm/encoder/module.js';
 import { fastestFirst } from '../../wasm/points/fastest-first.js';
 import { type CompiledKernel, compileKernel, hasArithmetic, type WasmArithmetic } from '../../wasm/points/kernel.js';
 import { PointAdder, WrongKernelError } from '../../wasm/points/point-adder.js';
+import type { CpuArithmetic } from '../plan/cost.js';
 import { kernelTest } from './kernel-test.js';
 
 /** Returns whether the platform has WebAssembly and no content security policy forbids it. */
@@ -15,6 +16,10 @@ export const hasWasm = (): boolean => {
     return false;
   }
 };
+
+/** Returns the fastest arithmetic that the platform has. */
+export const arithmeticHere = ({ p }: CurveContext): CpuArithmetic =>
+  hasWasm() ? (fastestFirst(p)[0] ?? 'wasm') : 'bigint';
 
 /** Compiled kernels by the constants of the curve; null for an arithmetic that is not usable. */
 const kernels = new WeakMap<object, Map<WasmArithmetic, Promise<CompiledKernel | null>>>();

@@ -5,12 +5,14 @@ import type { CallContext } from '../../session/call-context.js';
 import type { Backend, Footprint, LoadRequest } from '../backend.js';
 import { LoadedBases } from '../inputs/loaded-bases.js';
 import { type ScalarVector, type SurveyedScalars, surveyScalars } from '../inputs/scalar-vectors.js';
+import type { CpuArithmetic } from '../plan/cost.js';
 import { softwareKnobs } from '../plan/device-profiles.js';
 import type { PlanLimits } from '../plan/plan.js';
 import type { Knobs } from '../plan/tuning.js';
-import { NO_TABLES } from '../plan/workload.js';
+import { cpuShape, workersFor } from '../plan/work.js';
+import { fullWorkload, NO_TABLES } from '../plan/workload.js';
 import type { MsmDone, MsmRequest } from '../request.js';
-import { hasWasm, withAdder } from './adder.js';
+import { arithmeticHere, withAdder } from './adder.js';
 import { loadOnCpu } from './load.js';
 import { runOnCpu } from './run.js';
 import { CpuThreads, type WorkerOptions } from './threads.js';
@@ -71,11 +73,12 @@ export class CpuBackend implements Backend {
   }
 
   /**
-   * Returns whether WebAssembly can be compiled. Where a content security policy forbids it, asking
-   * is reported as a violation.
+   * Returns the arithmetic of sums. Where a content security policy forbids WebAssembly, asking is
+   * reported as a violation.
    */
-  hasWasm(): boolean {
-    return hasWasm();
+  arithmetic(): CpuArithmetic {
+    const { cpuArithmetic = 'auto' } = this.#site().tuning;
+    return cpuArithmetic === 'auto' ? arithmeticHere(this.#curve) : cpuArithmetic;
   }
 
   assertUsable(): void {}
@@ -83,9 +86,20 @@ export class CpuBackend implements Backend {
   assertFits(): void {}
 
   async load({ source, tables, label, checkSubgroup }: LoadRequest, call: CallContext): Promise<LoadedBases> {
-    const checked = await loadOnCpu(this.#curve, source, this.#threads, checkSubgroup, call);
     const length = source.bytes.length / this.#curve.pointBytes;
+    // an aborted call must not start workers
+    call.checkpoint();
+    this.#startWorkers(length);
+    const checked = await loadOnCpu(this.#curve, source, this.#threads, checkSubgroup, call);
     return new LoadedBases({ length, label, tables, source: checked, loader: null });
+  }
+
+  /** Starts the workers of a sum over n points, which takes a platform some 25 ms. */
+  #startWorkers(n: number): void {
+    const { pool, workers, arithmetic } = this.#threads.of(this.#site().tuning);
+    if (pool === null || arithmetic === 'bigint' || n === 0) return;
+    const { digits } = cpuShape(fullWorkload(n, this.#curve, NO_TABLES));
+    pool.start(Math.min(workers, workersFor(this.#curve, digits)));
   }
 
   async place(): Promise<void> {}

@@ -8,19 +8,12 @@
  * at the end, by double and add over these bits.
  */
 import type { PointAdder, PointAt } from '../../wasm/points/point-adder.js';
-import { type BucketRange, bucketSums, INFINITY, plus } from './bucket-sums.js';
-import { type Digits, type DigitsInMemory, digitsIn } from './digits.js';
-import { ITEMS_PER_STEP, type Steps } from './steps.js';
+import { mostBuckets, placesOf, ROW_BITS, rangeGroups, rowBits } from './bucket-ranges.js';
+import { addToBuckets, type BucketRange, bucketsIn, filledSums, INFINITY, plus } from './bucket-sums.js';
+import type { Digits } from './digits.js';
+import { type Operands, PointBlocks } from './point-blocks.js';
+import type { Steps } from './steps.js';
 import { weightedSums } from './weighted-sums.js';
-
-/** Points and the digits of their scalars: a range of a vector. Can be sent to another thread. */
-export interface Operands {
-  /** x‖y of each point, little-endian; infinity is zeros. */
-  readonly points: Uint32Array;
-  /** Factor modulo p that the coordinates were multiplied by. */
-  readonly scale: bigint;
-  readonly digits: Digits;
-}
 
 /** Task of a round, the same for all threads. Rows are counted over all operands. */
 export interface RoundTask {
@@ -28,21 +21,9 @@ export interface RoundTask {
   readonly rowsPerChunk: number;
 }
 
-/** Logarithm of the buckets in a row. */
-const ROW_BITS = 6;
-
-/** Returns the logarithm of the rows in a window. */
-const rowBits = (windowBits: number): number => Math.max(0, windowBits - 1 - ROW_BITS);
-
 /** Returns the number of rows in all windows of some operands. */
 export const rowsOf = ({ digits }: { readonly digits: Pick<Digits, 'windows' | 'windowBits'> }): number =>
   digits.windows * 2 ** rowBits(digits.windowBits);
-
-/**
- * Digits of the windows that are added up together at most: enough for long lists of additions, few
- * enough that the points stay in the cache.
- */
-const MAX_DIGITS = 2 ** 14;
 
 /** Sums of windows, or one thread's contributions to them. */
 export interface WindowSums {
@@ -70,23 +51,12 @@ interface WindowTotal {
   above: PointAt;
 }
 
-/** Operands whose points and digits are in memory. */
+/** An operand whose points go through memory. */
 interface Entered {
   readonly operands: Operands;
-  /** Address of the first point. */
-  readonly points: PointAt;
-  readonly digits: DigitsInMemory;
-}
-
-/** Copies points into memory, some at a time: each part is placed behind the one before. */
-function* enterPoints(adder: PointAdder, { points, scale, digits: { count } }: Operands): Steps<PointAt> {
-  const start = adder.mark;
-  const pointWords = points.length / count;
-  for (let i = 0; i < count; i += ITEMS_PER_STEP) {
-    adder.enter(points.subarray(i * pointWords, (i + ITEMS_PER_STEP) * pointWords), scale);
-    yield;
-  }
-  return start;
+  /** Address of the sums of buckets. */
+  readonly sums: PointAt;
+  readonly blocks: PointBlocks;
 }
 
 export class Share {
@@ -133,30 +103,33 @@ export class Share {
     }
   }
 
-  /** Adds rows of one operand: whole windows together where possible, else the rest of a window. */
+  /** Adds rows of one operand. All its points are added to the buckets of a group of ranges. */
   *#addRows(index: number, from: number, to: number): Steps<void> {
-    const { windowBits, count } = (this.#operands[index] as Operands).digits;
-    const rows = 2 ** rowBits(windowBits);
-    const width = 2 ** (windowBits - 1) / rows;
-    const together = Math.max(1, Math.floor(MAX_DIGITS / count));
-    for (let row = from; row < to; ) {
-      const [first, own] = [Math.floor(row / rows), row % rows];
-      const whole = own === 0 ? Math.min(Math.floor((to - row) / rows), together) : 0;
-      const last = whole > 0 ? rows : Math.min(rows, own + to - row);
-      const range = { first, end: first + (whole || 1), low: own * width, high: last * width };
-      yield* this.#addBuckets(index, range);
-      row += whole > 0 ? whole * rows : last - own;
+    const adder = this.#adder;
+    const { sums, blocks } = this.#enter(index);
+    for (const group of rangeGroups((this.#operands[index] as Operands).digits, from, to)) {
+      const sumsOf: readonly PointAt[] = placesOf(group, sums, adder.pointBytes);
+      let isFirst = true;
+      for (const enter of blocks.passes()) {
+        const entered = yield* enter();
+        for (const [i, range] of group.entries()) {
+          const mark = adder.mark;
+          this.#entries += yield* addToBuckets(adder, entered, range, sumsOf[i] as PointAt, isFirst);
+          adder.release(mark);
+        }
+        isFirst = false;
+      }
+      for (const [i, range] of group.entries()) yield* this.#weigh(index, range, sumsOf[i] as PointAt);
     }
   }
 
-  *#addBuckets(index: number, range: BucketRange): Steps<void> {
+  /** Adds the sums of the buckets of a range to those of their windows. */
+  *#weigh(index: number, range: BucketRange, sums: PointAt): Steps<void> {
     const adder = this.#adder;
-    const { digits, points } = yield* this.#enter(index);
     const mark = adder.mark;
-    const filled = yield* bucketSums(adder, digits, points, range);
-    this.#entries += filled.entries;
     const { first, end, low, high } = range;
-    const { weighted, plain } = yield* weightedSums(adder, filled.buckets, high - low, low > 0);
+    const filled = filledSums(adder, sums, bucketsIn(range));
+    const { weighted, plain } = yield* weightedSums(adder, filled, high - low, low > 0);
     for (let j = first; j < end; j++) {
       this.#addTo(this.#slot(index, j, 0), weighted[j - first] as number);
     }
@@ -182,14 +155,14 @@ export class Share {
     this.#sums[slot] = to;
   }
 
-  /** Returns one operand in memory. Only one is in memory at a time. */
-  *#enter(index: number): Steps<Entered> {
+  /** Makes room for an operand. Only one is in memory at a time. */
+  #enter(index: number): Entered {
     const adder = this.#adder;
     const operands = this.#operands[index] as Operands;
     if (this.#entered?.operands !== operands) {
       adder.release(this.#ground);
-      const points = yield* enterPoints(adder, operands);
-      this.#entered = { operands, points, digits: digitsIn(adder, operands.digits) };
+      const sums = adder.take(mostBuckets(operands.digits));
+      this.#entered = { operands, sums, blocks: new PointBlocks(adder, operands) };
     }
     return this.#entered;
   }

@@ -42,7 +42,7 @@ export interface WorkerOptions {
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
-/** Owns the pool of an engine. Workers are started by the first sum that is large enough. */
+/** Owns the pool of an engine. The first load or sum that is large enough starts workers. */
 export class CpuThreads {
   /** Sums that wait for the CPU. */
   readonly queue = new SumQueue();

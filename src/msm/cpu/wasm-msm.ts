@@ -14,7 +14,8 @@ import { combineWindows } from './combine-windows.js';
 import { cutRows } from './cut.js';
 import { type Digits, digitsOfScalars, wordsOfDigits } from './digits.js';
 import type { CpuOutcome } from './outcome.js';
-import { type Operands, rowsOf, Share, type WindowSums } from './share.js';
+import { blocksOf, type Operands, type SharedPoints } from './point-blocks.js';
+import { rowsOf, Share, type WindowSums } from './share.js';
 import { ITEMS_PER_STEP, inTimeSlices, type Steps } from './steps.js';
 import { ANY_SIZE, timeSlices } from './sum-queue.js';
 import type { CpuPool, Threads } from './threads.js';
@@ -179,7 +180,25 @@ export class WasmMsm {
       }
       words = copy;
     }
-    return { points: words, scale: points.scale, digits: yield* this.#digitsOf(range, shared) };
+    const digits = yield* this.#digitsOf(range, shared);
+    return {
+      points: words,
+      scale: points.scale,
+      digits,
+      shared: shared === null ? undefined : this.#room(digits, shared),
+    };
+  }
+
+  /** Reserves shared memory for points in the format of the arithmetic. */
+  #room({ count }: Digits, shared: Allocate): SharedPoints {
+    const [states, words] = [shared(blocksOf(count)), shared(this.#wordsOf(count))].map(
+      ({ buffer, byteOffset, length }) => new Int32Array(buffer, byteOffset, length),
+    ) as [Int32Array, Int32Array];
+    return { states: states.fill(0), words };
+  }
+
+  #wordsOf(count: number): number {
+    return (count * this.#adder.pointBytes) / 4;
   }
 
   *#digitsOf({ scalars, bits, from, to, shape }: VectorRange, shared: Allocate | null): Steps<Digits> {
@@ -197,12 +216,15 @@ export class WasmMsm {
     return { windowBits, windows, shifted, words, count };
   }
 
-  /** Returns an allocator in shared memory, with space for the points and digits of `ranges`. */
+  /** Returns an allocator in shared memory, with space for all of `ranges`. */
   #sharedMemory(pool: CpuPool, ranges: readonly VectorRange[]): Allocate {
     const { pointWords } = this.#curve;
     const words = sumOf(
       ranges,
-      ({ from, to, shape: { windows, windowBits } }) => (to - from) * (pointWords + wordsOfDigits(windows, windowBits)),
+      ({ from, to, shape: { windows, windowBits } }) =>
+        (to - from) * (pointWords + wordsOfDigits(windows, windowBits)) +
+        blocksOf(to - from) +
+        this.#wordsOf(to - from),
     );
     const all = pool.takeInput(words);
     let used = 0;

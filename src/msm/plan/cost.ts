@@ -2,6 +2,7 @@
  * Cost model of an MSM on the GPU and on the CPU: a few coefficients for each, which runs correct.
  */
 import type { AdapterDescription } from '../../api/device.js';
+import type { RunRecord } from '../../api/run-record.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { deviceClassOf, type Trust } from './device-profiles.js';
 
@@ -45,17 +46,27 @@ export const CPU_BUCKET_ADDITIONS = 2;
 /** Additions of a bucket on the GPU, as `defaultWindowBits` has them. */
 const GPU_BUCKET_ADDITIONS = 4.3;
 
-/** Factor of the time on BigInts: 4 to 10 measured at n = 512. */
-const BIGINT_TIMES = 8;
+/** A form of arithmetic on the CPU. */
+export type CpuArithmetic = Exclude<RunRecord['arithmetic'], null>;
+
+/**
+ * Time of an addition in each arithmetic, relative to `additionNs`: measured at 2^16 in Node 24,
+ * Bun and Node 20 (docs/reference/performance.md), and on BigInts at n = 512.
+ */
+const TIMES: Readonly<Record<CpuArithmetic, number>> = {
+  'wasm-fma': 0.36,
+  'wasm-wide': 0.52,
+  'wasm-simd': 0.63,
+  wasm: 1,
+  bigint: 8,
+};
 
 /**
  * Returns the coefficients of a call on one thread of the CPU. The fixed part is one doubling for
  * each bit.
- *
- * @param isWasm whether there is WebAssembly
  */
-export const cpuCoefficients = (curve: CurveContext, isWasm = true): Coefficients => {
-  const digitNs = (isWasm ? 1 : BIGINT_TIMES) * additionNs(curve);
+export const cpuCoefficients = (curve: CurveContext, arithmetic: CpuArithmetic = 'wasm'): Coefficients => {
+  const digitNs = TIMES[arithmetic] * additionNs(curve);
   return {
     fixedMs: (curve.scalarBits * 7.5 * additionNs(curve)) / REFERENCE_NS / 1000,
     digitNs,

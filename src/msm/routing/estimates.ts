@@ -2,7 +2,7 @@
 import type { AdapterDescription } from '../../api/device.js';
 import type { Prediction } from '../../api/run-record.js';
 import type { CurveContext } from '../../curves/curve.js';
-import { cpuCoefficients, fitted, gpuCoefficients, trustOf } from '../plan/cost.js';
+import { type CpuArithmetic, cpuCoefficients, fitted, gpuCoefficients, trustOf } from '../plan/cost.js';
 import { additionsPerSubmitOf } from '../plan/device-defaults.js';
 import type { PlanLimits } from '../plan/plan.js';
 import type { Knobs } from '../plan/tuning.js';
@@ -46,12 +46,15 @@ export interface Estimate extends Decision {
 /** Cost of one more vector on the CPU, in scalars of `cpuBelow`: the doublings between windows. */
 const CPU_VECTOR_COST = 16;
 
+/** Arithmetic that the CPU is expected to have before it is asked: most browsers have it. */
+const EXPECTED: CpuArithmetic = 'wasm-fma';
+
 export class Estimates {
   readonly #curve: CurveContext;
   readonly #dividesAll: boolean;
   readonly #mostWorkers: () => number;
   /** null before the CPU was asked: a content security policy reports each question. */
-  #isWasm: boolean | null = null;
+  #arithmetic: CpuArithmetic | null = null;
   #models: Models | null = null;
   #adapter: AdapterDescription | null = null;
 
@@ -65,12 +68,17 @@ export class Estimates {
     this.#mostWorkers = mostWorkers;
   }
 
-  /** Notes whether the CPU has WebAssembly. Returns true if that changes the estimates. */
-  noteWasm(ask: () => boolean): boolean {
-    if (this.#isWasm !== null) return false;
-    this.#isWasm = ask();
-    if (!this.#isWasm) this.#models = null;
-    return !this.#isWasm;
+  /** Notes the arithmetic of the CPU. Returns true if that changes the estimates. */
+  noteArithmetic(ask: () => CpuArithmetic): boolean {
+    if (this.#arithmetic !== null) return false;
+    const arithmetic = ask();
+    this.#arithmetic = arithmetic;
+    if (arithmetic === EXPECTED) return false;
+    const models = this.#models;
+    // what the GPU has taught stays, unless it is trusted otherwise
+    const prior = cpuCoefficients(this.#curve, arithmetic);
+    this.#models = models === null || arithmetic === 'bigint' ? null : { ...models, cpu: { ...models.cpu, prior } };
+    return true;
   }
 
   /** Decides which backend computes. */
@@ -94,7 +102,7 @@ export class Estimates {
   worksOf({ limits, tuning }: RoutingFacts, loads: readonly Workload[], isGpuOnly = false): Works {
     const bound = additionsPerSubmitOf(limits, tuning);
     // BigInts are computed on the engine's own thread alone
-    const workers = this.#isWasm === false || isGpuOnly ? 0 : this.#mostWorkers();
+    const workers = this.#arithmetic === 'bigint' || isGpuOnly ? 0 : this.#mostWorkers();
     return {
       gpu: gpuWork(this.#curve, loads, bound, tuning.windowBits ?? null),
       cpu: cpuWork(this.#curve, loads, workers),
@@ -145,8 +153,8 @@ export class Estimates {
     if (this.#models === null || this.#adapter !== adapter) {
       this.#adapter = adapter;
       // no trials where every call is divided, or where the CPU has only BigInts, which are slower
-      const trust = this.#dividesAll || this.#isWasm === false ? 'known' : trustOf(adapter);
-      const cpu = cpuCoefficients(this.#curve, this.#isWasm !== false);
+      const trust = this.#dividesAll || this.#arithmetic === 'bigint' ? 'known' : trustOf(adapter);
+      const cpu = cpuCoefficients(this.#curve, this.#arithmetic ?? EXPECTED);
       this.#models = modelsOf(gpuCoefficients(this.#curve, adapter), cpu, trust);
     }
     return this.#models;

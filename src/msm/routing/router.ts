@@ -4,6 +4,7 @@ import type { CurveContext } from '../../curves/curve.js';
 import type { CallContext } from '../../session/call-context.js';
 import type { Accelerator, Backend } from '../backend.js';
 import type { LoadedBases } from '../inputs/loaded-bases.js';
+import type { CpuArithmetic } from '../plan/cost.js';
 import { fullWorkload, type Workload } from '../plan/workload.js';
 import type { MsmDone, MsmRequest } from '../request.js';
 import { DividedCall, type Halves } from './divided-call.js';
@@ -46,7 +47,8 @@ export const onlyBackend = (backend: Backend, cap: CapOptions): Dispatcher => ({
 
 /** The CPU as routers need it. */
 export interface CpuRoute extends Backend {
-  hasWasm(): boolean;
+  /** Returns the arithmetic that it computes in. */
+  arithmetic(): CpuArithmetic;
 }
 
 /** Settings of a router. */
@@ -113,7 +115,7 @@ export class Router implements Dispatcher {
     let estimate = this.#estimates.decide(facts, loads);
     if (estimate.route === 'gpu' || isOnDevice) return this.#onOne('gpu', this.#gpu, request, call, estimate);
     const cpu = await this.#cpu();
-    if (!estimate.isFixed && this.#estimates.noteWasm(() => cpu.hasWasm())) {
+    if (!estimate.isFixed && this.#estimates.noteArithmetic(() => cpu.arithmetic())) {
       estimate = this.#estimates.decide(facts, loads);
     }
     return this.#compute({ gpu: this.#gpu, cpu }, request, call, facts, estimate);

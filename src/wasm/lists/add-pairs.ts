@@ -18,15 +18,17 @@ export const PAIR_STATE = {
   pair: 20,
   /** Buckets that will have more than one point after this level. */
   open: 24,
-  /** Addresses from here on are of sums, which may be overwritten. */
-  mark: 28,
-  /** Address of the next new sum. */
-  next: 32,
+  /** Address of the input points, and their bytes. Other addresses are of sums, overwritten. */
+  inputs: 28,
+  inputBytes: 32,
+  /** Addresses of the sums of buckets, and of the next other sum. */
+  sums: 36,
+  next: 40,
   /** Address of the list of additions. */
-  list: 36,
+  list: 44,
 } as const;
 
-export const PAIR_STATE_BYTES = 40;
+export const PAIR_STATE_BYTES = 48;
 
 /** Words of the state that a call changes. */
 const CHANGED = ['bucket', 'pair', 'open', 'next'] as const;
@@ -74,19 +76,35 @@ class PairWriter {
     this.#code.get(local).i32(by).do('i32.add').set(local);
   }
 
-  /** Sets `to` to one of two operands that is a sum, or to a new place if both are input points. */
+  /** Leaves whether an operand is an input point. */
+  #isInput(operand: Local): void {
+    const { inputs, inputBytes } = this.#at;
+    this.#code.get(operand).get(inputs).do('i32.sub').get(inputBytes).do('i32.lt_u');
+  }
+
+  /**
+   * Sets `to` to one of two operands that is a sum. The first sum of two input points has the place
+   * of the bucket's sum, so that later sums with it stay there; others have a new place.
+   */
   #choosePlace(to: Local, P: Local, Q: Local): void {
     const code = this.#code;
-    const { mark, next } = this.#at;
+    const { bucket, pair, sums, next } = this.#at;
     const overwrite = (operand: Local) => (): void => {
       code.get(operand).i32(-2).do('i32.and').set(to);
     };
-    code.get(P).get(mark).do('i32.lt_u');
+    const takeNew = (): void => {
+      code.get(next).set(to);
+      this.#increase(next, this.#pointBytes);
+    };
+    const takeSum = (): void => {
+      code.get(sums).get(bucket).i32(this.#pointBytes).do('i32.mul', 'i32.add').set(to);
+    };
+    this.#isInput(P);
     code.if(() => {
-      code.get(Q).get(mark).do('i32.lt_u');
+      this.#isInput(Q);
       code.if(() => {
-        code.get(next).set(to);
-        this.#increase(next, this.#pointBytes);
+        code.get(pair);
+        code.if(takeNew, takeSum);
       }, overwrite(Q));
     }, overwrite(P));
   }

@@ -1,0 +1,2 @@
+/** The program of the README, which prints a sum and where it was computed. */
+declare module 'virtual:readme' {}

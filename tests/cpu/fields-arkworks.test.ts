@@ -1,4 +1,6 @@
-/** Transforms of arkworks' radix-2 domains, kept in tests/vectors with the program that makes them. */
+/**
+ * Transforms of arkworks' radix-2 domains, kept in tests/vectors with the program that makes them.
+ */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';

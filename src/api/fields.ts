@@ -77,6 +77,11 @@ export interface FieldRunRecord {
   readonly dispatches: number;
   /** Submits to the GPU, without those of the verification; 0 on the CPU. */
   readonly submits: number;
+  /**
+   * Reason why a GPU computed the run again: the message of the error with which it would have
+   * rejected otherwise. null if nothing was repeated.
+   */
+  readonly retried: string | null;
   /** Duration in ms. */
   readonly ms: number;
   /** Duration of each kind of operation, in ms; empty on a GPU without timestamps. */

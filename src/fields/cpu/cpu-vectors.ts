@@ -69,7 +69,7 @@ export class CpuVectors implements VectorBackend {
     const { counts, phases } = execution;
     const { arithmetic } = this.#arena.memory.kernel;
     const ms = performance.now() - begun;
-    return { on: 'cpu', arithmetic, operations: steps.length, ...counts, ms, phases, verified: true };
+    return { on: 'cpu', arithmetic, operations: steps.length, ...counts, retried: null, ms, phases, verified: true };
   }
 
   async plan(steps: readonly FieldStep[], call: VectorCall): Promise<FieldPlan> {

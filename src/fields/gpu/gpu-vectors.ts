@@ -165,7 +165,7 @@ export class GpuVectors implements VectorBackend {
     const ms = performance.now() - begun;
     const { product: arithmetic } = setup.field;
     const counts = { operations: steps.length, products, passes, dispatches, submits };
-    return { on: 'gpu', arithmetic, ...counts, ms, phases, verified: job.check !== undefined };
+    return { on: 'gpu', arithmetic, ...counts, retried: done.retried, ms, phases, verified: job.check !== undefined };
   }
 
   #runJob(steps: readonly FieldStep[], twiddles: PlacedPowers | null, verifies: boolean): RunJob {

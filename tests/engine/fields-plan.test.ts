@@ -4,6 +4,7 @@ import { watchBytes } from '../../dev/soak/watch-bytes.js';
 import {
   createFieldEngine,
   type FieldEngine,
+  type FieldEngineOptions,
   type FieldOperations,
   type FieldPlan,
   type FieldVector,
@@ -110,24 +111,28 @@ describe('the plan of a run', () => {
     }
   });
 
-  test('rejects as the run would', async () => {
-    for (const options of [{}, { device: await getDevice() }]) {
-      using fr = await createFieldEngine({ field: 'bn254-fr', memoryBudget: 100 * n, ...options });
-      const a = await fr.load(Array.from({ length: n }, () => 1n));
-      const tooMuch = (ops: FieldOperations): unknown => ops.keep(ops.ntt(ops.pad(a, 8 * n)));
-      for (const call of [() => fr.plan(tooMuch), () => fr.run(tooMuch)]) {
-        await expect(call()).rejects.toMatchObject({ code: 'out-of-memory' });
-      }
-      await expect(fr.plan((ops) => ops.slice(a, n))).rejects.toMatchObject({ code: 'bad-argument' });
-      let planned: FieldVector | undefined;
-      await fr.plan((ops) => {
-        planned = ops.keep(ops.negate(a));
-      });
-      await expect(fr.read(planned as FieldVector)).rejects.toMatchObject({ code: 'destroyed' });
-      const late = fr.plan((ops) => ops.negate(a));
-      fr.destroy();
-      await expect(late).rejects.toMatchObject({ code: 'destroyed' });
-      await expect(fr.plan((ops) => ops.negate(a))).rejects.toMatchObject({ code: 'destroyed' });
+  const expectRejections = async (options: FieldEngineOptions): Promise<void> => {
+    using fr = await createFieldEngine({ field: 'bn254-fr', memoryBudget: 100 * n, ...options });
+    const a = await fr.load(Array.from({ length: n }, () => 1n));
+    const tooMuch = (ops: FieldOperations): unknown => ops.keep(ops.ntt(ops.pad(a, 8 * n)));
+    for (const call of [() => fr.plan(tooMuch), () => fr.run(tooMuch)]) {
+      await expect(call()).rejects.toMatchObject({ code: 'out-of-memory' });
     }
+    await expect(fr.plan((ops) => ops.slice(a, n))).rejects.toMatchObject({ code: 'bad-argument' });
+    let planned: FieldVector | undefined;
+    await fr.plan((ops) => {
+      planned = ops.keep(ops.negate(a));
+    });
+    await expect(fr.read(planned as FieldVector)).rejects.toMatchObject({ code: 'destroyed' });
+    const late = fr.plan((ops) => ops.negate(a));
+    fr.destroy();
+    await expect(late).rejects.toMatchObject({ code: 'destroyed' });
+    await expect(fr.plan((ops) => ops.negate(a))).rejects.toMatchObject({ code: 'destroyed' });
+  };
+
+  test('rejects as the run would', () => expectRejections({}));
+
+  test('rejects as the run on a GPU would', { tags: 'long' }, async () => {
+    await expectRejections({ device: await getDevice() });
   });
 });

@@ -35,6 +35,7 @@ const outputs = {
 /** Options of `run`, which choose its mode. */
 const ofRun = {
   phase: valued('msm', 'msm (the default), or load to time the loading of points', oneOf('msm', 'load')),
+  op: valued('msm', 'msm (the default), or ntt to time transforms', oneOf('msm', 'ntt')),
   trace: valued('[FILE]', 'show the passes of one MSM; FILE gets a trace for https://ui.perfetto.dev', anyText),
 };
 
@@ -50,7 +51,6 @@ const modeOf = {
   calibrate: 'calibrate',
   'cpu-distribution': 'cpu-distribution',
   'cpu-pool': 'cpu-pool',
-  transforms: 'transforms',
 };
 
 /** Modes of `run`, with the options that choose them. */
@@ -60,6 +60,7 @@ const runModes = {
   sweep: 'every combination of knobs with lists: --walkertpb 32,64',
   'msm-trace': '--trace',
   loading: '--phase load',
+  transforms: '--op ntt',
 };
 
 /** Names of modes in addresses of the page, which are commands as well. */
@@ -81,11 +82,12 @@ const textsOf = (values) =>
  * Returns the mode that the options of `run` ask for.
  *
  * @param {Library} library
- * @param {{ phase: string | undefined, trace: string | undefined }} asked
+ * @param {{ phase: string | undefined, op: string | undefined, trace: string | undefined }} asked
  * @param {readonly (readonly [name: string, text: string])[]} knobs
  */
-function modeOfRun({ settingKnobs }, { phase, trace }, knobs) {
+function modeOfRun({ settingKnobs }, { phase, op, trace }, knobs) {
   if (phase === 'load') return 'loading';
+  if (op === 'ntt') return 'transforms';
   if (trace !== undefined) return 'msm-trace';
   if (knobs.some(([name]) => /^[ab]\./.test(name))) return 'accum-ab';
   const isSwept = knobs.some(([name, text]) => settingKnobs.includes(name) && name !== 'build' && /,|\.\./.test(text));
@@ -241,7 +243,7 @@ usage: npm run bench -- COMMAND [options]`,
   {
     run: ofModes(
       'run',
-      'times MSMs: one setting, two settings, or every combination of lists; with --trace its passes',
+      'times MSMs: one setting, two settings, or every combination of lists; with --trace its passes, with --op ntt transforms',
     ),
     check: ofModes('check', 'compares every case with the oracles: is it right?'),
     load: ofModes('load', 'times the MSMs of a prover from 1 to 20 callers at once'),
@@ -259,7 +261,6 @@ usage: npm run bench -- COMMAND [options]`,
     ),
     'cpu-distribution': ofModes('cpu-distribution', 'compares ways to distribute bucket rows to CPU threads'),
     'cpu-pool': ofModes('cpu-pool', 'measures the CPU’s workers: their start, small MSMs, and memory'),
-    transforms: ofModes('transforms', 'times number-theoretic transforms on the CPU, beside ffjavascript'),
   },
   aliases,
 );

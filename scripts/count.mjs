@@ -3,19 +3,30 @@
  *
  * Counts the work of an MSM on the GPU with instrumented kernels (dev/count): products, squares,
  * inversions, and points and words moved, by stage and as multiples of 6·n·T, the products of n·T
- * affine additions. Also counts the products of loading a point.
+ * affine additions. Also counts the products of loading a point. With `--op ntt` it counts the
+ * products and passes of transforms, beside their targets.
  *
  * The counts repeat exactly on one kind of adapter; hardware and software adapters get different
  * plans. No time is measured.
  */
 import { writeFileSync } from 'node:fs';
 import { openBench } from './builds.mjs';
-import { adapterOption, anyText, integer, listOf, outputFile, refusalsAsUsage, valued } from './command-line.mjs';
+import {
+  adapterOption,
+  anyText,
+  integer,
+  listOf,
+  oneOf,
+  outputFile,
+  refusalsAsUsage,
+  valued,
+} from './command-line.mjs';
 import { onDevice } from './device.mjs';
 
 export const command = {
   usage: 'usage: npm run bench -- count [options]',
   options: {
+    op: valued('msm', 'msm (the default), or ntt to count transforms', oneOf('msm', 'ntt'), 'msm'),
     logn: valued('10,12', 'sizes as powers of two', listOf(integer(0, 20)), [10, 12]),
     curve: valued('bls12-381', 'the curve (default bn254)', anyText, 'bn254'),
     group: valued('g2', 'its group (default g1)', anyText, 'g1'),
@@ -32,7 +43,7 @@ export const command = {
  *
  * @param {import('./command-line.mjs').Values<typeof command.options>} options
  */
-export async function run({ logn, curve, group, points, scalars, c, json, adapter }) {
+export async function run({ op, logn, curve, group, points, scalars, c, json, adapter }) {
   const bench = await openBench();
   const { makeCounter, countTable, loadTable, parsePointDistribution, parseScalarDistribution } = bench;
   const where = refusalsAsUsage(() => bench.curveGroup(bench.parseCurve(curve), bench.parseGroup(group)));
@@ -40,6 +51,17 @@ export async function run({ logn, curve, group, points, scalars, c, json, adapte
     points: parsePointDistribution(points),
     scalars: parseScalarDistribution(scalars),
   }));
+  /** @param {unknown[]} counts */
+  const write = (counts) => json !== undefined && writeFileSync(json, `${JSON.stringify(counts, null, 2)}\n`);
+  if (op === 'ntt') {
+    await onDevice(adapter, `transforms of ${curve}-fr`, async (device) => {
+      const sizes = logn.map((log) => 2 ** log);
+      const counts = await bench.countTransforms(device, where.curve, sizes);
+      console.log(`\n${bench.transformTable(counts)}`);
+      write(counts);
+    });
+    return;
+  }
   await onDevice(adapter, `${curve} ${group}, points ${points}, scalars ${scalars}`, async (device) => {
     const counter = makeCounter(device, where);
     const all = [];
@@ -49,6 +71,6 @@ export async function run({ logn, curve, group, points, scalars, c, json, adapte
       console.log(`\n${countTable(counts)}`);
     }
     console.log(`\n${await loadTable(where)}`);
-    if (json !== undefined) writeFileSync(json, `${JSON.stringify(all, null, 2)}\n`);
+    write(all);
   });
 }

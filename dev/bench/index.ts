@@ -13,6 +13,7 @@ export {
 } from '../cases/address.js';
 export { describeCases } from '../cases/select.js';
 export { makeCounter } from '../count/count-msm.js';
+export { countTransforms, transformTable } from '../count/count-transforms.js';
 export { loadTable } from '../count/load-products.js';
 export { countTable } from '../count/table.js';
 export { faultNames } from '../faults/faults.js';
@@ -21,6 +22,7 @@ export { RecordingDevice } from '../faults/recording-device.js';
 export { cells, docsText, judge, Tally } from '../faults/tally.js';
 export { drawTrial, namedTrials, runTrial } from '../faults/trial.js';
 export { execute, fuzz } from '../fuzz/execute.js';
+export { executeFields, fuzzFields } from '../fuzz/fields/execute.js';
 export { movedTo } from '../fuzz/program.js';
 export { soak } from '../soak/soak.js';
 export { nearestKnobs } from './check-knobs.js';

@@ -1,6 +1,5 @@
 /** Modes: kinds of calls with known results, into which faults are injected. */
 import { bls12_381 } from '@noble/curves/bls12-381.js';
-import type { MsmEngine } from '../../src/api/engine.js';
 import type { Bases } from '../../src/api/handles.js';
 import type { AffinePoint } from '../../src/api/values.js';
 import type { MsmEngineOptions } from '../../src/engine/options.js';
@@ -17,31 +16,9 @@ import {
   type Random,
   samePoint,
 } from '../oracle/known-bases.js';
+import type { Mode } from './mode.js';
 import type { RecordingDevice } from './recording-device.js';
-
-/** Returns whether the result is correct. It runs after the fault is over. */
-export type Judge = () => Promise<boolean>;
-
-/** An engine of a mode, and its calls. */
-export interface Subject {
-  readonly engine: MsmEngine;
-  /**
-   * Makes a call of the mode on random data. Its commands depend on n alone.
-   *
-   * @param broken true if the call must be refused, for modes with such calls
-   * @throws the errors of the engine
-   */
-  call(random: Random, n: number, broken: boolean): Promise<Judge>;
-}
-
-export interface Mode {
-  /** Smallest and largest number of scalars, or of points. */
-  readonly sizes: readonly [number, number];
-  /** Bytes of a point on the GPU. */
-  readonly pointBytes: number;
-  /** @param most largest number of scalars of a call */
-  open(device: RecordingDevice, random: Random, most: number): Promise<Subject>;
-}
+import { vectorMode } from './vector-mode.js';
 
 interface Curve {
   readonly oracle: OracleCurve;
@@ -194,6 +171,7 @@ export const modes = {
   'verify cofactor': multiplying([1, 60], { curve: onBls12381, options: { verify: true } }),
   load: loading([1, 600]),
   'load tables': loading([1, 100], { precompute: 4 }),
+  vectors: vectorMode,
 } as const satisfies Readonly<Record<string, Mode>>;
 export type ModeName = keyof typeof modes;
 export const modeNames = Object.keys(modes) as readonly ModeName[];

@@ -4,7 +4,8 @@ import { Random } from '../oracle/known-bases.js';
 import type { Armed } from './arm.js';
 import type { Trace } from './commands.js';
 import { faultNames, faults, rare } from './faults.js';
-import { type Mode, type ModeName, modeNames, modes, type Subject } from './modes.js';
+import type { Mode, Subject } from './mode.js';
+import { type ModeName, modeNames, modes } from './modes.js';
 import type { RecordingDevice } from './recording-device.js';
 
 /** A trial as plain data, so that it can be sent to another process. */

@@ -12,6 +12,7 @@ import { createCheckedEngine } from '../checks/engine.js';
 import { type CurveGroup, oracleOf } from '../oracle/curves.js';
 import { pointsIn, scalarsIn } from '../oracle/encodings.js';
 import { type Coordinate, expectedMsm, gotExpected, spellPoint } from '../oracle/known-bases.js';
+import { keepPipelines } from './keep-pipelines.js';
 import { type FuzzCall, type FuzzProgram, length, movedTo, programs, vectorsOf } from './program.js';
 
 /** A failed program: the index of the call, and the difference to the expected result. */
@@ -153,32 +154,6 @@ export const execute = async (
   } finally {
     engine.destroy();
   }
-};
-
-/**
- * Caches the pipelines of a device by source, as drivers do, because every program has an engine of
- * its own.
- *
- * @returns the same device
- */
-const keepPipelines = (device: GPUDevice): GPUDevice => {
-  const makeModule = device.createShaderModule.bind(device);
-  const makePipeline = device.createComputePipelineAsync.bind(device);
-  const sources = new WeakMap<GPUShaderModule, string>();
-  const kept = new Map<string, Promise<GPUComputePipeline>>();
-  return Object.assign(device, {
-    createShaderModule: (descriptor: GPUShaderModuleDescriptor) => {
-      const module = makeModule(descriptor);
-      sources.set(module, descriptor.code);
-      return module;
-    },
-    createComputePipelineAsync: (descriptor: GPUComputePipelineDescriptor) => {
-      const source = sources.get(descriptor.compute.module) as string;
-      const pipeline = kept.get(source) ?? makePipeline(descriptor);
-      kept.set(source, pipeline);
-      return pipeline;
-    },
-  });
 };
 
 /** Number of programs that passed, and of their calls, points and scalars. */

@@ -1,6 +1,7 @@
 /** Transforms of ffjavascript, on one thread; in Node alone, as in ffjavascript.ts. */
 
 import { builders, isTheirs } from './ffjavascript.js';
+import type { TheirTransforms } from './transforms.js';
 
 /** The used part of a scalar field of ffjavascript. */
 interface TheirField {
@@ -9,16 +10,8 @@ interface TheirField {
   batchToMontgomery(buffer: Uint8Array): Promise<Uint8Array>;
 }
 
-/** Transforms in the arithmetic of snarkjs. */
-export interface TheirTransforms {
-  /** Converts little-endian numbers. */
-  enter(bytes: Uint8Array): Promise<Uint8Array>;
-  ntt(buffer: Uint8Array): Promise<Uint8Array>;
-  intt(buffer: Uint8Array): Promise<Uint8Array>;
-}
-
 /** Opens the transforms of a curve's scalar field; null for curves that it does not have. */
-export const makeTheirTransforms = async (curve: string): Promise<TheirTransforms | null> => {
+export const makeFfjavascriptTransforms = async (curve: string): Promise<TheirTransforms<Uint8Array> | null> => {
   if (!isTheirs(curve)) return null;
   const name = 'ffjavascript';
   const module = (await import(/* @vite-ignore */ name)) as Record<
@@ -29,6 +22,7 @@ export const makeTheirTransforms = async (curve: string): Promise<TheirTransform
   if (built === undefined) return null;
   const { Fr } = built;
   return {
+    names: { ntt: 'fft', intt: 'ifft' },
     enter: (bytes) => Fr.batchToMontgomery(bytes),
     ntt: (buffer) => Fr.fft(buffer),
     intt: (buffer) => Fr.ifft(buffer),

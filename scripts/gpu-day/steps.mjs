@@ -79,6 +79,13 @@ export const steps = [
     mostS: 90,
   },
   {
+    name: 'transforms',
+    about: 'number-theoretic transforms, up to 2^20',
+    args: words('run --op ntt --logn 14,16,18,20 --reps 9 --peers none'),
+    quick: words('run --op ntt --logn 6,10 --reps 2 --peers none'),
+    mostS: 90,
+  },
+  {
     name: 'targets',
     about: 'the performance targets of the library',
     args: words('targets --logn 16 --reps 5'),

@@ -71,12 +71,35 @@ export interface FieldRunRecord {
   readonly operations: number;
   /** Products of elements, without those that made tables. */
   readonly products: number;
+  /** Passes of all transforms over their vectors in memory. */
+  readonly passes: number;
+  /** Dispatches on the GPU; 0 on the CPU. */
+  readonly dispatches: number;
+  /** Submits to the GPU, without those of the verification; 0 on the CPU. */
+  readonly submits: number;
+  /**
+   * Reason why a GPU computed the run again: the message of the error with which it would have
+   * rejected otherwise. null if nothing was repeated.
+   */
+  readonly retried: string | null;
   /** Duration in ms. */
   readonly ms: number;
   /** Duration of each kind of operation, in ms; empty on a GPU without timestamps. */
   readonly phases: Readonly<Record<string, number>>;
   /** True if the results were verified. Those of the CPU count as verified. */
   readonly verified: boolean;
+}
+
+/** Costs of a run, from `FieldEngine.plan`. */
+export interface FieldPlan
+  extends Pick<FieldRunRecord, 'on' | 'operations' | 'products' | 'passes' | 'dispatches' | 'submits'> {
+  /**
+   * Most bytes that the run has at a time beside those in use: results, scratch, and the tables
+   * that it makes. On a GPU it includes the verification, if the engine has `verify`.
+   */
+  readonly bytes: number;
+  /** Bytes of the results that are kept. */
+  readonly keptBytes: number;
 }
 
 /** Computes on vectors of one field. Made by `createFieldEngine`. */
@@ -136,6 +159,20 @@ export interface FieldEngine {
    */
   run<Result>(record: (operations: FieldOperations) => Result, options?: FieldRunOptions): Promise<Result>;
   /**
+   * Returns the costs of a run, without allocating its memory or computing. The recorded vectors
+   * end with the call.
+   *
+   * @param record calls operations, as for `run`
+   * @throws MsmError `out-of-memory` if the run exceeds a budget or a limit of the device,
+   *   `bad-argument`, `destroyed`
+   * @example
+   * ```ts
+   * const { products, bytes } = await fr.plan((ops) => ops.keep(ops.ntt(a)));
+   * console.log(products, bytes > 0); // 4 true
+   * ```
+   */
+  plan(record: (operations: FieldOperations) => unknown): Promise<FieldPlan>;
+  /**
    * Returns the numbers of a vector. @throws MsmError `bad-argument`, `aborted`, `destroyed`
    * @example
    * ```ts
@@ -144,7 +181,7 @@ export interface FieldEngine {
    */
   read(vector: FieldVector, options?: FieldBytesOptions): Promise<OwnBytes>;
   /**
-   * Frees tables that the next run makes again.
+   * Frees memory that is kept for later runs: tables, and scratch on a GPU.
    * @example
    * ```ts
    * await fr.run((ops) => ops.ntt(a)); // makes twiddles

@@ -1,7 +1,14 @@
 /** An engine for vectors of field elements. */
 import type { FieldOperations } from '../api/field-operations.js';
 import type { FieldVector, SparseMatrix } from '../api/field-vectors.js';
-import type { FieldBytesOptions, FieldEngine, FieldRunOptions, FieldRunRecord, MatrixEntries } from '../api/fields.js';
+import type {
+  FieldBytesOptions,
+  FieldEngine,
+  FieldPlan,
+  FieldRunOptions,
+  FieldRunRecord,
+  MatrixEntries,
+} from '../api/fields.js';
 import type { BytesLike, OwnBytes } from '../api/values.js';
 import { readCallOptions } from '../engine/arguments.js';
 import { assertNotAborted, badArgument, kindOf, MsmError } from '../errors.js';
@@ -24,6 +31,16 @@ const destroyedError = (): MsmError => new MsmError('destroyed', 'the field engi
 
 const recordedError = (name: string): MsmError =>
   badArgument(`${name} is recorded in a run that has not ended; await it first`);
+
+/** @throws MsmError `destroyed` if steps use what is no longer there */
+const assertOperands = (owner: VectorOwner, steps: readonly FieldStep[]): void => {
+  for (const { operands, computation } of steps) {
+    for (const operand of operands) if (operand.state !== 'recorded') vectorOf(owner, 'an operand', operand);
+    if (computation.kind === 'apply' && computation.matrix.isDestroyed) {
+      throw new MsmError('destroyed', 'apply: matrix was destroyed before the run began');
+    }
+  }
+};
 
 export class VectorEngine implements FieldEngine, VectorOwner {
   readonly #field: OpenField;
@@ -194,15 +211,7 @@ export class VectorEngine implements FieldEngine, VectorOwner {
       onProgress,
       verify = this.#verify,
     } = readCallOptions(options as Parameters<typeof readCallOptions>[0]);
-    if (typeof record !== 'function') throw badArgument(`record must be a function, got ${kindOf(record)}`);
-    const recorder = new Recorder(this, this.#field);
-    let result: Result;
-    try {
-      result = record(recorder);
-    } finally {
-      recorder.end();
-    }
-    const { steps } = recorder;
+    const { steps, result } = this.#record(record);
     try {
       await this.#exclusively(signal, (call) =>
         this.#execute(steps, { ...call, priority, onProgress }, Math.random() < verify),
@@ -214,13 +223,35 @@ export class VectorEngine implements FieldEngine, VectorOwner {
     return result;
   }
 
-  async #execute(steps: readonly FieldStep[], call: VectorCall, verifies: boolean): Promise<void> {
-    for (const { operands, computation } of steps) {
-      for (const operand of operands) if (operand.state !== 'recorded') vectorOf(this, 'an operand', operand);
-      if (computation.kind === 'apply' && computation.matrix.isDestroyed) {
-        throw new MsmError('destroyed', 'apply: matrix was destroyed before the run began');
-      }
+  async plan(record: (operations: FieldOperations) => unknown): Promise<FieldPlan> {
+    this.#assertUsable();
+    const { steps } = this.#record(record);
+    try {
+      return await this.#exclusively(undefined, (call) => {
+        assertOperands(this, steps);
+        return this.#backend.plan(steps, call, this.#verify > 0);
+      });
+    } finally {
+      for (const { result } of steps) result.state = 'destroyed';
     }
+  }
+
+  #record<Result>(record: (operations: FieldOperations) => Result): {
+    readonly steps: readonly FieldStep[];
+    readonly result: Result;
+  } {
+    if (typeof record !== 'function') throw badArgument(`record must be a function, got ${kindOf(record)}`);
+    const recorder = new Recorder(this, this.#field);
+    try {
+      const result = record(recorder);
+      return { steps: recorder.steps, result };
+    } finally {
+      recorder.end();
+    }
+  }
+
+  async #execute(steps: readonly FieldStep[], call: VectorCall, verifies: boolean): Promise<void> {
+    assertOperands(this, steps);
     this.#lastRun = await this.#backend.execute(steps, call, verifies);
     for (const { result } of steps) {
       result.state = result.isKept ? 'resident' : 'destroyed';

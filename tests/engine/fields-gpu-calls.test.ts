@@ -133,9 +133,14 @@ describe('a fault', () => {
     const { fr, a, low, lease } = await openLeased();
     const run = () => fr.run((ops) => ops.keep(ops.intt(ops.ntt(a, { coset: 5n }), { coset: 5n })));
     expect(await low(await run())).toEqual([1, 2, 3, 4]);
+    expect(fr.lastRun?.retried).toBeNull();
+    const reasons: (string | null | undefined)[] = [];
     await loseEachDispatch(lease, 50, async () => {
-      expect(await low(await run())).toEqual([1, 2, 3, 4]);
+      const made = await run();
+      reasons.push(fr.lastRun?.retried);
+      expect(await low(made)).toEqual([1, 2, 3, 4]);
     });
+    expect(reasons.some((reason) => typeof reason === 'string')).toBe(true);
   });
 });
 

@@ -28,7 +28,7 @@ const trialOf = (fault: string, more: Partial<Trial> = {}): Trial => ({
 
 test('the same seed draws the same trials, with every fault in every mode', () => {
   const seen = new Set<string>();
-  for (let index = 0; index < 20_000; index++) {
+  for (let index = 0; index < 40_000; index++) {
     const trial = drawTrial(2, index);
     if (index < 100) expect(drawTrial(2, index)).toEqual(trial);
     seen.add(`${trial.fault} ${trial.mode}`);
@@ -84,6 +84,22 @@ describe('an attack that was found gives a right result or an error', () => {
     const { code, stdout } = await runScript('scripts/stress.mjs', ['faults', '--trial', 'lost-scan'], 110_000);
     expect(code, stdout).toBe(0);
     expect(stdout).toMatch(/^trial lost-scan: .*: (found|retried);/);
+  });
+});
+
+describe('a command of vectors gives right numbers or an error', () => {
+  const kinds = ['did not happen', 'of another call', 'done twice', 'late']
+    .flatMap((how) => ['submit', 'dispatch', 'write', 'copy'].map((what) => `${how}: ${what}`))
+    // the vectors of an earlier submit are destroyed
+    .filter((fault) => fault !== 'of another call: submit');
+  test.each(kinds)('that was struck: %s', { tags: 'long' }, async (fault) => {
+    const { outcome, where } = await runTrial(device, trialOf(fault, { mode: 'vectors', n: 16 }));
+    expect(outcome, where).toBeOneOf(['found', 'retried', 'harmless']);
+  });
+
+  test('that was lost', async () => {
+    const { outcome, where } = await runTrial(device, trialOf('did not happen: dispatch', { mode: 'vectors' }));
+    expect(outcome, where).toBeOneOf(['found', 'retried']);
   });
 });
 

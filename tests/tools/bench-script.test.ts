@@ -188,17 +188,36 @@ describe('npm run bench', () => {
 
   it('times transforms beside those of ffjavascript, which are right', async () => {
     const json = join(folder, 'transforms.json');
-    const { code, stdout, stderr } = await bench(...`transforms --logn 0,5 --reps 2 --json ${json}`.split(' '));
+    const { code, stdout, stderr } = await bench(
+      ...`run --op ntt --backend cpu --logn 0,5 --reps 2 --peers ffjavascript,noble --json ${json}`.split(' '),
+    );
     expect(code, stderr).toBe(0);
     expect(stdout).toMatch(/2\^5 elements of bn254-fr: \S+ of ffjavascript’s time/);
     const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
     const timed = rows.flatMap((row) => (row.event === 'transform' && row.logN === 5 ? [row] : []));
-    expect(timed.map(({ subject, products, wallMs }) => [subject, products, wallMs.length])).toEqual([
-      ['webgpu-msm, natural to reversed', 80, 2],
-      ['webgpu-msm, natural to natural', 80, 2],
-      ['webgpu-msm, reversed to natural', 112, 2],
-      ['ffjavascript, fft', null, 2],
-      ['ffjavascript, ifft', null, 2],
+    expect(timed.map(({ subject, products, passes, wallMs }) => [subject, products, passes, wallMs.length])).toEqual([
+      ['webgpu-msm, natural to reversed', 80, 1, 2],
+      ['webgpu-msm, natural to natural', 80, 1, 2],
+      ['webgpu-msm, reversed to natural', 112, 1, 2],
+      ['ffjavascript, fft', null, null, 2],
+      ['ffjavascript, ifft', null, null, 2],
+      ['noble, direct', null, null, 2],
+      ['noble, inverse', null, null, 2],
+    ]);
+  });
+
+  it('times transforms on the GPU', { tags: 'long' }, async () => {
+    const json = join(folder, 'transforms-gpu.json');
+    const args = `run --op ntt --logn 6,10 --reps 2 --peers none --json ${json}`;
+    const { code, stdout, stderr } = await bench(...args.split(' '));
+    expect(code, stderr).toBe(0);
+    expect(stdout).toMatch(/Transforms in bn254-fr, (signed|unsigned|dot4|fma)/);
+    const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
+    const timed = rows.flatMap((row) => (row.event === 'transform' && row.logN === 10 ? [row] : []));
+    expect(timed.map(({ products, passes }) => [products, passes])).toEqual([
+      [5120, 2],
+      [5120, 2],
+      [6144, 2],
     ]);
   });
 
@@ -384,6 +403,7 @@ describe('npm run bench', () => {
     [['targets', '--logn', '23'], '--logn: "23"'],
     [['targets', '--reps', '0'], '--reps: "0"'],
     [['cpu-distribution', '--adapter', 'software'], '--adapter: cpu-distribution runs on the CPU and takes no adapter'],
+    [['run', '--op', 'ntt', '--backend', 'both'], '--backend: "both" is not gpu or cpu'],
     [['cpu-pool', '--workers', '0'], '--workers: "0" leaves nothing to compare'],
   ])('refuses %j with the name of the option and code 2', async (args, named) => {
     const { code, stdout, stderr } = await bench(...args);
@@ -397,7 +417,7 @@ describe('npm run bench', () => {
     expect(code).toBe(0);
     const commands = [...stdout.matchAll(/^ {2}([a-z-]+) {2,}\S/gm)].map(([, name]) => name);
     const measured = ['run', 'check', 'load', 'proofs', 'field', 'targets', 'calibrate', 'count', 'gpu-day'];
-    expect(commands).toEqual([...measured, 'cpu-distribution', 'cpu-pool', 'transforms']);
+    expect(commands).toEqual([...measured, 'cpu-distribution', 'cpu-pool']);
   });
 
   it('lists every knob of a mode in its help, and no other', async () => {

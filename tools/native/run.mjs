@@ -1,5 +1,5 @@
 /**
- * npm --prefix tools/native start -- --logn 12,14,16 --rounds 5 --json rows.json
+ * npm --prefix tools/native start -- --op ntt --logn 12,14,16 --rounds 5 --json rows.json
  *
  * Builds the native programs, runs them and the library in turns, and prints medians.
  */
@@ -14,6 +14,7 @@ const REPETITIONS = 5;
 
 const { values } = parseArgs({
   options: {
+    op: { type: 'string', default: 'msm' },
     logn: { type: 'string', default: '12,14,16' },
     rounds: { type: 'string', default: '5' },
     json: { type: 'string' },
@@ -31,12 +32,26 @@ const cargo = ['build', '--release', '--quiet', '--locked', '--target-dir', buil
 execFileSync('cargo', cargo, { cwd: join(here, 'ark'), stdio: 'inherit' });
 execFileSync('go', ['build', '-o', gnark], { cwd: join(here, 'gnark'), stdio: 'inherit' });
 
-/** @type {Readonly<Record<string, readonly string[]>>} */
-const programs = {
-  'webgpu-msm': [process.execPath, join(here, 'ours.mjs')],
-  arkworks: [join(built, 'release', 'native-ark')],
-  'gnark-crypto': [gnark],
+const ours = [process.execPath, join(here, 'ours.mjs')];
+const ark = join(built, 'release', 'native-ark');
+
+/**
+ * Programs of each operation, by subject.
+ *
+ * @type {Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>}
+ */
+const operations = {
+  msm: { 'webgpu-msm': [...ours, 'msm'], arkworks: [ark, 'msm'], 'gnark-crypto': [gnark, 'msm'] },
+  ntt: {
+    'webgpu-msm': [...ours, 'ntt'],
+    'webgpu-msm, to reversed': [...ours, 'ntt-reversed'],
+    arkworks: [ark, 'ntt'],
+    'gnark-crypto': [gnark, 'ntt'],
+    'gnark-crypto, to reversed': [gnark, 'ntt-reversed'],
+  },
 };
+const programs = operations[values.op];
+if (programs === undefined) throw new Error('--op takes msm or ntt');
 
 /** @param {readonly number[]} all */
 const median = (all) => all.toSorted((a, b) => a - b)[Math.floor(all.length / 2)] ?? Number.NaN;
@@ -58,10 +73,10 @@ for (const logn of sizes) {
       const output = execFileSync(program, [...before, `${logn}`, `${REPETITIONS}`], { encoding: 'utf8' });
       for (const line of output.trim().split('\n')) {
         times.get(name)?.push(Number(line));
-        rows.push({ event: 'native', subject: name, logn, round, wallMs: Number(line) });
+        rows.push({ event: 'native', operation: values.op, subject: name, logn, round, wallMs: Number(line) });
       }
     }
   }
-  for (const [name, own] of times) console.log(`2^${logn}  ${name.padEnd(12)}  ${median(own).toFixed(1)} ms`);
+  for (const [name, own] of times) console.log(`2^${logn}  ${name.padEnd(25)}  ${median(own).toFixed(2)} ms`);
 }
 if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(rows, null, 2)}\n`);

@@ -116,6 +116,15 @@ export const tables: Readonly<Record<string, (figures: Figures) => string>> = {
       ['ffjavascript', (n) => `ntt-${n}-peer-ms`],
       ['ours, natural to natural', (n) => `ntt-${n}-ratio`],
     ]),
+  'native-transforms': (figures) =>
+    grid(figures, 'n', valuesOf(figures, /^native-ntt-(\d+)-ours-ms$/), [
+      ['in WebAssembly', (n) => `native-ntt-${n}-ours-ms`],
+      ['arkworks', (n) => `native-ntt-${n}-ark-ms`],
+      ['ours', (n) => `native-ntt-${n}-ark`],
+      ['to reversed, in WebAssembly', (n) => `native-ntt-${n}-ours-reversed-ms`],
+      ['gnark-crypto', (n) => `native-ntt-${n}-gnark-reversed-ms`],
+      ['ours', (n) => `native-ntt-${n}-gnark-reversed`],
+    ]),
   'cpu-threads': (figures) =>
     grid(
       figures,

@@ -1,21 +1,29 @@
 /** Memory of vectors and tables, within a budget. */
 import { MsmError } from '../../errors.js';
-import type { VectorAt, VectorMemory } from '../../wasm/vectors/vector-memory.js';
+import type { VectorAt, VectorSpace } from '../../wasm/vectors/vector-memory.js';
 import type { OpenField } from '../program/open-field.js';
+import { PlannedSpace } from './planned-space.js';
 import { TableCache } from './table-cache.js';
 
 export class Arena {
   readonly field: OpenField;
-  readonly memory: VectorMemory;
+  readonly memory: VectorSpace;
   readonly tables: TableCache;
   readonly #budget: number;
   #peak = 0;
 
-  constructor(field: OpenField, memory: VectorMemory, budget: number) {
+  /** @param known tables that exist */
+  constructor(field: OpenField, memory: VectorSpace, budget: number, known?: TableCache) {
     this.field = field;
     this.memory = memory;
     this.#budget = budget;
-    this.tables = new TableCache(this);
+    this.tables = new TableCache(this, known);
+    this.#peak = memory.used;
+  }
+
+  /** Returns an arena that has the same vectors and tables, and only counts. */
+  planned(): Arena {
+    return new Arena(this.field, new PlannedSpace(this.memory), this.#budget, this.tables);
   }
 
   /** Bytes of an element. */

@@ -1,6 +1,7 @@
 /** Vectors on the CPU, in memory of WebAssembly. */
-import type { FieldRunRecord } from '../../api/fields.js';
+import type { FieldPlan, FieldRunRecord } from '../../api/fields.js';
 import { TimeSlice } from '../../scheduling/time-slice.js';
+import { bytesOfVector } from '../../wasm/vectors/vector-memory.js';
 import type { FieldStep } from '../program/steps.js';
 import type { Matrix, Vector } from '../program/vector.js';
 import type { Entries, ScaledNumbers, VectorBackend, VectorCall } from '../program/vector-backend.js';
@@ -65,10 +66,21 @@ export class CpuVectors implements VectorBackend {
       execution.abandon();
       throw error;
     }
-    const { products, phases } = execution;
+    const { counts, phases } = execution;
     const { arithmetic } = this.#arena.memory.kernel;
     const ms = performance.now() - begun;
-    return { on: 'cpu', arithmetic, operations: steps.length, products, ms, phases, verified: true };
+    return { on: 'cpu', arithmetic, operations: steps.length, ...counts, retried: null, ms, phases, verified: true };
+  }
+
+  async plan(steps: readonly FieldStep[], call: VectorCall): Promise<FieldPlan> {
+    const planned = this.#arena.planned();
+    const { used } = planned;
+    const vectors = new Map(this.#vectors);
+    const execution = new Execution(planned, { vectors, matrices: this.#matrices }, steps);
+    await inTurns(execution.run(undefined), call);
+    const kept = steps.filter(({ result }) => result.isKept);
+    const keptBytes = kept.reduce((sum, { result }) => sum + bytesOfVector(planned.memory.kernel, result.length), 0);
+    return { on: 'cpu', operations: steps.length, ...execution.counts, bytes: planned.peak - used, keptBytes };
   }
 
   async leave(vector: Vector, { words, scale }: ScaledNumbers, call: VectorCall): Promise<void> {

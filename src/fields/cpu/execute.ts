@@ -1,4 +1,5 @@
 /** Executes the steps of a run on the CPU. */
+import { passesOverMemory } from '../../wasm/vectors/transform.js';
 import type { VectorAt } from '../../wasm/vectors/vector-memory.js';
 import { fuseScalings } from '../program/fuse-scalings.js';
 import type { Computation, FieldStep } from '../program/steps.js';
@@ -64,7 +65,8 @@ export class Execution {
   /** Index of the last step that uses a vector of the run. */
   readonly #lastUse = new Map<Vector, number>();
   readonly phases: Record<string, number> = {};
-  products = 0;
+  /** Work so far; the CPU dispatches nothing. */
+  readonly counts = { products: 0, passes: 0, dispatches: 0, submits: 0 };
 
   constructor(arena: Arena, places: Places, steps: readonly FieldStep[]) {
     this.#arena = arena;
@@ -89,7 +91,8 @@ export class Execution {
       yield* this.#compute(step, i);
       const { kind } = step.computation;
       this.phases[kind] = (this.phases[kind] ?? 0) + performance.now() - begun;
-      this.products += productsOf(step, this.#places.matrices, this.#arena.field.p);
+      this.counts.products += productsOf(step, this.#places.matrices, this.#arena.field.p);
+      if (kind === 'ntt' || kind === 'intt') this.counts.passes += passesOverMemory(step.result.length);
       for (const vector of new Set([...step.operands, step.result])) {
         if (this.#lastUse.get(vector) === i && !vector.isKept) this.#free(vector);
       }

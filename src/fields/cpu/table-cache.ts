@@ -3,7 +3,7 @@
 import type { FieldOrder } from '../../api/field-operations.js';
 import { power } from '../../field/square-root.js';
 import { writePowers, writeTwiddles } from '../../wasm/vectors/twiddles.js';
-import type { VectorAt, VectorMemory } from '../../wasm/vectors/vector-memory.js';
+import type { VectorAt, VectorSpace } from '../../wasm/vectors/vector-memory.js';
 import type { OpenField } from '../program/open-field.js';
 
 /** Powers that are kept at most. */
@@ -12,7 +12,7 @@ const MOST_POWERS = 8;
 /** Memory that tables are made in. */
 export interface TableMemory {
   readonly field: OpenField;
-  readonly memory: VectorMemory;
+  readonly memory: VectorSpace;
   take(elements: number): VectorAt;
   release(at: VectorAt, elements: number): void;
 }
@@ -36,8 +36,12 @@ export class TableCache {
   /** Powers by their parameters, the least recently used first. */
   readonly #powers = new Map<string, Table>();
 
-  constructor(arena: TableMemory) {
+  /** @param known tables that the memory has already */
+  constructor(arena: TableMemory, known?: TableCache) {
     this.#arena = arena;
+    if (known === undefined) return;
+    for (const [kind, table] of known.#twiddles) this.#twiddles.set(kind, table);
+    for (const [key, table] of known.#powers) this.#powers.set(key, table);
   }
 
   /** Frees all tables. */

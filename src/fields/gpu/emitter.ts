@@ -50,6 +50,8 @@ export class Emitter {
   /** Name of the operation that is emitted, for the times of a run. */
   phase = 'vectors';
   products = 0;
+  /** Passes of transforms. */
+  passes = 0;
   #since = 0;
   #resultBytes = 0;
   #accounts = 0;
@@ -167,6 +169,7 @@ export class Emitter {
     this.commands.push({ kind: 'dispatch', phase, kernel, config, bindings: Object.fromEntries(bound), groups });
     this.#since += products;
     this.products += products;
+    if (kernel.name.startsWith('transform')) this.passes++;
   }
 
   /** @param factor words of an element in Montgomery form */

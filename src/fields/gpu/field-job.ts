@@ -27,4 +27,6 @@ export interface FieldOutcome {
   /** Words of each part of the result. */
   readonly data: readonly Uint32Array[];
   readonly products: number;
+  /** Passes of transforms. */
+  readonly passes: number;
 }

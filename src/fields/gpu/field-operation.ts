@@ -17,7 +17,7 @@ export const VECTORS = 'vectors';
 type Setup = FieldSetup;
 
 /** The commands of a job. */
-interface FieldPlan extends Step {
+export interface JobPlan extends Step {
   readonly emitted: Emitter;
   readonly read: readonly Part[];
   /** Digests of what was sent, computed while the GPU has it. */
@@ -27,8 +27,11 @@ interface FieldPlan extends Step {
 /** Name of the buffer that stays, in commands. */
 const OUTPUT = 'output';
 
-/** @param isCheck true for the second evaluation */
-const planOf = (job: FieldJob, { setup, allowance, limits }: DeviceView<Setup>, isCheck: boolean): FieldPlan => {
+/**
+ * @param isCheck true for the second evaluation
+ * @throws MsmError `out-of-memory` if the scratch exceeds the allowance, or a buffer the device
+ */
+export const planOf = (job: FieldJob, { setup, allowance, limits }: DeviceView<Setup>, isCheck: boolean): JobPlan => {
   const emitted = new Emitter(setup, isCheck);
   const output = job.outputBytes === 0 ? null : { buffer: OUTPUT, offset: 0, size: job.outputBytes };
   const read = (isCheck && job.check ? job.check : job.emit)(emitted, output);
@@ -50,18 +53,26 @@ const planOf = (job: FieldJob, { setup, allowance, limits }: DeviceView<Setup>, 
 
 const areEqual = (some: Uint32Array, others: Uint32Array): boolean => some.every((word, i) => word === others[i]);
 
+/** Returns emitted commands with their memory. @param output the buffer that stays; null: none */
+export const submissionOf = (emitted: Emitter, output: GPUBuffer | null): Submission => {
+  const { scratch, uploads, commands, external, resultBytes, accountBytes } = emitted;
+  return {
+    ...{ scratch, uploads, commands, accounts: accountBytes, result: resultBytes },
+    external: { ...external, ...(output === null ? {} : { [OUTPUT]: output }) },
+  };
+};
+
 /** Computes jobs. */
-export const fieldOperation: Operation<FieldJob, FieldOutcome, Setup, FieldPlan, readonly Uint32Array[]> = {
+export const fieldOperation: Operation<FieldJob, FieldOutcome, Setup, JobPlan, readonly Uint32Array[]> = {
   name: 'vectors',
   unit: 'products',
   residents: ({ residents }) => residents,
   output: ({ outputBytes }) => (outputBytes === 0 ? null : { account: VECTORS, label: 'vectors', bytes: outputBytes }),
   plan: (job, device) => [planOf(job, device, false), ...(job.check ? [planOf(job, device, true)] : [])],
   record(_, { emitted, digests }, __, call, output): Submission {
-    const { scratch, uploads, commands, external, sent, resultBytes, accountBytes } = emitted;
+    const { sent } = emitted;
     return {
-      ...{ scratch, uploads, commands, accounts: accountBytes, result: resultBytes },
-      external: { ...external, ...(output === null ? {} : { [OUTPUT]: output }) },
+      ...submissionOf(emitted, output),
       meanwhile: async () => {
         const slice = new TimeSlice(() => call.checkpoint());
         for (const [k, { words, itemWords }] of sent.entries()) {
@@ -81,13 +92,13 @@ export const fieldOperation: Operation<FieldJob, FieldOutcome, Setup, FieldPlan,
     return read.map(({ offset, size }) => result.subarray(offset / 4, (offset + size) / 4));
   },
   finish: (_, [done, check], __: CallContext, output) => {
-    const { step, part } = done as { readonly step: FieldPlan; readonly part: readonly Uint32Array[] };
+    const { step, part } = done as { readonly step: JobPlan; readonly part: readonly Uint32Array[] };
     for (let i = 0; check !== undefined && i < check.part.length; i += 2) {
       if (!areEqual(check.part[i] as Uint32Array, check.part[i + 1] as Uint32Array)) {
         throw new GpuFault('verify', 'a second evaluation gives another result');
       }
     }
-    return { output, data: part, products: step.emitted.products };
+    return { output, data: part, products: step.emitted.products, passes: step.emitted.passes };
   },
   knownAnswer: ({ kinds }, setup) => knownVectors(setup, kinds),
 };

@@ -1,52 +1,36 @@
 /** Vectors on a GPU. */
-import type { FieldRunRecord } from '../../api/fields.js';
+import type { FieldPlan, FieldRunRecord } from '../../api/fields.js';
 import { MsmError } from '../../errors.js';
-import { power } from '../../field/square-root.js';
 import type { Runner } from '../../gpu/runner.js';
 import type { DeviceVector } from '../../msm/inputs/field-scalars.js';
 import { ticketOf } from '../../scheduling/ticket.js';
 import { CallContext } from '../../session/call-context.js';
 import { CallClock } from '../../session/clock.js';
-import type { Resident } from '../../session/resident.js';
 import type { Executed, Session } from '../../session/session.js';
 import { resized } from '../program/numbers.js';
 import { numberBytesOf, type OpenField } from '../program/open-field.js';
 import type { FieldStep } from '../program/steps.js';
 import type { Matrix, Vector } from '../program/vector.js';
 import type { Entries, ScaledNumbers, VectorBackend, VectorCall } from '../program/vector-backend.js';
-import { emitCheck } from './check.js';
-import { emitSteps, type Places } from './emit-steps.js';
-import type { Emitter, Part } from './emitter.js';
-import type { FieldJob, FieldOutcome, KnownKind } from './field-job.js';
+import type { Part } from './emitter.js';
+import type { FieldJob, FieldOutcome } from './field-job.js';
 import { fieldOperation, VECTORS } from './field-operation.js';
 import { knownVectors } from './known-vectors.js';
-import { boundRows, type PlacedMatrix, sortRows } from './matrix.js';
+import { type PlacedMatrix, sortRows } from './matrix.js';
 import { emitEnter, emitLeave } from './numbers.js';
 import { Parts, type Place } from './parts.js';
+import { longestTransform, type PlacedPowers, placeOfPowers, powersJob } from './placed-powers.js';
 import { type Placed, PlacedScalars } from './placed-scalars.js';
-import { powerTables } from './powers.js';
+import { costsOf } from './plan-run.js';
+import { type RunJob, runJob, valuesOf } from './run-job.js';
 import type { FieldSetup } from './setup.js';
 import { type FilledBuffer, VectorBuffer } from './vector-buffer.js';
-
-/** Powers for transforms of up to 2^logLength elements. */
-interface PlacedPowers extends Placed {
-  readonly logLength: number;
-}
 
 /** A vector on the device. */
 interface PlacedVector extends Placed {
   /** Words of a single element, which came back with its run; null if they did not. */
   readonly value: Uint32Array | null;
 }
-
-/** Kinds of steps whose kernels have known answers. */
-const knownKinds: Partial<Record<FieldStep['computation']['kind'], KnownKind>> = {
-  ...{ ntt: 'transform', intt: 'transform' },
-  ...{ prefixProduct: 'scan', evaluate: 'scan', divideByLinear: 'scan', invert: 'invert' },
-};
-
-/** Returns the results of one element, such as values of polynomials. Callers read them next. */
-const valuesOf = (kept: ReadonlyMap<Vector, Place>): Vector[] => [...kept.keys()].filter(({ length }) => length === 1);
 
 /** A run of a job. */
 type Run = Executed<FieldOutcome, FieldSetup>;
@@ -160,20 +144,9 @@ export class GpuVectors implements VectorBackend {
   async #powers(logLength: number, call: VectorCall): Promise<PlacedPowers> {
     const known = this.#twiddles;
     if (known !== null && known.logLength >= logLength) return known;
-    this.trim();
-    const { p, rootOfUnity, twoAdicity } = this.#field;
-    const length = 2 ** (logLength - 1);
-    const root = power(rootOfUnity, 1n << BigInt(twoAdicity - logLength), p);
-    const place = { offset: 0, size: length * this.#session.setup.field.bytes };
-    const job: FieldJob = {
-      ...{ outputBytes: place.size, residents: [], kinds: new Set() },
-      emit: (emit, output) => {
-        // the product of another device may have another Montgomery form
-        const { words, low } = powerTables(emit.setup.field, root, 1n, length);
-        emit.combine({ ...(output as Part), ...place }, { b: emit.upload(words) }, { length, products: 2, low });
-        return [];
-      },
-    };
+    this.#dropPowers();
+    const place = placeOfPowers(logLength, this.#session.setup.field.bytes);
+    const job = powersJob(this.#field, logLength, place);
     const buffer = await this.#fillAgain(job, call);
     this.#twiddles = { buffer, ...place, logLength };
     return this.#twiddles;
@@ -181,58 +154,38 @@ export class GpuVectors implements VectorBackend {
 
   async execute(steps: readonly FieldStep[], call: VectorCall, verifies: boolean): Promise<FieldRunRecord> {
     const begun = performance.now();
-    const lengths = steps.map(({ computation: { kind }, result }) =>
-      kind === 'ntt' || kind === 'intt' ? result.length : 1,
-    );
-    const logLength = Math.log2(lengths.reduce((most, length) => Math.max(most, length), 1));
+    const logLength = longestTransform(steps);
     const twiddles = logLength === 0 ? null : await this.#powers(logLength, { ...call, onProgress: undefined });
-    const parts = new Parts();
-    const kept = new Map<Vector, Place>();
-    const residents = new Set<Resident>();
-    const used = new Map<Vector, Placed>();
-    const matrices = new Map<Matrix, PlacedMatrix>();
-    const kinds = new Set<KnownKind>();
-    for (const { computation, operands, result } of steps) {
-      const kind = knownKinds[computation.kind];
-      if (kind !== undefined) kinds.add(kind);
-      if (result.isKept) kept.set(result, parts.take(result.length * this.#session.setup.field.bytes));
-      for (const operand of operands)
-        if (operand.state === 'resident') used.set(operand, this.#vectors.get(operand) as Placed);
-      if (computation.kind === 'apply')
-        matrices.set(computation.matrix, this.#matrices.get(computation.matrix) as PlacedMatrix);
-    }
-    for (const { buffer } of [...used.values(), ...matrices.values()]) residents.add(buffer);
-    if (twiddles !== null) residents.add(twiddles.buffer);
-    const placesIn = (emit: Emitter): Places => {
-      const bound = ({ buffer, offset, size }: Placed): Part => emit.bind(buffer.buffer, offset, size);
-      return {
-        vector: (vector) => bound(used.get(vector) as Placed),
-        matrix: (matrix) => boundRows(emit, matrices.get(matrix) as PlacedMatrix),
-        twiddles: twiddles && { at: bound(twiddles), logLength: twiddles.logLength },
-      };
-    };
-    const keptIn = (output: Part | null) => (vector: Vector) => ({
-      ...(output as Part),
-      ...(kept.get(vector) as Place),
-    });
-    const check = (emit: Emitter, output: Part | null) => emitCheck(emit, steps, placesIn(emit), keptIn(output));
-    const isVerified = verifies && kept.size > 0;
-    if (isVerified) kinds.add('scan');
-    const job: FieldJob = {
-      ...{ outputBytes: parts.bytes, residents: [...residents], kinds, check: isVerified ? check : undefined },
-      emit: (emit, output) => {
-        emitSteps(emit, steps, placesIn(emit), keptIn(output));
-        return valuesOf(kept).map((vector) => emitLeave(emit, keptIn(output)(vector), 1, 1n));
-      },
-    };
+    const { job, kept } = this.#runJob(steps, twiddles, verifies);
     const done = kept.size === 0 ? await this.#execute(job, call) : await this.#keep(job, call, kept);
-    const { setup, timeline } = done.report as NonNullable<typeof done.report>;
+    const { setup, timeline, dispatches, submits } = done.report as NonNullable<typeof done.report>;
     const phases: Record<string, number> = {};
     for (const { name, ms } of timeline ?? []) phases[name] = (phases[name] ?? 0) + ms;
-    const { products } = done.result;
+    const { products, passes } = done.result;
     const ms = performance.now() - begun;
     const { product: arithmetic } = setup.field;
-    return { on: 'gpu', arithmetic, operations: steps.length, products, ms, phases, verified: isVerified };
+    const counts = { operations: steps.length, products, passes, dispatches, submits };
+    return { on: 'gpu', arithmetic, ...counts, retried: done.retried, ms, phases, verified: job.check !== undefined };
+  }
+
+  #runJob(steps: readonly FieldStep[], twiddles: PlacedPowers | null, verifies: boolean): RunJob {
+    const placed = { vectors: this.#vectors, matrices: this.#matrices, twiddles };
+    return runJob(steps, placed, this.#session.setup.field.bytes, verifies);
+  }
+
+  async plan(steps: readonly FieldStep[], _: VectorCall, verifies: boolean): Promise<FieldPlan> {
+    const logLength = longestTransform(steps);
+    const known = this.#twiddles;
+    const { field } = this.#session.setup;
+    const isKnown = logLength === 0 || (known !== null && known.logLength >= logLength);
+    const twiddles = isKnown ? known : { ...placeOfPowers(logLength, field.bytes), logLength, buffer: null };
+    const { job, kept } = this.#runJob(steps, twiddles, verifies);
+    const tables = isKnown ? null : powersJob(this.#field, logLength, twiddles as PlacedPowers);
+    const hasTimestamps = this.#session.device.features.has('timestamp-query');
+    const planned = costsOf(job, tables, this.#session.view(), hasTimestamps);
+    const replaced = isKnown ? 0 : (known?.size ?? 0);
+    const keptBytes = [...kept.values()].reduce((sum, { size }) => sum + size, 0);
+    return { on: 'gpu', operations: steps.length, ...planned, bytes: planned.bytes - replaced, keptBytes };
   }
 
   /** Runs a job, and keeps vectors in the buffer that it leaves. */
@@ -284,7 +237,12 @@ export class GpuVectors implements VectorBackend {
   }
 
   trim(): void {
-    this.#twiddles?.buffer.leave();
+    this.#dropPowers();
+    void this.#session.trim();
+  }
+
+  #dropPowers(): void {
+    this.#twiddles?.buffer?.leave();
     this.#twiddles = null;
   }
 

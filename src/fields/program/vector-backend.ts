@@ -1,6 +1,6 @@
 /** The interface of what has vectors, and computes with them. */
 import type { Priority, Progress } from '../../api/calls.js';
-import type { FieldRunRecord } from '../../api/fields.js';
+import type { FieldPlan, FieldRunRecord } from '../../api/fields.js';
 import type { DeviceVector } from '../../msm/inputs/field-scalars.js';
 import type { FieldStep } from './steps.js';
 import type { Matrix, Vector } from './vector.js';
@@ -44,6 +44,13 @@ export interface VectorBackend {
    * @throws MsmError as `enter`
    */
   execute(steps: readonly FieldStep[], call: VectorCall, verifies: boolean): Promise<FieldRunRecord>;
+  /**
+   * Returns the costs of steps.
+   *
+   * @param verifies true to include the memory of a verification
+   * @throws MsmError as `execute`
+   */
+  plan(steps: readonly FieldStep[], call: VectorCall, verifies: boolean): Promise<FieldPlan>;
   /** Writes the values of a vector times `scale` to `words`. @throws MsmError of `call.check` */
   leave(vector: Vector, numbers: ScaledNumbers, call: VectorCall): Promise<void>;
   /**
@@ -57,7 +64,7 @@ export interface VectorBackend {
   /** True if `prepareScalars` has nothing to do. */
   readonly hasPrepared: boolean;
   release(handle: Vector | Matrix): void;
-  /** Frees tables. */
+  /** Frees tables and pooled scratch. */
   trim(): void;
   /** Frees all that is left. */
   destroy(): void;

@@ -27,6 +27,10 @@ export interface Transform {
 /** Butterflies of a call at most, so that calls of some milliseconds can be told apart. */
 const BUTTERFLIES_PER_CALL = 2 ** 13;
 
+/** Returns how often a transform reads and writes the whole vector in memory. */
+export const passesOverMemory = (length: number): number =>
+  length === 1 ? 0 : 1 + Math.max(0, Math.log2(length / CACHED_ELEMENTS) - 1);
+
 /** Runs a pass over `count` consecutive elements from `at`, blocks of 2·half. */
 function* pass(
   { exports, twiddles, bytes }: Transform,

@@ -1,6 +1,6 @@
 /** Tables of powers for transforms and cosets. */
 import { mod } from '../../field/modulus.js';
-import type { VectorAt, VectorMemory } from './vector-memory.js';
+import type { VectorAt, VectorSpace } from './vector-memory.js';
 
 /** Writes numbers in words of 32 bits, little-endian. */
 export const wordsOfNumbers = (values: readonly bigint[], wordBytes: number): Uint32Array => {
@@ -22,7 +22,7 @@ export const squares = (first: bigint, count: number, p: bigint): bigint[] => {
 
 /** Runs `work` with numbers as elements in memory, which are released afterwards. */
 export function* withNumbers(
-  memory: VectorMemory,
+  memory: VectorSpace,
   values: readonly bigint[],
   work: (at: VectorAt) => Generator<void>,
 ): Generator<void> {
@@ -41,7 +41,7 @@ export function* withNumbers(
  *
  * @param root a number of order `length`
  */
-export function* writeTwiddles(memory: VectorMemory, to: VectorAt, length: number, root: bigint): Generator<void> {
+export function* writeTwiddles(memory: VectorSpace, to: VectorAt, length: number, root: bigint): Generator<void> {
   const { exports, elementBytes: bytes, kernel } = memory;
   const levels = Math.log2(length);
   // roots of order 2^k by k
@@ -64,7 +64,7 @@ export function* writeTwiddles(memory: VectorMemory, to: VectorAt, length: numbe
  * position j has the exponent whose bits are those of j in reverse.
  */
 export function* writePowers(
-  memory: VectorMemory,
+  memory: VectorSpace,
   to: VectorAt,
   length: number,
   base: bigint,

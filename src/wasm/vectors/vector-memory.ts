@@ -22,6 +22,13 @@ interface Range {
   readonly bytes: number;
 }
 
+/** Returns the bytes that a vector takes. */
+export const bytesOfVector = ({ field }: VectorKernel, elements: number): number =>
+  ALIGNMENT * Math.ceil((elements * field.bytes) / ALIGNMENT);
+
+/** Memory of vectors, as what computes in it sees it. */
+export type VectorSpace = Pick<VectorMemory, keyof VectorMemory>;
+
 export class VectorMemory {
   readonly kernel: VectorKernel;
   readonly exports: VectorExports;
@@ -69,7 +76,7 @@ export class VectorMemory {
   }
 
   #bytesOf(elements: number): number {
-    return ALIGNMENT * Math.ceil((elements * this.elementBytes) / ALIGNMENT);
+    return bytesOfVector(this.kernel, elements);
   }
 
   /**

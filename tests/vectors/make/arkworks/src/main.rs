@@ -1,5 +1,7 @@
-//! Points as arkworks writes them, points outside the subgroups, and the constants of the fast tests for that.
-//! `cargo run -- FOLDER` writes arkworks.json, outsiders.json and endomorphisms.json there.
+//! Points as arkworks writes them, points outside the subgroups, the constants of the fast tests for that, and
+//! transforms. `cargo run -- FOLDER` writes arkworks.json, outsiders.json, endomorphisms.json and transforms.json there.
+
+mod transforms;
 
 use std::{env, fs, ops::Neg};
 
@@ -299,6 +301,15 @@ fn main() {
         edwards_and_weierstrass::<ark_ed_on_bls12_381_bandersnatch::BandersnatchConfig>("bandersnatch"),
     ];
     write("arkworks", json!({ "software": SOFTWARE, "curves": curves, "edwards": twisted }));
+
+    let fields = [
+        transforms::transforms::<ark_bn254::Fr>("bn254"),
+        transforms::transforms::<ark_bls12_381::Fr>("bls12-381"),
+        transforms::transforms::<ark_bls12_377::Fr>("bls12-377"),
+        transforms::transforms::<ark_pallas::Fr>("pallas"),
+        transforms::transforms::<ark_vesta::Fr>("vesta"),
+    ];
+    write("transforms", json!({ "software": SOFTWARE, "fields": fields }));
 
     let groups = [
         outsiders::<ark_bn254::g2::Config>("bn254", "g2"),

@@ -2,11 +2,11 @@
 import type { FileSource } from '../formats/source.js';
 import { CircuitProver, type ProofRun } from '../proofs/circuit-prover.js';
 import type { KeyVectors } from '../proofs/key-vectors.js';
+import { decodeCommitment } from '../proofs/plonkish/commitment.js';
 import type { DrawScalar } from '../proofs/randomness.js';
 import { projective, publicSignalsOf, snarkjsNames } from '../proofs/snarkjs-json.js';
 import { readWitness } from '../proofs/witness.js';
 import type { PlonkProof, ProofPoint, ProofResult, ProvingKey } from './api.js';
-import { decodeCommitment } from './commitment.js';
 import type { LoadedKey } from './loaded-key.js';
 import { Proof, type RawProof } from './prove.js';
 import { verify } from './verify.js';

@@ -20,7 +20,11 @@ export const gatesOf = (ops: FieldOperations, { qm, ql, qr, qo, qc }: Selectors,
   return ops.multiplyAdd(qo, c, ops.multiplyAdd(qr, b, ops.multiplyAdd(ql, a, gates)));
 };
 
-/** Returns the values of the wires at the n-th roots of unity. @param inputs begin with the variables */
+/**
+ * Returns the values of the wires at the n-th roots of unity.
+ *
+ * @param inputs begin with the variables
+ */
 export const valuesOfWires = (
   ops: FieldOperations,
   { wires, domain }: Pick<PlonkishCircuit, 'wires'> & { readonly domain: Domain },
@@ -61,7 +65,7 @@ export interface PermutationValues {
   readonly ones: FieldVector;
 }
 
-/** Factors of the identity, k1 and k2, and the prime. */
+/** The multiples k1 and k2 of the identity, and the prime. */
 export interface PermutationOf extends Pick<PlonkishCircuit, 'k1' | 'k2'> {
   readonly p: bigint;
 }

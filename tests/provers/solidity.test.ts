@@ -52,7 +52,7 @@ describe.each(['groth16', 'plonk', 'fflonk'] as const)('calldata of %s', (system
     await fc.assert(
       fc.asyncProperty(proofs[system], fc.array(number, { maxLength: 4 }), async (proof, signals) => {
         const own = ours[system].exportSolidityCallData(proof, signals);
-        const given = system === 'fflonk' ? ([signals, proof] as const) : ([proof, signals] as const);
+        const given: Parameters<Export> = system === 'fflonk' ? [signals, proof] : [proof, signals];
         expect(own).toBe(await theirs[system].exportSolidityCallData(...given));
       }),
       { numRuns: 40, seed: 37 },

@@ -56,9 +56,9 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
     loaded: 'by the import of `webgpu-msm/formats`, and with `groth16.js`, `plonk.js`, `fflonk.js` and `snarkjs.js`',
   },
   groth16: { bytes: 3712, holds: 'proofs of Groth16', loaded: 'by the import of `webgpu-msm/groth16`' },
-  plonk: { bytes: 4032, holds: 'proofs of PLONK', loaded: 'by the import of `webgpu-msm/plonk`' },
-  fflonk: { bytes: 4736, holds: 'proofs of FFLONK', loaded: 'by the import of `webgpu-msm/fflonk`' },
-  plonkish: { bytes: 4224, holds: 'what PLONK and FFLONK share', loaded: 'with `plonk.js` and `fflonk.js`' },
+  plonk: { bytes: 3840, holds: 'proofs of PLONK', loaded: 'by the import of `webgpu-msm/plonk`' },
+  fflonk: { bytes: 4544, holds: 'proofs of FFLONK', loaded: 'by the import of `webgpu-msm/fflonk`' },
+  plonkish: { bytes: 4416, holds: 'what PLONK and FFLONK share', loaded: 'with `plonk.js` and `fflonk.js`' },
   proofs: {
     bytes: 3456,
     holds: 'witnesses and what keys share',

@@ -8,12 +8,13 @@ import { KeyVectors } from '../proofs/key-vectors.js';
 import { loadPolynomials } from '../proofs/plonkish/circuit.js';
 import { domainOf, loadOnes } from '../proofs/plonkish/domain.js';
 import { loadPowers, type OpenedFile, openKey } from '../proofs/plonkish/open-key.js';
+import { PlonkishProvingKey } from '../proofs/plonkish/proving-key.js';
 import { type DrawScalar, drawRandomScalar } from '../proofs/randomness.js';
 import type { ProvingKey, ProvingKeyOptions } from './api.js';
 import { circuitPolynomials, type FflonkCircuit, places, readFflonkCircuit } from './circuit.js';
 import { interleave } from './interleave.js';
 import { computeGateValues, computePermutationCoset, type LoadedKey } from './loaded-key.js';
-import { LoadedProvingKey } from './proving-key.js';
+import { fflonk } from './system.js';
 
 /** Largest domain: C2 has nine coefficients for each element, and a vector has at most 2^27. */
 const LARGEST_DOMAIN = 2 ** 23;
@@ -98,7 +99,7 @@ export const openProvingKeyWith = (
     const { curve } = opened.zkey;
     // snarkjs has the roots of unity of the header for this curve alone
     if (curve !== 'bn254') throw badArgument(`zkey is a key on ${curve}; FFLONK of snarkjs has bn254 alone`);
-    return new LoadedProvingKey(await loadKey(opened, mostKept), draw);
+    return new PlonkishProvingKey(await loadKey(opened, mostKept), draw, fflonk);
   });
 
 /**

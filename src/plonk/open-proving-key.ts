@@ -8,11 +8,12 @@ import { KeyVectors } from '../proofs/key-vectors.js';
 import { loadPolynomials } from '../proofs/plonkish/circuit.js';
 import { domainOf, loadOnes } from '../proofs/plonkish/domain.js';
 import { loadPowers, type OpenedFile, openKey } from '../proofs/plonkish/open-key.js';
+import { PlonkishProvingKey } from '../proofs/plonkish/proving-key.js';
 import { type DrawScalar, drawRandomScalar } from '../proofs/randomness.js';
 import type { ProvingKey, ProvingKeyOptions } from './api.js';
 import { type PlonkCircuit, places, readPlonkCircuit } from './circuit.js';
 import { computeCosetValues, cosetLength, type LoadedKey } from './loaded-key.js';
-import { LoadedProvingKey } from './proving-key.js';
+import { plonk } from './system.js';
 
 /** Longest coset whose values are kept for later proofs. */
 const MOST_KEPT = 2 ** 18;
@@ -66,7 +67,7 @@ export const openProvingKeyWith = (
   options: ProvingKeyOptions,
   draw: DrawScalar,
 ): Promise<ProvingKey> =>
-  openKey(source, options, 'plonk', async (opened) => new LoadedProvingKey(await loadKey(opened), draw));
+  openKey(source, options, 'plonk', async (opened) => new PlonkishProvingKey(await loadKey(opened), draw, plonk));
 
 /**
  * Loads a `.zkey` of PLONK, on BN254 or BLS12-381, to prove with it. The file is not needed

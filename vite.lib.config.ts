@@ -30,6 +30,7 @@ export default defineConfig({
         formats: 'src/formats.ts',
         groth16: 'src/groth16.ts',
         plonk: 'src/plonk.ts',
+        fflonk: 'src/fflonk.ts',
         noble: 'src/noble.ts',
         node: 'src/node.ts',
         snarkjs: 'src/snarkjs.ts',
@@ -48,14 +49,16 @@ export default defineConfig({
         minify: false,
         chunkFileNames: '[name].js',
         // index.js has all that it imports; it loads the second, which calibrate.js imports;
-        // fields.js and cpu-backend.js share the third, groth16.js and plonk.js the last
+        // fields.js and cpu-backend.js share the third, groth16.js, plonk.js and fflonk.js the
+        // fourth, plonk.js and fflonk.js the last
         codeSplitting: {
           includeDependenciesRecursively: false,
           groups: [
             { name: 'index', test: /\/src\/index\.ts$/, includeDependenciesRecursively: true },
             { name: 'calibration', test: /\/src\/calibrate\// },
             { name: 'arithmetic', test: /\/src\/wasm\/(?!vectors\/)/, minShareCount: 2 },
-            { name: 'proofs', test: /\/src\/proofs\//, minShareCount: 2 },
+            { name: 'proofs', test: /\/src\/proofs\/(?!plonkish\/)/, minShareCount: 2 },
+            { name: 'plonkish', test: /\/src\/proofs\/plonkish\//, minShareCount: 2 },
           ],
         },
       },

@@ -3,6 +3,7 @@
  *
  * @module
  */
+export type { FflonkProof, ProofEvaluations, ProofPolynomials } from './fflonk.js';
 export type { Groth16Proof } from './groth16.js';
 export type { Group, MsmEngineOptions, NamedCurve } from './index.js';
 export type { PlonkProof } from './plonk.js';

@@ -61,6 +61,7 @@ const itemsOf = (/** @type {string} */ folder, /** @type {readonly string[]} */ 
 export const entries = [
   'index',
   'calibrate',
+  'fflonk',
   'fields',
   'formats',
   'groth16',

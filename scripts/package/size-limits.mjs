@@ -53,11 +53,17 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
   formats: {
     bytes: 4736,
     holds: 'the readers of files',
-    loaded: 'by the import of `webgpu-msm/formats`, and with `groth16.js`, `plonk.js` and `snarkjs.js`',
+    loaded: 'by the import of `webgpu-msm/formats`, and with `groth16.js`, `plonk.js`, `fflonk.js` and `snarkjs.js`',
   },
   groth16: { bytes: 3712, holds: 'proofs of Groth16', loaded: 'by the import of `webgpu-msm/groth16`' },
-  plonk: { bytes: 7040, holds: 'proofs of PLONK', loaded: 'by the import of `webgpu-msm/plonk`' },
-  proofs: { bytes: 3392, holds: 'witnesses and what keys share', loaded: 'with `groth16.js` and `plonk.js`' },
+  plonk: { bytes: 3840, holds: 'proofs of PLONK', loaded: 'by the import of `webgpu-msm/plonk`' },
+  fflonk: { bytes: 4544, holds: 'proofs of FFLONK', loaded: 'by the import of `webgpu-msm/fflonk`' },
+  plonkish: { bytes: 4416, holds: 'what PLONK and FFLONK share', loaded: 'with `plonk.js` and `fflonk.js`' },
+  proofs: {
+    bytes: 3456,
+    holds: 'witnesses and what keys share',
+    loaded: 'with `groth16.js`, `plonk.js` and `fflonk.js`',
+  },
   pairing: { bytes: 2304, holds: 'pairings', loaded: 'by the first verification of a proof' },
   calibrate: { bytes: 640, holds: 'the function `calibrate`', loaded: 'by the import of `webgpu-msm/calibrate`' },
   calibration: {

@@ -30,6 +30,7 @@ export default ({ configTo = 'dist' }) =>
     { entry: 'formats', tsconfig: 'tsconfig.build.json' },
     { entry: 'groth16', tsconfig: 'tsconfig.build.json' },
     { entry: 'plonk', tsconfig: 'tsconfig.build.json' },
+    { entry: 'fflonk', tsconfig: 'tsconfig.build.json' },
     { entry: 'noble', tsconfig: 'tsconfig.build.json' },
     { entry: 'snarkjs', tsconfig: 'tsconfig.build.json' },
     { entry: 'node', tsconfig: 'tsconfig.node.json' },

@@ -4,9 +4,10 @@ import type { FieldOperations } from '../api/field-operations.js';
 import type { FieldVector } from '../api/field-vectors.js';
 import type { FieldEngine } from '../api/fields.js';
 import type { Bases } from '../api/handles.js';
-import { power } from '../field/square-root.js';
 import type { CircuitFacts } from '../proofs/api.js';
-import { type CircuitPolynomial, circuitPolynomials, type PlonkCircuit } from './circuit.js';
+import type { CircuitPolynomial } from '../proofs/plonkish/circuit.js';
+import { type Domain, onCoset, pointsOfCoset } from '../proofs/plonkish/domain.js';
+import { circuitPolynomials, type PlonkCircuit } from './circuit.js';
 
 /** Values on a coset of the roots of unity of order `size`, in reversed order. */
 export interface CosetValues extends Readonly<Record<CircuitPolynomial, FieldVector>> {
@@ -16,16 +17,6 @@ export interface CosetValues extends Readonly<Record<CircuitPolynomial, FieldVec
   readonly vanishingInverse: FieldVector;
   /** The first Lagrange polynomial. */
   readonly l1: FieldVector;
-}
-
-/** A domain: the n-th roots of unity, and a coset that is longer than all products. */
-export interface Domain {
-  readonly n: number;
-  readonly root: bigint;
-  /** Length of the coset. */
-  readonly size: number;
-  readonly sizeRoot: bigint;
-  readonly coset: bigint;
 }
 
 export interface LoadedKey
@@ -48,36 +39,17 @@ export interface LoadedKey
 /** Length of the coset: more than that of a quotient whose numerator has the degree 4n + 5. */
 export const cosetLength = (n: number): number => (3 * n + 6 <= 4 * n ? 4 * n : 8 * n);
 
-export const domainOf = (n: number, p: bigint, longest: number, rootOfLongest: bigint): Domain => {
-  const rootOf = (length: number): bigint => power(rootOfLongest, BigInt(longest / length), p);
-  const size = cosetLength(n);
-  let coset = 2n;
-  while (power(coset, BigInt(size), p) === 1n) coset++;
-  return { n, root: rootOf(n), size, sizeRoot: rootOf(size), coset };
-};
-
-/** Returns the values of a polynomial on the coset. */
-export const onCoset = (ops: FieldOperations, { size, coset }: Domain, coefficients: FieldVector): FieldVector =>
-  ops.ntt(ops.pad(coefficients, size), { to: 'reversed', coset });
-
 /** Records the values on the coset that all proofs use. */
 export const computeCosetValues = (
   ops: FieldOperations,
   { domain, coefficients, ones }: Pick<LoadedKey, 'domain' | 'coefficients' | 'ones'>,
   p: bigint,
 ): CosetValues => {
-  const { n, sizeRoot, coset } = domain;
-  const reversed = { order: 'reversed' } as const;
-  const x = ops.scalePowers(ones, sizeRoot, { ...reversed, factor: coset });
-  const powers = ops.scalePowers(ones, power(sizeRoot, BigInt(n), p), {
-    ...reversed,
-    factor: power(coset, BigInt(n), p),
-  });
-  const vanishing = ops.subtract(powers, ones);
+  const { x, vanishing } = pointsOfCoset(ops, domain, ones, p);
   const polynomials = Object.fromEntries(
     circuitPolynomials.map((name) => [name, onCoset(ops, domain, coefficients[name])]),
   ) as Record<CircuitPolynomial, FieldVector>;
-  const lower = ops.scale(ops.subtract(x, ones), BigInt(n));
+  const lower = ops.scale(ops.subtract(x, ones), BigInt(domain.n));
   return {
     ...polynomials,
     x,

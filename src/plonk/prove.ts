@@ -1,18 +1,16 @@
 /** Computes a proof, round by round. */
 import type { FieldOperations } from '../api/field-operations.js';
 import type { FieldVector } from '../api/field-vectors.js';
-import { assertNotAborted, badArgument, type MsmError } from '../errors.js';
 import { mod } from '../field/modulus.js';
 import { power } from '../field/square-root.js';
 import type { ProofRun } from '../proofs/circuit-prover.js';
+import { Computation } from '../proofs/plonkish/computation.js';
+import type { Wires } from '../proofs/plonkish/relations.js';
+import { challengeOf } from '../proofs/plonkish/transcript.js';
 import type { DrawScalar } from '../proofs/randomness.js';
-import { numberOf, SCALAR_BYTES } from '../proofs/scalars.js';
-import { nextTurn } from '../scheduling/time-slice.js';
 import type { Evaluations } from './linearization.js';
 import type { LoadedKey } from './loaded-key.js';
-import { Rounds, type Wires } from './rounds.js';
-import { challengeOf } from './transcript.js';
-import { extendWitness } from './variables.js';
+import { Rounds } from './rounds.js';
 
 /** Commitments as x‖y, big-endian, and values of polynomials. */
 export interface RawProof {
@@ -37,33 +35,13 @@ export class Proof {
   readonly #key: LoadedKey;
   readonly #run: ProofRun;
   readonly #rounds: Rounds;
-  /** Vectors with secrets. */
-  readonly #vectors: FieldVector[] = [];
+  readonly #computation: Computation;
 
   constructor(key: LoadedKey, run: ProofRun) {
     this.#key = key;
     this.#run = run;
     this.#rounds = new Rounds(key);
-  }
-
-  get #signal(): AbortSignal {
-    return this.#run.ending.signal;
-  }
-
-  #owned<Vector extends FieldVector>(vector: Vector): Vector {
-    this.#vectors.push(vector);
-    return vector;
-  }
-
-  /** Commits to polynomials. */
-  async #commit(...polynomials: readonly FieldVector[]): Promise<Uint8Array[]> {
-    const { g1, bases } = this.#key;
-    return g1.msmBatch(bases, polynomials, { ...this.#run.turn, signal: this.#signal, result: 'be' });
-  }
-
-  /** Returns the value of a vector of one element. */
-  async #read(vector: FieldVector): Promise<bigint> {
-    return numberOf(await this.#key.fr.read(vector, { signal: this.#signal }));
+    this.#computation = new Computation(key, run);
   }
 
   /** Proves. @param witness 32 little-endian bytes for each variable but the additions */
@@ -71,77 +49,51 @@ export class Proof {
     try {
       return await this.#compute(witness, draw);
     } finally {
-      for (const vector of this.#vectors) vector.destroy();
+      this.#computation.end();
     }
   }
 
   async #compute(witness: Uint8Array, draw: DrawScalar): Promise<RawProof> {
+    const computation = this.#computation;
     const { fr, commitments } = this.#key;
     const { p } = fr;
     const { onPart } = this.#run;
-    const numbers = await this.#numbers(witness, draw);
-    const inputs = this.#owned(await fr.load(numbers, { signal: this.#signal }));
+    const { inputs, publicValues } = await computation.load(witness, coefficients, draw);
     const { values, polynomials } = await this.#wires(inputs);
-    const wires = await this.#commit(...polynomials);
+    const wires = await computation.commit(...polynomials);
     onPart('round 1');
-    const beta = challengeOf(p, ...commitments, ...this.#publicValues(numbers), ...wires);
+    const beta = challengeOf(p, ...commitments, ...publicValues, ...wires);
     const gamma = challengeOf(p, beta);
-    const z = await this.#record((ops) =>
+    const z = await computation.record((ops) =>
       this.#rounds.permutation(ops, values, blindingOf(ops, inputs, 'z'), beta, gamma),
     );
-    this.#owned(z);
-    const [commitmentZ] = (await this.#commit(z)) as [Uint8Array];
+    computation.own(z);
+    const [commitmentZ] = (await computation.commit(z)) as [Uint8Array];
     onPart('round 2');
     const alpha = challengeOf(p, beta, gamma, commitmentZ);
     const parts = await this.#quotient({ ofA: values[0], polynomials, z }, { beta, gamma, alpha }, inputs);
-    if (parts === null) throw await this.#unsatisfied(values);
-    const commitmentsT = await this.#commit(...parts);
+    if (parts === null) {
+      throw await computation.unsatisfied(
+        computation.own(await computation.record((ops) => this.#rounds.constraints(ops, values))),
+      );
+    }
+    const commitmentsT = await computation.commit(...parts);
     onPart('round 3');
     const xi = challengeOf(p, alpha, ...commitmentsT);
     const evaluations = await this.#evaluate(polynomials, z, xi);
     onPart('round 4');
     const challenges = { beta, gamma, alpha, xi, v: challengeOf(p, xi, ...evaluations) };
-    const openings = await this.#record((ops) =>
+    const openings = await computation.record((ops) =>
       this.#rounds.openings(ops, { polynomials, z, parts }, challenges, evaluations),
     );
-    for (const vector of openings) this.#owned(vector);
-    const commitmentsW = await this.#commit(...openings);
+    for (const vector of openings) computation.own(vector);
+    const commitmentsW = await computation.commit(...openings);
     onPart('round 5');
     return { commitments: [...wires, commitmentZ, ...commitmentsT, ...commitmentsW], evaluations };
   }
 
-  #record<Result>(record: (operations: FieldOperations) => Result): Promise<Result> {
-    return this.#key.fr.run(record, { signal: this.#signal });
-  }
-
-  /** Returns the values of all variables, and then the coefficients of blinding. */
-  async #numbers(witness: Uint8Array, draw: DrawScalar): Promise<Uint8Array> {
-    const { additions, fr } = this.#key;
-    const { secrets } = this.#run;
-    const { p } = fr;
-    const signal = this.#signal;
-    const all = await extendWitness(witness, additions, p, coefficients.length * SCALAR_BYTES, async () => {
-      await nextTurn();
-      assertNotAborted(signal, 'proof');
-    });
-    const drawn = coefficients.map(() => draw(p));
-    secrets.push(all, ...drawn);
-    const first = all.length - coefficients.length * SCALAR_BYTES;
-    for (const [i, number] of coefficients.entries())
-      all.set(drawn[number - 1] as Uint8Array, first + i * SCALAR_BYTES);
-    return all;
-  }
-
-  /** Returns the first values of the wire a. @param numbers as `#numbers` returns them */
-  #publicValues(numbers: Uint8Array): bigint[] {
-    const { wires, publicSignals } = this.#key;
-    const value = (variable: number): bigint =>
-      numberOf(numbers.subarray(variable * SCALAR_BYTES, (variable + 1) * SCALAR_BYTES));
-    return Array.from(wires[0].subarray(0, publicSignals), value);
-  }
-
   async #wires(inputs: FieldVector): Promise<{ values: Wires; polynomials: Wires }> {
-    const made = await this.#record((ops) => {
+    const made = await this.#computation.record((ops) => {
       const blinding = [
         blindingOf(ops, inputs, 'a'),
         blindingOf(ops, inputs, 'b'),
@@ -149,7 +101,7 @@ export class Proof {
       ] as const;
       return this.#rounds.wires(ops, inputs, blinding);
     });
-    for (const vector of [...made.values, ...made.polynomials]) this.#owned(vector);
+    for (const vector of [...made.values, ...made.polynomials]) this.#computation.own(vector);
     return made;
   }
 
@@ -160,21 +112,10 @@ export class Proof {
       ...[...polynomials, coefficients.s1, coefficients.s2].map((each) => [each, xi] as const),
       [z, mod(xi * domain.root, fr.p)],
     ];
-    const opened = await this.#record((ops) => at.map(([each, x]) => ops.keep(ops.evaluate(each, x))));
+    const opened = await this.#computation.record((ops) => at.map(([each, x]) => ops.keep(ops.evaluate(each, x))));
     const values: bigint[] = [];
-    for (const vector of opened) values.push(await this.#read(this.#owned(vector)));
+    for (const vector of opened) values.push(...(await this.#computation.read(this.#computation.own(vector))));
     return values as unknown as Evaluations;
-  }
-
-  /** Returns the error of a witness, with the first constraint that it does not satisfy. */
-  async #unsatisfied(values: Wires): Promise<MsmError> {
-    const { fr } = this.#key;
-    const remainders = this.#owned(await this.#record((ops) => this.#rounds.constraints(ops, values)));
-    const bytes = await fr.read(remainders, { signal: this.#signal });
-    const first = Math.floor(bytes.findIndex((byte) => byte !== 0) / fr.numberBytes);
-    bytes.fill(0);
-    const which = first < 0 ? 'the circuit' : `constraint ${first} of the key`;
-    return badArgument(`witness: it does not satisfy ${which}`);
   }
 
   /** Round 3: the parts of the quotient; null if it is no polynomial. */
@@ -185,16 +126,16 @@ export class Proof {
   ): Promise<Wires | null> {
     const { fr, domain } = this.#key;
     const { n, size } = domain;
-    const { parts, rest } = await this.#record((ops) => {
+    const { parts, rest } = await this.#computation.record((ops) => {
       const quotient = this.#rounds.quotient(ops, given, challenges);
       const [b10, b11] = [blindingOf(ops, inputs, 'b10'), blindingOf(ops, inputs, 'b11')];
       const made = this.#rounds.parts(ops, quotient, b10, b11);
-      for (const part of made) this.#owned(part);
+      for (const part of made) this.#computation.own(part);
       // a polynomial of the right degree has none of these coefficients
       const above = size > 3 * n + 6 ? ops.slice(quotient, 3 * n + 6) : null;
       const point = power(challenges.alpha, 3n, fr.p);
-      return { parts: made, rest: above && this.#owned(ops.keep(ops.evaluate(above, point))) };
+      return { parts: made, rest: above && this.#computation.own(ops.keep(ops.evaluate(above, point))) };
     });
-    return rest !== null && (await this.#read(rest)) !== 0n ? null : parts;
+    return rest !== null && (await this.#computation.read(rest))[0] !== 0n ? null : parts;
   }
 }

@@ -5,21 +5,19 @@
 import type { FieldOperations } from '../api/field-operations.js';
 import type { FieldVector } from '../api/field-vectors.js';
 import { mod } from '../field/modulus.js';
+import { fromCoset, onCoset } from '../proofs/plonkish/domain.js';
+import {
+  blind,
+  gatesOf,
+  permutationPolynomial,
+  permutationProducts,
+  publicValues,
+  remaindersOf,
+  valuesOfWires,
+  type Wires,
+} from '../proofs/plonkish/relations.js';
 import { type Challenges, type Evaluations, linearize } from './linearization.js';
-import { computeCosetValues, type LoadedKey, onCoset } from './loaded-key.js';
-
-/** Three vectors, for the wires a, b and c. */
-export type Wires = readonly [FieldVector, FieldVector, FieldVector];
-
-/** Returns qm·a·b + ql·a + qr·b + qo·c + qc, of values at the same points. */
-const gatesOf = (
-  ops: FieldOperations,
-  { qm, ql, qr, qo, qc }: Readonly<Record<'qm' | 'ql' | 'qr' | 'qo' | 'qc', FieldVector>>,
-  [a, b, c]: Wires,
-): FieldVector => {
-  const gates = ops.multiplyAdd(ops.multiply(qm, a), b, qc);
-  return ops.multiplyAdd(qo, c, ops.multiplyAdd(qr, b, ops.multiplyAdd(ql, a, gates)));
-};
+import { computeCosetValues, type LoadedKey } from './loaded-key.js';
 
 /** Operations with the numbers of a proof. */
 export class Rounds {
@@ -31,42 +29,30 @@ export class Rounds {
     this.#p = key.fr.p;
   }
 
-  /** Returns a polynomial plus (X^n − 1) times another. */
-  #blind(ops: FieldOperations, coefficients: FieldVector, blinding: FieldVector): FieldVector {
-    const { n } = this.#key.domain;
-    const length = n + blinding.length;
-    return ops.linearCombination([
-      [1n, ops.pad(coefficients, length)],
-      [this.#p - 1n, blinding],
-      [1n, ops.pad(blinding, length, n)],
-    ]);
-  }
-
   /**
    * Round 1: values of the wires, and their blinded polynomials.
    *
    * @param inputs begin with the variables
    */
   wires(ops: FieldOperations, inputs: FieldVector, blinding: Wires): { values: Wires; polynomials: Wires } {
-    const { wires, domain } = this.#key;
-    const values = wires.map((indices) => ops.keep(ops.pad(ops.gather(inputs, indices), domain.n)));
-    const polynomials = values.map((each, i) => ops.keep(this.#blind(ops, ops.intt(each), blinding[i] as FieldVector)));
-    return { values: values as unknown as Wires, polynomials: polynomials as unknown as Wires };
+    const { n } = this.#key.domain;
+    const values = valuesOfWires(ops, this.#key, inputs);
+    const polynomials = values.map((each, i) =>
+      ops.keep(blind(ops, ops.intt(each), blinding[i] as FieldVector, { n, p: this.#p })),
+    );
+    for (const each of values) ops.keep(each);
+    return { values, polynomials: polynomials as unknown as Wires };
   }
 
   /** Round 2: the blinded polynomial of the permutation. */
   permutation(ops: FieldOperations, values: Wires, blinding: FieldVector, beta: bigint, gamma: bigint): FieldVector {
     const { domain, permutations, ones, k1, k2 } = this.#key;
-    const own = ops.slice(ones, 0, domain.n);
-    const roots = ops.scalePowers(own, domain.root);
-    const product = (factorOf: (i: number) => readonly [bigint, FieldVector]): FieldVector =>
-      values
-        .map((wire, i) => ops.linearCombination([[1n, wire], factorOf(i), [gamma, own]]))
-        .reduce((all, each) => ops.multiply(all, each));
-    const above = product((i) => [mod(beta * ([1n, k1, k2][i] as bigint), this.#p), roots]);
-    const below = product((i) => [beta, permutations[i] as FieldVector]);
-    const z = ops.prefixProduct(ops.multiply(above, ops.invert(below)));
-    return ops.keep(this.#blind(ops, ops.intt(z), blinding));
+    const { n, root } = domain;
+    const p = this.#p;
+    const own = ops.slice(ones, 0, n);
+    const there = { wires: values, x: ops.scalePowers(own, root), permutations, ones: own };
+    const z = permutationPolynomial(ops, there, { k1, k2, p }, { beta, gamma });
+    return ops.keep(blind(ops, z, blinding, { n, p }));
   }
 
   /**
@@ -87,28 +73,13 @@ export class Rounds {
     const wires = polynomials.map(there) as [FieldVector, FieldVector, FieldVector];
     let gates = gatesOf(ops, values, wires);
     if (publicSignals > 0) {
-      const publicValues = ops.pad(ops.slice(ofA, 0, publicSignals), domain.n);
-      gates = ops.subtract(gates, there(ops.intt(publicValues)));
+      gates = ops.subtract(gates, there(ops.intt(publicValues(ops, ofA, publicSignals, domain.n))));
     }
-    const product = (factors: readonly (readonly [bigint, FieldVector])[], last: FieldVector): FieldVector =>
-      wires.reduceRight(
-        (all, wire, i) =>
-          ops.multiply(
-            all,
-            ops.linearCombination([[1n, wire], factors[i] as readonly [bigint, FieldVector], [gamma, ones]]),
-          ),
-        last,
-      );
     const zValues = there(z);
     const shifted = there(ops.scalePowers(z, domain.root));
-    const above = product(
-      [1n, k1, k2].map((k) => [mod(beta * k, p), values.x] as const),
-      zValues,
-    );
-    const below = product(
-      [values.s1, values.s2, values.s3].map((s) => [beta, s] as const),
-      shifted,
-    );
+    const { x, s1, s2, s3 } = values;
+    const both = { wires, x, permutations: [s1, s2, s3], ones } as const;
+    const [above, below] = permutationProducts(ops, both, { k1, k2, p }, { beta, gamma }, [zValues, shifted]);
     const start = ops.multiply(ops.subtract(zValues, ones), values.l1);
     const numerator = ops.linearCombination([
       [1n, gates],
@@ -116,17 +87,14 @@ export class Rounds {
       [p - alpha, below],
       [mod(alpha * alpha, p), start],
     ]);
-    return ops.intt(ops.multiply(numerator, values.vanishingInverse), { from: 'reversed', coset: domain.coset });
+    return fromCoset(ops, domain, ops.multiply(numerator, values.vanishingInverse));
   }
 
   /** Values that are 0 for each constraint that the wires satisfy. */
   constraints(ops: FieldOperations, values: Wires): FieldVector {
-    const { domain, coefficients, publicSignals } = this.#key;
-    const { qm, ql, qr, qo, qc } = coefficients;
+    const { qm, ql, qr, qo, qc } = this.#key.coefficients;
     const selectors = { qm: ops.ntt(qm), ql: ops.ntt(ql), qr: ops.ntt(qr), qo: ops.ntt(qo), qc: ops.ntt(qc) };
-    const gates = gatesOf(ops, selectors, values);
-    if (publicSignals === 0) return ops.keep(gates);
-    return ops.keep(ops.subtract(gates, ops.pad(ops.slice(values[0], 0, publicSignals), domain.n)));
+    return ops.keep(remaindersOf(ops, selectors, values, this.#key.publicSignals));
   }
 
   /** Returns the three parts of the quotient, blinded by b10 and b11. */

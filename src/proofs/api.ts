@@ -6,7 +6,7 @@ import type { Progress, TurnOptions } from '../api/calls.js';
 export interface ProofProgress extends Progress {
   /**
    * Name of the part that is complete. Groth16: `quotient`, the sums `A`, `B1`, `B2`, `C` and `H`,
-   * in the order in which they end, and `assembly`. PLONK: `round 1` to `round 5`. Both:
+   * in the order in which they end, and `assembly`. PLONK and FFLONK: `round 1` to `round 5`. All:
    * `verification`, if asked for.
    */
   readonly part: string;
@@ -18,7 +18,7 @@ export interface ProveOptions extends TurnOptions {
   readonly signal?: AbortSignal;
   /**
    * Called when a part of the proof is complete: of Groth16 the quotient, each of five sums, the
-   * assembly; of PLONK a round; and the verification. `part` is its name.
+   * assembly; of PLONK and FFLONK a round; and the verification. `part` is its name.
    */
   onProgress?(progress: ProofProgress): void;
   /**
@@ -40,7 +40,7 @@ export interface VerifyOptions {
 export interface CircuitFacts {
   /** The curve. */
   readonly curve: 'bn254' | 'bls12-381';
-  /** Number of variables, with the constant 1, the public ones, and additions of PLONK. */
+  /** Number of variables, with the constant 1, the public ones, and additions. */
   readonly variables: number;
   /** Number of public variables, without the constant 1. */
   readonly publicSignals: number;

@@ -26,8 +26,8 @@ let last: Accelerator | null = null;
 /** The function `accelerate`, with its counts and `prepare`. */
 export interface Accelerate {
   /**
-   * Makes `groth16` and `plonk` with `prove` and `fullProve` that compute whole proofs with this
-   * library. They also take the place of `snarkjs.groth16` and `snarkjs.plonk` where those can be
+   * Makes `groth16`, `plonk` and `fflonk` with `prove` and `fullProve` that compute whole proofs
+   * with this library. They also take the place of those members of snarkjs where these can be
    * replaced: in the CommonJS module, in the script for pages, and in a copy `{ ...snarkjs }`. The
    * namespace of the ES module is constant.
    *

@@ -1,5 +1,6 @@
 /** The provers of snarkjs that `accelerate` replaces by whole proofs of this library. */
 import { badArgument } from '../errors.js';
+import type { FflonkProof } from '../fflonk.js';
 import type { Groth16Proof } from '../groth16.js';
 import type { PlonkProof } from '../plonk.js';
 import type { Snarkjs } from './ffjavascript.js';
@@ -75,6 +76,8 @@ export interface AcceleratedProvers {
   readonly groth16: AcceleratedProver<Groth16Proof>;
   /** Proofs of PLONK. */
   readonly plonk: AcceleratedProver<PlonkProof>;
+  /** Proofs of FFLONK. */
+  readonly fflonk: AcceleratedProver<FflonkProof>;
 }
 
 /** Members of snarkjs that are used. */

@@ -14,7 +14,7 @@ import { isLeftToSnarkjs, KeyCache, leftToSnarkjs } from './key-cache.js';
 import { copyWitnessFile, type KeySource, openKeySource } from './proof-files.js';
 
 /** Proof systems that the library proves whole. */
-export const wholeSystems = ['groth16', 'plonk'] as const;
+export const wholeSystems = ['groth16', 'plonk', 'fflonk'] as const;
 export type WholeSystem = (typeof wholeSystems)[number];
 
 /** A proof, and the public values that it is verified with. */
@@ -23,7 +23,7 @@ export interface SnarkjsProof {
   readonly publicSignals: string[];
 }
 
-/** A key of either proof system. */
+/** A key of any proof system. */
 interface WholeKey extends CircuitKey {
   prove(witness: FileSource, options?: ProveOptions): Promise<SnarkjsProof>;
 }
@@ -38,6 +38,7 @@ export type OpenKey = (
 const openers: Readonly<Record<WholeSystem, OpenKey>> = {
   groth16: async (...given) => (await import('../groth16.js').catch(notLoaded('groth16'))).openProvingKey(...given),
   plonk: async (...given) => (await import('../plonk.js').catch(notLoaded('plonk'))).openProvingKey(...given),
+  fflonk: async (...given) => (await import('../fflonk.js').catch(notLoaded('fflonk'))).openProvingKey(...given),
 };
 
 /** Arguments of snarkjs's `prove`. */
@@ -138,7 +139,6 @@ export class WholeProofs {
    * @throws errors of `openProvingKey`
    */
   async prepare(protocol: Zkey['protocol'], file: KeySource): Promise<boolean> {
-    if (protocol === 'fflonk') return false;
     try {
       await this.#with(protocol, file, async () => undefined);
       return true;

@@ -75,6 +75,7 @@ const examples: readonly Example[] = readdirSync(inProject('src'), { recursive: 
 const writeFiles = async (): Promise<void> => {
   const { zkey, circuit } = await makeStatement('groth16', 'bn254', 6, 'dense');
   const plonk = await makeStatement('plonk', 'bn254', 6, 'dense');
+  const fflonk = await makeStatement('fflonk', 'bn254', 6, 'dense');
   const { Fn } = (oracleOf({ curve: 'bn254', group: 'g1' }) as OracleCurve).Point;
   const root = Fn.pow(5n, (Fn.ORDER - 1n) / 2n ** 5n);
   const vector = (name: string) => readFileSync(inProject(`tests/vectors/files/${name}`));
@@ -83,6 +84,8 @@ const writeFiles = async (): Promise<void> => {
     'witness.wtns': circuit.witness,
     'plonk.zkey': plonk.zkey.data,
     'plonk.wtns': plonk.circuit.witness,
+    'fflonk.zkey': fflonk.zkey.data,
+    'fflonk.wtns': fflonk.circuit.witness,
     'powers.ptau': makePowersOfTau({ curve: 'bn254', power: 4, powers: 31, root, seed: 12 }),
     'kzg.srs': vector('gnark-0.12-bn254.srs'),
     'kzg.params': vector('halo2-bn254-raw.params'),

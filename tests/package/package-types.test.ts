@@ -17,6 +17,7 @@ const VERSIONS = ['5.4.5', '5.5.4', '5.6.3', '5.7.3', '5.8.3', '5.9.3', '6.0.3',
 
 const PROGRAM = `import { type Bases, createMsmEngine, MsmError, type MsmErrorCode, version } from 'webgpu-msm';
 import { calibrate } from 'webgpu-msm/calibrate';
+import * as fflonk from 'webgpu-msm/fflonk';
 import { createFieldEngine, type FieldVector } from 'webgpu-msm/fields';
 import { type FileSource, openPtau, openZkey } from 'webgpu-msm/formats';
 import * as groth16 from 'webgpu-msm/groth16';
@@ -58,6 +59,9 @@ export const prove = async (zkey: FileSource, witness: File): Promise<string[]> 
   plonk.exportSolidityCallData(proof, publicSignals);
   // @ts-expect-error: a proof of another system
   if (isRight) await other.verify(proof, publicSignals);
+  using last: fflonk.ProvingKey = await fflonk.openProvingKey(zkey);
+  const third: fflonk.ProofResult = await last.prove(witness);
+  console.log(fflonk.exportSolidityCallData(third.proof, third.publicSignals), third.proof.evaluations.inv);
   // @ts-expect-error: no such option
   groth16.openProvingKey(zkey, { speed: 1 });
   return [groth16.exportSolidityCallData(proof, publicSignals), second.proof.T3[0] ?? '', other.curve];

@@ -95,6 +95,9 @@ describe('the files of the package', () => {
       'cpu-backend.js.map',
       'encodings.js',
       'encodings.js.map',
+      'fflonk.d.ts',
+      'fflonk.js',
+      'fflonk.js.map',
       'fields.d.ts',
       'fields.js',
       'fields.js.map',
@@ -122,6 +125,8 @@ describe('the files of the package', () => {
       'plonk.d.ts',
       'plonk.js',
       'plonk.js.map',
+      'plonkish.js',
+      'plonkish.js.map',
       'proofs.js',
       'proofs.js.map',
       'snarkjs.d.ts',
@@ -148,12 +153,14 @@ describe('the files of the package', () => {
       'calibration.js',
       'arithmetic.js',
       'encodings.js',
+      'fflonk.js',
       'fields.js',
       'formats.js',
       'groth16.js',
       'index.js',
       'pairing.js',
       'plonk.js',
+      'plonkish.js',
       'proofs.js',
       'more-curves.js',
       'noble.js',
@@ -406,7 +413,7 @@ describe('the types of the package, with libraries checked as well', { tags: 'lo
       const { proof, publicSignals } = await snarkjs.groth16.fullProve({ a: 1 }, 'circuit.wasm', 'circuit.zkey');
       const ok: boolean = await snarkjs.groth16.verify({}, publicSignals, proof);
       const whole = await restore.groth16.fullProve({ a: 1 }, 'circuit.wasm', 'circuit.zkey');
-      const { groth16, plonk } = restore;
+      const { fflonk, groth16, plonk } = restore;
       const both: [boolean, boolean] = [
         await snarkjs.groth16.verify({}, whole.publicSignals, whole.proof),
         await snarkjs.plonk.verify({}, [], (await plonk.prove(new Uint8Array(), { type: 'mem' })).proof),
@@ -417,7 +424,7 @@ describe('the types of the package, with libraries checked as well', { tags: 'lo
       await accelerate({ groth17: {} });
       // @ts-expect-error: no such option
       await accelerate(snarkjs, { basesBudgt: 5 });
-      export { both, compileMs, groth16, ok, on, workers };
+      export { both, compileMs, fflonk, groth16, ok, on, workers };
     `;
     for (const options of [{}, { module: 'esnext', moduleResolution: 'bundler' }]) {
       const all = { skipLibCheck: false, lib: ['ES2022', 'DOM'], ...options };

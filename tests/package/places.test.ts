@@ -155,14 +155,15 @@ describe('the built package', () => {
     }
     expect(library.map(({ fileName, imports, dynamicImports }) => [fileName, ...imports, ...dynamicImports])).toEqual([
       ['calibrate.js', 'calibration.js', 'index.js'],
+      ['fflonk.js', 'index.js', 'fields.js', 'proofs.js', 'plonkish.js'],
       ['fields.js', 'index.js', 'arithmetic.js', 'open-vectors.js'],
       ['formats.js', 'index.js'],
       ['groth16.js', 'index.js', 'fields.js', 'formats.js', 'proofs.js'],
       ['index.js', 'more-curves.js', 'cpu-backend.js', 'encodings.js', 'calibration.js'],
       ['noble.js', 'index.js', 'more-curves.js'],
       ['node.js', 'node:fs/promises', 'node:path'],
-      ['plonk.js', 'index.js', 'fields.js', 'formats.js', 'proofs.js'],
-      ['snarkjs.js', 'index.js', 'formats.js', 'groth16.js', 'plonk.js'],
+      ['plonk.js', 'index.js', 'fields.js', 'proofs.js', 'plonkish.js'],
+      ['snarkjs.js', 'index.js', 'formats.js', 'groth16.js', 'plonk.js', 'fflonk.js'],
       ['arithmetic.js', 'index.js'],
       ['calibration.js'],
       ['cpu-backend.js', 'index.js', 'arithmetic.js', 'worker-text.js'],
@@ -170,6 +171,7 @@ describe('the built package', () => {
       ['more-curves.js'],
       ['open-vectors.js', 'index.js', 'fields.js'],
       ['pairing.js', 'index.js'],
+      ['plonkish.js', 'index.js', 'formats.js', 'proofs.js'],
       ['proofs.js', 'index.js', 'fields.js', 'formats.js', 'pairing.js'],
       ['worker-text.js'],
     ]);

@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test, vi } from 'vitest';
 import type { FieldVector } from '../../src/api/field-vectors.js';
 import type { FieldEngine } from '../../src/api/fields.js';
 import { MsmError, type MsmErrorCode } from '../../src/errors.js';
+import { openProvingKeyWith as openFflonk } from '../../src/fflonk/open-proving-key.js';
 import { openProvingKeyWith as openGroth16 } from '../../src/groth16/open-proving-key.js';
 import { createMsmEngine } from '../../src/index.js';
 import { openProvingKeyWith as openPlonk } from '../../src/plonk/open-proving-key.js';
@@ -151,6 +152,8 @@ describe('a proof', () => {
     ['groth16', 'when it is lost in the sum of the quotient', 'scalars', lost],
     ['plonk', 'on the GPU', null, () => undefined],
     ['plonk', 'when the GPU is out of memory', 'prefixProduct', outOfMemory],
+    ['fflonk', 'on the GPU', null, () => undefined],
+    ['fflonk', 'when the GPU is out of memory', 'prefixProduct', outOfMemory],
   ] as const)('of %s has the bytes of snarkjs %s', { tags: 'long' }, async (system, _, failsAt, fail) => {
     const { zkey, circuit, prove } = await makeStatement(system, 'bn254', 6, 'dense', 'example');
     const theirs = await withSameRandomness('bn254', prove);
@@ -164,7 +167,7 @@ describe('a proof', () => {
       };
     }, hardware);
     const opening = vi.spyOn(KeyVectors, 'open');
-    const openKey = system === 'groth16' ? openGroth16 : openPlonk;
+    const openKey = { groth16: openGroth16, plonk: openPlonk, fflonk: openFflonk }[system];
     using key = await openKey(zkey.data, { gpu, tuning: onGpu }, sameDraws());
     const opened = opening.mock.results[0] as { readonly value: ReturnType<typeof KeyVectors.open> };
     await (await opened.value).loading;

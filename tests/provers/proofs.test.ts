@@ -97,10 +97,14 @@ describe('proofs of snarkjs with the library, and of the library alone', () => {
     await prover.close();
   });
 
-  it('of PLONK are verified, by the library alone', { tags: 'long' }, async () => {
-    const prover = await openProver('bn254', 6, () => undefined, 'plonk');
-    await prover.open({ backend: 'cpu' });
-    expect(await prover.prove('whole', 2)).toMatchObject({ msmMs: null });
-    await prover.close();
-  });
+  it.each(['plonk', 'fflonk'] as const)(
+    'of %s are verified, by the library alone',
+    { tags: 'long' },
+    async (system) => {
+      const prover = await openProver('bn254', 6, () => undefined, system);
+      await prover.open({ backend: 'cpu' });
+      expect(await prover.prove('whole', 2)).toMatchObject({ msmMs: null });
+      await prover.close();
+    },
+  );
 });

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { openProvingKeyWith as openFflonk } from '../../src/fflonk/open-proving-key.js';
 import { openProvingKeyWith as openGroth16 } from '../../src/groth16/open-proving-key.js';
 import { openProvingKeyWith as openPlonk } from '../../src/plonk/open-proving-key.js';
 import { readAccelerateOptions } from '../../src/provers/accelerate-options.js';
@@ -27,7 +28,7 @@ import {
 
 const require = createRequire(import.meta.url);
 const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-whole-'));
-const systems = ['groth16', 'plonk'] as const;
+const systems = ['groth16', 'plonk', 'fflonk'] as const;
 type System = (typeof systems)[number];
 
 const statements = new Map<string, Promise<Statement>>();
@@ -68,7 +69,10 @@ const wrongOf = ({ circuit }: Statement): Uint8Array => {
 };
 
 describe.each(['bn254', 'bls12-381'] as const)('proofs on %s', (curve) => {
-  test.each(systems)('of %s equal those of snarkjs for the same randomness', async (system) => {
+  // snarkjs proves FFLONK on BN254 alone
+  const there = systems.filter((system) => curve === 'bn254' || system !== 'fflonk');
+
+  test.each(there)('of %s equal those of snarkjs for the same randomness', async (system) => {
     const { prove, circuit, zkey } = await statementOf(system, 'dense', curve);
     const theirs = await withSameRandomness(curve, prove);
     const options = await readAccelerateOptions({ backend: 'cpu', leastPoints: 8 });
@@ -83,6 +87,7 @@ describe.each(['bn254', 'bls12-381'] as const)('proofs on %s', (curve) => {
       {
         groth16: (source, given) => openGroth16(source, given, sameDraws()),
         plonk: (source, given) => openPlonk(source, given, sameDraws()),
+        fflonk: (source, given) => openFflonk(source, given, sameDraws()),
       },
     );
     const original = (): never => refuse(new Error('snarkjs was called'));
@@ -91,7 +96,7 @@ describe.each(['bn254', 'bls12-381'] as const)('proofs on %s', (curve) => {
     engines.destroy();
   });
 
-  test.each(systems)('of %s verify, one key for two witnesses', async (system) => {
+  test.each(there)('of %s verify, one key for two witnesses', async (system) => {
     const [one, other] = [await statementOf(system, 'dense', curve), await statementOf(system, 'sparse', curve)];
     const accelerated = await begin();
     for (const { zkey, circuit, verify } of [one, other, one]) {
@@ -234,15 +239,18 @@ describe('snarkjs proves', () => {
     expect(accelerate.stats.calls).toBeGreaterThan(3);
   });
 
-  test('of a wrong witness as ever: Groth16 does not verify, PLONK is refused', async () => {
-    const [one, other] = [await statementOf('groth16'), await statementOf('plonk')];
-    const { groth16, plonk } = await begin();
-    expect(await one.verify(await groth16.prove(one.zkey.data, wrongOf(one)))).toBe(false);
+  test('of a wrong witness as ever: Groth16 does not verify, PLONK and FFLONK are refused', async () => {
+    const one = await statementOf('groth16');
+    const accelerated = await begin();
+    expect(await one.verify(await accelerated.groth16.prove(one.zkey.data, wrongOf(one)))).toBe(false);
     expect(accelerate.stats).toMatchObject({ wholeProofs: 1, snarkjsProofs: 0 });
-    const theirs = await (snarkjs.plonk.prove(other.zkey, wrongOf(other)) as Promise<unknown>).catch(String);
-    expect(theirs).toMatch(/Error/);
-    expect(await plonk.prove(other.zkey.data, wrongOf(other)).catch(String)).toBe(theirs);
-    expect(accelerate.stats).toMatchObject({ wholeProofs: 1, snarkjsProofs: 1 });
+    for (const [i, system] of (['plonk', 'fflonk'] as const).entries()) {
+      const other = await statementOf(system);
+      const theirs = await (snarkjs[system].prove(other.zkey, wrongOf(other)) as Promise<unknown>).catch(String);
+      expect(theirs).toMatch(/Error/);
+      expect(await accelerated[system].prove(other.zkey.data, wrongOf(other)).catch(String)).toBe(theirs);
+      expect(accelerate.stats).toMatchObject({ wholeProofs: 1, snarkjsProofs: i + 1 });
+    }
   });
 
   test('with small circuits, and without threads, and without the requested GPU', async () => {

@@ -2,6 +2,7 @@
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { bn254 } from '@noble/curves/bn254.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openProvingKey as openFflonk } from '../../src/fflonk.js';
 import { type Groth16Proof, openProvingKey as openGroth16, type ProvingKey } from '../../src/groth16.js';
 import { openProvingKey as openPlonk } from '../../src/plonk.js';
 import { ffCurveOf, makeStatement, type ProverCurve, type Statement } from '../support/proving.js';
@@ -145,22 +146,29 @@ describe('a key that is damaged so that it loads and proves', () => {
     expect((await key.prove(circuit.witness)).proof.protocol).toBe('groth16');
   });
 
-  test('of PLONK makes no proof with verifyProof', async () => {
-    const { zkey, circuit } = await makeStatement('plonk', 'bn254', 5, 'dense');
-    const powers = sectionAt(zkey.data, 14);
-    using key = await openPlonk(copied(zkey.data, powers + 64, powers, 64), { backend: 'cpu' });
+  test.each([
+    ['plonk', openPlonk, 14],
+    ['fflonk', openFflonk, 16],
+  ] as const)('of %s makes no proof with verifyProof', async (system, open, section) => {
+    const { zkey, circuit } = await makeStatement(system, 'bn254', 5, 'dense');
+    const powers = sectionAt(zkey.data, section);
+    using key = await open(copied(zkey.data, powers + 64, powers, 64), { backend: 'cpu' });
     await expect(key.prove(circuit.witness, { verifyProof: true })).rejects.toMatchObject(notVerified);
-    expect((await key.prove(circuit.witness)).proof.protocol).toBe('plonk');
+    expect((await key.prove(circuit.witness)).proof.protocol).toBe(system);
   });
 
-  test('of PLONK in the points of the verifier is named', async () => {
-    const { zkey, circuit } = await makeStatement('plonk', 'bn254', 5, 'dense');
-    // behind the primes and their sizes, five counts, k1 and k2
-    const commitments = sectionAt(zkey.data, 2) + 72 + 20 + 64;
-    for (const at of [commitments, commitments + 8 * 64]) {
+  test.each([
+    // behind the primes and their sizes, five counts, k1 and k2; the last is τ·G2
+    ['plonk', openPlonk, [0, 8 * 64]],
+    // behind four roots of unity: τ·G2, and the commitment
+    ['fflonk', openFflonk, [128, 128 + 128]],
+  ] as const)('of %s in the points of the verifier is named', async (system, open, points) => {
+    const { zkey, circuit } = await makeStatement(system, 'bn254', 5, 'dense');
+    const first = sectionAt(zkey.data, 2) + 72 + 20 + 64;
+    for (const at of points) {
       const damaged = zkey.data.slice();
-      damaged[at] = (damaged[at] as number) ^ 1;
-      using key = await openPlonk(damaged, { backend: 'cpu' });
+      damaged[first + at] = (damaged[first + at] as number) ^ 1;
+      using key = await open(damaged, { backend: 'cpu' });
       await expect(key.prove(circuit.witness, { verifyProof: true })).rejects.toMatchObject({
         ...{ code: 'not-on-curve', message: expect.stringContaining('zkey: section 2 (header): ') },
       });

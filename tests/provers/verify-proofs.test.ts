@@ -2,14 +2,18 @@
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { bn254 } from '@noble/curves/bn254.js';
 import { afterAll, describe, expect, test } from 'vitest';
+import { openProvingKey as openFflonk } from '../../src/fflonk.js';
 import { openProvingKey as openGroth16 } from '../../src/groth16.js';
 import { openProvingKey as openPlonk } from '../../src/plonk.js';
 import { ffCurveOf, makeStatement, type ProverCurve, type Statement } from '../support/proving.js';
 
-const systems = ['groth16', 'plonk'] as const;
+const systems = ['groth16', 'plonk', 'fflonk'] as const;
 type System = (typeof systems)[number];
 const curves: readonly ProverCurve[] = ['bn254', 'bls12-381'];
-const cases = systems.flatMap((system) => curves.map((curve) => [system, curve] as const));
+// snarkjs proves FFLONK on BN254 alone
+const cases = systems.flatMap((system) =>
+  curves.filter((curve) => curve === 'bn254' || system !== 'fflonk').map((curve) => [system, curve] as const),
+);
 
 const nobles = { bn254, 'bls12-381': bls12_381 } as const;
 
@@ -19,16 +23,17 @@ const VALUES_AT = 76;
 const PARTS = {
   groth16: ['quotient', 'A', 'B1', 'B2', 'C', 'H', 'assembly'],
   plonk: ['round 1', 'round 2', 'round 3', 'round 4', 'round 5'],
+  fflonk: ['round 1', 'round 2', 'round 3', 'round 4', 'round 5'],
 } as const;
 
-/** Parts of a proof: numbers, points and pairs. */
-type Part = string | readonly Part[];
+/** Parts of a proof: numbers, points and pairs, and records of them in FFLONK. */
+type Part = string | readonly Part[] | { readonly [name: string]: Part };
 interface Result {
   readonly proof: Readonly<Record<string, Part>>;
   readonly publicSignals: string[];
 }
 
-/** A key of either proof system. */
+/** A key of any proof system. */
 interface Key {
   prove(witness: Uint8Array, options?: object): Promise<Result>;
   verify(proof: unknown, publicSignals: unknown, options?: object): Promise<boolean>;
@@ -37,7 +42,7 @@ interface Key {
 }
 
 const open = async (system: System, zkey: Uint8Array): Promise<Key> => {
-  const openKey = system === 'groth16' ? openGroth16 : openPlonk;
+  const openKey = { groth16: openGroth16, plonk: openPlonk, fflonk: openFflonk }[system];
   return (await openKey(zkey, { backend: 'cpu' })) as unknown as Key;
 };
 
@@ -60,6 +65,17 @@ const placesOf = (part: Part | Result['proof'], path: readonly string[] = []): (
     : Object.entries(part)
         .filter(([name]) => !['protocol', 'curve'].includes(name))
         .flatMap(([name, inner]) => placesOf(inner as Part, [...path, name]));
+
+/** Lists the places of points and values. */
+const partsOf = (proof: Result['proof']): (readonly string[])[] =>
+  Object.entries(proof)
+    .filter(([name]) => !['protocol', 'curve'].includes(name))
+    .flatMap(([name, part]) =>
+      typeof part === 'string' || Array.isArray(part) ? [[name]] : Object.keys(part).map((inner) => [name, inner]),
+    );
+
+const valueAt = (proof: Result['proof'], place: readonly string[]): Part =>
+  place.reduce((part: unknown, name) => (part as Record<string, Part>)[name], proof) as Part;
 
 /** Returns a copy with another value at a place. */
 const changed = <Of>(value: Of, [first, ...rest]: readonly string[], change: (before: never) => unknown): Of => {
@@ -98,16 +114,25 @@ const verifies = (system: (typeof systems)[number], curve: (typeof curves)[numbe
       expect(await theirs).toBe(isRight);
     };
     await expectBoth(true, proof);
-    const places = placesOf(proof).filter(([, second, third]) => second !== '2' && third !== '2');
-    expect(places.length).toBe(system === 'groth16' ? 8 : 24);
+    // the verifier contract alone looks at this number
+    expect(
+      await key.verify(
+        changed(proof, ['evaluations', 'inv'], () => '1'),
+        publicSignals,
+      ),
+    ).toBe(system !== 'fflonk');
+    const places = placesOf(proof).filter(
+      ([, second, third]) => ![second, third].some((each) => each === '2' || each === 'inv'),
+    );
+    expect(places.length).toBe({ groth16: 8, plonk: 24, fflonk: 23 }[system]);
     for (const place of places) {
       await expectBoth(
         false,
         changed(proof, place, (before) => String((BigInt(before) + 1n) % p)),
       );
     }
-    for (const [name, part] of Object.entries(proof).filter(([, each]) => typeof each !== 'string')) {
-      await expectBoth(false, { ...proof, [name]: infinity(part) });
+    for (const place of partsOf(proof).filter((each) => typeof valueAt(proof, each) !== 'string')) {
+      await expectBoth(false, changed(proof, place, infinity));
     }
     await expectBoth(false, proof, [String((BigInt(publicSignals[0] as string) + 1n) % r)]);
     await expectBoth(false, proof, [String(BigInt(publicSignals[0] as string) + r)]);
@@ -125,10 +150,21 @@ const verifies = (system: (typeof systems)[number], curve: (typeof curves)[numbe
     expect(await key.verify(theirs.proof, theirs.publicSignals)).toBe(false);
     // parts of two proofs of one statement
     const second = await key.prove(circuit.witness);
-    for (const [name, part] of Object.entries(second.proof).filter(([name]) => !['protocol', 'curve'].includes(name)))
-      expect(await key.verify({ ...proof, [name]: part }, publicSignals)).toBe(false);
+    const isOfCircuit = (value: Part, place: readonly string[]): boolean =>
+      JSON.stringify(valueAt(proof, place)) === JSON.stringify(value);
+    for (const place of partsOf(proof)) {
+      const part = valueAt(second.proof, place);
+      if (isOfCircuit(part, place)) continue;
+      expect(
+        await key.verify(
+          changed(proof, place, () => part),
+          publicSignals,
+        ),
+      ).toBe(false);
+    }
     for (const signals of [[], [...publicSignals, '0'], [...publicSignals, ...publicSignals]])
       expect(await key.verify(proof, signals)).toBe(false);
+    if (system === 'fflonk') return;
     const foreign = await statementOf(system, curve === 'bn254' ? 'bls12-381' : 'bn254');
     using foreignKey = await open(system, foreign.zkey.data);
     const away = await foreignKey.prove(foreign.circuit.witness);
@@ -144,8 +180,10 @@ const verifies = (system: (typeof systems)[number], curve: (typeof curves)[numbe
     const { zkey, circuit } = await statementOf(system, curve);
     using key = await open(system, zkey.data);
     const { proof, publicSignals } = await key.prove(circuit.witness);
-    for (const place of placesOf(proof).filter(([, second]) => second !== '2')) {
-      const modulus = place.length === 1 ? r : p;
+    for (const place of placesOf(proof).filter(
+      ([, second, third]) => second !== '2' && (third !== '2' || system === 'groth16'),
+    )) {
+      const modulus = place.length === 1 || place[0] === 'evaluations' ? r : p;
       const same = changed(proof, place, (before) => String(BigInt(before) + modulus));
       expect(await key.verify(same, publicSignals)).toBe(false);
     }
@@ -155,14 +193,16 @@ const verifies = (system: (typeof systems)[number], curve: (typeof curves)[numbe
     const { zkey, circuit } = await statementOf(system, curve);
     using key = await open(system, zkey.data);
     const { proof, publicSignals } = await key.prove(circuit.witness);
-    const point = system === 'groth16' ? 'pi_a' : 'Wxi';
+    const place = { groth16: ['pi_a'], plonk: ['Wxi'], fflonk: ['polynomials', 'W1'] }[system];
+    const point = place.join('.');
+    const withPoint = (value: unknown) => changed(proof, place, () => value);
     for (const [given, signals, message] of [
       [null, publicSignals, `proof must be a proof of ${system}`],
-      [{ ...proof, protocol: 'fflonk' }, publicSignals, `proof must be a proof of ${system}`],
-      [{ ...proof, [point]: 5 }, publicSignals, `proof.${point} must be an array`],
-      [{ ...proof, [point]: ['1', '2'] }, publicSignals, `proof.${point}[2] must be 1, or 0 for infinity`],
-      [{ ...proof, [point]: ['1', '2', '3'] }, publicSignals, `proof.${point}[2] must be 1, or 0 for infinity`],
-      [{ ...proof, [point]: ['1', -2, '1'] }, publicSignals, `proof.${point}[1] must be a decimal number`],
+      [{ ...proof, protocol: 'another' }, publicSignals, `proof must be a proof of ${system}`],
+      [withPoint(5), publicSignals, `proof.${point} must be an array`],
+      [withPoint(['1', '2']), publicSignals, `proof.${point}[2] must be 1, or 0 for infinity`],
+      [withPoint(['1', '2', '3']), publicSignals, `proof.${point}[2] must be 1, or 0 for infinity`],
+      [withPoint(['1', -2, '1']), publicSignals, `proof.${point}[1] must be a decimal number`],
       [proof, undefined, 'publicSignals must be an array'],
       [proof, [5], 'publicSignals[0] must be a decimal number'],
       [proof, ['-1'], 'publicSignals[0] must be a decimal number'],

@@ -16,6 +16,7 @@ const ground = {
   common: ['ending.ts', 'errors.ts', 'own-options.ts', 'version.ts'],
   entries: [
     'calibrate.ts',
+    'fflonk.ts',
     'fields.ts',
     'formats.ts',
     'groth16.ts',

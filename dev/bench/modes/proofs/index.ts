@@ -14,7 +14,7 @@ import type { RowOf } from '../../rows.js';
 import type { Run } from '../../run.js';
 import { benchMode } from '../mode.js';
 import { type Finding, failureOf } from '../targets/findings.js';
-import { openProver, type Side, sideNames, sidesOf } from './prover.js';
+import { openProver, type Side, sideNames, sides } from './prover.js';
 import { judgeProofs, proofsResult } from './result.js';
 import { systems, witnesses } from './system.js';
 
@@ -72,7 +72,7 @@ async function watchPeak<Result>({ usedBytes }: Host, work: () => Promise<Result
 async function runProofs(run: Run, host: Host, knobs: ProofKnobs): Promise<void> {
   const sizes = knobs.cases.map(({ address }) => Math.round(Math.log2(address.n)));
   const { concurrency, reps } = knobs;
-  const { length } = sidesOf(knobs.system);
+  const { length } = sides;
   run.plan(
     sizes.flatMap((logn) => [
       ...Array(length * (2 * reps + 1)).fill(weightOf(2 ** logn)),
@@ -135,7 +135,6 @@ async function measure(
       ...(backend && { backend }),
       ...(workers !== null && { maxWorkers: workers }),
     };
-    const sides = sidesOf(system);
     for (const side of sides.slice(1)) {
       await (side === 'ours' ? prover.accelerate(options) : prover.open(options));
       await prove('first', side, 1);

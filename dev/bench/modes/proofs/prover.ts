@@ -5,19 +5,17 @@
 import { makeCircuit } from '../../../../examples/prover/circuit.js';
 import { makeKeys } from '../../../../examples/prover/keys.js';
 import { makePowersOfTau, type TauCurve } from '../../../../examples/prover/powers-of-tau.js';
-import { openProvingKey as openGroth16, type ProvingKey, type ProvingKeyOptions } from '../../../../src/groth16.js';
-import { openProvingKey as openPlonk, type ProvingKey as PlonkKey } from '../../../../src/plonk.js';
+import { openProvingKey as openFflonk } from '../../../../src/fflonk.js';
+import { openProvingKey as openGroth16, type ProvingKeyOptions } from '../../../../src/groth16.js';
+import { openProvingKey as openPlonk } from '../../../../src/plonk.js';
 import { accelerate } from '../../../../src/provers/accelerate.js';
 import type { AccelerateOptions } from '../../../../src/provers/accelerate-options.js';
 import type { FfCurveName, FfGroup, MultiExpAffine, Snarkjs } from '../../../../src/provers/ffjavascript.js';
 import type { System, Witness } from './system.js';
 
-/** Provers: snarkjs alone, with the library's MSMs, or the library alone (not for FFLONK). */
-export type Side = 'plain' | 'ours' | 'whole';
-
-/** Returns the provers of a proof system. */
-export const sidesOf = (system: System): readonly Side[] =>
-  system === 'fflonk' ? ['plain', 'ours'] : ['plain', 'ours', 'whole'];
+/** Provers: snarkjs alone, with the library's MSMs, or the library alone. */
+export const sides = ['plain', 'ours', 'whole'] as const;
+export type Side = (typeof sides)[number];
 
 export const sideNames: Readonly<Record<Side, string>> = {
   plain: 'snarkjs alone',
@@ -44,6 +42,19 @@ interface Made {
   readonly proof: unknown;
   readonly publicSignals: readonly string[];
 }
+
+/** A key that the library proves with. */
+interface OwnKey {
+  prove(witness: Uint8Array): Promise<Made>;
+  destroy(): void;
+}
+
+/** Functions that open keys, by proof system. */
+const openers: Readonly<Record<System, (zkey: Uint8Array, options: ProvingKeyOptions) => Promise<OwnKey>>> = {
+  groth16: openGroth16,
+  plonk: openPlonk,
+  fflonk: openFflonk,
+};
 
 /** A proof system of snarkjs. Groth16 has no `setup`; its keys are made here. */
 interface SnarkSystem {
@@ -143,7 +154,7 @@ export async function openProver(
   const key = await snarkjs.zKey.exportVerificationKey(zkey);
   const groups = [ff.G1, ff.G2];
   const plain = groups.map(({ multiExpAffine }) => multiExpAffine);
-  let own: ProvingKey | PlonkKey | null = null;
+  let own: OwnKey | null = null;
   let ours: { readonly functions: readonly MultiExpAffine[]; restore(): void } | null = null;
 
   type ProveAll = (prove: () => Promise<Made>) => Promise<Made[]>;
@@ -174,7 +185,7 @@ export async function openProver(
 
     /** Enables proofs by the library alone. */
     async open(options: ProvingKeyOptions): Promise<void> {
-      own = await (name === 'groth16' ? openGroth16 : openPlonk)(zkey.data, options);
+      own = await openers[name](zkey.data, options);
     },
 
     /**

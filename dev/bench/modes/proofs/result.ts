@@ -7,7 +7,7 @@ import { grouped } from '../../summary.js';
 import { intervalText } from '../../verdict-text.js';
 import { type Finding, notMeasured, ratioFinding } from '../targets/findings.js';
 import { findingsTable } from '../targets/findings-table.js';
-import { type Side, sideNames, sidesOf } from './prover.js';
+import { type Side, sideNames, sides } from './prover.js';
 import type { System } from './system.js';
 
 type Proof = RowOf<'proof'>;
@@ -96,7 +96,7 @@ export function proofsResult(rows: readonly StampedRow[]): Parts {
   const told = rowsOf(rows, 'proof');
   const sizes = [...new Set(told.map(({ logn }) => logn))];
   const lines = sizes.flatMap((logn) =>
-    sidesOf(systemOf(told)).flatMap((side) => {
+    sides.flatMap((side) => {
       const own = told.filter((row) => row.logn === logn && row.side === side);
       const interleaved = select(own, side, 'in turns');
       if (interleaved.length === 0) return [];

@@ -1,5 +1,7 @@
 /** The challenges of a proof: hashes of what was sent before (Fiat and Shamir 1986). */
-import { bytesOf } from '../proofs/scalars.js';
+import type { AffinePoint } from '../../api/values.js';
+import { bytesOf } from '../scalars.js';
+import { encodeCommitment } from './commitment.js';
 import { keccak256 } from './keccak.js';
 
 /**
@@ -17,3 +19,14 @@ export const challengeOf = (order: bigint, ...parts: readonly (bigint | Uint8Arr
   }
   return keccak256(bytes) % order;
 };
+
+/** Returns the challenge after scalars, commitments and points. @param bytes of a coordinate */
+export const challengeOfPoints = (
+  order: bigint,
+  bytes: number,
+  parts: readonly (bigint | Uint8Array | AffinePoint)[],
+): bigint =>
+  challengeOf(
+    order,
+    ...parts.map((part) => (typeof part === 'object' && 'x' in part ? encodeCommitment(part, bytes) : part)),
+  );

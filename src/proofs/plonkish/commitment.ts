@@ -1,6 +1,6 @@
 /** Commitments as transcripts hash them: x‖y in big-endian bytes; zeros are infinity. */
-import type { AffinePoint } from '../api/values.js';
-import { numberOf } from '../proofs/scalars.js';
+import type { AffinePoint } from '../../api/values.js';
+import { numberOf } from '../scalars.js';
 
 /** @param bytes of a coordinate */
 export const encodeCommitment = ({ x, y }: Pick<AffinePoint, 'x' | 'y'>, bytes: number): Uint8Array => {

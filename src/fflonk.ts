@@ -1,0 +1,20 @@
+/**
+ * Whole FFLONK proofs from the keys and witnesses of snarkjs.
+ *
+ * @module
+ */
+export type {
+  FflonkProof,
+  ProofEvaluations,
+  ProofPoint,
+  ProofPolynomials,
+  ProofResult,
+  ProvingKey,
+  ProvingKeyOptions,
+} from './fflonk/api.js';
+export { openProvingKey } from './fflonk/open-proving-key.js';
+export { exportSolidityCallData } from './fflonk/solidity.js';
+export type { FileSource, RandomAccess } from './formats/source.js';
+export { MsmError } from './index.js';
+export type { CircuitFacts, CircuitKey, ProofProgress, ProveOptions, VerifyOptions } from './proofs/api.js';
+export type { EngineOptions } from './proofs/engine-options.js';

@@ -1,0 +1,129 @@
+/** Types of `webgpu-msm/fflonk`. */
+import type { FileSource } from '../formats/source.js';
+import type { CircuitKey, ProveOptions, VerifyOptions } from '../proofs/api.js';
+import type { EngineOptions } from '../proofs/engine-options.js';
+
+/** Options of `openProvingKey`; those of the engine are as `createMsmEngine` has them. */
+export interface ProvingKeyOptions extends EngineOptions {
+  /** Ends the load with code `aborted`. */
+  readonly signal?: AbortSignal;
+}
+
+/** A point of a proof: projective coordinates in decimal. */
+export type ProofPoint = string[];
+
+/** Commitments of a proof. */
+export interface ProofPolynomials {
+  /** Commitment to the wires and the quotient of the gates. */
+  readonly C1: ProofPoint;
+  /** Commitment to the permutation and its quotients. */
+  readonly C2: ProofPoint;
+  /** Commitment to the quotient by all points that are opened. */
+  readonly W1: ProofPoint;
+  /** Opening at one further point. */
+  readonly W2: ProofPoint;
+}
+
+/** Values of polynomials in a proof, in decimal. */
+export interface ProofEvaluations {
+  /** Value of the selector of a at ξ. */
+  readonly ql: string;
+  /** Value of the selector of b at ξ. */
+  readonly qr: string;
+  /** Value of the selector of a·b at ξ. */
+  readonly qm: string;
+  /** Value of the selector of c at ξ. */
+  readonly qo: string;
+  /** Value of the constant selector at ξ. */
+  readonly qc: string;
+  /** Value of the first permutation at ξ. */
+  readonly s1: string;
+  /** Value of the second permutation at ξ. */
+  readonly s2: string;
+  /** Value of the third permutation at ξ. */
+  readonly s3: string;
+  /** Value of the wire a at ξ. */
+  readonly a: string;
+  /** Value of the wire b at ξ. */
+  readonly b: string;
+  /** Value of the wire c at ξ. */
+  readonly c: string;
+  /** Value of the permutation polynomial at ξ. */
+  readonly z: string;
+  /** Value of the permutation polynomial at ξ·ω. */
+  readonly zw: string;
+  /** Value of the first quotient of the permutation at ξ·ω. */
+  readonly t1w: string;
+  /** Value of the second quotient of the permutation at ξ·ω. */
+  readonly t2w: string;
+  /** Inverse of the product of all denominators of the verifier contract. */
+  readonly inv: string;
+}
+
+/** A proof of FFLONK as snarkjs writes it. */
+export interface FflonkProof {
+  /** Commitments. */
+  readonly polynomials: ProofPolynomials;
+  /** Values of polynomials. */
+  readonly evaluations: ProofEvaluations;
+  /** The proof system. */
+  readonly protocol: 'fflonk';
+  /** The name that snarkjs has for BN254. */
+  readonly curve: 'bn128';
+}
+
+/** A proof, and the public values that it is verified with. */
+export interface ProofResult {
+  /** The proof. */
+  readonly proof: FflonkProof;
+  /** Values of the public variables without the constant 1, in decimal. */
+  readonly publicSignals: string[];
+}
+
+/** A key of one circuit, loaded to prove. Made by `openProvingKey`. */
+export interface ProvingKey extends CircuitKey {
+  /**
+   * Proves that the witness satisfies the circuit. Several proofs may run at a time; each takes
+   * memory for its polynomials.
+   *
+   * @param witness a `.wtns` file, or the values of all variables, 32 little-endian bytes each.
+   *   Bytes are copied before the call returns.
+   * @throws MsmError `bad-argument` (another number of values, another prime, a value ≥ r, a
+   *   witness that does not satisfy the circuit, with the first constraint that it fails; with
+   *   `verifyProof` a proof that does not verify), `aborted`, `destroyed`, `out-of-memory`,
+   *   `device-lost`, `internal`. No message has a value of the witness.
+   * @example
+   * ```ts
+   * import { openAsBlob } from 'node:fs';
+   * import { openProvingKey } from 'webgpu-msm/fflonk';
+   *
+   * const key = await openProvingKey(await openAsBlob('fflonk.zkey'));
+   * const { publicSignals } = await key.prove(await openAsBlob('fflonk.wtns'));
+   * console.log(publicSignals.length === key.publicSignals); // true
+   * key.destroy();
+   * ```
+   */
+  prove(witness: FileSource, options?: ProveOptions): Promise<ProofResult>;
+
+  /**
+   * Verifies a proof of this circuit by the points of the key: on the CPU, in turns of a few
+   * milliseconds.
+   *
+   * @param publicSignals values of the public variables without the constant 1, in decimal
+   * @returns false for a proof that does not verify, also for one with another number of public
+   *   values, points outside of the group, numbers that are not below their prime, or an `inv` that
+   *   the verifier contract refuses
+   * @throws MsmError `bad-argument` if it is no proof of this proof system; `aborted`, `destroyed`
+   * @example
+   * ```ts
+   * import { openAsBlob } from 'node:fs';
+   * import { openProvingKey } from 'webgpu-msm/fflonk';
+   *
+   * const key = await openProvingKey(await openAsBlob('fflonk.zkey'));
+   * const { proof, publicSignals } = await key.prove(await openAsBlob('fflonk.wtns'));
+   * console.log(await key.verify(proof, publicSignals)); // true
+   * key.destroy();
+   * ```
+   */
+  verify(proof: FflonkProof, publicSignals: readonly string[], options?: VerifyOptions): Promise<boolean>;
+}

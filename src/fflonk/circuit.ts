@@ -1,0 +1,51 @@
+/**
+ * The circuit in an FFLONK `.zkey`. The header has four roots of unity, which follow from the
+ * domain, and one commitment to all polynomials. Each of the sections 7 to 14 has one of them.
+ * Section 17 has them interleaved, and is not read.
+ */
+import type { PlonkZkey } from '../formats/zkey.js';
+import {
+  type CircuitPolynomial,
+  openHeader,
+  type PlonkishCircuit,
+  type PolynomialPlaces,
+  readPolynomials,
+  readWiring,
+} from '../proofs/plonkish/circuit.js';
+
+/** Places of the polynomials. */
+export const places: PolynomialPlaces = {
+  ql: { section: 7, name: 'QL' },
+  qr: { section: 8, name: 'QR' },
+  qm: { section: 9, name: 'QM' },
+  qo: { section: 10, name: 'QO' },
+  qc: { section: 11, name: 'QC' },
+  s1: { section: 12, name: 'sigma 1' },
+  s2: { section: 13, name: 'sigma 2' },
+  s3: { section: 14, name: 'sigma 3' },
+};
+
+/** Names of the polynomials in the order in which C0 has them. */
+export const circuitPolynomials: readonly CircuitPolynomial[] = ['ql', 'qr', 'qo', 'qm', 'qc', 's1', 's2', 's3'];
+
+/** Rows at the end of the domain whose wires are random. */
+export const BLINDED_ROWS = 2;
+
+/** Roots of unity in the header: of the orders 3, 4 and 8, and a cubic root of the domain's. */
+const ROOTS = 4;
+
+export interface FflonkCircuit extends PlonkishCircuit {
+  /** Commitment to C0 as x‖y, big-endian. */
+  readonly commitment: Uint8Array;
+}
+
+/** Reads the circuit of a key. @throws MsmError `bad-argument` naming the section; `aborted` */
+export const readFflonkCircuit = async (zkey: PlonkZkey, signal: AbortSignal | undefined): Promise<FflonkCircuit> => {
+  const header = await openHeader(zkey);
+  header.skip(ROOTS);
+  const tau2 = header.point2();
+  const commitment = header.commitment();
+  const wiring = await readWiring(zkey, header, BLINDED_ROWS, signal);
+  const { k1, k2 } = header;
+  return { k1, k2, tau2, commitment, ...wiring, coefficients: await readPolynomials(zkey, places) };
+};

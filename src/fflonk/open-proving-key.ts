@@ -1,0 +1,125 @@
+/** Opens keys of FFLONK. */
+import type { FieldVector } from '../api/field-vectors.js';
+import type { FieldEngine } from '../api/fields.js';
+import { assertNotAborted, badArgument } from '../errors.js';
+import { openField } from '../fields/program/open-field.js';
+import type { FileSource } from '../formats/source.js';
+import { KeyVectors } from '../proofs/key-vectors.js';
+import { loadPolynomials } from '../proofs/plonkish/circuit.js';
+import { domainOf, loadOnes } from '../proofs/plonkish/domain.js';
+import { loadPowers, type OpenedFile, openKey } from '../proofs/plonkish/open-key.js';
+import { PlonkishProvingKey } from '../proofs/plonkish/proving-key.js';
+import { type DrawScalar, drawRandomScalar } from '../proofs/randomness.js';
+import type { ProvingKey, ProvingKeyOptions } from './api.js';
+import { circuitPolynomials, type FflonkCircuit, places, readFflonkCircuit } from './circuit.js';
+import { interleave } from './interleave.js';
+import { computeGateValues, computePermutationCoset, type LoadedKey } from './loaded-key.js';
+import { fflonk } from './system.js';
+
+/** Largest domain: C2 has nine coefficients for each element, and a vector has at most 2^27. */
+const LARGEST_DOMAIN = 2 ** 23;
+
+/** Largest domain whose values on cosets are kept for later proofs. */
+const MOST_KEPT = 2 ** 16;
+
+/** Parts of a key that do not depend on the engine of its vectors. */
+type Shared = Omit<LoadedKey, 'fr' | 'coefficients' | 'c0' | 'ones' | 'selectors' | 'permutations' | 'cosets'>;
+
+/** Loads vectors of a key into an engine. */
+const loadVectors = async (
+  fr: FieldEngine,
+  shared: Shared,
+  polynomials: FflonkCircuit['coefficients'],
+  mostKept: number,
+  signal: AbortSignal | undefined,
+): Promise<LoadedKey> => {
+  const { domain } = shared;
+  const options = signal === undefined ? {} : { signal };
+  const coefficients = await loadPolynomials(fr, polynomials, places, signal);
+  const ones = await loadOnes(fr, domain, options);
+  const parts = { domain, coefficients, ones };
+  const { qm, ql, qr, qo, qc, s1, s2, s3 } = coefficients;
+  const computed = await fr.run((ops) => {
+    const here = (each: FieldVector): FieldVector => ops.keep(ops.ntt(each));
+    const isKept = domain.n <= mostKept;
+    const gates = isKept ? computeGateValues(ops, parts, fr.p) : null;
+    const permutation = isKept ? computePermutationCoset(ops, parts, fr.p) : null;
+    const cosets = gates && permutation && { gates, permutation };
+    for (const vector of cosets === null ? [] : vectorsOf(cosets)) ops.keep(vector);
+    return {
+      c0: ops.keep(
+        interleave(
+          ops,
+          circuitPolynomials.map((name) => coefficients[name]),
+        ),
+      ),
+      selectors: { qm: here(qm), ql: here(ql), qr: here(qr), qo: here(qo), qc: here(qc) },
+      permutations: [here(s1), here(s2), here(s3)] as const,
+      cosets,
+    };
+  }, options);
+  return { ...shared, fr, coefficients, ones, ...computed };
+};
+
+const vectorsOf = ({ gates, permutation }: NonNullable<LoadedKey['cosets']>): FieldVector[] => [
+  ...Object.values(gates.selectors as Readonly<Record<string, FieldVector>>),
+  gates.vanishingInverse,
+  permutation.x,
+  ...permutation.permutations,
+  permutation.vanishingInverse,
+];
+
+const loadKey = async (opened: OpenedFile, mostKept: number): Promise<KeyVectors<LoadedKey>> => {
+  const { zkey, g1, ofEngines, signal } = opened;
+  const { curve, variables, publicSignals, domainSize: n } = zkey;
+  if (n > LARGEST_DOMAIN) {
+    throw badArgument(`zkey: a domain of ${n} is too large; at most ${LARGEST_DOMAIN} is supported`);
+  }
+  const field = await openField(`${curve}-fr`);
+  const { coefficients, ...circuit } = await readFflonkCircuit(zkey, signal);
+  assertNotAborted(signal);
+  const bases = await loadPowers(opened, 16, 9 * n);
+  const shared = {
+    ...{ curve, variables, publicSignals, domainSize: n, g1, bases, ...circuit },
+    domain: domainOf(field, n, 4 * n),
+  };
+  const load = (fr: FieldEngine, ending: AbortSignal | undefined) =>
+    loadVectors(fr, shared, coefficients, mostKept, ending);
+  return KeyVectors.open(curve, g1, ofEngines, load, signal);
+};
+
+/** Does the work of `openProvingKey`; tests choose the blinding, and what is kept. */
+export const openProvingKeyWith = (
+  source: FileSource,
+  options: ProvingKeyOptions,
+  draw: DrawScalar,
+  mostKept = MOST_KEPT,
+): Promise<ProvingKey> =>
+  openKey(source, options, 'fflonk', async (opened) => {
+    const { curve } = opened.zkey;
+    // snarkjs has the roots of unity of the header for this curve alone
+    if (curve !== 'bn254') throw badArgument(`zkey is a key on ${curve}; FFLONK of snarkjs has bn254 alone`);
+    return new PlonkishProvingKey(await loadKey(opened, mostKept), draw, fflonk);
+  });
+
+/**
+ * Loads a `.zkey` of FFLONK, on BN254, to prove with it. The file is not needed afterwards.
+ *
+ * @param zkey bytes, a `Blob` or `File`, or a source that is read in parts
+ * @throws MsmError `bad-argument` (another file, another protocol or curve, a section that
+ *   contradicts the header), `not-on-curve`, `out-of-memory`, `aborted`, `device-lost`; with
+ *   `backend: 'gpu'` also `no-webgpu`, `unsupported-device`
+ * @example
+ * ```ts
+ * import { openAsBlob } from 'node:fs';
+ * import { readFile } from 'node:fs/promises';
+ * import { openProvingKey } from 'webgpu-msm/fflonk';
+ *
+ * const key = await openProvingKey(await openAsBlob('fflonk.zkey'));
+ * const { proof, publicSignals } = await key.prove(await readFile('fflonk.wtns'));
+ * console.log(proof.protocol, publicSignals.length === key.publicSignals); // fflonk true
+ * key.destroy();
+ * ```
+ */
+export const openProvingKey = (zkey: FileSource, options: ProvingKeyOptions = {}): Promise<ProvingKey> =>
+  openProvingKeyWith(zkey, options, drawRandomScalar);

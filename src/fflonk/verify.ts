@@ -1,0 +1,146 @@
+/**
+ * Verifies proofs: Gabizon and Williamson, "fflonk" (https://eprint.iacr.org/2021/1167), section 7.
+ * The remainders of C0, C1 and C2 at y follow from the values in the proof. With their factors f,
+ * C = Σ fᵢ·Cᵢ and r = Σ fᵢ·rᵢ(y): e(W2, τ·G2) = e(C − r·G1 − (y^8 − ξ)·W1 + y·W2, G2).
+ */
+import type { AffinePoint } from '../api/values.js';
+import { invert, mod } from '../field/modulus.js';
+import { power } from '../field/square-root.js';
+import { decodeCommitment } from '../proofs/plonkish/commitment.js';
+import { challengeOfPoints } from '../proofs/plonkish/transcript.js';
+import { publicValueAt, type StatementOf, type Sum, verifyOpening } from '../proofs/plonkish/verification.js';
+import { assertProtocol, readDecimal, readProjective, readPublicSignals } from '../proofs/snarkjs-json.js';
+import type { FflonkProof } from './api.js';
+import { circuitPolynomials } from './circuit.js';
+import type { LoadedKey } from './loaded-key.js';
+import { evaluationNames, polynomialNames } from './names.js';
+import { factorsOf, inverseOfDenominators, openedAt, vanishingAt } from './openings.js';
+
+type Evaluations = Readonly<Record<(typeof evaluationNames)[number], bigint>>;
+
+/** A proof that is verified. */
+interface Statement extends StatementOf {
+  readonly points: Readonly<Record<(typeof polynomialNames)[number], AffinePoint>>;
+  readonly evaluations: Evaluations;
+  readonly inverse: bigint;
+}
+
+/** Reads a proof. @throws MsmError `bad-argument` naming the number */
+const readStatement = (proof: FflonkProof, publicSignals: readonly string[]): Statement => {
+  assertProtocol(proof, 'fflonk');
+  const { polynomials, evaluations } = proof as Partial<FflonkProof>;
+  const points = polynomialNames.map((name) => [
+    name,
+    readProjective(`proof.polynomials.${name}`, polynomials?.[name], readDecimal),
+  ]);
+  const read = (name: (typeof evaluationNames)[number] | 'inv'): bigint =>
+    readDecimal(`proof.evaluations.${name}`, evaluations?.[name]);
+  const values = evaluationNames.map((name) => [name, read(name)] as const);
+  const inverse = read('inv');
+  return {
+    points: Object.fromEntries(points),
+    evaluations: Object.fromEntries(values) as Evaluations,
+    scalars: [...values.map(([, value]) => value), inverse],
+    signals: readPublicSignals(publicSignals),
+    inverse,
+  };
+};
+
+/** Returns the value at y of the polynomial with these coefficients. */
+const at = (p: bigint, coefficients: readonly bigint[], y: bigint): bigint =>
+  coefficients.reduceRight((sum, each) => mod(sum * y + each, p), 0n);
+
+/** Challenges of a proof. */
+interface Challenges {
+  readonly beta: bigint;
+  readonly gamma: bigint;
+  readonly seed: bigint;
+  readonly alpha: bigint;
+  readonly y: bigint;
+}
+
+const challengesOf = (key: LoadedKey, { points, evaluations, signals }: Statement): Challenges => {
+  const { fr, commitment } = key;
+  const hash = (...parts: readonly (bigint | AffinePoint | Uint8Array)[]): bigint =>
+    challengeOfPoints(fr.p, commitment.length / 2, parts);
+  const beta = hash(commitment, ...signals, points.C1);
+  const gamma = hash(beta);
+  const seed = hash(gamma, points.C2);
+  const alpha = hash(seed, ...evaluationNames.map((name) => evaluations[name]));
+  return { beta, gamma, seed, alpha, y: hash(alpha, points.W1) };
+};
+
+/** Values at ξ of the three quotients. @param vanishing ξⁿ − 1 */
+const quotientsAt = (
+  { fr: { p }, domain: { n }, k1, k2 }: LoadedKey,
+  { ql, qr, qm, qo, qc, s1, s2, s3, a, b, c, z, zw }: Evaluations,
+  { beta, gamma }: Challenges,
+  { xi, vanishing, inputs }: { readonly xi: bigint; readonly vanishing: bigint; readonly inputs: bigint },
+): readonly [t0: bigint, t1: bigint, t2: bigint] => {
+  const product = (shifts: readonly bigint[], last: bigint): bigint =>
+    [a, b, c].reduce((all, wire, i) => mod(all * (wire + beta * (shifts[i] as bigint) + gamma), p), last);
+  const gates = mod(qm * a, p) * b + ql * a + qr * b + qo * c + qc + inputs;
+  const permuted = product([xi, k1 * xi, k2 * xi], z) - product([s1, s2, s3], zw);
+  const inverse = invert(vanishing, p);
+  return [
+    mod(mod(gates, p) * inverse, p),
+    mod((z - 1n) * invert(mod(BigInt(n) * (xi - 1n), p), p), p),
+    mod(permuted * inverse, p),
+  ];
+};
+
+/** Returns the sums for τ·G2 and G2; null if the inverse in the proof is wrong. */
+const computeSides = async (
+  key: LoadedKey,
+  statement: Statement,
+  sum: Sum,
+): Promise<readonly [AffinePoint, AffinePoint] | null> => {
+  const { fr, domain, publicSignals } = key;
+  const { p } = fr;
+  const { points, evaluations, signals, inverse } = statement;
+  const challenges = challengesOf(key, statement);
+  const { seed, alpha, y } = challenges;
+  const opened = openedAt({ p, domain }, seed);
+  const { xi, xiw } = opened;
+  const factorsAtY = vanishingAt(p, opened, y);
+  if (inverse !== inverseOfDenominators({ p, domain }, opened, factorsAtY, publicSignals)) return null;
+  const vanishing = mod(power(xi, BigInt(domain.n), p) - 1n, p);
+  const inputs = await publicValueAt(key, signals, { xi, vanishing });
+  const [t0, t1, t2] = quotientsAt(key, evaluations, challenges, { xi, vanishing, inputs });
+  const { a, b, c, z, zw, t1w, t2w } = evaluations;
+  // the remainder of each part of C2 is the line through its values at ξ and ξω, at y³
+  const cube = power(y, 3n, p);
+  const along = mod((cube - xi) * invert(mod(xiw - xi, p), p), p);
+  const line = (here: bigint, there: bigint): bigint => mod(here + along * (there - here), p);
+  const remainders = [
+    circuitPolynomials.map((name) => evaluations[name]),
+    [a, b, c, t0],
+    [line(z, zw), line(t1, t1w), line(t2, t2w)],
+  ].map((coefficients) => at(p, coefficients, y));
+  const factors = factorsOf(p, alpha, factorsAtY);
+  const constant = factors.reduce((all, factor, i) => all + factor * (remainders[i] as bigint), 0n);
+  const { C1, C2, W1, W2 } = points;
+  const right = await sum([
+    ...[decodeCommitment(key.commitment), C1, C2].map((point, i) => [point, factors[i]] as const),
+    [null, -constant],
+    [W1, -factorsAtY[0]],
+    [W2, y],
+  ]);
+  return [W2, right];
+};
+
+/**
+ * Returns whether a proof verifies. One with a number that is not below its prime does not.
+ *
+ * @throws MsmError `bad-argument` if it is no proof; `aborted`; `not-on-curve` and
+ *   `not-in-subgroup` for points of a damaged key
+ */
+export const verify = async (
+  key: LoadedKey,
+  proof: FflonkProof,
+  publicSignals: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<boolean> => {
+  const statement = readStatement(proof, publicSignals);
+  return verifyOpening(key, [key.commitment], statement, (sum) => computeSides(key, statement, sum), signal);
+};

@@ -1,0 +1,124 @@
+/**
+ * The relations between the wires of a circuit: its gates and its permutation. Gabizon, Williamson
+ * and Ciobotaru, "PLONK" (https://eprint.iacr.org/2019/953), section 8.3, rounds 2 and 3.
+ */
+import type { FieldOperations } from '../../api/field-operations.js';
+import type { FieldVector } from '../../api/field-vectors.js';
+import { mod } from '../../field/modulus.js';
+import type { PlonkishCircuit } from './circuit.js';
+import type { Domain } from './domain.js';
+
+/** Three vectors, for the wires a, b and c. */
+export type Wires = readonly [FieldVector, FieldVector, FieldVector];
+
+/** Vectors of the selectors. */
+export type Selectors = Readonly<Record<'qm' | 'ql' | 'qr' | 'qo' | 'qc', FieldVector>>;
+
+/** Returns qm·a·b + ql·a + qr·b + qo·c + qc, of values at the same points. */
+export const gatesOf = (ops: FieldOperations, { qm, ql, qr, qo, qc }: Selectors, [a, b, c]: Wires): FieldVector => {
+  const gates = ops.multiplyAdd(ops.multiply(qm, a), b, qc);
+  return ops.multiplyAdd(qo, c, ops.multiplyAdd(qr, b, ops.multiplyAdd(ql, a, gates)));
+};
+
+/**
+ * Returns the values of the wires at the n-th roots of unity.
+ *
+ * @param inputs begin with the variables
+ */
+export const valuesOfWires = (
+  ops: FieldOperations,
+  { wires, domain }: Pick<PlonkishCircuit, 'wires'> & { readonly domain: Domain },
+  inputs: FieldVector,
+): Wires => {
+  const [a, b, c] = wires;
+  const valuesOf = (indices: Uint32Array): FieldVector => ops.pad(ops.gather(inputs, indices), domain.n);
+  return [valuesOf(a), valuesOf(b), valuesOf(c)];
+};
+
+/** Returns a polynomial plus (X^n − 1) times another. */
+export const blind = (
+  ops: FieldOperations,
+  coefficients: FieldVector,
+  blinding: FieldVector,
+  { n, p }: { readonly n: number; readonly p: bigint },
+): FieldVector => {
+  const length = n + blinding.length;
+  return ops.linearCombination([
+    [1n, ops.pad(coefficients, length)],
+    [p - 1n, blinding],
+    [1n, ops.pad(blinding, length, n)],
+  ]);
+};
+
+/** Challenges of the permutation. */
+export interface PermutationChallenges {
+  readonly beta: bigint;
+  readonly gamma: bigint;
+}
+
+/** Vectors at the same points, for the permutation. */
+export interface PermutationValues {
+  readonly wires: Wires;
+  /** The points. */
+  readonly x: FieldVector;
+  readonly permutations: Wires;
+  readonly ones: FieldVector;
+}
+
+/** The multiples k1 and k2 of the identity, and the prime. */
+export interface PermutationOf extends Pick<PlonkishCircuit, 'k1' | 'k2'> {
+  readonly p: bigint;
+}
+
+/**
+ * Returns the products of a permutation's both sides.
+ *
+ * @param last factors of each side, if any
+ */
+export const permutationProducts = (
+  ops: FieldOperations,
+  { wires, x, permutations, ones }: PermutationValues,
+  { k1, k2, p }: PermutationOf,
+  { beta, gamma }: PermutationChallenges,
+  last?: readonly [FieldVector, FieldVector],
+): readonly [above: FieldVector, below: FieldVector] => {
+  const product = (
+    factorOf: (i: number) => readonly [bigint, FieldVector],
+    start: FieldVector | undefined,
+  ): FieldVector => {
+    const sums = wires.map((wire, i) => ops.linearCombination([[1n, wire], factorOf(i), [gamma, ones]]));
+    return (start === undefined ? sums : [...sums, start]).reduceRight((all, each) => ops.multiply(all, each));
+  };
+  const identities = [1n, k1, k2].map((k) => mod(beta * k, p));
+  return [
+    product((i) => [identities[i] as bigint, x], last?.[0]),
+    product((i) => [beta, permutations[i] as FieldVector], last?.[1]),
+  ];
+};
+
+/** Returns the polynomial of the permutation, without blinding. */
+export const permutationPolynomial = (
+  ops: FieldOperations,
+  values: PermutationValues,
+  circuit: PermutationOf,
+  challenges: PermutationChallenges,
+): FieldVector => {
+  const [above, below] = permutationProducts(ops, values, circuit, challenges);
+  return ops.intt(ops.prefixProduct(ops.multiply(above, ops.invert(below))));
+};
+
+/** Returns the values of the public polynomial's negative at the n-th roots of unity. */
+export const publicValues = (ops: FieldOperations, ofA: FieldVector, count: number, n: number): FieldVector =>
+  ops.pad(ops.slice(ofA, 0, count), n);
+
+/** Returns values that are 0 for each constraint that the wires satisfy. */
+export const remaindersOf = (
+  ops: FieldOperations,
+  selectors: Selectors,
+  wires: Wires,
+  publicSignals: number,
+): FieldVector => {
+  const gates = gatesOf(ops, selectors, wires);
+  if (publicSignals === 0) return gates;
+  return ops.subtract(gates, publicValues(ops, wires[0], publicSignals, gates.length));
+};

@@ -6,12 +6,19 @@ import { wgslTemplates } from './scripts/templates/wgsl-templates.js';
 /** Folders of tests/, each a project: `npm test -- --project unit`. */
 const rooms = ['unit', 'stages', 'engine', 'cpu', 'encodings', 'provers', 'resilience', 'package', 'tools'];
 
-/** Rooms whose files share two processes, and so the compiled kernels of their devices. */
-const sharing = ['stages', 'engine', 'encodings', 'resilience'];
 const inSharedProcess = { isolate: false, setupFiles: ['tests/support/fresh-modules.ts'] };
 
 /** Tier that the command asks for; undefined for both. */
 const tier = process.argv.find((argument) => argument.startsWith('--tagsFilter='))?.slice('--tagsFilter='.length);
+
+/**
+ * Rooms whose files share two processes: the first ones for the compiled kernels of their devices,
+ * the others because a process of its own costs each file half a CPU second.
+ */
+const sharing = [
+  ...['stages', 'engine', 'encodings', 'resilience'],
+  ...(tier === '!long' ? ['unit', 'cpu', 'provers', 'tools'] : []),
+];
 
 /** Returns whether a file may have tests of the tier: half a second to import one that has none. */
 const isOfTier = (path: string): boolean => {

@@ -62,7 +62,7 @@ times each. It compares the results with the oracles (noble) and with each other
   },
   notes: `Environment: PW_EXECUTABLE names the Chromium. Without it, Playwright's own, the system's or the one from npm is used.
 
-Exit code: 0 all agree · 1 a disagreement, or a case did not run · 2 bad usage · 3 no browser or no adapter · 4 or 5 stalled
+Exit code: 0 all agree · 1 a disagreement, or a case did not run · 2 bad usage · 3 no browser or no adapter · 4 stalled
 7 the page crashed`,
 };
 
@@ -132,7 +132,6 @@ async function check({ query, runs, adapter, list, stallSeconds }) {
     page.on('console', (message) => message.type() === 'error' && console.error(`page: ${message.text()}`));
     const started = Date.now();
     const end = await watchPage(page, `${url}?${query}`, {
-      firstProgressSeconds: stallSeconds,
       stallSeconds,
       onProgress: ({ doing, done, total: all }) => progress(`${done}/${all} ${doing}`),
       onRow(row) {

@@ -3,7 +3,7 @@
  *
  * Changes one thing in a source of the library, thousands of times, and runs the tests that could
  * notice. A mutant that no test notices needs a test, or a reason in
- * docs/contributing/mutants.md. Files stay unchanged: a source is changed as a test loads it.
+ * scripts/mutate/harmless.json. Files stay unchanged: a source is changed as a test loads it.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,19 +42,18 @@ export const command = {
     adapter: adapterOption,
   },
   notes:
-    'Exit code: 0 every mutant is noticed, or explained in docs/contributing/mutants.md · 1 one is not · 2 bad usage',
+    'Exit code: 0 every mutant is noticed, or explained in scripts/mutate/harmless.json · 1 one is not · 2 bad usage',
 };
 
 /**
- * Runs the tests on a mutant. A mutant that docs/contributing/mutants.md explains is not run.
+ * Runs the tests on a mutant. A mutant that is explained is not run.
  *
  * @param {Mutant} mutant
  * @param {readonly string[]} tests the tests that could notice it
- * @param {readonly import('./mutate/mutants.mjs').Explanation[]} reasons
  * @returns {Promise<{ outcome: Outcome, by: string }>} `by` names the test, or gives the reason
  */
-async function tryOut(mutant, tests, reasons) {
-  const why = reasons.find((each) => explains(each, mutant));
+async function tryOut(mutant, tests) {
+  const why = explanations.find((each) => explains(each, mutant));
   if (why !== undefined) return { outcome: 'explained', by: why.reason };
   const by = await noticedBy(tests, mutant);
   if (by !== null) return { outcome: 'killed', by };
@@ -83,7 +82,6 @@ export async function run({ adapter, minutes, seed, files, lines, quick, json })
   if (chosen.length === 0) throw new UsageError(`--files: no source's path contains ${files.join(' or ')}`);
   await onAdapter(adapter, async () => {
     const mutants = shuffled(seed, chosen.flatMap(mutantsOf)).filter(({ row }) => lines?.includes(row) ?? true);
-    const reasons = explanations();
     const started = performance.now();
     /** @type {(Mutant & { outcome: Outcome, by: string })[]} */
     const tried = [];
@@ -91,7 +89,7 @@ export async function run({ adapter, minutes, seed, files, lines, quick, json })
       const seconds = Math.round((performance.now() - started) / 1000);
       if (seconds > 60 * minutes) break;
       progress(`${seconds} s: ${tried.length} of ${mutants.length} mutants; ${mutant.file}:${mutant.row}`);
-      const { outcome, by } = await tryOut(mutant, testsFor(mutant.file, quick), reasons);
+      const { outcome, by } = await tryOut(mutant, testsFor(mutant.file, quick));
       tried.push({ ...mutant, outcome, by });
       if (outcome === 'survived') say(`${mutant.file}:${mutant.row} ${mutant.what}\n  ${mutant.line}`);
       if (json !== undefined) writeFileSync(json, `${JSON.stringify(tried, null, 1)}\n`);

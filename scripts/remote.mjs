@@ -25,8 +25,6 @@ import { withQuery } from './page-query.mjs';
 /** @typedef {Readonly<Record<string, unknown>>} AnyRow */
 /** @typedef {{ adapter: import('./adapter/adapter-line.mjs').Adapter | null, rows: AnyRow[] }} RunLog */
 
-const seconds = integer(1, 86_400);
-
 /** @type {(...protocols: string[]) => import('./command-line.mjs').Parse<string>} */
 const address =
   (...protocols) =>
@@ -79,15 +77,15 @@ export const remoteOptions = {
     oneOf('any', 'hardware', 'software'),
     /** @type {const} */ ('any'),
   ),
-  'queue-timeout': valued('600', 'time limit in seconds to get a page: farms queue', seconds, 600),
-  'first-progress': valued('60', 'time limit in seconds until the first progress', seconds, 60),
-  stall: valued('120', 'time limit in seconds between two steps of progress', seconds, 120),
+  stall: valued('120', 'time limit in seconds between two steps of progress', integer(1, 86_400), 120),
   json: valued('FILE', 'write the environment and every row, also of a failed run', outputFile),
-  screenshot: valued('FILE', 'write a picture of the page at the end, as PNG', outputFile),
 };
 
 export const remoteNotes = `Exit code with --connect: 0 done · 1 the run failed: a wrong result, or an error of the page · 2 bad usage · 3 no WebGPU, or
-another adapter · 4 stalled · 5 no first progress · 6 no page in time · 7 connection refused or lost, or the page crashed`;
+another adapter · 4 stalled · 7 no page, connection refused or lost, or the page crashed`;
+
+/** Time limit to get a page, in milliseconds: farms queue. */
+const QUEUE_MS = 600_000;
 
 /** Removes the query of an endpoint: farms take tokens there. @param {string} endpoint */
 function withoutSecrets(endpoint) {
@@ -105,42 +103,23 @@ function exposed(url) {
 /**
  * Connects to the endpoint and opens a page.
  *
- * @param {Pick<Options, 'connect' | 'header' | 'browser' | 'launch' | 'queue-timeout'>} options
+ * @param {Pick<Options, 'connect' | 'header' | 'browser' | 'launch'>} options
  * @param {string} url the page's address; one of this machine is reached through the connection
+ * @param {number} [timeout] in milliseconds
  * @throws CommandError
  */
-export async function openRemotePage({ connect = '', header, browser: name, launch, 'queue-timeout': limit }, url) {
-  const late = new CommandError(
-    6,
-    `no page within ${limit} s from ${withoutSecrets(connect)}`,
-    'On a busy farm, raise --queue-timeout. Otherwise check that the endpoint speaks Playwright’s protocol.',
-  );
-  let isLate = false;
-  const opening = async () => {
+export async function openRemotePage({ connect = '', header, browser: name, launch }, url, timeout = QUEUE_MS) {
+  try {
     // imported late: loading Playwright takes a second
     const { [name]: type } = await import('playwright');
     const browser = await type.connect(connect, {
       headers: { ...header, ...(launch && { 'x-playwright-launch-options': JSON.stringify(launch) }) },
-      // half a second more than the limit of this function, which therefore always ends first
-      timeout: limit * 1000 + 500,
+      timeout,
       ...exposed(url),
     });
-    try {
-      if (isLate) throw late;
-      const page = await browser.newPage();
-      return { browser, page, userAgent: await page.evaluate(() => navigator.userAgent) };
-    } catch (error) {
-      await browser.close();
-      throw error;
-    }
-  };
-  try {
-    return await inTime(opening(), limit * 1000, () => {
-      isLate = true;
-      return late;
-    });
+    const page = await browser.newPage();
+    return { browser, page, userAgent: await page.evaluate(() => navigator.userAgent) };
   } catch (error) {
-    if (error === late) throw error;
     const [said = ''] = String(error).split('\nCall log:');
     throw new CommandError(
       7,
@@ -158,16 +137,15 @@ const isWrong = (row) => row.agrees === false || (row.event === 'repetition' && 
  *
  * @param {import('playwright').Page} page
  * @param {string} url
- * @param {Pick<Options, 'adapter' | 'first-progress' | 'stall'>} options
+ * @param {Pick<Options, 'adapter' | 'stall'>} options
  * @param {RunLog} log filled during the run, so that a failed run leaves its rows, too
  * @throws CommandError
  */
-export async function runRemotely(page, url, { adapter: asked, 'first-progress': first, stall }, log) {
+export async function runRemotely(page, url, { adapter: asked, stall }, log) {
   const advice =
     'Use --browser and --launch to choose the browser and its flags. A page that is neither https nor on this machine has no WebGPU.';
   page.on('pageerror', (error) => console.error(`page: ${error.message}`));
   const end = await watchPage(page, url, {
-    firstProgressSeconds: first,
     stallSeconds: stall,
     onRow: (row) => log.rows.push({ ...row }),
     onProgress({ adapter, doing, done, total }) {
@@ -188,84 +166,44 @@ export async function runRemotely(page, url, { adapter: asked, 'first-progress':
 }
 
 /**
- * Formats the report of a run: the page's own lines, the number of rows of each kind, and the end.
- *
- * @param {readonly AnyRow[]} rows
- * @param {readonly string[]} report
- */
-export function summary(rows, report) {
-  const events = rows.map(({ event }) => event);
-  const counts = [...new Set(events)].map((event) => `${events.filter((each) => each === event).length} ${event}`);
-  const end = rows.find(({ event }) => event === 'end');
-  const ending = end && [`${end.status} after ${Number(end.seconds).toFixed(1)} s`, end.error ?? []].flat().join(', ');
-  const lines = [...report, '', `rows: ${counts.join(', ') || 'none'}`, `end: ${ending ?? 'not reached'}`];
-  return lines.join('\n').trimStart();
-}
-
-/**
- * Runs the page in the remote browser, reports, and closes everything, also when the process is
- * told to end.
+ * Runs the page in the remote browser, and reports.
  *
  * @param {Pick<typeof import('../dev/bench/index.js'), 'reportLines'>} library
  * @param {Options} options
  * @param {URLSearchParams} query of the page
  */
 export async function benchRemotely({ reportLines }, options, query) {
-  /** @type {(() => Promise<void>)[]} */
-  const open = [];
-  const interrupted = new Promise((resolve) => {
-    process.once('SIGINT', () => resolve(130));
-    process.once('SIGTERM', () => resolve(143));
-  });
-  const work = async () => {
-    let site = options.url;
-    if (site === undefined) {
-      const { startDevServer } = await import('./dev-server.mjs');
-      const { server, url } = await startDevServer();
-      open.push(() => server.close());
-      site = url;
-    }
-    const url = withQuery(site, query);
-    const { browser, page, userAgent } = await openRemotePage(options, url);
-    open.push(() => browser.close());
+  const { startDevServer } = await import('./dev-server.mjs');
+  const here = options.url === undefined ? await startDevServer() : null;
+  const url = withQuery(options.url ?? here?.url ?? '', query);
+  /** @type {RunLog} */
+  const log = { adapter: null, rows: [] };
+  /** @type {import('playwright').Browser | undefined} */
+  let browser;
+  try {
+    const remote = await openRemotePage(options, url);
+    browser = remote.browser;
     const [endpoint, version] = [withoutSecrets(options.connect ?? ''), browser.version()];
-    console.log(`${options.browser} ${version} at ${endpoint}: ${userAgent}`);
-    /** @type {RunLog} */
-    const log = { adapter: null, rows: [] };
+    console.log(`${options.browser} ${version} at ${endpoint}: ${remote.userAgent}`);
     /** @type {unknown} */
-    const failure = await runRemotely(page, url, options, log).then(
+    const failure = await runRemotely(remote.page, url, options, log).then(
       () => null,
       (error) => error,
     );
-    const { screenshot: path, json: file } = options;
-    // a page that hangs or is closed has no picture; the exit code is that of the run
-    if (path !== undefined)
-      await page
-        .screenshot({ path, fullPage: true, timeout: 10_000 })
-        .catch(({ message }) => console.error(`no screenshot: ${message.split('\n')[0]}`));
-    if (file !== undefined) {
+    if (options.json !== undefined) {
       const environment = {
-        ...{ at: new Date().toISOString(), commit: commit(), endpoint, userAgent, adapter: log.adapter },
-        browser: { name: options.browser, version },
-        // a proxy's options hold its password
-        launch: options.launch && { ...options.launch, proxy: undefined },
-        // the dev server of this machine has another port each time
-        site: options.url ?? 'this machine’s dev server',
-        query: new URL(url).search,
+        ...{ at: new Date().toISOString(), commit: commit(), endpoint, userAgent: remote.userAgent },
+        ...{ adapter: log.adapter, browser: { name: options.browser, version }, query: new URL(url).search },
       };
       const { code = 1, message = null } = /** @type {Partial<CommandError>} */ (failure ?? { code: 0 });
       const told = { environment, exitCode: code, error: message, rows: log.rows };
-      writeFileSync(file, `${JSON.stringify(told, null, 2)}\n`);
+      writeFileSync(options.json, `${JSON.stringify(told, null, 2)}\n`);
     }
-    if (log.rows.length > 0) console.log(`\n${summary(log.rows, reportLines(log.rows))}`);
+    console.log(reportLines(log.rows).join('\n'));
     if (failure !== null) throw failure;
-  };
-  let code = 0;
-  try {
-    code = await Promise.race([work().then(() => 0), interrupted]);
   } finally {
     // the end of the process closes what does not close in time
-    for (const close of open.reverse()) await inTime(close(), 5000, () => new Error('not closed')).catch(() => {});
+    const closing = Promise.all([browser?.close(), here?.server.close()]);
+    await inTime(closing, 5000, () => new Error('not closed')).catch(() => {});
   }
-  if (code !== 0) process.exit(code);
 }

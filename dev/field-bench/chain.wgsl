@@ -7,9 +7,9 @@
 @compute @workgroup_size({{threads}})
 fn chain(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let first = (id.x + id.y * groups.x * {{threads}}u) * {{chains}}u * {{limbCount}}u;
-  let y = {{type}}({{#limbs}}{{load}}(values[first + {{i}}u]), {{/limbs}});
+  let y = {{type}}({{#limbs}}values[first + {{i}}u], {{/limbs}});
 {{#each}}
-  var x{{chain}} = {{type}}({{#limbs}}{{load}}(values[first + {{at}}u + {{i}}u]), {{/limbs}});
+  var x{{chain}} = {{type}}({{#limbs}}values[first + {{at}}u + {{i}}u], {{/limbs}});
 {{/each}}
   for (var step = 0u; step < config.steps; step++) {
 {{#statements}}
@@ -18,7 +18,7 @@ fn chain(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) 
   }
 {{#each}}
 {{#limbs}}
-  values[first + {{at}}u + {{i}}u] = {{store}}(x{{chain}}{{member}});
+  values[first + {{at}}u + {{i}}u] = x{{chain}}{{member}};
 {{/limbs}}
 {{/each}}
 }

@@ -1,4 +1,4 @@
-/** Kernels of field-bench: field operations in several variants, and the peaks of a device. */
+/** Kernels of field-bench: the library's field operations, and the peaks of a device. */
 import {
   balancedDigits,
   digitsOf,
@@ -22,10 +22,8 @@ import { struct } from '../../src/shaders/struct.js';
 import type { Template } from '../../src/shaders/template.js';
 import type { Random } from '../oracle/known-bases.js';
 import template from './chain.wgsl?template';
-import { type FieldOperation, type Probe, productOf, type Representation } from './operation.js';
-import { pairOperations } from './pairs.js';
-import { productVariants } from './variants/index.js';
-import { plain } from './variants/unsigned.js';
+import { type FieldOperation, productOf, type Representation } from './operation.js';
+import { plainProduct } from './plain-product.js';
 
 export const ChainConfig = struct('ChainConfig', { steps: 'length of each chain' });
 
@@ -33,9 +31,6 @@ export const CHAIN_THREADS = 64;
 
 /** Default number of threads of a dispatch, which fills a device. */
 export const threadsFor = (software: boolean): number => (software ? 256 : 65_536);
-
-/** Unit of product equivalents. */
-export const baseline = plain;
 
 // Changes a bit between packing and unpacking, because a compiler could remove the pair.
 const WITH_BIT = `
@@ -58,7 +53,7 @@ const productTerms = (m: Modulus, product: FieldProduct, square = false): number
 };
 
 /** Declares how many matrices an inversion stores. */
-export const matrices: Template = ['const MATRICES = ', ['batches'], 'u;\n'];
+const matrices: Template = ['const MATRICES = ', ['batches'], 'u;\n'];
 
 /** Returns the name of the library's own arithmetic with one kind of product. */
 export const libraryVariant = (product: FieldProduct): string =>
@@ -77,13 +72,13 @@ const libraryRepresentation =
     if (product !== 'signed') {
       const count = lazyLimbs(m, 32);
       return {
-        ...{ declarations, type, element: 'u32', member: 'w', limbs: count, r },
+        ...{ declarations, type, member: 'w', limbs: count, r },
         encode: (value) => digitsOf(value, 32, count),
         decode: (words) => joinLimbs([...words], 32),
       };
     }
     return {
-      ...{ declarations, type, element: 'u32', limbs: m.limbs, r },
+      ...{ declarations, type, limbs: m.limbs, r },
       encode: (value) => (type === 'Tight' ? balancedDigits : digitsOf)(value, LIMB_BITS, m.limbs),
       decode: (limbs) => joinLimbs([...Int32Array.from(limbs)], LIMB_BITS),
     };
@@ -142,18 +137,11 @@ const library = (product: FieldProduct): FieldOperation[] => {
   ];
 };
 
-/** The unit, then the operations that the library computes with. */
-export const libraryOperations: readonly FieldOperation[] = [baseline, ...fieldProducts.flatMap(library)];
+/** The unit of product equivalents, then the operations that the library computes with. */
+export const fieldOperations: readonly FieldOperation[] = [plainProduct, ...fieldProducts.flatMap(library)];
 
 /** Returns the library's product of a kind. */
 export const libraryProduct = (product: FieldProduct): FieldOperation => library(product)[0] as FieldOperation;
-
-/** All operations of field-bench, the unit first. */
-export const fieldOperations: readonly FieldOperation[] = [
-  ...libraryOperations,
-  ...fieldProducts.flatMap((product) => pairOperations(product, libraryVariant(product))),
-  ...productVariants,
-];
 
 const dot4 = (a: bigint, b: bigint): bigint =>
   [0n, 8n, 16n, 24n].reduce((sum, shift) => sum + ((a >> shift) & 0xffn) * ((b >> shift) & 0xffn), 0n);
@@ -168,7 +156,7 @@ const peak = (
   multiplyAdds: () => null,
   draw: (random) => random.u32() | 1,
   representation: () => ({
-    ...{ declarations, type: 'u32', element: 'u32', limbs: 1, r: 1n },
+    ...{ declarations, type: 'u32', limbs: 1, r: 1n },
     encode: (word) => [Number(word)],
     decode: ([word = 0]) => BigInt(word),
   }),
@@ -200,19 +188,13 @@ export const peakOperations: readonly FieldOperation[] = [
   ),
 ];
 
-const chainKernel = (
-  {
-    declarations,
-    type,
-    element,
-    limbs,
-    member = 'l',
-  }: Pick<Representation, 'declarations' | 'type' | 'element' | 'limbs' | 'member'>,
+export const fieldChain = (
+  m: Modulus,
+  { representation, perStep = 1, wgsl }: FieldOperation,
   chains: number,
-  times: number,
-  wgsl: (x: string) => string,
-): Kernel =>
-  kernel(
+): Kernel => {
+  const { declarations, type, limbs, member = 'l' } = representation(m);
+  return kernel(
     'chain',
     template,
     [
@@ -220,23 +202,11 @@ const chainKernel = (
       { name: 'values', access: 'write', type: 'array<u32>' },
     ],
     {
-      declarations,
-      structs: ChainConfig.wgsl,
-      threads: CHAIN_THREADS,
-      type,
+      ...{ declarations, type, chains, threads: CHAIN_THREADS, structs: ChainConfig.wgsl },
       limbCount: limbs,
-      limbs: range(limbs).map((i) => ({ i, member: type === element ? '' : `.${member}${i}` })),
-      load: element === 'u32' ? 'u32' : `bitcast<${element}>`,
-      store: element === 'u32' ? 'u32' : 'bitcast<u32>',
-      chains,
+      limbs: range(limbs).map((i) => ({ i, member: type === 'u32' ? '' : `.${member}${i}` })),
       each: range(chains).map((chain) => ({ chain, at: chain * limbs })),
-      statements: range(times * chains).map((i) => ({ statement: wgsl(`x${i % chains}`) })),
+      statements: range(perStep * chains).map((i) => ({ statement: wgsl(`x${i % chains}`) })),
     },
   );
-
-export const fieldChain = (m: Modulus, { representation, perStep = 1, wgsl }: FieldOperation, chains: number): Kernel =>
-  chainKernel(representation(m), chains, perStep, wgsl);
-
-/** Returns a kernel that runs one step of a probe. */
-export const probeChain = (probe: Probe): Kernel =>
-  chainKernel({ ...probe, type: 'Limbs' }, 1, 1, (x) => `${x} = probe(${x});`);
+};

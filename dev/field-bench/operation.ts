@@ -1,16 +1,15 @@
 import { invert, type Modulus, mod } from '../../src/field/modulus.js';
 import type { Random } from '../oracle/known-bases.js';
 
-/** Representation of a field element in a kernel of field-bench. */
+/** Representation of a field element in a kernel of field-bench: words of 32 bits. */
 export interface Representation {
   /**
    * WGSL of the struct `type`, with the members l0, l1, … or those of `member`, and of its
    * functions.
    */
   readonly declarations: string;
-  /** Name of the struct, or of a type that is itself one element. */
+  /** Name of the struct; u32 if one word is an element. */
   readonly type: string;
-  readonly element: 'u32' | 'i32' | 'f32';
   readonly member?: 'l' | 'w';
   readonly limbs: number;
   /** Montgomery divisor of a product: a·b/R. */
@@ -20,21 +19,6 @@ export interface Representation {
   decode(limbs: readonly number[]): bigint;
 }
 
-/**
- * A small computation that shows whether a device has a property that a variant needs and WGSL does
- * not promise.
- */
-export interface Probe {
-  /** WGSL of the struct Limbs, and of `fn probe(x: Limbs) -> Limbs`. */
-  readonly declarations: string;
-  readonly element: Representation['element'];
-  readonly limbs: number;
-  /** Operands that would reveal a missing property. */
-  readonly operands: readonly (readonly number[])[];
-  /** Returns whether the result is exact for the operand. */
-  exact(operand: readonly number[], result: readonly number[]): boolean;
-}
-
 /** One operation in one variant: its WGSL and its meaning. */
 export interface FieldOperation {
   /** Name of the variant: which product. */
@@ -42,8 +26,6 @@ export interface FieldOperation {
   readonly name: string;
   /** Required WGSL language feature. */
   readonly feature?: string;
-  /** Probe that must be exact; otherwise the operation is skipped. */
-  readonly probe?: Probe;
   /** True if one chain keeps a thread busy, and compiling is slow; measured with one chain only. */
   readonly alone?: boolean;
   /**
@@ -51,8 +33,6 @@ export interface FieldOperation {
    * Default 1.
    */
   readonly perStep?: number;
-  /** Draws elements that are not numbers below p; decoded ones are already reduced. */
-  readonly element?: { draw(m: Modulus, random: Random): bigint; readonly isReduced: true };
   /** Draws the first operand of a chain. Default: any element. */
   readonly draw?: (random: Random) => number;
   representation(m: Modulus): Representation;
@@ -74,11 +54,3 @@ export interface FieldOperation {
 }
 
 export const productOf = (m: Modulus, r: bigint, x: bigint, y: bigint): bigint => mod(x * y * invert(r, m.p), m.p);
-
-/**
- * Returns a product variant of field-bench itself, measured next to the library's. Its
- * representation declares the struct Limbs and `fn product(a: Limbs, b: Limbs) -> Limbs`.
- */
-export const productVariant = (
-  own: Pick<FieldOperation, 'variant' | 'feature' | 'probe' | 'alone' | 'representation' | 'multiplyAdds'>,
-): FieldOperation => ({ name: 'product', wgsl: (x) => `${x} = product(${x}, y);`, apply: productOf, ...own });

@@ -2,7 +2,8 @@
 import { bn254 } from '../../src/curves/bn254.js';
 import { type FieldProduct, modulus } from '../../src/field/modulus.js';
 import { openDevice } from '../../src/gpu/device.js';
-import { baseline, libraryProduct, threadsFor } from './kernels.js';
+import { libraryProduct, threadsFor } from './kernels.js';
+import { plainProduct } from './plain-product.js';
 import { fieldSubject, makeRig } from './rig.js';
 
 /**
@@ -41,7 +42,8 @@ export async function makeMeter(
   library?: LibraryProduct,
   leastMs = 50,
 ): Promise<ProductMeter> {
-  const [product, chains] = library === undefined ? [baseline, 1] : [libraryProduct(library.product), LIBRARY_CHAINS];
+  const [product, chains] =
+    library === undefined ? [plainProduct, 1] : [libraryProduct(library.product), LIBRARY_CHAINS];
   const subject = fieldSubject(modulus(library?.p ?? bn254.p), product, chains, threadsFor(software));
   const { rate, destroy } = await makeRig(device, subject, leastMs);
   return { measure: rate, destroy };

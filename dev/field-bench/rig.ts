@@ -5,8 +5,8 @@ import { bufferUsage } from '../../src/gpu/constants.js';
 import { pipelineFor } from '../../src/gpu/pipelines.js';
 import type { Kernel } from '../../src/shaders/kernel.js';
 import { Random } from '../oracle/known-bases.js';
-import { CHAIN_THREADS, ChainConfig, fieldChain, probeChain } from './kernels.js';
-import type { FieldOperation, Probe, Representation } from './operation.js';
+import { CHAIN_THREADS, ChainConfig, fieldChain } from './kernels.js';
+import type { FieldOperation } from './operation.js';
 import { readBack, timeSubmit } from './submit.js';
 
 /** Steps of a check. Few, because BigInts repeat them; odd, and more than one. */
@@ -18,8 +18,6 @@ export interface Subject {
   readonly multiplyAdds: number | null;
   readonly name: string;
   readonly threads: number;
-  /** Threads of a workgroup. */
-  readonly groupThreads: number;
   readonly chains: number;
   readonly perStep: number;
   readonly kernel: Kernel;
@@ -34,32 +32,21 @@ export interface Subject {
   } | null;
 }
 
-/** Returns a view of words with the element type of a kernel. */
-const typed = (words: Uint32Array, element: Representation['element']): Uint32Array | Int32Array | Float32Array => {
-  const kinds = { u32: Uint32Array, i32: Int32Array, f32: Float32Array };
-  return new kinds[element](words.buffer as ArrayBuffer, words.byteOffset, words.length);
-};
-
 export const fieldSubject = (m: Modulus, operation: FieldOperation, chains: number, threads: number): Subject => {
   const random = new Random(chains);
   const { variant, name, perStep = 1, draw, apply } = operation;
-  const drawn = operation.element ?? { draw: () => random.belowBig(m.p) };
-  const { element, limbs, r, encode, decode } = operation.representation(m);
+  const { limbs, r, encode, decode } = operation.representation(m);
   const operands = Array.from({ length: threads * chains }, () =>
-    draw === undefined ? drawn.draw(m, random) : BigInt(draw(random) >>> 0),
+    draw === undefined ? random.belowBig(m.p) : BigInt(draw(random) >>> 0),
   );
   const values = new Uint32Array(threads * chains * limbs);
-  const view = typed(values, element);
-  for (const [i, value] of operands.entries()) view.set(encode(value), i * limbs);
+  for (const [i, value] of operands.entries()) values.set(encode(value), i * limbs);
   return {
-    ...{ variant, name, perStep, threads, groupThreads: CHAIN_THREADS, chains, values },
+    ...{ variant, name, perStep, threads, chains, values },
     multiplyAdds: operation.multiplyAdds(m),
     kernel: fieldChain(m, operation, chains),
     check: apply && {
-      got: (results, at) => {
-        const value = decode([...typed(results, element).subarray(at * limbs, (at + 1) * limbs)]);
-        return operation.element?.isReduced ? value : mod(value, m.p);
-      },
+      got: (results, at) => mod(decode([...results.subarray(at * limbs, (at + 1) * limbs)]), m.p),
       expected(at, steps) {
         const y = operands[at - (at % chains)] as bigint;
         let x = operands[at] as bigint;
@@ -100,7 +87,7 @@ const mount = async (device: GPUDevice, subject: Subject) => {
         const pass = encoder.beginComputePass({ label: subject.name });
         pass.setPipeline(pipeline);
         pass.setBindGroup(0, group);
-        pass.dispatchWorkgroups(subject.threads / subject.groupThreads);
+        pass.dispatchWorkgroups(subject.threads / CHAIN_THREADS);
         pass.end();
         return encoder.finish();
       });
@@ -122,9 +109,9 @@ const mount = async (device: GPUDevice, subject: Subject) => {
  * @throws Error `WRONG: …`
  */
 const compare = (subject: Subject, results: Uint32Array, steps: number): void => {
-  const { check, name, variant, threads, groupThreads, chains } = subject;
+  const { check, name, variant, threads, chains } = subject;
   if (check === null) return;
-  for (const thread of [0, groupThreads - 1, threads - 1]) {
+  for (const thread of [0, CHAIN_THREADS - 1, threads - 1]) {
     for (const chain of new Set([0, chains - 1])) {
       const at = thread * chains + chain;
       const [got, expected] = [check.got(results, at), check.expected(at, steps)];
@@ -162,24 +149,5 @@ export const makeRig = async (device: GPUDevice, subject: Subject, leastMs: numb
   } catch (error) {
     destroy();
     throw error;
-  }
-};
-
-/** Returns whether a probe is exact on a device. */
-export const passes = async (device: GPUDevice, variant: string, probe: Probe): Promise<boolean> => {
-  const { element, limbs, operands, exact } = probe;
-  const threads = CHAIN_THREADS * Math.ceil(operands.length / CHAIN_THREADS);
-  const values = new Uint32Array(threads * limbs);
-  typed(values, element).set(operands.flat());
-  const rig = await mount(device, {
-    ...{ variant, name: 'probe', multiplyAdds: null, threads, groupThreads: CHAIN_THREADS, chains: 1, perStep: 1 },
-    ...{ kernel: probeChain(probe), values, check: null },
-  });
-  try {
-    await rig.run(1);
-    const results = typed(await rig.read(), element);
-    return operands.every((operand, i) => exact(operand, [...results.subarray(i * limbs, (i + 1) * limbs)]));
-  } finally {
-    rig.destroy();
   }
 };

@@ -3,10 +3,9 @@
 import { median } from '../../src/calibrate/statistics.js';
 import type { Modulus } from '../../src/field/modulus.js';
 import { bufferUsage } from '../../src/gpu/constants.js';
-import { type BatchInversion, batchSubject, describeBatch } from './batch-inverse/kernel.js';
 import { CHAIN_THREADS, fieldOperations, peakOperations } from './kernels.js';
 import type { FieldOperation } from './operation.js';
-import { fieldSubject, makeRig, passes, type Rig } from './rig.js';
+import { fieldSubject, makeRig, type Rig } from './rig.js';
 import { timeSubmit } from './submit.js';
 
 export interface FieldBenchOptions {
@@ -18,10 +17,8 @@ export interface FieldBenchOptions {
   readonly reps: number;
   /** Shortest duration of one dispatch, in milliseconds. */
   readonly leastMs: number;
-  /** Operations to measure besides the peaks. Default: all that the device supports. */
+  /** Operations to measure besides the peaks, if the device supports them. Default: all. */
   readonly operations?: readonly FieldOperation[];
-  /** Batches of inversions to measure. Default: none. */
-  readonly batches?: readonly BatchInversion[];
   /** WGSL language features of the device. */
   readonly features: ReadonlySet<string>;
   /**
@@ -32,20 +29,17 @@ export interface FieldBenchOptions {
   onProgress?(text: string, done: number, total: number, prepared: number): void;
 }
 
-interface Measured {
+export interface FieldBenchRow {
+  readonly operation: string;
   /** Name of the variant: which product. */
   readonly variant: string;
-  /** Operations a second of all threads together, or numbers inverted in batches: the median. */
-  readonly perSecond: number;
-  /** Milliseconds to compile the pipeline. */
-  readonly compileMs: number;
-}
-
-export interface FieldBenchRow extends Measured {
-  readonly operation: string;
   readonly chains: number;
+  /** Operations a second of all threads together: the median. */
+  readonly perSecond: number;
   /** Rate of each repetition. All kernels are interleaved. */
   readonly rates: readonly number[];
+  /** Milliseconds to compile the pipeline. */
+  readonly compileMs: number;
   /**
    * Share of the peak of u32 multiply-adds, from the multiply-adds of the operation; null if that
    * is no measure.
@@ -53,15 +47,9 @@ export interface FieldBenchRow extends Measured {
   readonly ofPeak: number | null;
 }
 
-export interface BatchRow extends Measured {
-  readonly name: string;
-  readonly batch: BatchInversion;
-}
-
 export interface FieldBenchResult {
   readonly rows: readonly FieldBenchRow[];
-  readonly batches: readonly BatchRow[];
-  /** Operations that were skipped, because this device cannot do them, or not exactly. */
+  /** Operations that were skipped, because this device cannot do them. */
   readonly skipped: readonly { readonly operation: string; readonly variant: string; readonly why: string }[];
   readonly peaks: readonly { readonly operation: string; readonly perSecond: number }[];
   /** Bytes read and written a second by copies between buffers. */
@@ -79,28 +67,8 @@ const copyOnce = (device: GPUDevice, from: GPUBuffer, to: GPUBuffer): Promise<nu
     return encoder.finish();
   });
 
-type Skipped = FieldBenchResult['skipped'][number];
-
-const isPossible = ({ feature }: { feature?: string }, features: ReadonlySet<string>): boolean =>
+const isPossible = ({ feature }: Pick<FieldOperation, 'feature'>, features: ReadonlySet<string>): boolean =>
   feature === undefined || features.has(feature);
-
-/** Selects the operations that a device can do exactly. */
-async function selectOperations(
-  device: GPUDevice,
-  operations: readonly FieldOperation[],
-  features: ReadonlySet<string>,
-): Promise<{ readonly possible: readonly FieldOperation[]; readonly skipped: readonly Skipped[] }> {
-  const possible: FieldOperation[] = [];
-  const skipped: Skipped[] = [];
-  for (const operation of operations) {
-    const { variant, name, feature, probe } = operation;
-    if (!isPossible(operation, features)) skipped.push({ operation: name, variant, why: `no ${feature} here` });
-    else if (probe !== undefined && !(await passes(device, variant, probe)))
-      skipped.push({ operation: name, variant, why: 'not exact here' });
-    else possible.push(operation);
-  }
-  return { possible, skipped };
-}
 
 /** A rig with its rates, by repetition. */
 interface Timed {
@@ -114,25 +82,16 @@ const measuredOf = ({ rig, rates }: Timed) => {
   return { operation, multiplyAdds, variant, chains, perSecond, rates, compileMs: rig.compileMs };
 };
 
-/** Returns the peaks, rows and batches of all rigs, which are in this order. */
-function resultOf(
-  timed: readonly Timed[],
-  peakCount: number,
-  batches: readonly BatchInversion[],
-): Pick<FieldBenchResult, 'peaks' | 'rows' | 'batches'> {
+/** Returns the peaks and rows of all rigs, which are in this order. */
+function resultOf(timed: readonly Timed[], peakCount: number): Pick<FieldBenchResult, 'peaks' | 'rows'> {
   const measured = timed.map(measuredOf);
-  const firstBatch = measured.length - batches.length;
   const multiplyAddsPerSecond = measured[0]?.perSecond as number;
   return {
     peaks: measured.slice(0, peakCount).map(({ operation, perSecond }) => ({ operation, perSecond })),
-    rows: measured.slice(peakCount, firstBatch).map(({ multiplyAdds, ...row }) => ({
+    rows: measured.slice(peakCount).map(({ multiplyAdds, ...row }) => ({
       ...row,
       ofPeak: multiplyAdds === null ? null : (multiplyAdds * row.perSecond) / multiplyAddsPerSecond,
     })),
-    batches: measured.slice(firstBatch).map(({ variant, perSecond, compileMs }, i) => {
-      const batch = batches[i] as BatchInversion;
-      return { name: describeBatch(batch), batch, variant, perSecond, compileMs };
-    }),
   };
 }
 
@@ -147,16 +106,16 @@ export const fieldBench = async (
   m: Modulus,
   options: FieldBenchOptions,
 ): Promise<FieldBenchResult> => {
-  const { chains, reps, leastMs, operations = fieldOperations, batches = [], features, onProgress } = options;
+  const { chains, reps, leastMs, operations = fieldOperations, features, onProgress } = options;
   const threads = CHAIN_THREADS * Math.ceil(options.threads / CHAIN_THREADS);
   const peaks = peakOperations.filter((operation) => isPossible(operation, features));
-  const { possible, skipped } = await selectOperations(device, operations, features);
   const subjects = [
     ...peaks.map((operation) => fieldSubject(m, operation, 8, threads)),
-    ...possible.flatMap((operation) =>
-      (operation.alone ? [1] : chains).map((count) => fieldSubject(m, operation, count, threads)),
-    ),
-    ...batches.map((batch) => batchSubject(m, batch, threads)),
+    ...operations
+      .filter((operation) => isPossible(operation, features))
+      .flatMap((operation) =>
+        (operation.alone ? [1] : chains).map((count) => fieldSubject(m, operation, count, threads)),
+      ),
   ];
   const timed: Timed[] = [];
   const buffers = [0, 1].map(() =>
@@ -177,7 +136,10 @@ export const fieldBench = async (
       for (const { rig, rates } of timed) rates.push(await rig.rate());
       copies.push((2 * COPY_BYTES) / ((await copyOnce(device, ...buffers)) / 1000));
     }
-    return { ...resultOf(timed, peaks.length, batches), skipped, copyBytesPerSecond: median(copies) as number };
+    const skipped = operations
+      .filter((operation) => !isPossible(operation, features))
+      .map(({ name, variant, feature }) => ({ operation: name, variant, why: `no ${feature} here` }));
+    return { ...resultOf(timed, peaks.length), skipped, copyBytesPerSecond: median(copies) as number };
   } finally {
     for (const { rig } of timed) rig.destroy();
     for (const buffer of buffers) buffer.destroy();

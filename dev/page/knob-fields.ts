@@ -47,7 +47,6 @@ export const runChoices: Partial<Record<RunKnobName, { readonly choices: Choices
     points: { choices: about(pointDistributions), unset: 'distinct (default)' },
     scalars: { choices: about(scalarDistributions), unset: 'random (default)' },
     mix: { choices: { prover: 'sums of a prover', small: 'small sums' }, unset: 'prover (default)' },
-    variants: { choices: { library: 'those of the library', all: 'all' }, unset: 'library (default)' },
   };
 
 type Control = HTMLInputElement | HTMLSelectElement;

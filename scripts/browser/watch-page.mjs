@@ -23,19 +23,18 @@ const pageLost = (message) =>
  * @param {import('playwright').Page} page
  * @param {string} url the page's address with `autorun`
  * @param {object} options
- * @param {number} options.firstProgressSeconds the most time from the opening to the first tick
- * @param {number} options.stallSeconds the most time between two ticks
+ * @param {number} options.stallSeconds the most time between two ticks, and before the first one
  * @param {(row: MsmBench['rows'][number]) => void} options.onRow
  * @param {(bench: BenchState) => void} options.onProgress an error that it throws ends the watching
  * @returns {Promise<BenchState>} the state at the end of the run
- * @throws CommandError 4 stalled, 5 no first progress, 7 page lost
+ * @throws CommandError 4 stalled, 7 page lost
  */
-export async function watchPage(page, url, { firstProgressSeconds, stallSeconds, onRow, onProgress }) {
+export async function watchPage(page, url, { stallSeconds, onRow, onProgress }) {
   let seen = 0;
   let ticks = 0;
   let runId = '';
   let doing = 'opening the page';
-  let deadline = Date.now() + firstProgressSeconds * 1000;
+  let deadline = Date.now() + stallSeconds * 1000;
 
   if (page.isClosed()) throw pageLost('the page was closed before it was opened');
   /** @type {Promise<never>} */
@@ -49,17 +48,11 @@ export async function watchPage(page, url, { firstProgressSeconds, stallSeconds,
   lost.catch(() => {});
 
   const late = () =>
-    ticks > 0
-      ? new CommandError(
-          4,
-          `no progress for ${stallSeconds} s while: ${doing}`,
-          'On a slow device, raise --stall or use a smaller size. Otherwise its GPU or its tab hangs.',
-        )
-      : new CommandError(
-          5,
-          `no progress within the first ${firstProgressSeconds} s while: ${doing}`,
-          'On a slow connection, raise --first-progress. Otherwise check that the address is that of the bench page.',
-        );
+    new CommandError(
+      4,
+      `no progress for ${stallSeconds} s while: ${doing}`,
+      'On a slow device, raise --stall or use a smaller size. Otherwise its GPU or its tab hangs, or this is no bench page.',
+    );
 
   /**
    * @template T

@@ -31,7 +31,7 @@ const sections = [
     text: 'Explanation',
     pages: ['how-it-works', 'correctness', 'security', 'how-it-is-measured'],
   },
-  { folder: 'contributing', text: 'Contributing', pages: ['map', 'glossary', 'testing', 'mutants'] },
+  { folder: 'contributing', text: 'Contributing', pages: ['map', 'glossary', 'testing'] },
 ];
 
 /** @typedef {{ text: string, link?: string, collapsed?: boolean, items?: Item[] }} Item */

@@ -73,8 +73,8 @@ export const steps = [
   },
   {
     name: 'field',
-    about: 'every field product and inversion alone',
-    args: words('field --variants all'),
+    about: 'field products and inversions alone',
+    args: ['field'],
     quick: words('field --reps 2 --ms 10'),
     mostS: 90,
   },

@@ -1,4 +1,4 @@
-/** Lists the mutants of the library, and reads the explanations in docs/contributing/mutants.md. */
+/** Lists the mutants of the library, and explains the harmless ones. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -45,23 +45,13 @@ export function shuffled(seed, mutants) {
 const ANY = 'any';
 
 /**
- * An explained mutant. The page lists them as `## file`, `- reason`, and below it
- * `the line as it stands in the file`: a change; another change.
+ * Lines of a source, as they stand in the file, with those of their changes that are harmless.
  *
- * @typedef {{ file: string, line: string, changes: string[], reason: string }} Explanation
+ * @typedef {{ file: string, reason: string, lines: Readonly<Record<string, readonly string[]>> }} Explanation
  */
 
-/** Reads the explanations of the page. @param {string} [text] @returns {Explanation[]} */
-export function explanations(text = readFileSync(join(project, 'docs/contributing/mutants.md'), 'utf8')) {
-  let [file, reason] = ['', ''];
-  return text.split('\n').flatMap((row) => {
-    file = /^## `(.+)`$/.exec(row)?.[1] ?? file;
-    reason = /^- (.+)$/.exec(row)?.[1] ?? reason;
-    const [, , line, changes] = /^ {2}- (`+) ?(.+?) ?\1: (.+)$/.exec(row) ?? [];
-    if (line === undefined || changes === undefined) return [];
-    return [{ file, line, changes: changes.split('; ').map((change) => change.replace(/^`+ ?| ?`+$/g, '')), reason }];
-  });
-}
+/** @type {readonly Explanation[]} */
+export const explanations = JSON.parse(readFileSync(join(project, 'scripts/mutate/harmless.json'), 'utf8'));
 
 /**
  * Returns whether an explanation covers a mutant.
@@ -69,5 +59,5 @@ export function explanations(text = readFileSync(join(project, 'docs/contributin
  * @param {Explanation} explanation
  * @param {{ file: string, line: string, what: string }} mutant
  */
-export const explains = ({ file, line, changes }, mutant) =>
-  file === mutant.file && line === mutant.line && (changes.includes(ANY) || changes.includes(mutant.what));
+export const explains = ({ file, lines }, { file: own, line, what }) =>
+  file === own && lines[line]?.some((change) => change === ANY || change === what) === true;

@@ -15,7 +15,7 @@ const elsewhere = ['vite', 'playwright', 'tests/support/build-library.ts'];
 
 /** Tests of other things than right results, such as time, memory and pools, and tests of dev/. */
 const aside =
-  /(adapter|batch-inverse|bench-\w+|chips|compile-time|distributions|faults|field-bench(-variants)?|fuzz|knobs|leaks|mutate|peers|pools|row-log|shaders|statistics|warmup)\.test\.ts$/;
+  /(adapter|bench-\w+|chips|compile-time|distributions|faults|field-bench|fuzz|knobs|leaks|mutate|peers|pools|row-log|shaders|statistics|warmup)\.test\.ts$/;
 
 /**
  * Modules that import all of src/, and the tests to run in place of all tests that import them:

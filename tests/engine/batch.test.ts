@@ -235,17 +235,9 @@ describe('batches of many vectors', () => {
     maxBufferSize: 2 ** 28,
   };
 
-  test.each([
-    [10, 4096],
-    [48, 4096],
-    [128, 1024],
-    [1000, 64],
-    [5000, 1],
-    [9, 2 ** 20],
-    [1, 2 ** 22],
-  ])('%i of %i scalars: no more submits than their additions ask for, and no buffer is too large', (vectors, n) => {
+  const holds = (vectors: number, n: number, budgets: readonly number[]): void => {
     for (const additionsPerMs of [null, 2 ** 14]) {
-      for (const budget of [2 ** 26, 2 ** 28, 2 ** 30]) {
+      for (const budget of budgets) {
         const load = { load: fullWorkload(n, bound), offset: 0, indices: null };
         const jobs = schedule(new Array(vectors).fill(load), bound, { ...limits, additionsPerMs }, budget, {});
         const parts = jobs.flatMap((job) => job.batches);
@@ -271,7 +263,19 @@ describe('batches of many vectors', () => {
         expect(widest).toBeGreaterThanOrEqual(alone.tuning.windowBits - 1);
       }
     }
-  });
+  };
+  const title = '%i of %i scalars: no more submits than their additions ask for, and no buffer is too large';
+  test.each([
+    [10, 4096],
+    [48, 4096],
+    [128, 1024],
+    [1000, 64],
+    [9, 2 ** 20],
+    [1, 2 ** 22],
+  ])(title, (vectors, n) => holds(vectors, n, [2 ** 26, 2 ** 28, 2 ** 30]));
+  // planning thousands of vectors takes half a second each time
+  test.each([[5000, 1]])(title, (vectors, n) => holds(vectors, n, [2 ** 28]));
+  test.each([[5000, 1]])(title, { tags: 'long' }, (vectors, n) => holds(vectors, n, [2 ** 26, 2 ** 30]));
 
   test('300 vectors of 8 scalars are right, on the GPU and on the CPU', async () => {
     const { points, scalars } = smallCase(8);

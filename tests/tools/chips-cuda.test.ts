@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { fieldChain, libraryOperations, libraryVariant } from '../../dev/field-bench/kernels.js';
+import { fieldChain, fieldOperations, libraryVariant } from '../../dev/field-bench/kernels.js';
 import type { FieldOperation } from '../../dev/field-bench/operation.js';
 import { Random } from '../../dev/oracle/known-bases.js';
 import { bn254 } from '../../src/curves/bn254.js';
@@ -60,7 +60,7 @@ const hasAll = ['naga', 'g++'].every((program) => spawnSync(program, ['--version
 
 describe.skipIf(!hasAll)('translated kernels compute what BigInts do', () => {
   const computes = (name: string, product: FieldProduct): void => {
-    const operation = libraryOperations.find(
+    const operation = fieldOperations.find(
       (each) => each.name === name && each.variant === libraryVariant(product),
     ) as FieldOperation;
     const { encode, decode, limbs, r } = operation.representation(m);

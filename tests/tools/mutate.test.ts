@@ -1,6 +1,6 @@
 /**
  * `npm run stress -- mutate`: it makes the changes that it reports, as a test loads a source, and
- * every mutant that docs/contributing/mutants.md explains exists.
+ * every mutant that scripts/mutate/harmless.json explains exists.
  */
 import { afterAll, describe, expect, test } from 'vitest';
 import { explains, explanations, mutantsOf, shuffled, sources } from '../../scripts/mutate/mutants.mjs';
@@ -73,19 +73,20 @@ describe('mutants', () => {
   });
 });
 
-test('every explanation in docs/contributing/mutants.md is about a mutant that exists', () => {
-  for (const explanation of explanations()) {
-    const { file, line, changes, reason } = explanation;
+test('every explanation in scripts/mutate/harmless.json is about a mutant that exists', () => {
+  for (const explanation of explanations) {
+    const { file, lines, reason } = explanation;
     expect(sources).toContain(file);
     expect(reason.length).toBeGreaterThan(10);
     const all = mutantsOf(file);
-    for (const change of changes) {
-      const one = { ...explanation, changes: [change] };
-      expect(
-        all.some((mutant) => explains(one, mutant)),
-        `${file}: ${line}: ${change}`,
-      ).toBe(true);
-    }
+    for (const [line, changes] of Object.entries(lines))
+      for (const change of changes) {
+        const one = { ...explanation, lines: { [line]: [change] } };
+        expect(
+          all.some((mutant) => explains(one, mutant)),
+          `${file}: ${line}: ${change}`,
+        ).toBe(true);
+      }
   }
 });
 

@@ -1,5 +1,5 @@
 /**
- * Rooms: the tables of docs/contributing/map.md name all imports of src/, dev/, scripts/ and tools/,
+ * Rooms: the tables of tests/support/rooms.ts name all imports of src/, dev/, scripts/ and tools/,
  * and no module reaches itself.
  */
 import { execFileSync } from 'node:child_process';
@@ -8,40 +8,29 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
+import { commonFiles, namesIn, rooms, toolRooms } from '../support/rooms.js';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Files that stand directly in src/: those that every room may import, and the entries of the package. */
-const ground = {
-  common: ['ending.ts', 'errors.ts', 'own-options.ts', 'version.ts'],
-  entries: [
-    'calibrate.ts',
-    'fflonk.ts',
-    'fields.ts',
-    'formats.ts',
-    'groth16.ts',
-    'index.ts',
-    'noble.ts',
-    'node.ts',
-    'plonk.ts',
-    'snarkjs.ts',
-  ],
-};
+/** Files that stand directly in src/, besides those that every room may import. */
+const entries = [
+  'calibrate.ts',
+  'fflonk.ts',
+  'fields.ts',
+  'formats.ts',
+  'groth16.ts',
+  'index.ts',
+  'noble.ts',
+  'node.ts',
+  'plonk.ts',
+  'snarkjs.ts',
+];
 
-/** Reads the rows | `room/` | `other/`, `entry.ts`, … | of the docs. */
-const readRules = (): ReadonlyMap<string, ReadonlySet<string>> => {
-  const text = readFileSync(join(project, 'docs/contributing/map.md'), 'utf8');
-  const rules = new Map<string, ReadonlySet<string>>();
-  for (const [, room = '', imports = ''] of text.matchAll(/^\| `([a-z0-9/-]+)\/` \|([^|]*)\|/gm)) {
-    const names = [...imports.matchAll(/`([a-z0-9/-]+)(?:\/|(\.ts))`/g)].map(
-      ([, name, ending]) => `${name}${ending ?? ''}`,
-    );
-    rules.set(room, new Set(names));
-  }
-  return rules;
-};
-
-const rules = readRules();
+const rules: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  [...Object.entries(rooms).map(([room, { imports }]) => [room, imports] as const), ...Object.entries(toolRooms)].map(
+    ([room, imports]) => [room, new Set(namesIn(imports))],
+  ),
+);
 const isTool = (room: string): boolean => /^(dev|scripts|tools)(\/|$)/.test(room);
 
 /** Paths from the project for tools, and from src/ for the library. */
@@ -119,11 +108,8 @@ const circlesOf = (edges: ReadonlyMap<string, Iterable<string>>): string[][] => 
 /** Returns true if the tables let a room of src/ import a module. */
 const mayImport = (room: string, target: string): boolean => {
   const there = roomOf(target);
-  return there === room || there === 'api' || ground.common.includes(there) || rules.get(room)?.has(there) === true;
+  return there === room || there === 'api' || commonFiles.includes(there) || rules.get(room)?.has(there) === true;
 };
-
-/** The row of dev/bench/ says "all of dev/ but …" in words: these two are left out. */
-const NOT_FOR_BENCH = ['dev/page', 'dev/server'];
 
 /** Returns true if the tables let a room of tools import a module. */
 const mayToolImport = (room: string, target: string): boolean => {
@@ -131,7 +117,6 @@ const mayToolImport = (room: string, target: string): boolean => {
   const top = target.split('/')[0] as string;
   const allowed = rules.get(room) ?? new Set();
   if (there === room || (top !== 'dev' && allowed.has(top))) return true;
-  if (room === 'dev/bench') return top === 'dev' && !NOT_FOR_BENCH.includes(there);
   return allowed.has(there) || allowed.has(dirname(target));
 };
 
@@ -139,16 +124,16 @@ describe('rooms of src/', () => {
   const own = modules.filter((path) => path.startsWith('src/'));
 
   test('every room has a row, and every row a room', () => {
-    const rooms = [...new Set(own.map(roomOf).filter((room) => !room.endsWith('.ts')))];
-    expect(rooms.sort()).toEqual([...rules.keys()].filter((room) => !isTool(room)).sort());
+    const found = [...new Set(own.map(roomOf).filter((room) => !room.endsWith('.ts')))];
+    expect(found.sort()).toEqual([...rules.keys()].filter((room) => !isTool(room)).sort());
   });
 
   test('files of src/ itself are the entries and those that every room may import', () => {
     const files = own.map(shortOf).filter((path) => !path.includes('/'));
-    expect(files).toEqual([...ground.common, ...ground.entries].sort());
+    expect(files).toEqual([...commonFiles, ...entries].sort());
   });
 
-  test.each(own.filter((path) => !ground.entries.includes(shortOf(path))))('%s imports what its room may', (path) => {
+  test.each(own.filter((path) => !entries.includes(shortOf(path))))('%s imports what its room may', (path) => {
     const refused = (graph.get(path) as string[]).filter((target) => !mayImport(roomOf(path), target));
     expect(refused).toEqual([]);
   });

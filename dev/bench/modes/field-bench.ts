@@ -1,17 +1,13 @@
-/**
- * `field-bench`: measures the field operations on this device against its peaks, and batched
- * inversions.
- */
+/** `field-bench`: measures the field operations on this device against its peaks. */
 import { bn254 } from '../../../src/curves/bn254.js';
 import { modulus } from '../../../src/field/modulus.js';
-import { batchInversions } from '../../field-bench/batch-inverse/kernel.js';
-import { fieldOperations, libraryOperations, threadsFor } from '../../field-bench/kernels.js';
-import { type BatchRow, type FieldBenchRow, fieldBench as measure } from '../../field-bench/run.js';
+import { threadsFor } from '../../field-bench/kernels.js';
+import { type FieldBenchRow, fieldBench as measure } from '../../field-bench/run.js';
 import { openBenchDevice } from '../bench-setup.js';
 import type { Host } from '../environment.js';
 import { bestRow, fastestProduct, products, productText } from '../field-rates.js';
 import { formatMillions, formatOfPeak, formatPeak } from '../format.js';
-import { integerKnob, integersKnob, type Values, wordKnob } from '../knob.js';
+import { integerKnob, integersKnob, type Values } from '../knob.js';
 import type { Knobs } from '../knobs.js';
 import { type Bar, headline, notes, type Part, type Parts, tableOf, tiles } from '../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../rows.js';
@@ -29,18 +25,11 @@ declare module '../rows.js' {
     };
     /** One field operation in one variant. */
     readonly field: FieldBenchRow;
-    /** Numbers inverted in batches that share an inversion. */
-    readonly batch: BatchRow;
   }
 }
 
 const own = {
   chains: integersKnob(['Chains', 'Independent chains a thread.'], [1, 16], [1, 4]),
-  variants: wordKnob(
-    ['Products', 'The library’s own arithmetic, or also other products and batches of inversions.'],
-    ['library', 'all'],
-    'library',
-  ),
   threads: integerKnob(
     ['Threads', 'Threads of a dispatch.'],
     [1, 2 ** 20],
@@ -53,8 +42,8 @@ export const fieldBench = benchMode({
   title: 'Field arithmetic',
   about:
     'times products, squares and inversions against the peak rates of the device: how close to the hardware limit?',
-  takes: '20 to 50 s; with --variants all 1 to 3 min',
-  example: 'field --variants all --chains 1,2,4,8',
+  takes: '20 to 50 s',
+  example: 'field --chains 1,2,4,8',
   limits: 'The base field of BN254 only.',
   runsOn: 'gpu',
   uses: ['reps'],
@@ -67,22 +56,16 @@ export const fieldBench = benchMode({
 
 const NO_PEAK = 'the loop that measures the limit was slower than the product itself';
 
-/** Lanes that most GPUs run in lockstep. */
-const USUAL_LANES = 32;
-
 async function runFieldBench(run: Run, host: Host, knobs: Knobs & Values<typeof own>): Promise<void> {
-  const { chains, variants, reps, threads, ms: leastMs } = knobs;
-  const all = variants === 'all';
+  const { chains, reps, threads, ms: leastMs } = knobs;
   const bench = await openBenchDevice(run, host, knobs);
   try {
     const { adapter, device } = bench;
-    const { peaks, rows, batches, skipped, copyBytesPerSecond } = await measure(device, modulus(bn254.p), {
+    const { peaks, rows, skipped, copyBytesPerSecond } = await measure(device, modulus(bn254.p), {
       threads: threads ?? threadsFor(adapter.software),
       chains,
       reps,
       leastMs,
-      operations: all ? fieldOperations : libraryOperations,
-      batches: all ? batchInversions(device.adapterInfo.subgroupMinSize || USUAL_LANES) : [],
       features: bench.gpu.wgslLanguageFeatures as ReadonlySet<string>,
       onProgress: (doing, done, total, prepared) => run.progress(doing, done, total, prepared),
     });
@@ -91,7 +74,6 @@ async function runFieldBench(run: Run, host: Host, knobs: Knobs & Values<typeof 
       run.emit({ event: 'peak', ...peak });
     }
     for (const row of rows) run.emit({ event: 'field', ...row });
-    for (const row of batches) run.emit({ event: 'batch', ...row });
     for (const { operation, variant, why } of skipped) {
       run.emit({ event: 'skipped', variant: `${operation}, ${variant}`, why });
     }
@@ -159,7 +141,6 @@ function show(told: readonly StampedRow[]): Parts {
       ['Operation', ({ operation }) => operation],
       ['Rate', ({ operation, perSecond }) => formatPeak(operation, perSecond)],
     ]),
-    batchTable(rowsOf(told, 'batch'), rate),
     notes(...skippedText(told)),
   ];
 }
@@ -185,23 +166,5 @@ function figures({ best: { variant, perSecond, ofPeak } }: Fastest<RowOf<'field'
     ['Products per second', `${formatMillions(perSecond)} M`, `product, ${variant}`],
     ['Relative to the plain product', `${(perSecond / plain).toFixed(2)} ×`],
     ofPeak === null ? null : ['Share of the hardware limit', formatOfPeak(ofPeak), limit],
-  );
-}
-
-function batchTable(batches: readonly RowOf<'batch'>[], productsPerSecond: (variant: string) => number): Part | null {
-  if (batches.length === 0) return null;
-  const cost = (row: RowOf<'batch'> | undefined): string =>
-    row === undefined ? '–' : (productsPerSecond(row.variant) / row.perSecond).toFixed(2);
-  return tableOf(
-    'Batched inversions of S numbers per thread: products per number',
-    grouped(batches, ({ name }) => name),
-    [
-      ['Method', ([own]) => own?.name ?? ''],
-      ...ascending(batches.map(({ batch }) => batch.size)).map(
-        (size) =>
-          [`S = ${size}`, (own: RowOf<'batch'>[]) => cost(own.find(({ batch }) => batch.size === size))] as const,
-      ),
-      ['Compile, ms', longestCompile],
-    ],
   );
 }

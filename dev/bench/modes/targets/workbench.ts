@@ -9,7 +9,7 @@ import { openDevice } from '../../../../src/gpu/device.js';
 import { formatCaseAddress } from '../../../cases/address.js';
 import { type MsmCase, makeCase, redrawn } from '../../../cases/msm-case.js';
 import { type MsmCounts, makeCounter } from '../../../count/count-msm.js';
-import { libraryOperations, libraryVariant, threadsFor } from '../../../field-bench/kernels.js';
+import { fieldOperations, libraryVariant, threadsFor } from '../../../field-bench/kernels.js';
 import { openMeter, type ProductMeter, ratesAround } from '../../../field-bench/product-meter.js';
 import { type FieldBenchRow, fieldBench } from '../../../field-bench/run.js';
 import type { BenchDevice } from '../../bench-setup.js';
@@ -195,14 +195,14 @@ export class Workbench {
   field(): Promise<FieldCosts> {
     return this.#memoised('field', async () => {
       const variant = libraryVariant((await this.baseline(2 ** 10)).tuning.fieldProduct);
-      const [plain] = libraryOperations;
+      const [plain] = fieldOperations;
       const wanted = ['product', 'square', 'inverse'];
       const { rows } = await fieldBench(this.bench.device, modulus(bn254.p), {
         threads: threadsFor(this.software),
         chains: [1, 2],
         reps: Math.max(this.reps, LEAST_FIELD_REPS),
         leastMs: 50,
-        operations: libraryOperations.filter(
+        operations: fieldOperations.filter(
           (operation) => operation === plain || (operation.variant === variant && wanted.includes(operation.name)),
         ),
         features: this.bench.gpu.wgslLanguageFeatures as ReadonlySet<string>,

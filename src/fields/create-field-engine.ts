@@ -43,11 +43,11 @@ const openGpu = async (
   options: FieldEngineOptions,
   memoryBudget: number,
 ): Promise<VectorBackend | null> => {
-  const { backend, deviceOf, device, gpu } = options;
+  const { backend, deviceOf, device, gpu, transforms } = options;
   const isMeant = deviceOf !== undefined || device !== undefined || gpu !== undefined;
   if (backend === 'cpu' || (backend === undefined && !isMeant)) return null;
   const { openVectors } = await import('./gpu/open-vectors.js').catch(notLoaded('open-vectors'));
-  const opened = await openVectors(own, { deviceOf, device, gpu }, memoryBudget);
+  const opened = await openVectors(own, { deviceOf, device, gpu, transforms }, memoryBudget);
   if (opened === null && backend === 'gpu') {
     throw badArgument("deviceOf is an engine without a GPU, and backend is 'gpu'; leave one of them out");
   }
@@ -72,7 +72,14 @@ const openGpu = async (
  */
 export const createFieldEngine = async (options: FieldEngineOptions = {}): Promise<FieldEngine> => {
   const given = ownOptions(options);
-  const { field = 'bn254-fr', arithmetic = 'auto', memoryBudget = DEFAULT_BUDGET, backend, verify = 0 } = given;
+  const {
+    field = 'bn254-fr',
+    arithmetic = 'auto',
+    memoryBudget = DEFAULT_BUDGET,
+    backend,
+    transforms,
+    verify = 0,
+  } = given;
   if (typeof memoryBudget !== 'number' || !(memoryBudget > 0)) {
     throw badArgument(`memoryBudget must be a positive number of bytes, got ${show(memoryBudget)}`);
   }
@@ -81,6 +88,9 @@ export const createFieldEngine = async (options: FieldEngineOptions = {}): Promi
   }
   if (backend !== undefined && backend !== 'cpu' && backend !== 'gpu') {
     throw badArgument(`backend must be 'cpu' or 'gpu', got ${show(backend)}`);
+  }
+  if (transforms !== undefined && transforms !== 'blocks' && transforms !== 'butterflies') {
+    throw badArgument(`transforms must be 'blocks' or 'butterflies', got ${show(transforms)}`);
   }
   const share = readVerify('verify', verify);
   const own = await openField(field);

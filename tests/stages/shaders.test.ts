@@ -17,6 +17,7 @@ import { bn254G2 } from '../../src/curves/bn254-g2.js';
 import { type AnyCurve, type Curve, curveContext, withProduct } from '../../src/curves/curve.js';
 import { type FieldProduct, modulus } from '../../src/field/modulus.js';
 import { quadraticField } from '../../src/field/quadratic.js';
+import { butterfliesKernel, butterflyKinds } from '../../src/fields/stages/butterflies.js';
 import { fieldKernels } from '../../src/fields/stages/kernels.js';
 import { pipelineFor } from '../../src/gpu/pipelines.js';
 import { gpuKnobs, softwareKnobs } from '../../src/msm/plan/device-profiles.js';
@@ -386,6 +387,7 @@ describe('kernels for vectors', () => {
       const field = modulus(p, product);
       const { digest: _digest, ...ofVectors } = fieldKernels(field, 256);
       for (const make of Object.values(ofVectors)) await checkKernel(make(), field.bytes);
+      for (const kind of butterflyKinds) await checkKernel(butterfliesKernel(field, kind), field.bytes);
     },
   );
 });

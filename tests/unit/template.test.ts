@@ -9,6 +9,7 @@ import { bn254 } from '../../src/curves/bn254.js';
 import { bn254G2 } from '../../src/curves/bn254-g2.js';
 import { curveContext, withProduct } from '../../src/curves/curve.js';
 import { quadraticField } from '../../src/field/quadratic.js';
+import { butterfliesKernel, butterflyKinds } from '../../src/fields/stages/butterflies.js';
 import { fieldKernels } from '../../src/fields/stages/kernels.js';
 import { createKernels } from '../../src/msm/stages/kernels.js';
 import { programKernel } from '../../src/msm/stages/program.js';
@@ -220,6 +221,7 @@ describe('rendering equals that of Mustache', () => {
       kernels.reduce();
       const { digest: _, ...ofVectors } = fieldKernels(curve.field, 64);
       for (const make of Object.values(ofVectors)) make();
+      for (const kind of butterflyKinds) butterfliesKernel(curve.field, kind);
     }
     const rendered = vi.mocked(renderShader).mock;
     const partials = new Set([

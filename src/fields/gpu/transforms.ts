@@ -2,10 +2,12 @@
 import { invert } from '../../field/modulus.js';
 import { groupsFor } from '../../shaders/limits.js';
 import type { Computation } from '../program/steps.js';
+import { BUTTERFLY_THREADS, ButterfliesConfig, butterflyPasses } from '../stages/butterflies.js';
 import { TransformConfig, transformPasses } from '../stages/transform.js';
 import { emitCopy, type Operand, scaleByPowers, whole } from './elementwise.js';
 import type { Emitter, Part } from './emitter.js';
 import { emitReversed } from './gather.js';
+import type { FieldSetup } from './setup.js';
 
 /** Powers of the root of the longest transform: w^0, …, w^(2^logLength / 2 − 1). */
 export interface Twiddles {
@@ -15,14 +17,16 @@ export interface Twiddles {
 
 type Transform = Extract<Computation, { readonly kind: 'ntt' | 'intt' }>;
 
-/** Emits all passes of a transform without scalings, in place. */
-const emitPasses = (
+type EmitPasses = (
   emit: Emitter,
   data: Part,
   logLength: number,
-  { kind, from }: Pick<Transform, 'kind' | 'from'>,
+  own: Pick<Transform, 'kind' | 'from'>,
   twiddles: Twiddles,
-): void => {
+) => void;
+
+/** Emits all passes of a transform in blocks without scalings, in place. */
+const emitBlocks: EmitPasses = (emit, data, logLength, { kind, from }, twiddles) => {
   const { field, kernels } = emit.setup;
   const inTime = from === 'reversed';
   const passes = transformPasses(field, logLength, emit.isOther);
@@ -36,6 +40,24 @@ const emitPasses = (
     emit.dispatch(kernels.transform(), config, { data, twiddles: twiddles.at }, groupsFor(blocks, 1), products);
   }
 };
+
+/** Emits all stages of a transform by butterflies without scalings, in place. */
+const emitButterflies =
+  (kernelOf: NonNullable<FieldSetup['butterflies']>): EmitPasses =>
+  (emit, data, logLength, { kind, from }, twiddles) => {
+    const inTime = from === 'reversed';
+    const withTwiddles = inTime ? 'time' : 'frequency';
+    const passes = butterflyPasses(logLength, emit.isOther);
+    for (const pass of inTime ? passes.reverse() : passes) {
+      const config = ButterfliesConfig.pack({
+        ...pass,
+        ...{ inverse: Number(kind === 'intt'), stride: twiddles.logLength - logLength },
+      });
+      const groups = groupsFor(pass.threads, BUTTERFLY_THREADS);
+      const kernel = kernelOf(pass.distance === 1 ? 'sum' : withTwiddles);
+      emit.dispatch(kernel, config, { data, twiddles: twiddles.at }, groups, 2 ** (logLength - 1));
+    }
+  };
 
 /**
  * Emits a transform, and returns where its result is.
@@ -59,6 +81,8 @@ export const emitTransform = (
     data = emit.take(length);
     emitCopy(emit, data, a, length);
   }
+  const { butterflies } = emit.setup;
+  const emitPasses = butterflies === null ? emitBlocks : emitButterflies(butterflies);
   if (twiddles !== null) emitPasses(emit, data, logLength, own, twiddles);
   const order = from === 'natural' ? 'reversed' : 'natural';
   if (kind === 'intt' && (coset !== 1n || factor !== 1n)) {

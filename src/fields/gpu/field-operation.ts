@@ -17,7 +17,7 @@ export const VECTORS = 'vectors';
 type Setup = FieldSetup;
 
 /** The commands of a job. */
-export interface FieldPlan extends Step {
+export interface JobPlan extends Step {
   readonly emitted: Emitter;
   readonly read: readonly Part[];
   /** Digests of what was sent, computed while the GPU has it. */
@@ -31,7 +31,7 @@ const OUTPUT = 'output';
  * @param isCheck true for the second evaluation
  * @throws MsmError `out-of-memory` if the scratch exceeds the allowance, or a buffer the device
  */
-export const planOf = (job: FieldJob, { setup, allowance, limits }: DeviceView<Setup>, isCheck: boolean): FieldPlan => {
+export const planOf = (job: FieldJob, { setup, allowance, limits }: DeviceView<Setup>, isCheck: boolean): JobPlan => {
   const emitted = new Emitter(setup, isCheck);
   const output = job.outputBytes === 0 ? null : { buffer: OUTPUT, offset: 0, size: job.outputBytes };
   const read = (isCheck && job.check ? job.check : job.emit)(emitted, output);
@@ -63,7 +63,7 @@ export const submissionOf = (emitted: Emitter, output: GPUBuffer | null): Submis
 };
 
 /** Computes jobs. */
-export const fieldOperation: Operation<FieldJob, FieldOutcome, Setup, FieldPlan, readonly Uint32Array[]> = {
+export const fieldOperation: Operation<FieldJob, FieldOutcome, Setup, JobPlan, readonly Uint32Array[]> = {
   name: 'vectors',
   unit: 'products',
   residents: ({ residents }) => residents,
@@ -92,7 +92,7 @@ export const fieldOperation: Operation<FieldJob, FieldOutcome, Setup, FieldPlan,
     return read.map(({ offset, size }) => result.subarray(offset / 4, (offset + size) / 4));
   },
   finish: (_, [done, check], __: CallContext, output) => {
-    const { step, part } = done as { readonly step: FieldPlan; readonly part: readonly Uint32Array[] };
+    const { step, part } = done as { readonly step: JobPlan; readonly part: readonly Uint32Array[] };
     for (let i = 0; check !== undefined && i < check.part.length; i += 2) {
       if (!areEqual(check.part[i] as Uint32Array, check.part[i + 1] as Uint32Array)) {
         throw new GpuFault('verify', 'a second evaluation gives another result');

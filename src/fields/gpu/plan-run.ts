@@ -5,7 +5,7 @@ import { bufferBytes } from '../../gpu/ledger.js';
 import { PlannedSubmission } from '../../gpu/submission-run.js';
 import type { DeviceView } from '../../session/operation.js';
 import type { FieldJob } from './field-job.js';
-import { type FieldPlan as JobPlan, planOf, submissionOf } from './field-operation.js';
+import { type JobPlan, planOf, submissionOf } from './field-operation.js';
 import type { FieldSetup } from './setup.js';
 
 type View = DeviceView<FieldSetup>;

@@ -1,12 +1,15 @@
 /**
- * Soak test: random load for a while. Engines of both groups share one device, with budgets. Calls
- * are sums of all sizes and priorities, batches, loaded scalars and replaced bases; some are
- * aborted or refused. Every result is compared with the known one, and memory with the budget.
+ * Soak test: random load for a while. Engines of both groups and of vectors share one device, with
+ * budgets. Calls are sums of all sizes and priorities, batches, loaded scalars, replaced bases, and
+ * transforms whose results are summed; some are aborted or refused. Every result is compared with
+ * the known one, and memory with the budget.
  */
+import { createFieldEngine } from '../../src/fields.js';
 import { createMsmEngine, type EngineStats, type Fp2, type MsmEngine, MsmError, type Tuning } from '../../src/index.js';
 import { oracleOf } from '../oracle/curves.js';
 import { type Coordinate, makeKnownBases, type OracleCurve, Random } from '../oracle/known-bases.js';
 import { randomCall, type Side } from './random-call.js';
+import { VectorSide } from './vector-call.js';
 import { type WatchedBytes, watchBytes } from './watch-bytes.js';
 
 export interface SoakOptions {
@@ -63,17 +66,24 @@ class Soak {
   readonly #random: Random;
   readonly #g1: Side<bigint>;
   readonly #g2: Side<Fp2>;
+  readonly #vectors: VectorSide;
   readonly #rejected: Record<string, number> = {};
   readonly #begun = performance.now();
   #calls = 0;
   #saidAt = 0;
 
-  constructor(options: SoakOptions, watched: WatchedBytes, random: Random, g1: Side<bigint>, g2: Side<Fp2>) {
+  constructor(
+    options: SoakOptions,
+    watched: WatchedBytes,
+    random: Random,
+    { g1, g2, vectors }: { readonly g1: Side<bigint>; readonly g2: Side<Fp2>; readonly vectors: VectorSide },
+  ) {
     this.#options = options;
     this.#watched = watched;
     this.#random = random;
     this.#g1 = g1;
     this.#g2 = g2;
+    this.#vectors = vectors;
   }
 
   get state(): SoakTold {
@@ -117,6 +127,9 @@ class Soak {
         this.violations.push(`${bases} bytes of bases are left, of ${known.bytes.length}`);
       if (scalars > 0) this.violations.push(`${scalars} bytes of scalars are left`);
     }
+    const { engine } = this.#vectors;
+    engine.trim();
+    if (engine.memory.used > 0) this.violations.push(`${engine.memory.used} bytes of vectors are left`);
   }
 
   #elapsed(): number {
@@ -128,9 +141,10 @@ class Soak {
     const random = this.#random;
     while (this.#elapsed() < seconds && this.violations.length === 0) {
       try {
-        await (random.below(3) === 0
-          ? randomCall(this.#g2, random, this.violations)
-          : randomCall(this.#g1, random, this.violations));
+        const kind = random.below(12);
+        if (kind === 0) await this.#vectors.call(random, this.violations);
+        else if (kind < 5) await randomCall(this.#g2, random, this.violations);
+        else await randomCall(this.#g1, random, this.violations);
       } catch (error) {
         this.#countRejection(error);
       }
@@ -166,11 +180,12 @@ export const soak = async (device: GPUDevice, options: SoakOptions): Promise<Soa
     await createMsmEngine({ ...own, curve: 'bn254', group: 'g2', backend: 'gpu' }),
     points >> 2,
   );
-  const running = new Soak(options, watched, new Random(seed), g1, g2);
+  const vectors = new VectorSide(await createFieldEngine({ field: 'bn254-fr', deviceOf: g1.engine }), g1);
+  const running = new Soak(options, watched, new Random(seed), { g1, g2, vectors });
   await running.run();
   running.checkEnd();
   const result = running.state;
-  for (const { engine } of [g1, g2]) engine.destroy();
+  for (const { engine } of [vectors, g1, g2]) engine.destroy();
   if (watched.bytes > 0) running.violations.push(`${watched.bytes} bytes were left behind`);
   return result;
 };

@@ -27,7 +27,7 @@ export interface Submission {
   readonly accounts?: number;
   /** Bytes of `RESULT`, which is zero at the beginning and comes back. */
   readonly result?: number;
-  /** More slices to read back, for tests that look between stages; in whole words. */
+  /** More slices to read back; in whole words. */
   readonly read?: readonly (Slice & { readonly size: number })[];
   /** Called after the last submit; the host computes its part. */
   meanwhile?(): Promise<void>;

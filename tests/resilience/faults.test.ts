@@ -97,8 +97,23 @@ describe('a command of vectors gives right numbers or an error', () => {
     expect(outcome, where).toBeOneOf(['found', 'retried', 'harmless']);
   });
 
+  // an earlier read had a shorter vector, and the digest is that of the longer one
+  test.each(['of another call: copy', 'a bit flipped: in mapped data'])(
+    'that the host reads: %s',
+    { tags: 'long' },
+    async (fault) => {
+      for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
+        const { outcome, where } = await runTrial(device, trialOf(fault, { mode: 'vectors', n: 33, seed }));
+        expect(outcome, where).toBeOneOf(['retried', 'harmless']);
+      }
+    },
+  );
+
   test('that was lost', async () => {
-    const { outcome, where } = await runTrial(device, trialOf('did not happen: dispatch', { mode: 'vectors' }));
+    const { outcome, where } = await runTrial(
+      device,
+      trialOf('did not happen: dispatch', { mode: 'vectors', label: 'transform' }),
+    );
     expect(outcome, where).toBeOneOf(['found', 'retried']);
   });
 });

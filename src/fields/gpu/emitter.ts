@@ -30,6 +30,13 @@ export interface Sent {
   readonly account: number;
 }
 
+/** Elements that the host reads, of which the GPU computes a digest. */
+export interface Left {
+  readonly part: Part;
+  /** First word of the digest among the accounts. */
+  readonly account: number;
+}
+
 /** A scratch buffer that vectors use one after the other. */
 interface Slot {
   readonly name: string;
@@ -42,6 +49,7 @@ export class Emitter {
   readonly commands: Command[] = [];
   readonly uploads: Upload[] = [];
   readonly sent: Sent[] = [];
+  readonly left: Left[] = [];
   readonly external: Record<string, GPUBuffer> = {};
   readonly #slots: Slot[] = [];
   readonly #free: Slot[] = [];
@@ -70,7 +78,8 @@ export class Emitter {
   /** Scratch of the commands so far, in bytes by name. */
   get scratch(): Record<string, number> {
     const slots = Object.fromEntries(this.#slots.map(({ name, bytes }) => [name, bytes]));
-    return { [NOTHING]: this.bytes, ...this.#uploaded, ...slots };
+    const left = this.left.map(({ part }) => [part.buffer, part.size]);
+    return { [NOTHING]: this.bytes, ...this.#uploaded, ...slots, ...Object.fromEntries(left) };
   }
 
   /** Reserves scratch for elements: the free slot whose size is the nearest. */
@@ -110,6 +119,25 @@ export class Emitter {
     return this.#resultBytes;
   }
 
+  /** Bytes of the elements that the host reads. */
+  get leftBytes(): number {
+    return this.left.reduce((sum, { part }) => sum + part.size, 0);
+  }
+
+  /**
+   * Has the host read elements. A copy or a read of the wrong bytes differs from the digest.
+   *
+   * @param write emits the elements into memory of their own
+   */
+  leave(elements: number, write: (out: Part) => void): Part {
+    const part = { buffer: `h${this.left.length}`, offset: 0, size: elements * this.bytes };
+    const account = this.account();
+    this.left.push({ part, account });
+    write(part);
+    this.#digest(part, elements, this.setup.field.words, account);
+    return part;
+  }
+
   /** Reserves a part of the result. */
   returned(elements: number): Part {
     const [offset, size] = [this.#resultBytes, elements * this.bytes];
@@ -139,9 +167,12 @@ export class Emitter {
     const itemWords = words.length % perElement === 0 ? perElement : 1;
     const account = this.account();
     this.sent.push({ words, itemWords, account });
-    const items = words.length / itemWords;
+    this.#digest(to, words.length / itemWords, itemWords, account);
+  }
+
+  #digest(words: Part, items: number, itemWords: number, account: number): void {
     const config = DigestConfig.pack({ items, item_words: itemWords, account });
-    this.dispatch(this.setup.kernels.digest(), config, { words: to }, groupsFor(items, DIGEST_THREADS), 0);
+    this.dispatch(this.setup.kernels.digest(), config, { words }, groupsFor(items, DIGEST_THREADS), 0);
   }
 
   /** Names a part of a buffer that is not scratch. */

@@ -36,7 +36,7 @@ export const planOf = (job: FieldJob, { setup, allowance, limits }: DeviceView<S
   const output = job.outputBytes === 0 ? null : { buffer: OUTPUT, offset: 0, size: job.outputBytes };
   const read = (isCheck && job.check ? job.check : job.emit)(emitted, output);
   const sizes = Object.values(emitted.scratch);
-  const scratch = sizes.reduce((sum, bytes) => sum + bytes, 0);
+  const scratch = sizes.reduce((sum, bytes) => sum + bytes, 0) - emitted.leftBytes;
   if (scratch > allowance.bytes) {
     throw new MsmError(
       'out-of-memory',
@@ -53,11 +53,18 @@ export const planOf = (job: FieldJob, { setup, allowance, limits }: DeviceView<S
 
 const areEqual = (some: Uint32Array, others: Uint32Array): boolean => some.every((word, i) => word === others[i]);
 
+const digestInSlices = (words: Uint32Array, itemWords: number, slice: TimeSlice): Promise<number> => {
+  const part = (begin: number, end: number): number =>
+    digestOfItems(words.subarray(begin * itemWords, end * itemWords), itemWords, begin);
+  return sumInSlices(words.length / itemWords, slice, part);
+};
+
 /** Returns emitted commands with their memory. @param output the buffer that stays; null: none */
 export const submissionOf = (emitted: Emitter, output: GPUBuffer | null): Submission => {
   const { scratch, uploads, commands, external, resultBytes, accountBytes } = emitted;
   return {
     ...{ scratch, uploads, commands, accounts: accountBytes, result: resultBytes },
+    read: emitted.left.map(({ part }) => part),
     external: { ...external, ...(output === null ? {} : { [OUTPUT]: output }) },
   };
 };
@@ -77,19 +84,26 @@ export const fieldOperation: Operation<FieldJob, FieldOutcome, Setup, JobPlan, r
         const slice = new TimeSlice(() => call.checkpoint());
         for (const [k, { words, itemWords }] of sent.entries()) {
           if (digests[k] !== undefined) continue;
-          const part = (begin: number, end: number): number =>
-            digestOfItems(words.subarray(begin * itemWords, end * itemWords), itemWords, begin);
-          digests[k] = await sumInSlices(words.length / itemWords, slice, part);
+          digests[k] = await digestInSlices(words, itemWords, slice);
         }
       },
     };
   },
   cost: (_, { emitted }, { setup }) => emitted.products / setup.productsPerMs,
-  read(_, { emitted, read, digests }, { accounts, result }: SubmissionResult): readonly Uint32Array[] {
+  async read(_, { emitted, read, digests }, { accounts, result, data }: SubmissionResult, { setup }, call) {
     if (emitted.sent.some(({ account }, k) => sumOfLanes(accounts, account) !== digests[k])) {
       throw new GpuFault('vectors', 'other numbers arrived than those that were sent');
     }
-    return read.map(({ offset, size }) => result.subarray(offset / 4, (offset + size) / 4));
+    const slice = new TimeSlice(() => call.checkpoint());
+    for (const [k, { account }] of emitted.left.entries()) {
+      const digest = await digestInSlices(data[k] as Uint32Array, setup.field.words, slice);
+      if (sumOfLanes(accounts, account) === digest) continue;
+      throw new GpuFault('vectors', 'other numbers were read than those that were computed');
+    }
+    const places = emitted.left.map(({ part }) => part.buffer);
+    return read.map(
+      ({ buffer, offset, size }) => data[places.indexOf(buffer)] ?? result.subarray(offset / 4, (offset + size) / 4),
+    );
   },
   finish: (_, [done, check], __: CallContext, output) => {
     const { step, part } = done as { readonly step: JobPlan; readonly part: readonly Uint32Array[] };

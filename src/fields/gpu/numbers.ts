@@ -12,11 +12,10 @@ export const emitEnter = (emit: Emitter, words: Uint32Array, scale: bigint, out:
   emit.combine(out, { a: emit.upload(words) }, { length, a_length: length, products: 1 }, factor);
 };
 
-/** Emits elements as numbers times `scale`, below the prime, into the result. */
+/** Emits elements as numbers times `scale`, below the prime, for the host. */
 export const emitLeave = (emit: Emitter, a: Part, length: number, scale: bigint): Part => {
   const { field } = emit.setup;
-  const out = emit.returned(length);
   const factor = montgomeryWords(field, scale * field.rInverse);
-  emit.combine(out, { a }, { length, a_length: length, products: 1, canonical: 1 }, factor);
-  return out;
+  const values = { length, a_length: length, products: 1, canonical: 1 };
+  return emit.leave(length, (out) => emit.combine(out, { a }, values, factor));
 };

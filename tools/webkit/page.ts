@@ -1,11 +1,14 @@
 /** The page: computes, and sends rows to its server. */
 import * as snarkjs from 'snarkjs';
-import { createMsmEngine } from 'webgpu-msm';
+import { createMsmEngine, type MsmEngineOptions, MsmError } from 'webgpu-msm';
 import { accelerate } from 'webgpu-msm/snarkjs';
 import { encodedPoints, makeCase } from '../../dev/cases/msm-case.js';
 import { makeCircuit } from '../../examples/prover/circuit.js';
 import { type KeyCurve, makeKeys } from '../../examples/prover/keys.js';
 import type { ProofRow, Row, SumRow } from './rows.js';
+
+/** Options that limit an engine to one thread and one arithmetic. */
+type Limits = Pick<MsmEngineOptions, 'maxWorkers' | 'tuning'>;
 
 /** Later calls of each sum, and pairs of proofs. */
 const REPETITIONS = 7;
@@ -34,9 +37,10 @@ const runReadme = async (): Promise<Row> => {
   }
 };
 
-const sumIn = async (group: 'g1' | 'g2', n: number): Promise<SumRow> => {
+/** @param options limits of the engine; by default it has workers and the fastest arithmetic */
+const sumIn = async (group: 'g1' | 'g2', n: number, options: Limits = {}): Promise<SumRow> => {
   const made = makeCase({ group, points: 'distinct', scalars: 'random', n, seed: 1 });
-  const common = { curve: 'bn254', backend: 'cpu' } as const;
+  const common = { curve: 'bn254', backend: 'cpu', ...options } as const;
   const engine = await (group === 'g1' ? createMsmEngine(common) : createMsmEngine({ ...common, group }));
   try {
     const bases = await engine.loadBases(encodedPoints(made));
@@ -53,6 +57,19 @@ const sumIn = async (group: 'g1' | 'g2', n: number): Promise<SumRow> => {
   } finally {
     engine.destroy();
   }
+};
+
+/** Returns a sum on one thread in each arithmetic that the browser has. */
+const sumsByArithmetic = async (n: number): Promise<SumRow[]> => {
+  const rows: SumRow[] = [];
+  for (const cpuArithmetic of ['wasm-fma', 'wasm-wide', 'wasm-simd', 'wasm'] as const) {
+    try {
+      rows.push(await sumIn('g1', n, { maxWorkers: 0, tuning: { cpuArithmetic } }));
+    } catch (error) {
+      if (!(error instanceof MsmError && error.code === 'bad-argument')) throw error;
+    }
+  }
+  return rows;
 };
 
 /** Proves with snarkjs alone and with `accelerate` in turns, after a first proof of each. */
@@ -82,6 +99,7 @@ const run = async (): Promise<void> => {
   await send({ event: 'browser', userAgent, cores, isolated: crossOriginIsolated });
   await send(await runReadme());
   for (const group of ['g1', 'g2'] as const) await send(await sumIn(group, 2 ** logn));
+  for (const row of await sumsByArithmetic(2 ** logn)) await send(row);
   await send(await prove(logn));
 };
 

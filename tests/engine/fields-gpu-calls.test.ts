@@ -86,8 +86,11 @@ describe('results are those of the CPU', () => {
     await expectAlike('bn254-fr', lengths, transforms);
   });
 
-  test.each(['blocks', 'butterflies'] as const)('for long transforms by %s', { tags: 'long' }, async (transforms) => {
-    await expectAlike('bn254-fr', [2 ** 18, 2 ** 19], transforms);
+  test.each([
+    ['blocks', [2 ** 18, 2 ** 19]],
+    ['butterflies', [2 ** 18]],
+  ] as const)('for long transforms by %s', { tags: 'long' }, async (transforms, lengths) => {
+    await expectAlike('bn254-fr', lengths, transforms);
   });
 
   test('in the scalar field of BLS12-381', { tags: 'long' }, async () => {

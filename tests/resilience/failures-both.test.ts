@@ -10,7 +10,7 @@ import type { Call } from '../support/leased-gpu.js';
 import { smallCurve } from '../support/small-curve.js';
 import { TextbookCurve } from '../support/textbook-curve.js';
 
-const TIMES = 200;
+const TIMES = 800;
 
 /** Case of which the GPU and the CPU each take a part: the same points many times. */
 const huge: Case = {

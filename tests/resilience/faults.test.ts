@@ -112,7 +112,7 @@ describe('a command of vectors gives right numbers or an error', () => {
   test('that was lost', async () => {
     const { outcome, where } = await runTrial(
       device,
-      trialOf('did not happen: dispatch', { mode: 'vectors', label: 'transform' }),
+      trialOf('did not happen: dispatch', { mode: 'vectors', label: 'invert' }),
     );
     expect(outcome, where).toBeOneOf(['found', 'retried']);
   });

@@ -40,7 +40,7 @@ test.each(modeNames)('the help of %s has its duration, and an example of its own
   expect(text).toMatch(/With defaults it takes \d.* on two cores/);
   const { example } = modeOf(mode);
   for (const [, name = ''] of example.matchAll(/--([\w.]+)/g))
-    expect(['phase', 'trace', ...knobsOf(mode)], name).toContain(name);
+    expect(['op', 'phase', 'trace', ...knobsOf(mode)], name).toContain(name);
   for (const name of knobsOf(mode).filter((knob) => !knob.includes('.')))
     expect(knobHelp(mode, name), name).toMatch(/^[A-Z].*\.$/);
 });

@@ -1,6 +1,6 @@
 /**
- * Horner's rule on the CPU, in Jacobian coordinates: a doubling takes a tenth of an affine one, whose
- * inversion only the additions of a list share.
+ * Horner's rule on the CPU, in Jacobian coordinates: a doubling takes a tenth of an affine one,
+ * whose inversion only the additions of a list share.
  */
 import type { CurveContext } from '../../curves/curve.js';
 import { nextTurn } from '../../scheduling/time-slice.js';

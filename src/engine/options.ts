@@ -33,8 +33,8 @@ export interface MsmEngineOptions<Of extends Coordinate = bigint> {
   readonly backend?: 'auto' | 'gpu' | 'cpu' | 'both';
   /**
    * Limit on the workers that compute large sums on the CPU, in addition to the thread of the
-   * engine: 0 to 1024. The first sum that is large enough starts them; idle workers end after ten
-   * seconds.
+   * engine: 0 to 1024. The first load or sum that is large enough starts them; idle workers end
+   * after ten seconds.
    *
    * @defaultValue one less than the platform's hardware threads
    */

@@ -239,7 +239,7 @@ test('calls behind a stuck one run on the next device', async () => {
 });
 
 test('on `both` a call ends on the CPU, and so does a two-scalar call behind it', async () => {
-  const TIMES = 200;
+  const TIMES = 800;
   const points = Array.from({ length: TIMES }, () => large.points).flat();
   const scalars = Array.from({ length: TIMES }, () => large.scalars).flat();
   const textbook = new TextbookCurve(smallCurve);

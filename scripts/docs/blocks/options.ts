@@ -32,7 +32,7 @@ const sections: readonly Section[] = [
   },
   {
     title: 'openProvingKey',
-    text: `Module \`webgpu-msm/groth16\`. It also takes some options of [\`createMsmEngine\`](#createmsmengine) for its engines: ${stringsOf('src/proofs/engine-options.ts', 'ofEngines').map(code).join(', ')}.`,
+    text: `Modules \`webgpu-msm/groth16\`, \`webgpu-msm/plonk\` and \`webgpu-msm/fflonk\`. It also takes some options of [\`createMsmEngine\`](#createmsmengine) for its engines: ${stringsOf('src/proofs/engine-options.ts', 'ofEngines').map(code).join(', ')}.`,
     of: [['src/groth16/api.ts', 'ProvingKeyOptions']],
   },
   { title: 'key.prove', of: [['src/proofs/api.ts', 'ProveOptions'], turn] },

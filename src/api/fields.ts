@@ -167,8 +167,8 @@ export interface FieldEngine {
    *   `bad-argument`, `destroyed`
    * @example
    * ```ts
-   * const { products, bytes } = await fr.plan((ops) => ops.keep(ops.ntt(a)));
-   * console.log(products, bytes > 0); // 4 true
+   * const plan = await fr.plan((ops) => ops.keep(ops.ntt(a)));
+   * console.log(plan.products, plan.bytes > 0); // 4 true
    * ```
    */
   plan(record: (operations: FieldOperations) => unknown): Promise<FieldPlan>;

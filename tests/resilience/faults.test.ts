@@ -93,7 +93,7 @@ describe('a command of vectors gives right numbers or an error', () => {
     // the vectors of an earlier submit are destroyed
     .filter((fault) => fault !== 'of another call: submit');
   test.each(kinds)('that was struck: %s', { tags: 'long' }, async (fault) => {
-    const { outcome, where } = await runTrial(device, trialOf(fault, { mode: 'vectors', n: 16 }));
+    const { outcome, where } = await runTrial(device, trialOf(fault, { mode: 'vectors', n: 33 }));
     expect(outcome, where).toBeOneOf(['found', 'retried', 'harmless']);
   });
 

@@ -2,8 +2,7 @@
 import type { CurveContext } from '../../curves/curve.js';
 import type { Affine } from '../../curves/jacobian.js';
 import type { PointAdder, PointAt } from '../../wasm/points/point-adder.js';
-import type { Horner } from '../stages/horner.js';
-import { storedPoints } from '../stages/horner-test.js';
+import { type Horner, pointOf, storedPoints } from '../stages/horner.js';
 import { INFINITY, plus } from './bucket-sums.js';
 import type { WindowSums } from './share.js';
 import type { Steps } from './steps.js';
@@ -69,28 +68,33 @@ function* combineSums(adder: PointAdder, shapes: readonly WindowShape[], sums: U
 /** Vectors whose windows are combined one after the other; more share the inversions of lists. */
 const MOST_APART = 4;
 
-const readPoint = ({ coordinates: f }: CurveContext, adder: PointAdder, at: PointAt): Affine => {
+const readPoint = (curve: CurveContext, adder: PointAdder, at: PointAt): Affine => {
   const numbers = adder.read(at);
-  if (numbers.every((number) => number === 0n)) return null;
-  return { x: f.of(numbers.slice(0, f.degree)), y: f.of(numbers.slice(f.degree)) };
+  return numbers.every((number) => number === 0n) ? null : pointOf(curve, numbers);
 };
 
-/** Combines the windows of one vector. Returns undefined if a sum is on no curve. */
-const combineOne = (
+/** Combines the windows of one vector after the other. Returns null if a sum is on no curve. */
+function* combineApart(
   curve: CurveContext,
   horner: Horner,
-  windowBits: number,
+  shapes: readonly WindowShape[],
   sums: readonly Affine[],
-): Affine | undefined => {
-  if (horner.take(storedPoints(curve, sums)) < sums.length) return undefined;
-  for (let j = sums.length - 1; j >= 0; j--) {
-    for (let bit = 0; bit < windowBits; bit++) horner.double();
-    horner.add(j);
+): Steps<readonly Affine[] | null> {
+  const totals: Affine[] = [];
+  let first = 0;
+  for (const { windows, windowBits } of shapes) {
+    const own = sums.slice(first, first + windows);
+    if (horner.take(storedPoints(curve, own)) < windows) return null;
+    for (let j = windows - 1; j >= 0; j--) {
+      for (let bit = 0; bit < windowBits; bit++) horner.double();
+      horner.add(j);
+    }
+    totals.push(pointOf(curve, horner.total()));
+    first += windows;
+    yield;
   }
-  const { coordinates: f } = curve;
-  const total = horner.total();
-  return total && { x: f.of(total.slice(0, f.degree)), y: f.of(total.slice(f.degree)) };
-};
+  return totals;
+}
 
 /**
  * Returns Σ_j 2^(c·j)·W_j of each vector by Horner's rule.
@@ -108,16 +112,10 @@ export function* combineWindows(
   adder.release();
   const windows = shapes.reduce((sum, shape) => sum + shape.windows, 0);
   const sums = yield* sumsOfThreads(adder, windows, results);
-  const totals: Affine[] = [];
-  let first = 0;
-  for (const { windows, windowBits } of horner !== null && shapes.length <= MOST_APART ? shapes : []) {
-    const own = Array.from({ length: windows }, (_, j) => readPoint(curve, adder, sums[first + j] as PointAt));
-    const total = combineOne(curve, horner as Horner, windowBits, own);
-    if (total === undefined) break;
-    totals.push(total);
-    first += windows;
-    yield;
+  const read = (at: PointAt): Affine => readPoint(curve, adder, at);
+  if (horner !== null && shapes.length <= MOST_APART) {
+    const totals = yield* combineApart(curve, horner, shapes, Array.from(sums, read));
+    if (totals !== null) return totals;
   }
-  if (totals.length === shapes.length) return totals;
-  return (yield* combineSums(adder, shapes, sums)).map((at) => readPoint(curve, adder, at));
+  return (yield* combineSums(adder, shapes, sums)).map(read);
 }

@@ -9,8 +9,7 @@ import { type PointSource, readerOf, wordsOf } from '../../curves/point-source.j
 import { digitsOf, readWords } from '../../field/modulus.js';
 import type { SurveyedVector } from '../plan/survey.js';
 import { publicPoint } from '../stages/combine-windows.js';
-import type { Horner } from '../stages/horner.js';
-import { storedPoints } from '../stages/horner-test.js';
+import { type Horner, pointOf, storedPoints } from '../stages/horner.js';
 import { baseIndex } from './vector-ranges.js';
 
 /** More points than this take buckets, which are faster then; of G2 half as many. */
@@ -66,9 +65,8 @@ export const sumOfFew = (
   source: PointSource,
   vector: SurveyedVector,
 ): FewSum | null => {
-  const { scalarBytes, coordinates: f } = curve;
   const read = readerOf(curve, source);
-  const own = scalarBytes / 4;
+  const own = curve.scalarBytes / 4;
   const scalars = wordsOf(vector.scalars);
   const count = scalars.length / own;
   const points = Array.from({ length: count }, (_, i) => read(baseIndex(vector, i)));
@@ -87,9 +85,7 @@ export const sumOfFew = (
       entries++;
     }
   }
-  const total = horner.total();
-  const sum = total && { x: f.of(total.slice(0, f.degree)), y: f.of(total.slice(f.degree)) };
-  return { sum: publicPoint(curve, sum), digits: length, entries };
+  return { sum: publicPoint(curve, pointOf(curve, horner.total())), digits: length, entries };
 };
 
 /** Adds up a vector of few points; returns null where buckets are faster. */

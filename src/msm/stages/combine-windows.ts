@@ -4,7 +4,7 @@ import { canonicalTest } from '../../curves/canonical.js';
 import { type CurveContext, isOnCurve } from '../../curves/curve.js';
 import type { Affine } from '../../curves/jacobian.js';
 import { GpuFault } from '../../errors.js';
-import { bigIntHorner, type Horner } from './horner.js';
+import { bigIntHorner, type Horner, pointOf } from './horner.js';
 import { bitsExponents, type ReduceShape } from './reduce.js';
 
 /** Fields of a plan that combining needs. */
@@ -30,7 +30,7 @@ export const combineWindows = (
   vector: number,
   horner: Horner = bigIntHorner(curve),
 ): AffinePoint<Coordinate> => {
-  const { coordinates: f, pointWords } = curve;
+  const { pointWords } = curve;
   const count = vectorWindows * windowBits;
   const first = vector * count;
   const points = sums.subarray(first * pointWords, (first + count) * pointWords);
@@ -50,9 +50,7 @@ export const combineWindows = (
     horner.double();
     for (const index of indices) horner.add(index);
   }
-  const total = horner.total();
-  if (total === null) return publicPoint(curve, null);
-  return publicPoint(curve, { x: f.of(total.slice(0, f.degree)), y: f.of(total.slice(f.degree)) });
+  return publicPoint(curve, pointOf(curve, horner.total()));
 };
 
 /** Converts a public point to the type of the curve's functions. */

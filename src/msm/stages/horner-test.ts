@@ -1,22 +1,7 @@
 /** A known answer of Horner's rule, which tells arithmetics that compute wrongly on a machine. */
 import type { CurveContext } from '../../curves/curve.js';
-import { type Affine, double, negated, toAffine } from '../../curves/jacobian.js';
-import { elementToMontgomery, writeElement } from '../../field/field.js';
-import type { Horner } from './horner.js';
-
-/** Returns points as `Horner.take` reads them. */
-export const storedPoints = (
-  { coordinates: f, pointWords }: CurveContext,
-  points: readonly Affine[],
-): Uint32Array<ArrayBuffer> => {
-  const words = new Uint32Array(points.length * pointWords);
-  for (const [i, point] of points.entries()) {
-    if (point === null) continue;
-    writeElement(f, words, i * pointWords, elementToMontgomery(f, point.x));
-    writeElement(f, words, i * pointWords + f.words, elementToMontgomery(f, point.y));
-  }
-  return words;
-};
+import { double, negated, toAffine } from '../../curves/jacobian.js';
+import { type Horner, storedPoints } from './horner.js';
 
 /** Returns results that depend on every step: doublings, opposite points, a wrong point. */
 const answersOf = (horner: Horner, points: Uint32Array): string => {

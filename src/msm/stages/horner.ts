@@ -2,7 +2,8 @@
 import type { Coordinate } from '../../api/values.js';
 import { type CurveContext, isOnCurve } from '../../curves/curve.js';
 import { type Affine, addAffine, double, infinityOf, type Jacobian, toAffine } from '../../curves/jacobian.js';
-import { elementFromMontgomery, readElement } from '../../field/field.js';
+import { writePoint } from '../../curves/point-source.js';
+import { elementFromMontgomery, elementToMontgomery, readElement } from '../../field/field.js';
 
 /** A running total, and the points that are added to it. */
 export interface Horner {
@@ -20,6 +21,21 @@ export interface Horner {
   /** Returns the coefficients of x and y of the total; null for infinity. */
   total(): readonly bigint[] | null;
 }
+
+/** Returns points as `take` reads them. */
+export const storedPoints = (curve: CurveContext, points: readonly Affine[]): Uint32Array<ArrayBuffer> => {
+  const { coordinates: f, pointWords } = curve;
+  const words = new Uint32Array(points.length * pointWords);
+  for (const [i, point] of points.entries()) {
+    const stored = point && { x: elementToMontgomery(f, point.x), y: elementToMontgomery(f, point.y) };
+    writePoint(curve, words, i, stored);
+  }
+  return words;
+};
+
+/** Returns the point with these coefficients of x and y; null for infinity. */
+export const pointOf = ({ coordinates: f }: CurveContext, numbers: readonly bigint[] | null): Affine =>
+  numbers && { x: f.of(numbers.slice(0, f.degree)), y: f.of(numbers.slice(f.degree)) };
 
 /** Computes with BigInts on the curve's field, of any degree. */
 class FieldHorner implements Horner {

@@ -8,6 +8,7 @@ import type { PlonkZkey } from '../../src/formats/zkey.js';
 import { openZkey } from '../../src/formats.js';
 import { firstUnsatisfied } from '../support/first-unsatisfied.js';
 import { type LeasedDevice, leaseGpu } from '../support/leased-gpu.js';
+import { refusesAndEnds } from '../support/plonkish-refusals.js';
 import {
   ffCurveOf,
   makeStatement,
@@ -133,8 +134,7 @@ test('values on cosets that no key keeps lead to the same proof', async () => {
 describe('what is refused, and what ends early', () => {
   const statement = makeStatement('fflonk', 'bn254', 5, 'dense');
 
-  test('keys of other protocols and curves, cut-off keys, and unknown options', async () => {
-    const { zkey } = await statement;
+  test('keys of other protocols and curves', async () => {
     const plonk = await makeStatement('plonk', 'bn254', 5, 'dense');
     await expect(openProvingKey(plonk.zkey.data)).rejects.toMatchObject({
       ...{ code: 'bad-argument', message: expect.stringContaining('opens keys of fflonk') },
@@ -143,42 +143,9 @@ describe('what is refused, and what ends early', () => {
     await expect(openProvingKey(other.zkey.data)).rejects.toMatchObject({
       ...{ code: 'bad-argument', message: expect.stringContaining('zkey is a key on bls12-381') },
     });
-    await expect(openProvingKey(zkey.data.subarray(0, -1))).rejects.toMatchObject({ code: 'bad-argument' });
-    await expect(openProvingKey(zkey.data, { speed: 1 } as object)).rejects.toMatchObject({
-      ...{ code: 'bad-argument', message: 'options.speed is not an option of openProvingKey' },
-    });
   });
 
-  test('witnesses of another length', async () => {
-    const { zkey, circuit } = await statement;
-    using key = await openProvingKey(zkey.data, { backend: 'cpu' });
-    await expect(key.prove(circuit.witness.subarray(0, -1))).rejects.toMatchObject({ code: 'bad-argument' });
-    await expect(key.prove(new Uint8Array(32))).rejects.toMatchObject({ code: 'bad-argument' });
-  });
-
-  test('a proof that is aborted after any round leaves the key usable', async () => {
-    const { zkey, circuit, verify } = await statement;
-    using key = await openProvingKey(zkey.data, { backend: 'cpu' });
-    for (let round = 0; round < 5; round++) {
-      const controller = new AbortController();
-      if (round === 0) controller.abort();
-      const onProgress = ({ done }: { readonly done: number }): void => {
-        if (done === round) controller.abort();
-      };
-      await expect(key.prove(circuit.witness, { signal: controller.signal, onProgress })).rejects.toMatchObject({
-        code: 'aborted',
-      });
-    }
-    expect(await verify(await key.prove(circuit.witness))).toBe(true);
-  });
-
-  test('a key that is destroyed ends its proofs', async () => {
-    const { zkey, circuit } = await statement;
-    const key = await openProvingKey(zkey.data, { backend: 'cpu' });
-    const running = key.prove(circuit.witness, { onProgress: () => key.destroy() });
-    await expect(running).rejects.toMatchObject({ code: 'destroyed' });
-    await expect(key.prove(circuit.witness)).rejects.toMatchObject({ code: 'destroyed' });
-  });
+  refusesAndEnds(openProvingKey, statement);
 });
 
 test('proofs computed on a GPU equal those of snarkjs', { tags: 'long' }, async () => {

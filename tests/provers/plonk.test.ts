@@ -8,6 +8,7 @@ import { openProvingKeyWith } from '../../src/plonk/open-proving-key.js';
 import { openProvingKey, type ProvingKeyOptions } from '../../src/plonk.js';
 import { firstUnsatisfied } from '../support/first-unsatisfied.js';
 import { type LeasedDevice, leaseGpu } from '../support/leased-gpu.js';
+import { refusesAndEnds } from '../support/plonkish-refusals.js';
 import {
   ffCurveOf,
   makeStatement,
@@ -115,48 +116,14 @@ test('a witness that does not satisfy the circuit is refused, with the first con
 describe('what is refused, and what ends early', () => {
   const statement = makeStatement('plonk', 'bn254', 5, 'dense');
 
-  test('keys of other protocols, cut-off keys, and unknown options', async () => {
-    const { zkey } = await statement;
+  test('keys of other protocols', async () => {
     const groth16 = await makeStatement('groth16', 'bn254', 5, 'dense');
     await expect(openProvingKey(groth16.zkey.data)).rejects.toMatchObject({
       ...{ code: 'bad-argument', message: expect.stringContaining('opens keys of plonk') },
     });
-    await expect(openProvingKey(zkey.data.subarray(0, -1))).rejects.toMatchObject({ code: 'bad-argument' });
-    await expect(openProvingKey(zkey.data, { speed: 1 } as object)).rejects.toMatchObject({
-      ...{ code: 'bad-argument', message: 'options.speed is not an option of openProvingKey' },
-    });
   });
 
-  test('witnesses of another length', async () => {
-    const { zkey, circuit } = await statement;
-    using key = await openProvingKey(zkey.data, { backend: 'cpu' });
-    await expect(key.prove(circuit.witness.subarray(0, -1))).rejects.toMatchObject({ code: 'bad-argument' });
-    await expect(key.prove(new Uint8Array(32))).rejects.toMatchObject({ code: 'bad-argument' });
-  });
-
-  test('a proof that is aborted after any round leaves the key usable', async () => {
-    const { zkey, circuit, verify } = await statement;
-    using key = await openProvingKey(zkey.data, { backend: 'cpu' });
-    for (let round = 0; round < 5; round++) {
-      const controller = new AbortController();
-      if (round === 0) controller.abort();
-      const onProgress = ({ done }: { readonly done: number }): void => {
-        if (done === round) controller.abort();
-      };
-      await expect(key.prove(circuit.witness, { signal: controller.signal, onProgress })).rejects.toMatchObject({
-        code: 'aborted',
-      });
-    }
-    expect(await verify(await key.prove(circuit.witness))).toBe(true);
-  });
-
-  test('a key that is destroyed ends its proofs', async () => {
-    const { zkey, circuit } = await statement;
-    const key = await openProvingKey(zkey.data, { backend: 'cpu' });
-    const running = key.prove(circuit.witness, { onProgress: () => key.destroy() });
-    await expect(running).rejects.toMatchObject({ code: 'destroyed' });
-    await expect(key.prove(circuit.witness)).rejects.toMatchObject({ code: 'destroyed' });
-  });
+  refusesAndEnds(openProvingKey, statement);
 });
 
 test('proofs computed on a GPU equal those of snarkjs', { tags: 'long' }, async () => {

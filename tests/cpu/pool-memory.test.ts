@@ -60,7 +60,7 @@ const actor = (begun: Begin<RoundTask>[], isDone: () => boolean): ComputeWorker 
 
 /** Buffers that a worker was given. */
 const buffersOf = ({ task, assignment }: Begin<RoundTask>): readonly unknown[] => [
-  ...new Set(task.operands.flatMap(({ points, digits }) => [points.buffer, digits.shifted.buffer])),
+  ...new Set(task.operands.flatMap(({ points, digits }) => [points.buffer, digits.scalars.buffer])),
   assignment.by === 'counter' ? assignment.state.buffer : undefined,
 ];
 

@@ -106,10 +106,13 @@ describe('bucket rows', () => {
 
 /** Returns operands whose points threads leave to each other, some of them in a given state. */
 const sharing = async (operands: Operands, states: readonly number[]): Promise<Operands> => {
-  const count = operands.digits.count;
+  const { count, words } = operands.digits;
   const { layout } = await kernel;
-  const words = new Int32Array(new SharedArrayBuffer(count * layout.point));
-  return { ...operands, shared: { states: Int32Array.from(states), words } };
+  const room = (bytes: number) => new Int32Array(new SharedArrayBuffer(count * bytes));
+  return {
+    ...operands,
+    shared: { states: Int32Array.from(states), points: room(layout.point), digits: room(4 * words) },
+  };
 };
 
 describe('points of several blocks', () => {
@@ -158,11 +161,13 @@ describe('cutRows and workersFor', () => {
       for (const workers of [1, 3, 7, 63]) {
         for (const distribution of ['dynamic', 'static'] as const) {
           for (const chunk of [null, 1, 16, 256]) {
-            const { rowsPerChunk, chunks } = cutRows(rows, workers, { distribution, chunk });
-            expect(rowsPerChunk * chunks).toBeGreaterThanOrEqual(rows);
-            expect(rowsPerChunk * (chunks - 1)).toBeLessThan(rows);
-            if (chunk !== null) expect(rowsPerChunk).toBe(chunk);
-            else if (distribution === 'static') expect(chunks).toBeLessThanOrEqual(workers + 1);
+            const cuts = cutRows(rows, workers, { distribution, chunk });
+            const sizes = cuts.slice(1).map((end, i) => end - (cuts[i] as number));
+            expect([cuts[0], cuts.at(-1)]).toEqual([0, rows]);
+            for (const size of sizes) expect(size).toBeGreaterThan(0);
+            if (chunk !== null) for (const size of sizes.slice(0, -1)) expect(size).toBe(chunk);
+            else if (distribution === 'static') expect(sizes.length).toBeLessThanOrEqual(workers + 1);
+            else expect(sizes).toEqual(sizes.toSorted((a, b) => b - a));
           }
         }
       }

@@ -1,7 +1,7 @@
 /** Cuts the bucket rows of an operand into ranges that are added up one after the other. */
 import type { PointAt } from '../../wasm/points/point-adder.js';
 import { type BucketRange, bucketsIn } from './bucket-sums.js';
-import type { Digits } from './digits.js';
+import type { DigitShape } from './digits.js';
 import { blocksOf } from './point-blocks.js';
 
 /** Logarithm of the buckets in a row. */
@@ -21,7 +21,7 @@ const windowsTogether = (count: number): number => Math.max(1, Math.floor(MOST_D
 
 /** Yields ranges of the rows `from` to `to`: whole windows together where possible, else a part. */
 function* rangesOf(
-  { windowBits, count }: Pick<Digits, 'windowBits' | 'count'>,
+  { windowBits, count }: Pick<DigitShape, 'windowBits' | 'count'>,
   from: number,
   to: number,
 ): Generator<BucketRange> {
@@ -39,7 +39,7 @@ function* rangesOf(
 
 /** Yields the ranges of rows in groups. The points go through memory once for each group. */
 export function* rangeGroups(
-  digits: Pick<Digits, 'windowBits' | 'count'>,
+  digits: Pick<DigitShape, 'windowBits' | 'count'>,
   from: number,
   to: number,
 ): Generator<readonly BucketRange[]> {
@@ -58,7 +58,7 @@ export function* rangeGroups(
 }
 
 /** Returns the most buckets of a group. */
-export const mostBuckets = ({ windowBits, windows, count }: Omit<Digits, 'shifted' | 'words'>): number => {
+export const mostBuckets = ({ windowBits, windows, count }: Omit<DigitShape, 'words'>): number => {
   const window = 2 ** (windowBits - 1);
   const most = blocksOf(count) > 1 ? MOST_BUCKETS : 0;
   return window * Math.min(windows, Math.max(windowsTogether(count), Math.floor(most / window)));

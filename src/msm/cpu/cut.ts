@@ -9,23 +9,39 @@ export interface Cutting {
   readonly chunk: number | null;
 }
 
-/** Chunks of a dynamic round per thread, about: enough that all threads finish together. */
-const CHUNKS_PER_THREAD = 6;
-
 /** Least and most rows per chunk. */
 export const chunkRange = [1, 256] as const;
 
-/** Returns how `rows` are cut for the own thread and `workers` workers. */
-export const cutRows = (
-  rows: number,
-  workers: number,
-  { distribution, chunk }: Cutting,
-): { readonly rowsPerChunk: number; readonly chunks: number } => {
-  const threads = workers + 1;
-  const bySize =
-    distribution === 'static'
-      ? Math.ceil(rows / threads)
-      : Math.min(chunkRange[1], Math.floor(rows / (threads * CHUNKS_PER_THREAD)));
-  const rowsPerChunk = Math.max(1, chunk ?? bySize);
-  return { rowsPerChunk, chunks: Math.ceil(rows / rowsPerChunk) };
+/** Rows of the next chunk of a dynamic round, in equal shares of the rows that are left. */
+const PART_OF_SHARE = 2 / 3;
+
+/** Least chunks that one thread's equal share of all rows would have: how close threads finish. */
+const LEAST_CHUNKS = 24;
+
+/** Yields the sizes of chunks of `rows` rows. */
+function* sizesOf(rows: number, threads: number, { distribution, chunk }: Cutting): Generator<number> {
+  const least = Math.max(1, Math.floor(rows / (threads * LEAST_CHUNKS)));
+  const share = Math.ceil(rows / threads);
+  for (let left = rows; left > 0; ) {
+    const next = Math.max(least, Math.min(chunkRange[1], Math.ceil((PART_OF_SHARE * left) / threads)));
+    const size = Math.min(left, chunk ?? (distribution === 'static' ? share : next));
+    yield size;
+    left -= size;
+  }
+}
+
+/**
+ * Cuts `rows` for the own thread and `workers` workers. Chunks of a dynamic round become smaller:
+ * each has a fixed part of what is left (guided self-scheduling, Polychronopoulos and Kuck 1987).
+ *
+ * @returns the first row of each chunk, and behind them the number of rows
+ */
+export const cutRows = (rows: number, workers: number, cutting: Cutting): readonly number[] => {
+  const cuts = [0];
+  let end = 0;
+  for (const size of sizesOf(rows, workers + 1, cutting)) {
+    end += size;
+    cuts.push(end);
+  }
+  return cuts;
 };

@@ -6,16 +6,23 @@ import type { WindowArguments } from '../../wasm/lists/bucket-functions.js';
 import type { PointAdder } from '../../wasm/points/point-adder.js';
 import { windowCount } from '../plan/window-count.js';
 
-/** Scalars in a form from which signed digits are read without carries. */
-export interface Digits {
+/** Shape of signed digits in a form from which they are read without carries. */
+export interface DigitShape {
   readonly windowBits: number;
   readonly windows: number;
-  /** Scalars plus Σ 2^(c−1)·2^(c·j), little-endian, `words` each. */
-  readonly shifted: Uint32Array;
-  /** Words per scalar. */
+  /** Words per scalar in this form. */
   readonly words: number;
   /** Number of scalars. */
   readonly count: number;
+}
+
+/**
+ * Scalars whose digits are written where they are needed: the threads of a round share that work.
+ * Can be sent to another thread.
+ */
+export interface Digits extends DigitShape, Pick<CurveContext, 'order' | 'negatesScalars' | 'scalarBytes'> {
+  /** Scalars in the public format. */
+  readonly scalars: Uint32Array;
 }
 
 /**
@@ -24,7 +31,7 @@ export interface Digits {
  * complement; else s in [0, r). Its argument is the scalar, with one word more for the sign.
  */
 const reducer = (
-  { order, negatesScalars }: CurveContext,
+  { order, negatesScalars }: Pick<CurveContext, 'order' | 'negatesScalars'>,
   words: number,
 ): ((scalar: Uint32Array<ArrayBuffer>) => void) => {
   const [last, half] = [order - 1n, order >> 1n].map((value) => digitsOf(value, 32, words)) as [number[], number[]];
@@ -49,65 +56,69 @@ const reducer = (
   };
 };
 
-/** Returns the words per scalar in `Digits`. */
+/** Returns the words per scalar of signed digits. */
 export const wordsOfDigits = (windows: number, windowBits: number): number =>
   Math.ceil((windows * windowBits + 1) / 32) + 1;
 
 /**
- * Prepares signed digits d_j of c bits, |d_j| ≤ 2^(c−1). The digits of s + Σ 2^(c−1)·2^(c·j), less
- * 2^(c−1) each, are the signed digits of s: each is read without a carry from the one below.
+ * Returns the shape of signed digits d_j of c bits, |d_j| ≤ 2^(c−1), of some scalars.
  *
  * @param given scalars in the public format
  * @param bits bit length at most of a scalar modulo the order
- * @param allocate returns uninitialised words
  */
 export const digitsOfScalars = (
-  curve: CurveContext,
+  { order, negatesScalars, scalarBytes }: CurveContext,
   given: Uint8Array<ArrayBuffer>,
   bits: number,
   windowBits: number,
-  allocate: (words: number) => Uint32Array = (words) => new Uint32Array(words),
 ): Digits => {
+  const scalars = wordsOf(given);
   const windows = windowCount(bits, windowBits);
+  const words = wordsOfDigits(windows, windowBits);
+  const count = (4 * scalars.length) / scalarBytes;
+  return { windowBits, windows, words, count, scalars, order, negatesScalars, scalarBytes };
+};
+
+/** Writes the digits of scalars `first` to `end`. */
+export type WriteDigits = (first: number, end: number, to: Int32Array) => void;
+
+/**
+ * Returns a function that writes signed digits. The digits of s + Σ 2^(c−1)·2^(c·j), less 2^(c−1)
+ * each, are the signed digits of s: each is read without a carry from the one below. Written are
+ * these sums, little-endian, `words` each.
+ */
+export const digitWriter = ({ scalars, windowBits, windows, words, scalarBytes, ...order }: Digits): WriteDigits => {
   let offset = 0n;
   for (let j = 0; j < windows; j++) offset |= 1n << BigInt(windowBits * j + windowBits - 1);
-  const wider = wordsOfDigits(windows, windowBits);
-  const added = digitsOf(offset, 32, wider);
-  const own = curve.scalarBytes / 4;
-  const from = wordsOf(given);
-  const count = from.length / own;
-  const shifted = allocate(count * wider);
+  const added = digitsOf(offset, 32, words);
+  const own = scalarBytes / 4;
   const scalar = new Uint32Array(own + 1);
-  const reduce = reducer(curve, own + 1);
-  for (let i = 0; i < count; i++) {
-    for (let w = 0; w < own; w++) scalar[w] = from[i * own + w] as number;
-    scalar[own] = 0;
-    reduce(scalar);
-    const sign = ((scalar[own] as number) >> 31) >>> 0;
-    let carry = 0;
-    for (let w = 0; w < wider; w++) {
-      const sum = (w <= own ? (scalar[w] as number) : sign) + (added[w] as number) + carry;
-      shifted[i * wider + w] = sum;
-      carry = sum > 0xffffffff ? 1 : 0;
+  const reduce = reducer(order, own + 1);
+  return (first, end, to) => {
+    for (let i = first; i < end; i++) {
+      for (let w = 0; w < own; w++) scalar[w] = scalars[i * own + w] as number;
+      scalar[own] = 0;
+      reduce(scalar);
+      const sign = ((scalar[own] as number) >> 31) >>> 0;
+      let carry = 0;
+      for (let w = 0; w < words; w++) {
+        const sum = (w <= own ? (scalar[w] as number) : sign) + (added[w] as number) + carry;
+        to[(i - first) * words + w] = sum;
+        carry = sum > 0xffffffff ? 1 : 0;
+      }
     }
-  }
-  return { windowBits, windows, shifted, words: wider, count };
+  };
 };
 
 /** Digits in the memory of an adder. */
-export interface DigitsInMemory extends Pick<Digits, 'windowBits' | 'windows' | 'words' | 'count'> {
-  /** Address of `shifted`. */
+export interface DigitsInMemory extends DigitShape {
+  /** Address of what `WriteDigits` writes. */
   readonly at: number;
 }
 
-/**
- * Copies digits into the memory of an adder. They are read 64 bits at a time, so some bytes follow.
- */
-export const digitsIn = (adder: PointAdder, { shifted, ...shape }: Digits): DigitsInMemory => {
-  const at = adder.takeWords(shifted.length + 2);
-  adder.words(at, shifted.length).set(shifted);
-  return { ...shape, at };
-};
+/** Reserves memory for digits. They are read 64 bits at a time, so some bytes follow. */
+export const takeDigits = (adder: PointAdder, { windowBits, windows, words }: DigitShape, count: number) =>
+  ({ windowBits, windows, words, count, at: adder.takeWords(count * words + 2) }) satisfies DigitsInMemory;
 
 /**
  * Returns where the digits of window `j` are, and which buckets are wanted. The top digit takes all

@@ -10,7 +10,7 @@
 import type { PointAdder, PointAt } from '../../wasm/points/point-adder.js';
 import { mostBuckets, placesOf, ROW_BITS, rangeGroups, rowBits } from './bucket-ranges.js';
 import { addToBuckets, type BucketRange, bucketsIn, filledSums, INFINITY, plus } from './bucket-sums.js';
-import type { Digits } from './digits.js';
+import type { DigitShape } from './digits.js';
 import { type Operands, PointBlocks } from './point-blocks.js';
 import type { Steps } from './steps.js';
 import { weightedSums } from './weighted-sums.js';
@@ -18,11 +18,12 @@ import { weightedSums } from './weighted-sums.js';
 /** Task of a round, the same for all threads. Rows are counted over all operands. */
 export interface RoundTask {
   readonly operands: readonly Operands[];
-  readonly rowsPerChunk: number;
+  /** First row of each chunk, and behind them the number of rows. */
+  readonly cuts: readonly number[];
 }
 
 /** Returns the number of rows in all windows of some operands. */
-export const rowsOf = ({ digits }: { readonly digits: Pick<Digits, 'windows' | 'windowBits'> }): number =>
+export const rowsOf = ({ digits }: { readonly digits: Pick<DigitShape, 'windows' | 'windowBits'> }): number =>
   digits.windows * 2 ** rowBits(digits.windowBits);
 
 /** Sums of windows, or one thread's contributions to them. */
@@ -91,6 +92,11 @@ export class Share {
     adder.release();
     this.#slots = adder.take(next.slot);
     this.#ground = adder.mark;
+  }
+
+  /** Adds the rows of a chunk. @param cuts first row of each chunk, and the number of rows */
+  addChunk(cuts: readonly number[], chunk: number): Steps<void> {
+    return this.add(cuts[chunk] as number, cuts[chunk + 1] as number);
   }
 
   /** Adds the rows `first` to `end`, counted over all operands. */

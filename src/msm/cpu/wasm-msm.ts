@@ -12,17 +12,40 @@ import { publicPoint } from '../stages/combine-windows.js';
 import type { Horner } from '../stages/horner.js';
 import { combineWindows } from './combine-windows.js';
 import { cutRows } from './cut.js';
-import { type Digits, digitsOfScalars, wordsOfDigits } from './digits.js';
+import { digitsOfScalars, wordsOfDigits } from './digits.js';
 import type { CpuOutcome } from './outcome.js';
-import { blocksOf, type Operands, type SharedPoints } from './point-blocks.js';
+import { blocksOf, type Operands } from './point-blocks.js';
 import { rowsOf, Share, type WindowSums } from './share.js';
-import { ITEMS_PER_STEP, inTimeSlices, type Steps } from './steps.js';
+import { inTimeSlices, type Steps } from './steps.js';
 import { ANY_SIZE, timeSlices } from './sum-queue.js';
 import type { CpuPool, Threads } from './threads.js';
 import { rangesOf, roundsOf, type VectorRange } from './vector-ranges.js';
 
+/** Words that a step copies. */
+const WORDS_PER_STEP = 2 ** 16;
+
 /** Allocates words. */
 type Allocate = (words: number) => Uint32Array;
+
+/** Copies words to memory from an allocator. */
+function* copyOf(words: Uint32Array, allocate: Allocate): Steps<Uint32Array> {
+  const copy = allocate(words.length);
+  for (let i = 0; i < words.length; i += WORDS_PER_STEP) {
+    copy.set(words.subarray(i, i + WORDS_PER_STEP), i);
+    yield;
+  }
+  return copy;
+}
+
+/** Returns operands whose clones hold nothing else: a view is cloned with its whole buffer. */
+const alone = (operands: Operands): Operands => {
+  const own = (words: Uint32Array): Uint32Array => (words.byteLength < words.buffer.byteLength ? words.slice() : words);
+  const { points, digits, shared } = operands;
+  if (shared !== undefined) return operands;
+  return { ...operands, points: own(points), digits: { ...digits, scalars: own(digits.scalars) } };
+};
+
+const signed = ({ buffer, byteOffset, length }: Uint32Array): Int32Array => new Int32Array(buffer, byteOffset, length);
 
 const sumOf = <Item>(items: readonly Item[], value: (item: Item) => number): number =>
   items.reduce((sum, item) => sum + value(item), 0);
@@ -51,7 +74,8 @@ export class WasmMsm {
   readonly #lost: string[] = [];
   /** Whether some round was large enough for workers. */
   #isLarge = false;
-  #rowsPerChunk = 0;
+  /** Rows of the largest chunk. */
+  #mostRows = 0;
   /** Additions of the current round per thread. */
   #additionsPerThread = 0;
 
@@ -98,7 +122,7 @@ export class WasmMsm {
       arithmetic: this.#kernel.arithmetic,
       workers: this.#workers.size,
       noWorkers: this.#isLarge && this.#workers.size === 0 ? this.#whyNone : null,
-      chunk: this.#rowsPerChunk,
+      chunk: this.#mostRows,
       lost: this.#lost.length === 0 ? null : this.#lost.join('; '),
       waitedMs: this.#timeSlice.waitedMs,
     };
@@ -116,20 +140,21 @@ export class WasmMsm {
     const operands = await this.#allOperands(ranges, workers > 0 ? pool : null);
     const rows = sumOf(operands, rowsOf);
     if (pool === null || workers === 0) {
-      const own = this.#ownThread(operands, rows);
+      const own = this.#ownThread(operands, [0, rows]);
       await own.add(0);
       return [await own.settle()];
     }
     const { distribution, allowed } = this.#threads;
-    const { rowsPerChunk, chunks } = cutRows(rows, workers, this.#threads);
-    this.#rowsPerChunk = rowsPerChunk;
+    const cuts = cutRows(rows, workers, this.#threads);
+    const chunks = cuts.length - 1;
+    this.#mostRows = cuts[1] as number;
     const outcome = await pool.run(
       {
         setup: this.#kernel,
-        task: { operands, rowsPerChunk },
+        task: { operands: operands.map(alone), cuts },
         chunks,
         distribution,
-        own: () => this.#ownThread(operands, rowsPerChunk),
+        own: () => this.#ownThread(operands, cuts),
         allowed,
         checkpoint: () => this.#timeSlice.checkpoint(),
       },
@@ -168,64 +193,37 @@ export class WasmMsm {
     }
   }
 
-  *#operandsOf(range: VectorRange, shared: Allocate | null): Steps<Operands> {
-    const { points, from, to } = range;
-    let words = yield* points.words(from, to);
-    if (shared !== null) {
-      const copy = shared(words.length);
-      const some = ITEMS_PER_STEP * this.#curve.pointWords;
-      for (let i = 0; i < words.length; i += some) {
-        copy.set(words.subarray(i, i + some), i);
-        yield;
-      }
-      words = copy;
-    }
-    const digits = yield* this.#digitsOf(range, shared);
+  *#operandsOf({ points, from, to, scalars, bits, shape }: VectorRange, shared: Allocate | null): Steps<Operands> {
+    const curve = this.#curve;
+    const words = yield* points.words(from, to);
+    const digits = digitsOfScalars(curve, scalars, bits, shape.windowBits);
+    const { scale } = points;
+    if (shared === null) return { points: words, scale, digits };
+    const { count } = digits;
     return {
-      points: words,
-      scale: points.scale,
-      digits,
-      shared: shared === null ? undefined : this.#room(digits, shared),
+      points: yield* copyOf(words, shared),
+      scale,
+      digits: { ...digits, scalars: yield* copyOf(digits.scalars, shared) },
+      shared: {
+        states: signed(shared(blocksOf(count))).fill(0),
+        points: signed(shared(count * this.#pointWords)),
+        digits: signed(shared(count * digits.words)),
+      },
     };
   }
 
-  /** Reserves shared memory for points in the format of the arithmetic. */
-  #room({ count }: Digits, shared: Allocate): SharedPoints {
-    const [states, words] = [shared(blocksOf(count)), shared(this.#wordsOf(count))].map(
-      ({ buffer, byteOffset, length }) => new Int32Array(buffer, byteOffset, length),
-    ) as [Int32Array, Int32Array];
-    return { states: states.fill(0), words };
-  }
-
-  #wordsOf(count: number): number {
-    return (count * this.#adder.pointBytes) / 4;
-  }
-
-  *#digitsOf({ scalars, bits, from, to, shape }: VectorRange, shared: Allocate | null): Steps<Digits> {
-    const { windows, windowBits } = shape;
-    const words = wordsOfDigits(windows, windowBits);
-    const count = to - from;
-    const size = count * words;
-    const shifted = shared?.(size) ?? new Uint32Array(size);
-    const { scalarBytes } = this.#curve;
-    for (let i = 0; i < count; i += ITEMS_PER_STEP) {
-      const some = scalars.subarray(i * scalarBytes, (i + ITEMS_PER_STEP) * scalarBytes);
-      digitsOfScalars(this.#curve, some, bits, windowBits, (taken) => shifted.subarray(i * words, i * words + taken));
-      yield;
-    }
-    return { windowBits, windows, shifted, words, count };
+  /** Words of a point in the format of the arithmetic. */
+  get #pointWords(): number {
+    return this.#adder.pointBytes / 4;
   }
 
   /** Returns an allocator in shared memory, with space for all of `ranges`. */
   #sharedMemory(pool: CpuPool, ranges: readonly VectorRange[]): Allocate {
-    const { pointWords } = this.#curve;
-    const words = sumOf(
-      ranges,
-      ({ from, to, shape: { windows, windowBits } }) =>
-        (to - from) * (pointWords + wordsOfDigits(windows, windowBits)) +
-        blocksOf(to - from) +
-        this.#wordsOf(to - from),
-    );
+    const { pointWords, scalarBytes } = this.#curve;
+    const words = sumOf(ranges, ({ from, to, shape: { windows, windowBits } }) => {
+      const each = pointWords + scalarBytes / 4 + this.#pointWords + wordsOfDigits(windows, windowBits);
+      return (to - from) * each + blocksOf(to - from);
+    });
     const all = pool.takeInput(words);
     let used = 0;
     return (wanted) => {
@@ -234,10 +232,10 @@ export class WasmMsm {
     };
   }
 
-  #ownThread(operands: readonly Operands[], rowsPerChunk: number): OwnThread<WindowSums> {
+  #ownThread(operands: readonly Operands[], cuts: readonly number[]): OwnThread<WindowSums> {
     const share = new Share(this.#adder, operands);
     return {
-      add: (chunk) => this.#timed(share.add(chunk * rowsPerChunk, (chunk + 1) * rowsPerChunk)),
+      add: (chunk) => this.#timed(share.addChunk(cuts, chunk)),
       settle: () => this.#run(share.settle()),
     };
   }

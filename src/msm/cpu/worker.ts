@@ -26,10 +26,10 @@ import { finish } from './steps.js';
 
 servePool<CompiledKernel, PointAdder, RoundTask, WindowSums>({
   prepare: (kernel) => PointAdder.open(kernel),
-  begin(adder, { operands, rowsPerChunk }) {
+  begin(adder, { operands, cuts }) {
     const share = new Share(adder, operands);
     return {
-      add: (chunk) => finish(share.add(chunk * rowsPerChunk, (chunk + 1) * rowsPerChunk)),
+      add: (chunk) => finish(share.addChunk(cuts, chunk)),
       settle: () => finish(share.settle()),
     };
   },

@@ -18,8 +18,8 @@ export const SIMULATED = [7, 15, 32];
 /** Passes of which each chunk's shortest time counts: longer ones were interrupted. */
 const PASSES = 3;
 
-/** Returns the milliseconds of each chunk of some rows on one thread. */
-export type CostsOf = (rowsPerChunk: number) => readonly number[];
+/** Returns the milliseconds of each chunk on one thread. @param cuts as `cutRows` returns them */
+export type CostsOf = (cuts: readonly number[]) => readonly number[];
 
 /** Times chunks of the rows of a case on the own thread; no items without WebAssembly. */
 export const measureCosts = async <Item>(
@@ -32,26 +32,26 @@ export const measureCosts = async <Item>(
     const digits = digitsOfScalars(curve, scalars.bytes, curve.signedBits, windowBits);
     const operands: Operands = { points: new Uint32Array(points.bytes.slice().buffer), scale: 1n, digits };
     const rows = rowsOf(operands);
-    const known = new Map<number, readonly number[]>();
-    const measure = (rowsPerChunk: number): number[] => {
+    const known = new Map<string, readonly number[]>();
+    const measure = (cuts: readonly number[]): number[] => {
       const share = new Share(adder, [operands]);
       // the first rows also copy the points
       finish(share.add(0, 1));
-      return Array.from({ length: Math.ceil(rows / rowsPerChunk) }, (_, chunk) => {
+      return cuts.slice(1).map((_, chunk) => {
         const begun = performance.now();
-        finish(share.add(chunk * rowsPerChunk, Math.min(rows, (chunk + 1) * rowsPerChunk)));
+        finish(share.addChunk(cuts, chunk));
         return performance.now() - begun;
       });
     };
-    const least = (rowsPerChunk: number): readonly number[] => {
-      const [first = [], ...others] = Array.from({ length: PASSES }, () => measure(rowsPerChunk));
+    const least = (cuts: readonly number[]): readonly number[] => {
+      const [first = [], ...others] = Array.from({ length: PASSES }, () => measure(cuts));
       return first.map((ms, chunk) => Math.min(ms, ...others.map((pass) => pass[chunk] as number)));
     };
     // compilers optimise what ran
-    measure(1);
-    const costsOf: CostsOf = (rowsPerChunk) => {
-      const costs = known.get(rowsPerChunk) ?? least(rowsPerChunk);
-      known.set(rowsPerChunk, costs);
+    measure(Array.from({ length: rows + 1 }, (_, row) => row));
+    const costsOf: CostsOf = (cuts) => {
+      const costs = known.get(cuts.join()) ?? least(cuts);
+      known.set(cuts.join(), costs);
       return costs;
     };
     return use(costsOf, rows);
@@ -71,7 +71,7 @@ export function simulatedMs(
   cutting: Cutting,
   isOneSlowed = false,
 ): number {
-  const costs = costsOf(cutRows(rows, threads - 1, cutting).rowsPerChunk);
+  const costs = costsOf(cutRows(rows, threads - 1, cutting));
   const free = Array.from({ length: threads }, () => 0);
   for (const [chunk, ms] of costs.entries()) {
     // a thread that is done first draws the next chunk

@@ -4,6 +4,7 @@
  */
 import { vi } from 'vitest';
 import { range } from '../../src/field/straight-line.js';
+import { finish } from '../../src/scheduling/steps.js';
 import type { WasmCurve } from '../../src/wasm/arithmetic/kernel-memory.js';
 import type { Coordinate, CoordinateAddend, CoordinateLine, StoredAs } from '../../src/wasm/floats/coordinates.js';
 import type { FloatField } from '../../src/wasm/floats/float-field.js';
@@ -194,7 +195,7 @@ export const watchKernel = (curve: WasmCurve): WatchedProgram[] | null => {
     return c;
   });
   try {
-    return floatKernel(curve) === null ? null : programs;
+    return finish(floatKernel(curve)) === null ? null : programs;
   } finally {
     spy.mockRestore();
   }

@@ -51,7 +51,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: 'the same on words of 64 bits, by wide arithmetic',
   },
   'wasm/points': {
-    imports: 'wasm/encoder wasm/lists wasm/arithmetic wasm/floats wasm/words field',
+    imports: 'scheduling wasm/encoder wasm/lists wasm/arithmetic wasm/floats wasm/words field',
     holds: 'the forms of arithmetic, and an instance of one with its memory',
   },
   'wasm/horner': {

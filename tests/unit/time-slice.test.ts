@@ -21,7 +21,11 @@ test('a slice is over after half a frame, and the next one begins after the paus
   expect(slice.waitedMs).toBe(100);
 });
 
-test('timers and messages of others run between slices', async () => {
+test.each([
+  ['in Node', setImmediate],
+  ['in pages', undefined],
+])('timers and messages of others run between slices %s', async (_, immediate) => {
+  vi.stubGlobal('setImmediate', immediate);
   const seen = { timers: 0, messages: 0 };
   const timer = (): void => {
     if (++seen.timers < 3) setTimeout(timer, 0);
@@ -38,12 +42,14 @@ test('timers and messages of others run between slices', async () => {
 });
 
 test('a pause waits for no timer, which pages delay by 4 ms and hidden pages by a second', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval', 'setImmediate'] });
+  vi.stubGlobal('setImmediate', undefined);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval'] });
   await new TimeSlice(() => undefined).yield();
   expect(vi.getTimerCount()).toBe(0);
 });
 
 test('platforms without MessageChannel pause by a timer', async () => {
+  vi.stubGlobal('setImmediate', undefined);
   vi.stubGlobal('MessageChannel', undefined);
   vi.useFakeTimers({ toFake: ['setTimeout'] });
   const paused = new TimeSlice(() => undefined).yield();

@@ -4,10 +4,10 @@
  * adds (wasm/arithmetic/point-kernel.ts, wasm/floats/float-kernel.ts).
  */
 
+import type { Steps } from '../../scheduling/steps.js';
 import { PAIR_STATE, PAIR_STATE_BYTES } from '../../wasm/lists/add-pairs.js';
 import type { PointAdder, PointAt } from '../../wasm/points/point-adder.js';
 import { type DigitsInMemory, windowArguments } from './digits.js';
-import type { Steps } from './steps.js';
 
 /** Address of infinity. */
 export const INFINITY: PointAt = 0;

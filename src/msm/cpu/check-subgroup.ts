@@ -6,10 +6,10 @@ import type { CurveContext } from '../../curves/curve.js';
 import { addAffine, isInfinity, multiply, negated } from '../../curves/jacobian.js';
 import { endomorphism, nonAdjacentForm } from '../../curves/membership.js';
 import { type PointSource, readerOf, wordsOf, writePoint } from '../../curves/point-source.js';
+import { inTimeSlices, type Steps } from '../../scheduling/steps.js';
 import type { TimeSlice } from '../../scheduling/time-slice.js';
 import type { PointAdder, PointAt } from '../../wasm/points/point-adder.js';
 import { withAdder } from './adder.js';
-import { inTimeSlices, type Steps } from './steps.js';
 
 /** Points that are multiplied side by side: one list of additions. */
 const POINTS_PER_LIST = 2 ** 9;

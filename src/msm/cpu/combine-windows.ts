@@ -1,11 +1,11 @@
 /** Combines window sums: the last step of Pippenger's algorithm (Pippenger 1976). */
 import type { CurveContext } from '../../curves/curve.js';
 import type { Affine } from '../../curves/jacobian.js';
+import type { Steps } from '../../scheduling/steps.js';
 import type { PointAdder, PointAt } from '../../wasm/points/point-adder.js';
 import { type Horner, pointOf, storedPoints } from '../stages/horner.js';
 import { INFINITY, plus } from './bucket-sums.js';
 import type { WindowSums } from './share.js';
-import type { Steps } from './steps.js';
 
 /** Windows of a scalar: their number, and their width c in bits. */
 export interface WindowShape {

@@ -3,10 +3,11 @@
  * time. Where threads share memory, the first that enters a block leaves it there for the others,
  * and for its next pass over the points; else a thread keeps the blocks that it entered.
  */
+
+import { ITEMS_PER_STEP, type Steps } from '../../scheduling/steps.js';
 import type { PointAdder, PointAt } from '../../wasm/points/point-adder.js';
 import type { EnteredPoints } from './bucket-sums.js';
 import { type Digits, type DigitsInMemory, digitWriter, takeDigits, type WriteDigits } from './digits.js';
-import { ITEMS_PER_STEP, type Steps } from './steps.js';
 
 /** Points of a block: enough for long lists of additions, few enough to stay in the cache. */
 export const POINTS_OF_BLOCK = 2 ** 13;

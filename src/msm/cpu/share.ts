@@ -7,12 +7,13 @@
  * Σ (i + 1)·B_i of the run at once, and Σ B_i for each set bit of k. The factors 64·k are applied
  * at the end, by double and add over these bits.
  */
+
+import type { Steps } from '../../scheduling/steps.js';
 import type { PointAdder, PointAt } from '../../wasm/points/point-adder.js';
 import { mostBuckets, placesOf, ROW_BITS, rangeGroups, rowBits } from './bucket-ranges.js';
 import { addToBuckets, type BucketRange, bucketsIn, filledSums, INFINITY, plus } from './bucket-sums.js';
 import type { DigitShape } from './digits.js';
 import { type Operands, PointBlocks } from './point-blocks.js';
-import type { Steps } from './steps.js';
 import { weightedSums } from './weighted-sums.js';
 
 /** Task of a round, the same for all threads. Rows are counted over all operands. */

@@ -1,10 +1,10 @@
 /** Cuts vectors into ranges of scalars, and groups these into rounds that fit in memory. */
 import type { CurveContext } from '../../curves/curve.js';
 import { type PointSource, readerOf, wordsOf, writePoint } from '../../curves/point-source.js';
+import { ITEMS_PER_STEP, type Steps } from '../../scheduling/steps.js';
 import type { SurveyedVector } from '../plan/survey.js';
 import { cpuShape, MOST_POINTS } from '../plan/work.js';
 import type { WindowShape } from './combine-windows.js';
-import { ITEMS_PER_STEP, type Steps } from './steps.js';
 
 /** Windows of one round at most, of all its ranges. */
 const MAX_WINDOWS = 2 ** 12;

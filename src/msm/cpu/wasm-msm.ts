@@ -2,6 +2,7 @@
 import type { CurveContext } from '../../curves/curve.js';
 import { type Affine, addAffine, infinityOf, toAffine } from '../../curves/jacobian.js';
 import type { PointSource } from '../../curves/point-source.js';
+import { inTimeSlices, type Steps } from '../../scheduling/steps.js';
 import type { TimeSlice } from '../../scheduling/time-slice.js';
 import type { OwnThread } from '../../threads/round.js';
 import type { CompiledKernel } from '../../wasm/points/kernel.js';
@@ -16,7 +17,6 @@ import { digitsOfScalars, wordsOfDigits } from './digits.js';
 import type { CpuOutcome } from './outcome.js';
 import { blocksOf, type Operands } from './point-blocks.js';
 import { rowsOf, Share, type WindowSums } from './share.js';
-import { inTimeSlices, type Steps } from './steps.js';
 import { ANY_SIZE, timeSlices } from './sum-queue.js';
 import type { CpuPool, Threads } from './threads.js';
 import { rangesOf, roundsOf, type VectorRange } from './vector-ranges.js';

@@ -2,9 +2,10 @@
  * Bucket reduction of Pippenger's algorithm: Σ (k + 1)·P_k of rows of points, by running sums over
  * short segments that are computed side by side.
  */
+
+import type { Steps } from '../../scheduling/steps.js';
 import type { PointAdder } from '../../wasm/points/point-adder.js';
 import { plus } from './bucket-sums.js';
-import type { Steps } from './steps.js';
 
 /** Adds up each row; all rows have the same length. */
 function* rowSums(adder: PointAdder, rows: Uint32Array, length: number): Steps<Uint32Array> {

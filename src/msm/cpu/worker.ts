@@ -18,11 +18,12 @@
  *
  * @module worker
  */
+
+import { finish } from '../../scheduling/steps.js';
 import { servePool } from '../../threads/serve.js';
 import type { CompiledKernel } from '../../wasm/points/kernel.js';
 import { PointAdder } from '../../wasm/points/point-adder.js';
 import { type RoundTask, Share, type WindowSums } from './share.js';
-import { finish } from './steps.js';
 
 servePool<CompiledKernel, PointAdder, RoundTask, WindowSums>({
   prepare: (kernel) => PointAdder.open(kernel),

@@ -1,6 +1,10 @@
 import type { RunRecord } from '../../api/run-record.js';
 import type { Half } from './division.js';
 
+/** Returns the record of most additions. */
+const largestOf = (records: readonly RunRecord[]): RunRecord =>
+  records.reduce((most, each) => (each.entries > most.entries ? each : most));
+
 /**
  * Joins the records of the halves of a call, which ran at the same time or one after the other.
  *
@@ -13,18 +17,17 @@ export const joinedRecord = (
 ): RunRecord => {
   const all = [...front, ...back];
   const onCpu = all.filter(({ on }) => on === 'cpu');
-  const longest = all.reduce((most, each) => (each.entries > most.entries ? each : most));
   const sum = (field: 'entries' | 'dispatches' | 'uploadedBytes' | 'submits'): number =>
     all.reduce((total, each) => total + each[field], 0);
   const workers = onCpu.reduce((most, record) => Math.max(most, record.workers), 0);
   const retried = [...new Set(all.flatMap((each) => each.retried ?? []))];
   const whyNone = onCpu.findLast(({ noWorkers }) => noWorkers !== null)?.noWorkers ?? null;
   return {
-    ...longest,
+    ...largestOf(all),
     ...own,
     on: onCpu.length === all.length ? 'cpu' : onCpu.length === 0 ? 'gpu' : 'both',
     gpuShare: onCpu.length === all.length ? 0 : gpuShare,
-    arithmetic: onCpu[0]?.arithmetic ?? null,
+    arithmetic: onCpu.length === 0 ? null : largestOf(onCpu).arithmetic,
     workers,
     noWorkers: workers > 0 ? null : whyNone,
     entries: sum('entries'),

@@ -5,7 +5,7 @@
  * A point is two coordinates, x‖y, at an address divisible by 4; infinity is zeros. As an operand
  * the address plus 1 is the negative of the point.
  */
-import { WasmModule } from '../encoder/module.js';
+import { WasmModule, type Written } from '../encoder/module.js';
 import { addBucketFunctions, type BucketExports } from '../lists/bucket-functions.js';
 import { addAddList } from './add-list.js';
 import { addCheck } from './check-curve.js';
@@ -34,17 +34,17 @@ export interface KernelExports extends BucketExports {
 }
 
 /**
- * Generates the module of a curve.
+ * Generates the module of a curve, a function in a step.
  *
  * @param functionsOf adds functions of the prime field
  */
-export const kernelModule = <Field extends FieldFormat>(
+export function* kernelModule<Field extends FieldFormat>(
   curve: WasmCurve<Field>,
   lanes: Lanes,
   functionsOf: (module: WasmModule, field: Field) => FieldFunctions,
-): { readonly bytes: Uint8Array<ArrayBuffer>; readonly layout: KernelLayout } => {
+): Written<{ readonly bytes: Uint8Array<ArrayBuffer>; readonly layout: KernelLayout }> {
   const { field, nonResidue } = curve;
-  const module = new WasmModule();
+  const module = new WasmModule({ deferred: true });
   const memory = new KernelMemory(curve, lanes);
   const functions = functionsOf(module, field);
   const elements =
@@ -59,7 +59,10 @@ export const kernelModule = <Field extends FieldFormat>(
   const add = addAddList(parts, classify);
   addEnter(parts);
   addCheck(parts);
+  // functions take memory for their constants
+  yield* module.write();
   const layout = memory.layout();
   addBucketFunctions(module, add, layout);
+  yield* module.write();
   return { bytes: module.bytes(), layout };
-};
+}

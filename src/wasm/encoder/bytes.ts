@@ -18,13 +18,13 @@ export class Bytes {
     this.#bytes = larger;
   }
 
-  push(...values: readonly number[]): this {
-    this.#reserve(values.length);
-    for (const value of values) this.#bytes[this.#length++] = value;
+  byte(value: number): this {
+    if (this.#length === this.#bytes.length) this.#reserve(1);
+    this.#bytes[this.#length++] = value;
     return this;
   }
 
-  append(bytes: Uint8Array): this {
+  append(bytes: ArrayLike<number>): this {
     this.#reserve(bytes.length);
     this.#bytes.set(bytes, this.#length);
     this.#length += bytes.length;
@@ -35,10 +35,20 @@ export class Bytes {
   unsigned(value: number): this {
     let rest = value;
     while (rest > 127) {
-      this.push((rest % 128) + 128);
+      this.byte((rest % 128) + 128);
       rest = Math.floor(rest / 128);
     }
-    return this.push(rest);
+    return this.byte(rest);
+  }
+
+  /** Appends a signed number of 32 bits in LEB128. */
+  signed32(value: number): this {
+    let rest = value | 0;
+    while (rest < -64 || rest > 63) {
+      this.byte((rest & 127) + 128);
+      rest >>= 7;
+    }
+    return this.byte(rest & 127);
   }
 
   /** Appends a signed number in LEB128. */
@@ -47,7 +57,7 @@ export class Bytes {
       const byte = Number(rest & 127n);
       rest >>= 7n;
       const last = (rest === 0n && byte < 64) || (rest === -1n && byte >= 64);
-      this.push(last ? byte : byte + 128);
+      this.byte(last ? byte : byte + 128);
       if (last) return this;
     }
   }

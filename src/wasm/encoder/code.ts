@@ -137,56 +137,55 @@ export class Code {
 
   /** Writes instructions without immediates. */
   do(...names: (keyof typeof plain)[]): this {
-    for (const name of names) this.bytes.push(...plain[name]);
+    for (const name of names) this.bytes.append(plain[name]);
     return this;
   }
 
   /** Leaves the value of a local. */
   get(local: Local): this {
-    this.bytes.push(0x20).unsigned(local.index);
+    this.bytes.byte(0x20).unsigned(local.index);
     return this;
   }
 
   /** Sets a local to the value on the stack. */
   set(local: Local): this {
-    this.bytes.push(0x21).unsigned(local.index);
+    this.bytes.byte(0x21).unsigned(local.index);
     return this;
   }
 
   /** Sets a local to the value on the stack, and leaves the value there. */
   tee(local: Local): this {
-    this.bytes.push(0x22).unsigned(local.index);
+    this.bytes.byte(0x22).unsigned(local.index);
     return this;
   }
 
   /** Leaves a constant. */
   i32(value: number): this {
-    this.bytes.push(0x41).signed(BigInt(value | 0));
+    this.bytes.byte(0x41).signed32(value);
     return this;
   }
 
   /** Leaves a constant. */
   i64(value: number | bigint): this {
-    this.bytes.push(0x42).signed(BigInt.asIntN(64, BigInt(value)));
+    this.bytes.byte(0x42).signed(BigInt.asIntN(64, BigInt(value)));
     return this;
   }
 
   /** Leaves a constant. */
   f64(value: number): this {
-    const bytes = new Uint8Array(new Float64Array([value]).buffer);
-    this.bytes.push(0x44, ...bytes);
+    this.bytes.byte(0x44).append(new Uint8Array(new Float64Array([value]).buffer));
     return this;
   }
 
   /** Replaces a lane of the vector below the value on the stack by that value. */
   replaceLane(lane: number): this {
-    this.bytes.push(0xfd, 30, lane);
+    this.bytes.append([0xfd, 30, lane]);
     return this;
   }
 
   /** Leaves a lane of the vector on the stack, as f64. */
   extractLane(lane: number): this {
-    this.bytes.push(0xfd, 33, lane);
+    this.bytes.append([0xfd, 33, lane]);
     return this;
   }
 
@@ -195,70 +194,67 @@ export class Code {
     const bytes = new DataView(new ArrayBuffer(8));
     bytes.setBigInt64(0, BigInt.asIntN(64, BigInt(value)), true);
     const lane = Array.from({ length: 8 }, (_, i) => bytes.getUint8(i));
-    this.bytes.push(0xfd, 12, ...lane, ...lane);
+    this.bytes.append([0xfd, 12]).append(lane).append(lane);
     return this;
   }
 
   /** Loads or stores a value, at the address on the stack plus `offset`. */
   at(name: keyof typeof memory, offset: number): this {
     const [code, alignment] = memory[name];
-    this.bytes.push(...code, alignment).unsigned(offset);
+    this.bytes.append(code).byte(alignment).unsigned(offset);
     return this;
   }
 
   /** Loads or stores one lane, at the address on the stack plus `offset`. */
   laneAt(name: keyof typeof lanes, offset: number, lane: number): this {
     const [code, alignment] = lanes[name];
-    this.bytes
-      .push(...code, alignment)
-      .unsigned(offset)
-      .push(lane);
+    this.bytes.append(code).byte(alignment).unsigned(offset).byte(lane);
     return this;
   }
 
   /** Picks 16 bytes of two concatenated vectors. */
   shuffle(bytes: readonly number[]): this {
-    this.bytes.push(0xfd, 13, ...bytes);
+    this.bytes.append([0xfd, 13]).append(bytes);
     return this;
   }
 
   /** Calls a function by its index in the module. */
   call(functionIndex: number): this {
-    this.bytes.push(0x10).unsigned(functionIndex);
+    this.bytes.byte(0x10).unsigned(functionIndex);
     return this;
   }
 
   /** Runs a body; `again`, written at its end, repeats it if the value on the stack is not 0. */
   loop(body: (again: () => void) => void): this {
-    this.bytes.push(0x03, 0x40);
+    this.bytes.append([0x03, 0x40]);
     const depth = ++this.#depth;
-    body(() => this.bytes.push(0x0d).unsigned(this.#depth - depth));
+    body(() => this.bytes.byte(0x0d).unsigned(this.#depth - depth));
     this.#depth--;
-    this.bytes.push(0x0b);
+    this.bytes.byte(0x0b);
     return this;
   }
 
   /** Runs a body; `leave` ends it if the value on the stack is not 0. */
   block(body: (leave: () => void) => void): this {
-    this.bytes.push(0x02, 0x40);
+    this.bytes.append([0x02, 0x40]);
     const depth = ++this.#depth;
-    body(() => this.bytes.push(0x0d).unsigned(this.#depth - depth));
+    body(() => this.bytes.byte(0x0d).unsigned(this.#depth - depth));
     this.#depth--;
-    this.bytes.push(0x0b);
+    this.bytes.byte(0x0b);
     return this;
   }
 
   /** Runs `then` if the value on the stack is not 0, else `otherwise`. */
   if(then: () => void, otherwise?: () => void): this {
-    this.bytes.push(0x04, 0x40);
+    this.bytes.append([0x04, 0x40]);
     this.#depth++;
     then();
     if (otherwise !== undefined) {
-      this.bytes.push(0x05);
+      this.bytes.byte(0x05);
       otherwise();
     }
     this.#depth--;
-    this.bytes.push(0x0b);
+    this.bytes.byte(0x0b);
     return this;
   }
 }

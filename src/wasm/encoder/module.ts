@@ -12,10 +12,27 @@ interface Signature {
 export const PAGE_BYTES = 65_536;
 
 const text = (bytes: Bytes, value: string): Bytes =>
-  bytes.unsigned(value.length).push(...[...value].map((character) => character.charCodeAt(0)));
+  bytes.unsigned(value.length).append([...value].map((character) => character.charCodeAt(0)));
+
+/** Result of writing a module, a function in a step. */
+export type Written<Result> = Generator<void, Result, void>;
+
+interface ModuleFunction {
+  readonly signature: Signature;
+  readonly code: Code;
+  readonly name: string | null;
+  /** Writes the function; null once that is done. */
+  write: ((code: Code) => void) | null;
+}
 
 export class WasmModule {
-  readonly #functions: { readonly signature: Signature; readonly code: Code; readonly name: string | null }[] = [];
+  readonly #functions: ModuleFunction[] = [];
+  readonly #isDeferred: boolean;
+
+  /** @param deferred whether `write` writes the functions, which takes long; else `add` does */
+  constructor({ deferred = false } = {}) {
+    this.#isDeferred = deferred;
+  }
 
   /**
    * Adds a function.
@@ -29,31 +46,44 @@ export class WasmModule {
     write: (code: Code) => void,
   ): number {
     const code = new Code(signature.parameters.length);
-    write(code);
-    this.#functions.push({ name, signature: { result: null, ...signature }, code });
+    if (!this.#isDeferred) write(code);
+    const all = { result: null, ...signature };
+    this.#functions.push({ name, signature: all, code, write: this.#isDeferred ? write : null });
     return this.#functions.length - 1;
+  }
+
+  /** Writes the functions that are left, a step for each. */
+  *write(): Written<void> {
+    for (const added of this.#functions) {
+      const { write } = added;
+      if (write === null) continue;
+      added.write = null;
+      write(added.code);
+      yield;
+    }
   }
 
   /** Returns the binary module. It imports its memory as `memory` of the module `host`. */
   bytes(): Uint8Array<ArrayBuffer> {
-    const module = new Bytes().push(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
+    const module = new Bytes().append([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
     const section = (id: number, count: number, write: (bytes: Bytes) => void): void => {
       const content = new Bytes().unsigned(count);
       write(content);
-      module.push(id).sized(content);
+      module.byte(id).sized(content);
     };
     const functions = this.#functions;
+    if (functions.some(({ write }) => write !== null)) throw new Error('some functions of the module are not written');
     section(1, functions.length, (bytes) => {
       for (const { signature } of functions) {
         const results = signature.result === null ? [] : [signature.result];
-        bytes.push(0x60);
+        bytes.byte(0x60);
         for (const types of [signature.parameters, results]) {
-          bytes.unsigned(types.length).push(...types.map((type) => valueTypes[type]));
+          bytes.unsigned(types.length).append(types.map((type) => valueTypes[type]));
         }
       }
     });
     // a memory of at least one page
-    section(2, 1, (bytes) => text(text(bytes, 'host'), 'memory').push(2, 0, 1));
+    section(2, 1, (bytes) => text(text(bytes, 'host'), 'memory').append([2, 0, 1]));
     section(3, functions.length, (bytes) => {
       for (const i of functions.keys()) bytes.unsigned(i);
     });
@@ -61,14 +91,14 @@ export class WasmModule {
     section(7, exported.length, (bytes) => {
       for (const [i, { name }] of exported)
         text(bytes, name as string)
-          .push(0)
+          .byte(0)
           .unsigned(i);
     });
     section(10, functions.length, (bytes) => {
       for (const { code } of functions) {
         const body = new Bytes().unsigned(code.locals.length);
-        for (const type of code.locals) body.push(1, valueTypes[type]);
-        bytes.sized(body.append(code.bytes.written).push(0x0b));
+        for (const type of code.locals) body.append([1, valueTypes[type]]);
+        bytes.sized(body.append(code.bytes.written).byte(0x0b));
       }
     });
     return module.written.slice();

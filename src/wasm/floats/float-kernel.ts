@@ -3,7 +3,7 @@
  * floats that round once. A platform that rounds twice computes wrong sums: `isFused` tells.
  */
 import type { KernelLayout, WasmCurve } from '../arithmetic/kernel-memory.js';
-import { WasmModule } from '../encoder/module.js';
+import { WasmModule, type Written } from '../encoder/module.js';
 import { addBucketFunctions } from '../lists/bucket-functions.js';
 import { addFloatCheck, addFloatEnter } from './float-enter.js';
 import { type FloatField, floatField } from './float-field.js';
@@ -21,8 +21,8 @@ interface FloatKernel {
   readonly field: FloatField;
 }
 
-const generate = (curve: WasmCurve, field: FloatField, settle: boolean): FloatKernel => {
-  const module = new WasmModule();
+function* generate(curve: WasmCurve, field: FloatField, settle: boolean): Written<FloatKernel> {
+  const module = new WasmModule({ deferred: true });
   const memory = new FloatMemory(field);
   const [zero, one] = [memory.element([0n]), memory.element([1n])];
   const [a, b] = [memory.element(curve.a), memory.element(curve.b)];
@@ -35,6 +35,8 @@ const generate = (curve: WasmCurve, field: FloatField, settle: boolean): FloatKe
   const add = addFloatList(parts);
   addFloatEnter(parts, curve.wordBytes, unit);
   addFloatCheck(parts, b);
+  // functions take memory for their constants
+  yield* module.write();
   const layout = {
     point: 2 * memory.coordinate,
     end: memory.end,
@@ -43,24 +45,28 @@ const generate = (curve: WasmCurve, field: FloatField, settle: boolean): FloatKe
     constants: memory.constants,
   };
   addBucketFunctions(module, add, layout);
+  yield* module.write();
   return { bytes: module.bytes(), layout, field };
-};
+}
 
-/** Generates the module of a curve; null if the form does not have its field. */
-export const floatKernel = (curve: WasmCurve): FloatKernel | null => {
+/**
+ * Generates the module of a curve, a function in a step. Returns null if the form does not have its
+ * field.
+ */
+export function* floatKernel(curve: WasmCurve): Written<FloatKernel | null> {
   const field = floatField(curve.field.p, curve.nonResidue === null ? 1 : 2);
   if (field === null) return null;
   // the two products of a pair leave too little room for values that are not settled
   for (const settle of field.degree === 2 ? [true] : [false, true]) {
     try {
-      return generate(curve, field, settle);
+      return yield* generate(curve, field, settle);
     } catch (error) {
       // some value could leave the range in which it is exact
       if (!(error instanceof RangeError)) throw error;
     }
   }
   return null;
-};
+}
 
 /** Module with a function (a, b, c) that returns a·b + c by `relaxed_madd`. */
 const maddModule = (): Uint8Array<ArrayBuffer> => {

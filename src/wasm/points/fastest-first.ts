@@ -23,8 +23,11 @@ const PRODUCTS = 2 ** 10;
 /** Turns of each form: an engine compiles what is called often a second time, in the background. */
 const TURNS = 3;
 
-/** Length of a turn in milliseconds, in which clocks of one millisecond are exact enough. */
-const TURN_MS = 3;
+/** Least and most milliseconds of a turn: the most is enough for clocks of one millisecond. */
+const TURN_MS = [1, 3] as const;
+
+/** Ticks of the clock in a turn, if it is not shorter or longer than that. */
+const TICKS = 10;
 
 /** Most rounds of a turn, where the clock stands still. */
 const MOST_ROUNDS = 2 ** 9;
@@ -32,16 +35,18 @@ const MOST_ROUNDS = 2 ** 9;
 /** Returns the rounds per millisecond. */
 const rateOf = (run: () => void): number => {
   const before = performance.now();
+  const [least, most] = TURN_MS;
   let begun = before;
   // a turn begins where a coarse clock ticks
   for (let i = 0; i < MOST_ROUNDS && begun === before; i++) {
     run();
     begun = performance.now();
   }
+  const enough = Math.min(most, Math.max(least, TICKS * (begun - before)));
   for (let rounds = 1; ; rounds++) {
     run();
     const ms = performance.now() - begun;
-    if (ms >= TURN_MS || rounds === MOST_ROUNDS) return rounds / ms;
+    if (ms >= enough || rounds === MOST_ROUNDS) return rounds / ms;
   }
 };
 

@@ -1,9 +1,11 @@
 /** The forms of arithmetic in which WebAssembly adds points. */
+import { inTimeSlices } from '../../scheduling/steps.js';
+import { TimeSlice } from '../../scheduling/time-slice.js';
 import { integerFunctions } from '../arithmetic/elements.js';
 import type { KernelLayout, WasmCurve } from '../arithmetic/kernel-memory.js';
 import type { Lanes } from '../arithmetic/lane-code.js';
 import { kernelModule } from '../arithmetic/point-kernel.js';
-import { WasmModule } from '../encoder/module.js';
+import { WasmModule, type Written } from '../encoder/module.js';
 import { floatKernel, isFused } from '../floats/float-kernel.js';
 import { wordsField } from '../words/words-field.js';
 import { hasWideArithmetic, wordsFunctions } from '../words/words-functions.js';
@@ -60,18 +62,21 @@ interface GeneratedKernel {
   readonly field: KernelField;
 }
 
-const integerKernel = (curve: WasmCurve, lanes: Lanes): GeneratedKernel => ({
-  ...kernelModule(curve, lanes, integerFunctions),
-  field: curve.field,
-});
+/** Generates a module in steps; null if the arithmetic does not have the curve's field. */
+type Generate = (curve: WasmCurve) => Written<GeneratedKernel | null>;
 
-/** Generators of modules; null if the arithmetic does not have the curve's field. */
-const generate: Readonly<Record<WasmArithmetic, (curve: WasmCurve) => GeneratedKernel | null>> = {
+function* integerKernel(curve: WasmCurve, lanes: Lanes): ReturnType<Generate> {
+  return { ...(yield* kernelModule(curve, lanes, integerFunctions)), field: curve.field };
+}
+
+function* wideKernel(curve: WasmCurve): ReturnType<Generate> {
+  const field = wordsField(curve.field.p);
+  return { ...(yield* kernelModule({ ...curve, field }, 1, wordsFunctions)), field };
+}
+
+const generate: Readonly<Record<WasmArithmetic, Generate>> = {
   'wasm-fma': floatKernel,
-  'wasm-wide': (curve) => {
-    const field = wordsField(curve.field.p);
-    return { ...kernelModule({ ...curve, field }, 1, wordsFunctions), field };
-  },
+  'wasm-wide': wideKernel,
   'wasm-simd': (curve) => integerKernel(curve, 2),
   wasm: (curve) => integerKernel(curve, 1),
 };
@@ -95,7 +100,7 @@ export const compileKernel = async (
   arithmetic: WasmArithmetic,
   test: KernelTest,
 ): Promise<CompiledKernel | null> => {
-  const generated = generate[arithmetic](curve);
+  const generated = await inTimeSlices(generate[arithmetic](curve), new TimeSlice(() => undefined));
   if (generated === null) return null;
   const { bytes, layout, field } = generated;
   const module = await compile(bytes);

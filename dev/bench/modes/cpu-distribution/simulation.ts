@@ -8,7 +8,7 @@ import { type Cutting, cutRows } from '../../../../src/msm/cpu/cut.js';
 import { digitsOfScalars } from '../../../../src/msm/cpu/digits.js';
 import type { Operands } from '../../../../src/msm/cpu/point-blocks.js';
 import { rowsOf, Share } from '../../../../src/msm/cpu/share.js';
-import { finish } from '../../../../src/msm/cpu/steps.js';
+import { finish } from '../../../../src/scheduling/steps.js';
 import type { MsmCase } from '../../../cases/msm-case.js';
 import { SLOWED_TIMES } from '../../threads/slow-down.js';
 

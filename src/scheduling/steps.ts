@@ -1,5 +1,5 @@
 /** Work in steps, between which its caller can interrupt it. */
-import type { TimeSlice } from '../../scheduling/time-slice.js';
+import type { TimeSlice } from './time-slice.js';
 
 /** Work that yields about every 0.2 ms, at the latest every 2 ms. */
 export type Steps<Result> = Generator<void, Result, void>;

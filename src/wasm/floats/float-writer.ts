@@ -124,15 +124,16 @@ export class FloatWriter {
     const code = this.#code;
     const locals = new Map(values);
     const last = new Map<string, number>();
-    for (const [i, statement] of statements.entries())
+    statements.forEach((statement, i) => {
       for (const operand of usedBy(statement)) if (typeof operand === 'string') last.set(operand, i);
+    });
     for (const name of [...wanted, ...values.keys()]) last.set(name, Number.POSITIVE_INFINITY);
     const localOf = (name: string): Local => {
       const local = locals.get(name);
       if (local === undefined) throw new Error(`'${name}' is used before it is computed`);
       return local;
     };
-    for (const [i, statement] of statements.entries()) {
+    statements.forEach((statement, i) => {
       if (statement.kind === 'store') this.#store(statement.to, statement.offset, localOf(statement.value));
       else {
         if (statement.kind === 'load') this.#load(statement.from, statement.offset);
@@ -145,14 +146,18 @@ export class FloatWriter {
           code.do(instructions[statement.by]);
         }
       }
-      for (const operand of new Set(usedBy(statement)))
-        if (typeof operand === 'string' && last.get(operand) === i) this.#free.push(localOf(operand));
-      if (statement.kind === 'store') continue;
+      for (const operand of usedBy(statement)) {
+        if (typeof operand !== 'string' || last.get(operand) !== i) continue;
+        // an operand may be there twice
+        last.set(operand, Number.POSITIVE_INFINITY);
+        this.#free.push(localOf(operand));
+      }
+      if (statement.kind === 'store') return;
       const local = this.#free.pop() ?? code.local('v128');
       code.set(local);
       locals.set(statement.name, local);
       if (!last.has(statement.name)) this.#free.push(local);
-    }
+    });
     return wanted.map(localOf);
   }
 

@@ -1,6 +1,6 @@
 /** Messages between page and worker. */
 
-export type System = 'groth16' | 'plonk';
+export type System = 'groth16' | 'plonk' | 'fflonk';
 
 export interface Task {
   readonly system: System;
@@ -32,6 +32,7 @@ export const stagesOf: Readonly<Record<System, readonly Stage[]>> = {
     { ...sumOf('H'), name: 'MSM H, assembly', parts: ['H', 'assembly'] },
   ],
   plonk: [1, 2, 3, 4, 5].map(round),
+  fflonk: [1, 2, 3, 4, 5].map(round),
 };
 
 /** Milliseconds of one proof. */

@@ -42,6 +42,9 @@ declare module 'snarkjs' {
     verify(key: object, publicSignals: readonly string[], proof: object): Promise<boolean>;
   }
   export const groth16: System;
-  export const plonk: System & { setup(r1cs: MemoryFile, ptau: MemoryFile, zkey: MemoryFile): Promise<unknown> };
-  export const fflonk: { setup(r1cs: MemoryFile, ptau: MemoryFile, zkey: MemoryFile): Promise<unknown> };
+  interface UniversalSystem extends System {
+    setup(r1cs: MemoryFile, ptau: MemoryFile, zkey: MemoryFile): Promise<unknown>;
+  }
+  export const plonk: UniversalSystem;
+  export const fflonk: UniversalSystem;
 }

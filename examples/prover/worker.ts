@@ -2,8 +2,9 @@
  * Makes circuit and keys, proves with snarkjs alone and with webgpu-msm alone, and verifies. The
  * page terminates it to cancel.
  */
-import * as snarkjs from 'snarkjs';
+import { curves, fflonk, groth16, plonk, zKey } from 'snarkjs';
 import { createMsmEngine, type MsmEngine } from 'webgpu-msm';
+import { openProvingKey as openFflonk } from 'webgpu-msm/fflonk';
 import { openProvingKey as openGroth16 } from 'webgpu-msm/groth16';
 import { openProvingKey as openPlonk } from 'webgpu-msm/plonk';
 import { makeCircuit } from './circuit.js';
@@ -64,6 +65,17 @@ interface AnyKey {
 /** Proves, and says how long each stage took. */
 type Prove = () => Promise<{ readonly made: Made; readonly times: ProofTimes }>;
 
+/** Number of powers of tau for a domain of n elements. */
+const powersFor = {
+  plonk: (n: number): number => n + 6,
+  fflonk: (n: number): number => 9 * n + 18,
+} as const satisfies Readonly<Record<Exclude<System, 'groth16'>, (n: number) => number>>;
+
+/** The proof systems of snarkjs. */
+const theirs = { groth16, plonk, fflonk } as const;
+
+const openKeys = { groth16: openGroth16, plonk: openPlonk, fflonk: openFflonk } as const;
+
 const makeStatement = async (curve: TauCurve, { system, logn }: Pick<Task, 'system' | 'logn'>) => {
   stage('Making the circuit');
   // the domain also has rows for the 1 and the public signal
@@ -73,10 +85,10 @@ const makeStatement = async (curve: TauCurve, { system, logn }: Pick<Task, 'syst
     zkey.data = await makeKeys(curve, circuit, (share) => stage('Making the keys', share));
   } else {
     stage('Making the keys');
-    const ptau = await makePowersOfTau(curve, logn, 2 ** logn + 6);
-    await snarkjs.plonk.setup({ type: 'mem', data: circuit.r1cs }, { type: 'mem', data: ptau }, zkey);
+    const ptau = await makePowersOfTau(curve, logn, powersFor[system](2 ** logn));
+    await theirs[system].setup({ type: 'mem', data: circuit.r1cs }, { type: 'mem', data: ptau }, zkey);
   }
-  return { circuit, zkey, key: await snarkjs.zKey.exportVerificationKey(zkey) };
+  return { circuit, zkey, key: await zKey.exportVerificationKey(zkey) };
 };
 type Statement = Awaited<ReturnType<typeof makeStatement>>;
 
@@ -90,9 +102,6 @@ const statementOf = (curve: TauCurve, { system, logn }: Task): Promise<Statement
   return made.statement;
 };
 
-/** Returns a proof system of snarkjs. */
-const theirs = (system: System) => (system === 'groth16' ? snarkjs.groth16 : snarkjs.plonk);
-
 /** Returns a prover by snarkjs, whose messages tell when a stage begins. */
 const bySnarkjs = (system: System, { circuit, zkey }: Statement): Prove => {
   const stages = stagesOf[system];
@@ -103,7 +112,7 @@ const bySnarkjs = (system: System, { circuit, zkey }: Statement): Prove => {
       if (next > 0) watch.lap(next - 1);
     };
     const logger = { debug, info: debug, warn: debug, error: debug };
-    const proof = await theirs(system).prove(zkey, { type: 'mem', data: circuit.witness }, logger);
+    const proof = await theirs[system].prove(zkey, { type: 'mem', data: circuit.witness }, logger);
     watch.lap(stages.length - 1);
     return { made: proof, times: watch.times };
   };
@@ -133,14 +142,13 @@ const adapterOf = ({ adapter, backends }: MsmEngine): Outcome['adapter'] => {
 const run = async (task: Task): Promise<Outcome> => {
   const { system, backend } = task;
   stage('Loading snarkjs');
-  const curve = (await snarkjs.curves.getCurveFromName('bn128')) as unknown as TauCurve;
+  const curve = (await curves.getCurveFromName('bn128')) as unknown as TauCurve;
   const statement = await statementOf(curve, task);
   let warning: string | null = null;
   const engine = await createMsmEngine({ curve: 'bn254', backend, onWarning: (text) => (warning = text) });
-  const openKey = system === 'groth16' ? openGroth16 : openPlonk;
   let key: Promise<AnyKey> | null = null;
   const open = (): Promise<AnyKey> => {
-    key ??= openKey(statement.zkey.data as Uint8Array, { backend, deviceOf: engine });
+    key ??= openKeys[system](statement.zkey.data as Uint8Array, { backend, deviceOf: engine });
     return key;
   };
   const provers: Readonly<Record<Side, Prove>> = {
@@ -153,7 +161,7 @@ const run = async (task: Task): Promise<Outcome> => {
     const { proof, publicSignals } = made;
     isRight[side] &&=
       publicSignals.join() === statement.circuit.publicSignals.join() &&
-      (await theirs(system).verify(statement.key, publicSignals, proof));
+      (await theirs[system].verify(statement.key, publicSignals, proof));
     return times;
   };
   try {

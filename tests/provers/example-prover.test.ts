@@ -129,6 +129,7 @@ describe('the page of the prover', () => {
   test.each([
     ['groth16', 253, ['scalars of H', 'MSM A', 'MSM B1', 'MSM B2', 'MSM C', 'MSM H, assembly']],
     ['plonk', 253, ['round 1', 'round 2', 'round 3', 'round 4', 'round 5']],
+    ['fflonk', 253, ['round 1', 'round 2', 'round 3', 'round 4', 'round 5']],
   ] as const)(
     'proves %s with snarkjs and with the package, and shows the time of each stage',
     {

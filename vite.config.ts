@@ -33,7 +33,12 @@ export default defineConfig({
   preview: { headers },
   optimizeDeps: {
     // listed here, because a dependency that vite finds late reloads the page during a run
-    include: ['@noble/curves/bn254.js', '@noble/curves/abstract/curve.js', '@noble/curves/utils.js'],
+    include: [
+      '@noble/curves/bn254.js',
+      '@noble/curves/abstract/curve.js',
+      '@noble/curves/utils.js',
+      '@observablehq/plot',
+    ],
   },
   build: {
     outDir: inProject('dist-page'),

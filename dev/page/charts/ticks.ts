@@ -1,22 +1,7 @@
-/** Positions and texts of axis labels. */
+/** Positions and texts of the labels of logarithmic axes. */
 
 /** Width of a label, in CSS pixels. */
 const LABEL_WIDTH = 40;
-
-/** Returns 1, 2 or 5 times a power of ten: the step that gives about `count` steps. */
-export function niceStep(span: number, count: number): number {
-  const rough = span / Math.max(1, count);
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const factor = [1, 2, 5].find((candidate) => candidate * power >= rough * 0.999) ?? 10;
-  return factor * power;
-}
-
-/** Formats a tick with as many decimals as its step needs. */
-export function formatTick(value: number, step: number): string {
-  const [, decimals = ''] = String(Number(step.toPrecision(6))).split('.');
-  const digits = decimals.length;
-  return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
-}
 
 /** Returns evenly spaced powers of two for the labels of a logarithmic axis, as many as fit. */
 export function sizeTicks(min: number, max: number, width: number): number[] {

@@ -196,15 +196,12 @@ export class Workbench {
     return this.#memoised('field', async () => {
       const variant = libraryVariant((await this.baseline(2 ** 10)).tuning.fieldProduct);
       const [plain] = fieldOperations;
-      const wanted = ['product', 'square', 'inverse'];
       const { rows } = await fieldBench(this.bench.device, modulus(bn254.p), {
         threads: threadsFor(this.software),
         chains: [1, 2],
         reps: Math.max(this.reps, LEAST_FIELD_REPS),
         leastMs: 50,
-        operations: fieldOperations.filter(
-          (operation) => operation === plain || (operation.variant === variant && wanted.includes(operation.name)),
-        ),
+        operations: fieldOperations.filter((operation) => operation === plain || operation.variant === variant),
         features: this.bench.gpu.wgslLanguageFeatures as ReadonlySet<string>,
         onProgress: (doing) => {
           this.signal.throwIfAborted();

@@ -26,7 +26,6 @@ export { executeFields, fuzzFields } from '../fuzz/fields/execute.js';
 export { movedTo } from '../fuzz/program.js';
 export { soak } from '../soak/soak.js';
 export { nearestKnobs } from './check-knobs.js';
-export { expectedLine } from './expected-time.js';
 export { toChromeTrace, toCsv, toJson } from './export.js';
 export { formatProgress } from './format.js';
 export { knobsOf } from './knob-names.js';

@@ -1,16 +1,16 @@
 /** Describes a mode and its knobs, for the help of its command and for the reference. */
 import type { KnobText } from './knob.js';
-import { type Mode, modeOf, notOnPage, seenOn } from './modes.js';
+import { type Mode, modeOf, notOnPage } from './modes.js';
 import { knobText, runKnobs } from './run-knobs.js';
 import { engineKnobs } from './settings.js';
 
 /** Returns the lines about a mode: its purpose, duration, limits, and an example. */
 export function modeHelp(mode: Mode): string[] {
-  const { title, about, takes, limits, example } = modeOf(mode);
+  const { title, about, takes, runsOn, limits, example } = modeOf(mode);
   const why = notOnPage(mode);
   return [
     `${title}: ${about}`,
-    `With defaults it takes ${takes} on ${seenOn(mode)}.`,
+    `With defaults it takes ${takes} on two cores${runsOn === 'cpu' ? '' : ' with a software adapter'}.`,
     ...(limits === undefined ? [] : [limits]),
     ...(why === null ? [] : [`In a terminal only: ${why}.`]),
     `Example: npm run bench -- ${example}`,

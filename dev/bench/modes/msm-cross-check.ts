@@ -52,7 +52,6 @@ export const msmCrossCheck = benchMode({
   example: "check --logn 8,10 --case 'points=*,scalars=random'",
   limits: 'Times are not compared: they include compilation.',
   runsOn: 'either',
-  timesCases: true,
   checksPlacements: true,
   uses: [...ofMsm.uses, 'case'],
   engine: ofMsm.engine,

@@ -35,11 +35,14 @@ const spellRatio = (ratio: RatioOfMedians | null | undefined): string => {
   return `${formatRatio(ratio.ratio)} (${ratio.verdict === 'too few pairs' ? ratio.verdict : range})`;
 };
 
-const jobsPerSecond = (group: Group): string =>
-  spell(
-    middle(group, (row) => row.jobsPerSecond),
-    2,
-  );
+/** Returns a column with the median of a number over the passes. */
+const medians = (
+  head: string,
+  of: (row: Load) => number | null,
+  digits: number,
+): readonly [head: string, cell: (group: Group) => string] => [head, (group) => spell(middle(group, of), digits)];
+
+const [, jobsPerSecond] = medians('Jobs per second', (row) => row.jobsPerSecond, 2);
 
 /** Columns of all passes. */
 const latencies: readonly Column<Group>[] = [
@@ -50,32 +53,11 @@ const latencies: readonly Column<Group>[] = [
 /** Columns of passes on a GPU. */
 const ofGpu: readonly Column<Group>[] = [
   ['GPU ms per job', (group) => formatMs(middle(group, ({ gpuMs, jobs }) => gpuMs / jobs))],
-  [
-    'GPU idle, %',
-    (group) =>
-      spell(
-        middle(group, ({ idleShare }) => idleShare && 100 * idleShare),
-        1,
-      ),
-  ],
-  [
-    'Merged calls',
-    (group) =>
-      spell(
-        middle(group, (row) => row.merged),
-        0,
-      ),
-  ],
+  medians('GPU idle, %', ({ idleShare }) => idleShare && 100 * idleShare, 1),
+  medians('Merged calls', (row) => row.merged, 0),
   ['Peak scratch', (group) => mostOf(group, ({ scratchBytes, peakBytes }) => scratchBytes ?? peakBytes)],
   ['Planned scratch', (group) => mostOf(group, (row) => row.promisedBytes)],
-  [
-    'Buffers freed per second',
-    (group) =>
-      spell(
-        middle(group, (row) => row.freesPerSecond),
-        1,
-      ),
-  ],
+  medians('Buffers freed per second', (row) => row.freesPerSecond, 1),
 ];
 
 export function loadResult(rows: readonly StampedRow[]): Parts {

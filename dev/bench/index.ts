@@ -12,10 +12,9 @@ export {
   parseScalarDistribution,
 } from '../cases/address.js';
 export { describeCases } from '../cases/select.js';
-export { makeCounter } from '../count/count-msm.js';
+export { countTable, makeCounter } from '../count/count-msm.js';
 export { countTransforms, transformTable } from '../count/count-transforms.js';
 export { loadTable } from '../count/load-products.js';
-export { countTable } from '../count/table.js';
 export { faultNames } from '../faults/faults.js';
 export { modeNames as faultModes } from '../faults/modes.js';
 export { RecordingDevice } from '../faults/recording-device.js';
@@ -31,11 +30,11 @@ export { formatProgress } from './format.js';
 export { knobsOf } from './knob-names.js';
 export { needsGpu, parseKnobs } from './knobs.js';
 export { ownLibrary } from './library-of.js';
-export { knobHelp, modeHelp } from './mode-help.js';
 export { passed } from './modes/msm-cross-check.js';
 export { startBench } from './modes.js';
 export { reportLines } from './report.js';
 export { rowsOf } from './rows.js';
 export { Run } from './run.js';
+export { knobHelp, modeHelp } from './run-knobs.js';
 export { settingKnobs } from './settings.js';
 export { tableLines } from './table.js';

@@ -2,9 +2,9 @@
  * State of one run of the bench, which the page exposes as `window.msmBench`, and the emitter of
  * its rows. It knows no DOM.
  */
+
 import type { AdapterDescription } from '../../src/api/device.js';
 import { MsmError } from '../../src/index.js';
-import { errorMessage } from './error-message.js';
 import type { Row, StampedRow } from './rows.js';
 
 /** State that programs that drive a run read. */
@@ -203,4 +203,10 @@ export class Run {
       await this.end(errorMessage(this.signal.aborted ? this.signal.reason : error));
     }
   }
+}
+
+/** Returns the text the page shows for an error: errors of the library with their code. */
+export function errorMessage(error: unknown): string {
+  if (error instanceof MsmError) return `${error.code}: ${error.message}`;
+  return error instanceof Error ? error.message : String(error);
 }

@@ -5,7 +5,7 @@ import { createServer, type ViteDevServer } from 'vite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { shortSize } from '../../dev/bench/format.js';
 import { colourOf, PALETTE_SIZE } from '../../dev/page/charts/colours.js';
-import { sizeTicks, timeLabel, timeTicks } from '../../dev/page/charts/ticks.js';
+import { sizeTicks, timeLabel, timeTicks } from '../../dev/page/charts/time-chart.js';
 import { launchChromium } from '../../scripts/browser/launch.mjs';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));

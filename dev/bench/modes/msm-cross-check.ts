@@ -16,13 +16,12 @@ import { type BenchSetup, openBenchSetup } from '../bench-setup.js';
 import { ofMsm } from '../common-knobs.js';
 import { type EngineUnderTest, makeEngine, type Outcome } from '../engine-under-test.js';
 import type { Host } from '../environment.js';
-import { errorMessage } from '../error-message.js';
 import { formatMs } from '../format.js';
 import type { Knobs } from '../knobs.js';
 import { weightOf } from '../measure.js';
 import { type Cell, headline, type Parts, tableOf, verdict } from '../parts.js';
 import { type Placement, type RowOf, rowsOf, type StampedRow } from '../rows.js';
-import type { Run } from '../run.js';
+import { errorMessage, type Run } from '../run.js';
 import type { Setting } from '../settings.js';
 import { benchMode } from './mode.js';
 

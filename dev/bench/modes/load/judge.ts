@@ -3,7 +3,7 @@ import { ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { present } from '../../parts.js';
 import type { RowOf } from '../../rows.js';
 import { type Finding, middleOf, notMeasured, ratioFinding, type Target } from '../targets/findings.js';
-import { ALL_ON } from './variants.js';
+import { ALL_ON } from './knobs.js';
 
 type Load = RowOf<'load'>;
 

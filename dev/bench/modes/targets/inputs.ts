@@ -10,8 +10,7 @@ import type { ScalarDistributionName } from '../../../cases/scalar-distributions
 import { samePoint } from '../../../oracle/known-bases.js';
 import { interleave } from '../../interleave.js';
 import { middleOf, needs, notMeasured, ratioFinding } from './findings.js';
-import { row } from './row.js';
-import { SEED, type Workbench } from './workbench.js';
+import { row, SEED, type Workbench } from './workbench.js';
 
 interface Input {
   readonly what: string;

@@ -3,8 +3,7 @@
 import { ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { interleave } from '../../interleave.js';
 import { type Finding, middleOf, needs, notMeasured, ratioFinding, round, type Target } from './findings.js';
-import type { Row } from './row.js';
-import type { Baseline, Workbench } from './workbench.js';
+import type { Baseline, Row, Workbench } from './workbench.js';
 
 interface Sizes<Size> {
   readonly sizes: readonly (Size & { readonly logn: number })[];

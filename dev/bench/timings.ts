@@ -70,21 +70,17 @@ export async function runTimings(run: Run, host: Host, knobs: Knobs, options: Ti
         run.advance(weightOf(address.n), 'warm-up');
       }
       if (bounded) await roofline?.begin(subjects);
-      const peers = await preparePeers(run, bench.gpu, made.of(subjects[0] as EngineUnderTest), askedPeers);
+      const peers = await preparePeers(run, made.of(subjects[0] as EngineUnderTest), askedPeers);
       const times = subjects.map((subject): Times => ({ subject, wallTimesMs: [], productEquivalents: [] }));
-      try {
-        const rateAround = meter === null ? null : await ratesAround(meter);
-        await interleave(times, reps, {
-          begin: made.draw,
-          take: (own, repetition) => timeOne(run, own, made.of(own.subject), { traced, rateAround, repetition, reps }),
-          end: async (repetition) => {
-            await roofline?.measure();
-            await peers.take(repetition);
-          },
-        });
-      } finally {
-        peers.destroy();
-      }
+      const rateAround = meter === null ? null : await ratesAround(meter);
+      await interleave(times, reps, {
+        begin: made.draw,
+        take: (own, repetition) => timeOne(run, own, made.of(own.subject), { traced, rateAround, repetition, reps }),
+        end: async (repetition) => {
+          await roofline?.measure();
+          await peers.take(repetition);
+        },
+      });
       for (const { subject } of times) {
         const bound = roofline?.boundOf({ ...address, group: subject.group }, subject) ?? null;
         if (bound !== null) run.emit(bound);

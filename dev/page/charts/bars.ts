@@ -1,7 +1,7 @@
 /** Rows of bars, each with its name above it, for charts of any width. */
 import { type Markish, type PlotOptions, text } from '@observablehq/plot';
 
-/** Heights of a row and of the text in it, and room for the text at its right end, in CSS pixels. */
+/** Heights of a row and of its text, and room for the text at its right end, in CSS pixels. */
 const [ROW, TEXT, VALUE] = [46, 20, 110];
 
 /** Width of a letter, in CSS pixels. */
@@ -18,7 +18,7 @@ export interface BarRow {
 export const inRows = (width: number, rows: readonly BarRow[], marks: Markish[]): PlotOptions => {
   const label = (of: 'name' | 'value', frameAnchor: 'left' | 'right', isStrong: boolean) =>
     text(rows, {
-      ...{ y: rows.map((_, row) => row), text: of, frameAnchor, dy: -TEXT, className: 'chart-row' },
+      ...{ y: rows.map((_, row) => row), text: of, frameAnchor, dy: -TEXT },
       ...{ filter: ({ isStrong: is = false }: BarRow) => is === isStrong, fontWeight: isStrong ? 700 : 400 },
       ...{ textOverflow: 'ellipsis-end', lineWidth: of === 'name' ? (width - VALUE) / LETTER / 1.7 : 99 },
     });

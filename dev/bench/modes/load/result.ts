@@ -1,6 +1,6 @@
 /**
- * Rows and report of `load`: a row for each number of callers, the gain of each kind of sharing, and the
- * waterfall of one pass.
+ * Rows and report of `load`: a row for each number of callers, the gain of each kind of sharing,
+ * and the waterfall of one pass.
  */
 
 import { median, type RatioOfMedians } from '../../../../src/calibrate/statistics.js';

@@ -80,7 +80,7 @@ export function judgeProofs(rows: readonly Proof[]): Finding[] {
       what: 'proof time, with the library ÷ snarkjs alone',
       // below the target size the value is informational
       target: systemOf(rows) === 'groth16' && (rows[0]?.logn ?? 0) >= TARGET.logn ? { most: TARGET.ratio } : null,
-      ...ratioFinding(ratioOfMedians(plain, ours), ours.length),
+      ...ratioFinding(plain, ours),
     },
     ...(whole.length === 0
       ? []
@@ -88,7 +88,7 @@ export function judgeProofs(rows: readonly Proof[]): Finding[] {
           {
             what: 'proof time, the library alone ÷ snarkjs alone',
             target: (rows[0]?.logn ?? 0) >= TARGET.logn ? { most: TARGET.whole } : null,
-            ...ratioFinding(ratioOfMedians(plain, whole), whole.length),
+            ...ratioFinding(plain, whole),
           },
         ]),
     {

@@ -1,6 +1,5 @@
 /** Rows about warm MSMs of random scalars: cost, times and memory by size. */
 
-import { ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { interleave } from '../../interleave.js';
 import { type Finding, middleOf, needs, notMeasured, ratioFinding, round, type Target } from './findings.js';
 import type { Baseline, Row, Workbench } from './workbench.js';
@@ -81,7 +80,7 @@ export const gpuTime: Row<Sizes<Pick<Baseline, 'gpuMs' | 'aboveGpuMs'>>> = {
         timed(`2^${logn}: total time − GPU time`, ABOVE, of(logn)?.aboveGpuMs, logn),
       ]),
       base && large
-        ? { what: growth, target: LINEAR.target, ...ratioFinding(ratioOfMedians(base, large), base.length), unit: '×' }
+        ? { what: growth, target: LINEAR.target, ...ratioFinding(base, large), unit: '×' }
         : timed(growth, LINEAR.target, null, LINEAR.to),
     ];
   },
@@ -137,7 +136,7 @@ export const memory: Row<Memory> = {
         : {
             what,
             target: TIGHT.target,
-            ...ratioFinding(ratioOfMedians(tight.defaultMs, tight.tightMs), tight.tightMs.length),
+            ...ratioFinding(tight.defaultMs, tight.tightMs),
             unit: '×',
           },
     ];

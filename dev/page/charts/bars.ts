@@ -23,9 +23,9 @@ export const inRows = (width: number, rows: readonly BarRow[], marks: Markish[])
       ...{ textOverflow: 'ellipsis-end', lineWidth: of === 'name' ? (width - VALUE) / LETTER / 1.7 : 99 },
     });
   return {
-    ...{ height: ROW * rows.length + TEXT, marginTop: TEXT, marginLeft: 0, marginRight: 1, marginBottom: 0 },
+    ...{ height: ROW * rows.length + TEXT / 2, marginTop: TEXT / 2, marginLeft: 0, marginRight: 1, marginBottom: 0 },
     x: { axis: null },
-    y: { type: 'band', domain: rows.map((_, row) => row), axis: null, paddingInner: 0.52, paddingOuter: 0 },
+    y: { type: 'band', domain: rows.map((_, row) => row), axis: null, paddingInner: 0.52, paddingOuter: 0.26 },
     marks: [marks, ...[false, true].flatMap((is) => [label('name', 'left', is), label('value', 'right', is)])],
   };
 };

@@ -4,7 +4,6 @@
  * Runs the modes of the bench page in Node or in a remote browser, and the modes that only Node
  * has.
  */
-import { writeFileSync } from 'node:fs';
 import { findLibrary, openBench } from './builds.mjs';
 import {
   adapterOption,
@@ -23,7 +22,7 @@ import {
 } from './command-line.mjs';
 import { knobOptions } from './knob-options.mjs';
 import { benchRemotely, remoteNotes, remoteOptions } from './remote.mjs';
-import { runBench } from './run-bench.mjs';
+import { reportBench } from './run-bench.mjs';
 
 /** @typedef {typeof import('../dev/bench/index.js')} Library */
 
@@ -119,7 +118,7 @@ function readRun(library, named, args) {
   const mode = named ?? modeOfRun(library, /** @type {any} */ (own), knobs);
   if (own.trace !== undefined && mode !== 'msm-trace') throw new UsageError(`--trace: not used by ${mode}`);
   if (own.trace) outputFile(own.trace, 'trace');
-  const query = new URLSearchParams([['autorun', mode], ...knobs.map(([name, text]) => [name, text])]);
+  const query = new URLSearchParams([['autorun', mode], ...knobs.map((pair) => [...pair])]);
   // the page's errors begin with the name of the knob
   const read = refusalsAsUsage(
     () => library.parseKnobs(query, isRemote ? 'page' : 'terminal'),
@@ -147,39 +146,19 @@ function readOptions({ nearestKnobs }, options, args) {
   }
 }
 
-/**
- * Runs a mode in this process, prints its report and writes its files.
- *
- * @param {Library} library
- * @param {ReturnType<typeof readRun>} asked
- */
-async function measureHere(library, { read, query, own: { json, csv, trace } }) {
-  const expected = library.expectedLine(read);
-  if (expected !== null) console.error(expected);
-  const { rows, status, error } = await runBench(library, read, query.toString());
-  // rows that were measured before a failure are reported, too
-  console.log(library.reportLines(rows).join('\n'));
-  if (json !== undefined) writeFileSync(json, library.toJson(rows));
-  if (csv !== undefined) writeFileSync(csv, library.toCsv(rows));
-  if (trace) writeFileSync(trace, library.toChromeTrace(rows));
-  if (status !== 'done') {
-    console.error(`\n${error}`);
-    process.exitCode = 1;
-  }
-}
-
 /** @param {string | null} named @param {string[]} args */
 async function bench(named, args) {
   const library = await openBench();
-  const asked = readRun(library, named, args);
-  const { adapter, connect } = asked.own;
-  if (connect !== undefined) return benchRemotely(library, /** @type {any} */ (asked.own), asked.query);
-  if (library.needsGpu(asked.read)) return onAdapter(adapter, () => measureHere(library, asked));
+  const { read, query, mode, own } = readRun(library, named, args);
+  const { adapter, connect } = own;
+  if (connect !== undefined) return benchRemotely(library, /** @type {any} */ (own), query);
+  const measure = () => reportBench(library, read, query, own);
+  if (library.needsGpu(read)) return onAdapter(adapter, measure);
   if (adapter !== undefined) {
-    const why = asked.read.settings.some(({ backend }) => backend === 'cpu') ? ' --backend cpu' : '';
-    throw new UsageError(`--adapter: ${asked.mode}${why} runs on the CPU and takes no adapter`);
+    const why = read.settings.some(({ backend }) => backend === 'cpu') ? ' --backend cpu' : '';
+    throw new UsageError(`--adapter: ${mode}${why} runs on the CPU and takes no adapter`);
   }
-  return measureHere(library, asked);
+  return measure();
 }
 
 /**

@@ -5,7 +5,6 @@
 import { writeFileSync } from 'node:fs';
 import { adapterLine, isCpu } from './adapter/adapter-line.mjs';
 import { hadNoWebGpu, watchPage } from './browser/watch-page.mjs';
-import { commit } from './builds.mjs';
 import {
   CommandError,
   integer,
@@ -22,8 +21,8 @@ import { inTime } from './in-time.mjs';
 import { withQuery } from './page-query.mjs';
 
 /** @typedef {import('./command-line.mjs').Values<typeof remoteOptions>} Options */
-/** @typedef {Readonly<Record<string, unknown>>} AnyRow */
-/** @typedef {{ adapter: import('./adapter/adapter-line.mjs').Adapter | null, rows: AnyRow[] }} RunLog */
+/** @typedef {import('../dev/bench/rows.js').StampedRow} StampedRow */
+/** @typedef {{ adapter: import('./adapter/adapter-line.mjs').Adapter | null, rows: StampedRow[] }} RunLog */
 
 /** @type {(...protocols: string[]) => import('./command-line.mjs').Parse<string>} */
 const address =
@@ -78,7 +77,7 @@ export const remoteOptions = {
     /** @type {const} */ ('any'),
   ),
   stall: valued('120', 'time limit in seconds between two steps of progress', integer(1, 86_400), 120),
-  json: valued('FILE', 'write the environment and every row, also of a failed run', outputFile),
+  json: valued('FILE', 'write every row, also of a failed run', outputFile),
 };
 
 export const remoteNotes = `Exit code with --connect: 0 done · 1 the run failed: a wrong result, or an error of the page · 2 bad usage · 3 no WebGPU, or
@@ -129,8 +128,8 @@ export async function openRemotePage({ connect = '', header, browser: name, laun
   }
 }
 
-/** Returns whether a row reports a failed check. @param {AnyRow} row */
-const isWrong = (row) => row.agrees === false || (row.event === 'repetition' && row.wallMs === null);
+/** Returns whether a row reports a failed check. @param {StampedRow} row */
+const isWrong = (row) => 'agrees' in row && !row.agrees;
 
 /**
  * Follows a run to its end.
@@ -147,7 +146,7 @@ export async function runRemotely(page, url, { adapter: asked, stall }, log) {
   page.on('pageerror', (error) => console.error(`page: ${error.message}`));
   const end = await watchPage(page, url, {
     stallSeconds: stall,
-    onRow: (row) => log.rows.push({ ...row }),
+    onRow: (row) => log.rows.push(row),
     onProgress({ adapter, doing, done, total }) {
       if (adapter !== null && log.adapter === null) {
         log.adapter = adapter;
@@ -168,11 +167,11 @@ export async function runRemotely(page, url, { adapter: asked, stall }, log) {
 /**
  * Runs the page in the remote browser, and reports.
  *
- * @param {Pick<typeof import('../dev/bench/index.js'), 'reportLines'>} library
+ * @param {Pick<typeof import('../dev/bench/index.js'), 'reportLines' | 'toJson'>} library
  * @param {Options} options
  * @param {URLSearchParams} query of the page
  */
-export async function benchRemotely({ reportLines }, options, query) {
+export async function benchRemotely({ reportLines, toJson }, options, query) {
   const { startDevServer } = await import('./dev-server.mjs');
   const here = options.url === undefined ? await startDevServer() : null;
   const url = withQuery(options.url ?? here?.url ?? '', query);
@@ -183,22 +182,14 @@ export async function benchRemotely({ reportLines }, options, query) {
   try {
     const remote = await openRemotePage(options, url);
     browser = remote.browser;
-    const [endpoint, version] = [withoutSecrets(options.connect ?? ''), browser.version()];
-    console.log(`${options.browser} ${version} at ${endpoint}: ${remote.userAgent}`);
+    const endpoint = withoutSecrets(options.connect ?? '');
+    console.log(`${options.browser} ${browser.version()} at ${endpoint}: ${remote.userAgent}`);
     /** @type {unknown} */
     const failure = await runRemotely(remote.page, url, options, log).then(
       () => null,
       (error) => error,
     );
-    if (options.json !== undefined) {
-      const environment = {
-        ...{ at: new Date().toISOString(), commit: commit(), endpoint, userAgent: remote.userAgent },
-        ...{ adapter: log.adapter, browser: { name: options.browser, version }, query: new URL(url).search },
-      };
-      const { code = 1, message = null } = /** @type {Partial<CommandError>} */ (failure ?? { code: 0 });
-      const told = { environment, exitCode: code, error: message, rows: log.rows };
-      writeFileSync(options.json, `${JSON.stringify(told, null, 2)}\n`);
-    }
+    if (options.json !== undefined) writeFileSync(options.json, toJson(log.rows));
     console.log(reportLines(log.rows).join('\n'));
     if (failure !== null) throw failure;
   } finally {

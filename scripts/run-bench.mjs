@@ -1,4 +1,5 @@
 /** Runs the bench in this process. */
+import { writeFileSync } from 'node:fs';
 import { availableParallelism, machine, release, type } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -31,13 +32,34 @@ const collectGarbage = () => {
 };
 
 /**
- * Runs a mode to its end and returns the state of the run.
+ * Runs a mode, prints its report and writes its files. A failure sets the exit code.
  *
  * @param {typeof import('../dev/bench/index.js')} library
  * @param {import('../dev/bench/knobs.js').AnyKnobs} knobs knobs with a mode
- * @param {string} query the query that the knobs were read from
+ * @param {URLSearchParams} query the query that the knobs were read from
+ * @param {{ json?: string | undefined, csv?: string | undefined, trace?: string | undefined }} files
+ * @param {(rows: import('../dev/bench/rows.js').StampedRow[]) => string} [more] text below the report
  */
-export async function runBench({ Run, startBench, formatProgress }, knobs, query) {
+export async function reportBench(library, knobs, query, { json, csv, trace }, more = () => '') {
+  const { rows, status, error } = await runBench(library, knobs, query.toString());
+  // rows that were measured before a failure are reported, too
+  console.log(library.reportLines(rows).join('\n') + more(rows));
+  if (json !== undefined) writeFileSync(json, library.toJson(rows));
+  if (csv !== undefined) writeFileSync(csv, library.toCsv(rows));
+  if (trace) writeFileSync(trace, library.toChromeTrace(rows));
+  if (status === 'done') return;
+  console.error(`\n${error}`);
+  process.exitCode = 1;
+}
+
+/**
+ * Runs a mode to its end and returns the state of the run.
+ *
+ * @param {typeof import('../dev/bench/index.js')} library
+ * @param {import('../dev/bench/knobs.js').AnyKnobs} knobs
+ * @param {string} query
+ */
+async function runBench({ Run, startBench, formatProgress }, knobs, query) {
   const run = new Run({ onProgress: (bench) => progress(formatProgress(bench)), onRow() {} });
   const stop = () => run.stop();
   process.once('SIGINT', stop);

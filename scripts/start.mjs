@@ -5,7 +5,6 @@
  * each against noble: the benchmark of `npm run bench` without other libraries. Exits non-zero when
  * a result is wrong.
  */
-import { writeFileSync } from 'node:fs';
 import { ensureBuilt, openBench, project } from './builds.mjs';
 import {
   adapterOption,
@@ -20,7 +19,7 @@ import {
   size,
   valued,
 } from './command-line.mjs';
-import { runBench } from './run-bench.mjs';
+import { reportBench } from './run-bench.mjs';
 
 const sizes = [2 ** 10, 2 ** 12, 2 ** 14];
 
@@ -44,7 +43,7 @@ usage: npm start -- [options]`,
 /** Runs the benchmark and prints its report. @param {import('./command-line.mjs').Values<typeof command.options>} options */
 async function start({ curve, group, encoding, n, reps, budget, json }) {
   const library = await openBench();
-  const { parseKnobs, toJson, rowsOf, reportLines } = library;
+  const { parseKnobs, rowsOf } = library;
   const query = new URLSearchParams({
     ...{ autorun: 'msm-bench', n: n.toSorted((a, b) => a - b).join(','), reps: String(reps), budget: String(budget) },
     ...{ peers: 'none', build: project },
@@ -52,19 +51,11 @@ async function start({ curve, group, encoding, n, reps, budget, json }) {
     ...(group !== undefined && { group }),
     ...(encoding !== undefined && { encoding }),
   });
-  const { rows, error } = await runBench(
-    library,
-    refusalsAsUsage(() => parseKnobs(query, 'terminal')),
-    query.toString(),
-  );
-  if (json !== undefined) writeFileSync(json, toJson(rows));
-  console.log(reportLines(rows).join('\n'));
-  const compiled = rowsOf(rows, 'warm-up')[0]?.pipelines.map(({ name, ms }) => `${name} ${ms.toFixed(0)} ms`) ?? [];
-  console.log(`\ncompiled once, in parallel: ${compiled.join(', ')}`);
-  if (error !== null) {
-    console.error(`\n${error}`);
-    process.exitCode = 1;
-  }
+  const read = refusalsAsUsage(() => parseKnobs(query, 'terminal'));
+  await reportBench(library, read, query, { json }, (rows) => {
+    const compiled = rowsOf(rows, 'warm-up')[0]?.pipelines.map(({ name, ms }) => `${name} ${ms.toFixed(0)} ms`) ?? [];
+    return `\n\ncompiled once, in parallel: ${compiled.join(', ')}`;
+  });
 }
 
 await runCommand(

@@ -1,7 +1,8 @@
 /** Checks of a query before its knobs are read. */
+
+import { isList, listItems } from './knob.js';
 import { isEngineKnob, isKnob, isRunKnob, isSettingKnob, knobNames, modesOf, withoutSide } from './knob-names.js';
 import type { Problems } from './knob-problems.js';
-import { isList, listItems } from './lists.js';
 import type { BenchMode } from './modes/mode.js';
 import { type Mode, modeNames, modeOf, notOnPage } from './modes.js';
 import { nearestNames } from './nearest-names.js';

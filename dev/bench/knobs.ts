@@ -22,9 +22,8 @@ import {
 import { selectCases } from '../cases/select.js';
 import type { CurveGroup } from '../oracle/curves.js';
 import { checkHost, checkMeaning, checkNames, checkValues, spelledOut } from './check-knobs.js';
-import type { KnobTable, Values } from './knob.js';
+import { type KnobTable, parseIntegers, type Values } from './knob.js';
 import { type Problem, Problems, problemText } from './knob-problems.js';
-import { parseIntegers } from './lists.js';
 import { type Mode, modeNames, modeOf, modes, pageModeNames } from './modes.js';
 import { nearestNames } from './nearest-names.js';
 import { parseSettings, placementsOf } from './parse-settings.js';

@@ -22,10 +22,6 @@ export const pageModeNames = modeNames.filter((mode) => notOnPage(mode) === null
 /** Returns whether a mode always needs a GPU. */
 export const isGpuOnly = (mode: Mode): boolean => modeOf(mode).runsOn === 'gpu';
 
-/** Names the machine that `takes` was measured on. */
-export const seenOn = (mode: Mode): string =>
-  modeOf(mode).runsOn === 'cpu' ? 'two cores' : 'two cores with a software adapter';
-
 /** Runs a mode to its end, and never rejects: `run.bench` has the error. */
 export const startBench = (run: Run, host: Host, knobs: AnyKnobs, mode: Mode): Promise<void> =>
   run.go(() => modeOf(mode).run(run, host, knobs));

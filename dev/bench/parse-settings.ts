@@ -1,7 +1,7 @@
 /** Parses the settings of a query, and the placements of its cases. */
 import type { CaseAddress } from '../cases/address.js';
 import { alternatingPlacement } from '../cases/list.js';
-import { listItems } from './lists.js';
+import { listItems } from './knob.js';
 import { type Mode, modeOf } from './modes.js';
 import type { Placement } from './rows.js';
 import { makeSetting, type Setting, settingKnobs, sideKnobs } from './settings.js';

@@ -14,7 +14,7 @@ const REPETITIONS = 3;
  *
  * @param asked names of peers; null for those that are quick
  */
-export async function preparePeers(run: Run, gpu: GPU | null, msmCase: MsmCase, asked: readonly string[] | null) {
+export async function preparePeers(run: Run, msmCase: MsmCase, asked: readonly string[] | null) {
   const taking: Peer[] = [];
   const { address, points, scalars, expected } = msmCase;
   const { n } = address;
@@ -33,14 +33,7 @@ export async function preparePeers(run: Run, gpu: GPU | null, msmCase: MsmCase, 
     }
     await run.next(`${name}: preparing ${size} points`);
     taking.push(peer);
-    await peer.prepare(n, {
-      points: points.points,
-      pointBytes: points.bytes,
-      scalars: scalars.values,
-      scalarBytes: scalars.bytes,
-      expected,
-      gpu,
-    });
+    await peer.prepare({ points: points.points, scalars: scalars.values, scalarBytes: scalars.bytes, expected });
     // warms up compiled code; each repetition checks the result
     await peer.run();
   }
@@ -61,9 +54,6 @@ export async function preparePeers(run: Run, gpu: GPU | null, msmCase: MsmCase, 
         const told = { peer: peer.name, case: formatCaseAddress(address), n, repetition, agrees };
         run.emit({ event: 'peer', ...told, wallMs: agrees ? wall : null });
       }
-    },
-    destroy(): void {
-      for (const peer of taking) peer.destroy?.();
     },
   };
 }

@@ -117,7 +117,6 @@ export interface Rows {
     readonly status: 'done' | 'failed';
     readonly error: string | null;
     readonly seconds: number;
-    readonly medians: readonly { readonly case: string; readonly setting: string; readonly medianMs: number }[];
   };
 }
 

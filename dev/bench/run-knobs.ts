@@ -1,7 +1,9 @@
-/** All knobs of a run: those that modes share, and those of each mode. */
+/** All knobs of a run, those that modes share and those of each mode, and their help. */
+
 import { commonKnobs } from './common-knobs.js';
 import type { KnobText } from './knob.js';
-import { modeNames, modeOf } from './modes.js';
+import { type Mode, modeNames, modeOf, notOnPage } from './modes.js';
+import { engineKnobs } from './settings.js';
 
 /** Knobs of a run, in the order of the form; a knob of several modes has the texts of the first. */
 export const runKnobs: Readonly<Record<string, KnobText>> = {
@@ -26,3 +28,28 @@ export function knobText(mode: string, name: string): KnobText {
 /** Repetitions, and sizes, of a mode that has no others. */
 export const DEFAULT_REPS = 5;
 export const DEFAULT_LOGN: readonly number[] = [12];
+
+/** Returns the lines about a mode: its purpose, duration, limits, and an example. */
+export function modeHelp(mode: Mode): string[] {
+  const { title, about, takes, runsOn, limits, example } = modeOf(mode);
+  const why = notOnPage(mode);
+  return [
+    `${title}: ${about}`,
+    `With defaults it takes ${takes} on two cores${runsOn === 'cpu' ? '' : ' with a software adapter'}.`,
+    ...(limits === undefined ? [] : [limits]),
+    ...(why === null ? [] : [`In a terminal only: ${why}.`]),
+    `Example: npm run bench -- ${example}`,
+  ];
+}
+
+/** Returns the help of a knob, with its values and its default, in one mode or in general. */
+export function knobHelp(mode: Mode | null, name: string): string {
+  if (name === 'build') return 'The library in DIR/dist.';
+  const engine = engineKnobs[name];
+  if (engine !== undefined) {
+    const values = 'words' in engine ? Object.keys(engine.words).join(', ') : engine.range.join(' to ');
+    return `${engine.help} Values: ${values}.`;
+  }
+  const { help, values, unset } = mode === null ? (runKnobs[name] as KnobText) : knobText(mode, name);
+  return [help, values && `Values: ${values}.`, unset && `Default: ${unset}.`].filter((part) => part !== '').join(' ');
+}

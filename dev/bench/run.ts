@@ -2,10 +2,10 @@
  * State of one run of the bench, which the page exposes as `window.msmBench`, and the emitter of
  * its rows. It knows no DOM.
  */
+
 import type { AdapterDescription } from '../../src/api/device.js';
 import { MsmError } from '../../src/index.js';
-import { errorMessage } from './error-message.js';
-import type { Row, RowOf, StampedRow } from './rows.js';
+import type { Row, StampedRow } from './rows.js';
 
 /** State that programs that drive a run read. */
 export type MsmBench = ReturnType<typeof newBench>;
@@ -172,7 +172,7 @@ export class Run {
     this.tick();
   }
 
-  async end(error: string | null, medians: RowOf<'end'>['medians'] = []): Promise<void> {
+  async end(error: string | null): Promise<void> {
     const { bench } = this;
     if (error === null) {
       // a run that lost its device, or was stopped, has no result
@@ -185,7 +185,7 @@ export class Run {
     bench.doing = '';
     bench.secondsLeft = null;
     bench.error = error;
-    this.emit({ event: 'end', status, error, seconds: this.seconds, medians });
+    this.emit({ event: 'end', status, error, seconds: this.seconds });
     await this.#sink?.flushed();
     bench.status = status;
     this.#say();
@@ -203,4 +203,10 @@ export class Run {
       await this.end(errorMessage(this.signal.aborted ? this.signal.reason : error));
     }
   }
+}
+
+/** Returns the text the page shows for an error: errors of the library with their code. */
+export function errorMessage(error: unknown): string {
+  if (error instanceof MsmError) return `${error.code}: ${error.message}`;
+  return error instanceof Error ? error.message : String(error);
 }

@@ -3,7 +3,6 @@
  * share.
  */
 
-import { median } from '../../src/calibrate/statistics.js';
 import { type CaseAddress, formatCaseAddress } from '../cases/address.js';
 import { type MsmCase, makeCase, redrawn } from '../cases/msm-case.js';
 import { openMeter, type ProductMeter, ratesAround } from '../field-bench/product-meter.js';
@@ -16,7 +15,7 @@ import type { Knobs } from './knobs.js';
 import { raiseClock, timesOf, warmUp, weightOf, wrongResult } from './measure.js';
 import { preparePeers } from './peer-timings.js';
 import { makeRoofline } from './roofline.js';
-import type { Row, RowOf } from './rows.js';
+import type { Row } from './rows.js';
 import type { Run } from './run.js';
 
 /** Times of a case with one setting, in order of repetitions. */
@@ -52,7 +51,6 @@ export async function runTimings(run: Run, host: Host, knobs: Knobs, options: Ti
   const subjects: EngineUnderTest[] = [];
   const roofline = bench.gpu && makeRoofline(run, bench.gpu, oracles[curve].Point.Fp.ORDER);
   let meter: ProductMeter | null = null;
-  const medians: RowOf<'end'>['medians'][number][] = [];
   try {
     // engines are created before any compiles, so that a refused option fails the run at once
     for (const [i, setting] of settings.entries()) {
@@ -72,26 +70,19 @@ export async function runTimings(run: Run, host: Host, knobs: Knobs, options: Ti
         run.advance(weightOf(address.n), 'warm-up');
       }
       if (bounded) await roofline?.begin(subjects);
-      const peers = await preparePeers(run, bench.gpu, made.of(subjects[0] as EngineUnderTest), askedPeers);
+      const peers = await preparePeers(run, made.of(subjects[0] as EngineUnderTest), askedPeers);
       const times = subjects.map((subject): Times => ({ subject, wallTimesMs: [], productEquivalents: [] }));
-      try {
-        const rateAround = meter === null ? null : await ratesAround(meter);
-        await interleave(times, reps, {
-          begin: made.draw,
-          take: (own, repetition) => timeOne(run, own, made.of(own.subject), { traced, rateAround, repetition, reps }),
-          end: async (repetition) => {
-            await roofline?.measure();
-            await peers.take(repetition);
-          },
-        });
-      } finally {
-        peers.destroy();
-      }
-      for (const { subject, wallTimesMs } of times) {
-        const medianMs = median(wallTimesMs) as number;
-        const own = { ...address, group: subject.group };
-        medians.push({ case: formatCaseAddress(own), setting: subject.label, medianMs });
-        const bound = roofline?.boundOf(own, subject) ?? null;
+      const rateAround = meter === null ? null : await ratesAround(meter);
+      await interleave(times, reps, {
+        begin: made.draw,
+        take: (own, repetition) => timeOne(run, own, made.of(own.subject), { traced, rateAround, repetition, reps }),
+        end: async (repetition) => {
+          await roofline?.measure();
+          await peers.take(repetition);
+        },
+      });
+      for (const { subject } of times) {
+        const bound = roofline?.boundOf({ ...address, group: subject.group }, subject) ?? null;
         if (bound !== null) run.emit(bound);
       }
       if (conclude !== undefined) run.emit(conclude(address, times));
@@ -102,7 +93,7 @@ export async function runTimings(run: Run, host: Host, knobs: Knobs, options: Ti
     for (const subject of subjects) subject.destroy();
     bench.destroy();
   }
-  await run.end(null, medians);
+  await run.end(null);
 }
 
 /** Makes the same case in the group of each subject. */

@@ -11,7 +11,7 @@ import {
   type Step,
   type Trace,
 } from './commands.js';
-import { type pointChanges, pointsIn } from './points.js';
+import { isSame, type pointChanges, pointsIn } from './points.js';
 import { drawSite, nameOf, pick, type Site, sitesOf, stepAt } from './sites.js';
 import { xorWords } from './xor.js';
 
@@ -65,8 +65,6 @@ export const flipUpload: Arm = (circumstances) => {
   };
   return { injection: { instead }, where: nameOf(site), struck: () => struck };
 };
-
-export const isSame = (a: Uint8Array, b: Uint8Array): boolean => a.every((byte, i) => byte === b[i]);
 
 /**
  * Returns the ranges of the result buffer where walks leave the points that a map reads, one for

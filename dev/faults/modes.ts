@@ -1,10 +1,10 @@
 /** Modes: kinds of calls with known results, into which faults are injected. */
-import { bls12_381 } from '@noble/curves/bls12-381.js';
 import type { Bases } from '../../src/api/handles.js';
 import type { AffinePoint } from '../../src/api/values.js';
 import type { MsmEngineOptions } from '../../src/engine/options.js';
 import { MsmError } from '../../src/errors.js';
 import { createCheckedEngine } from '../checks/engine.js';
+import { bls12381, bls12381Oracle } from '../oracle/curves.js';
 import {
   bn254G1,
   encodeScalars,
@@ -27,12 +27,8 @@ interface Curve {
 
 const onBn254: Curve = { oracle: bn254G1, engine: 'bn254' };
 
-const { p, n: order, a, b, Gx, Gy } = bls12_381.G1.Point.CURVE();
 /** BLS12-381 has a cofactor, and a field of 381 bits. */
-const onBls12381: Curve = {
-  oracle: { name: 'bls12-381', group: 'g1', Point: bls12_381.G1.Point, coordinateBytes: 48, scalarBytes: 32 },
-  engine: { name: 'bls12-381', p, order, a, b, generator: { x: Gx, y: Gy } },
-};
+const onBls12381: Curve = { oracle: bls12381Oracle, engine: bls12381 };
 
 interface Settings {
   readonly curve?: Curve;

@@ -6,7 +6,7 @@ import type { Random } from '../oracle/known-bases.js';
 /** Changes some of the points, unless all are equal. */
 type Change = (random: Random, points: readonly Uint8Array[]) => void;
 
-const isSame = (a: Uint8Array, b: Uint8Array): boolean => a.every((byte, i) => byte === b[i]);
+export const isSame = (a: Uint8Array, b: Uint8Array): boolean => a.every((byte, i) => byte === b[i]);
 
 const swap = (a: Uint8Array, b: Uint8Array): void => {
   const kept = a.slice();

@@ -2,6 +2,7 @@
 import { createFieldEngine, type FieldEngine, type FieldVector } from '../../src/fields.js';
 import { FieldValues } from '../oracle/field-values.js';
 import type { Random } from '../oracle/known-bases.js';
+import { numbersIn } from '../oracle/transforms.js';
 import type { Mode } from './mode.js';
 
 /** Generator of the coset. */
@@ -24,12 +25,7 @@ const compute = async (fr: FieldEngine, numbers: readonly bigint[]): Promise<Num
       inverses: ops.keep(ops.gather(ops.invert(a), [...numbers.keys()].reverse())),
     };
   });
-  const read = async (vector: FieldVector): Promise<bigint[]> => {
-    const bytes = await fr.read(vector);
-    return numbers.map((_, i) =>
-      bytes.subarray(32 * i, 32 * i + 32).reduceRight((sum, byte) => (sum << 8n) + BigInt(byte), 0n),
-    );
-  };
+  const read = async (vector: FieldVector): Promise<bigint[]> => numbersIn(await fr.read(vector), fr.numberBytes);
   const results = { quotient: await read(made.quotient), inverses: await read(made.inverses) };
   for (const vector of [a, made.quotient, made.inverses]) vector.destroy();
   return results;

@@ -32,14 +32,6 @@ export const CHAIN_THREADS = 64;
 /** Default number of threads of a dispatch, which fills a device. */
 export const threadsFor = (software: boolean): number => (software ? 256 : 65_536);
 
-// Changes a bit between packing and unpacking, because a compiler could remove the pair.
-const WITH_BIT = `
-fn with_bit(a: Packed, bit: u32) -> Packed {
-  var b = a;
-  b.v0.x ^= bit & 1u;
-  return b;
-}`;
-
 /**
  * Returns the multiply-adds of a product; a dot product of four is one. Bytes have no special
  * square.
@@ -59,12 +51,9 @@ const matrices: Template = ['const MATRICES = ', ['batches'], 'u;\n'];
 export const libraryVariant = (product: FieldProduct): string =>
   product === 'signed' ? `${LIMB_BITS}-bit signed, float` : `words, ${product}`;
 
-/**
- * Returns a representation of the library's field layer, as canonical limbs or not, with further
- * WGSL.
- */
+/** Returns the representation of the library's field layer, with further WGSL. */
 const libraryRepresentation =
-  (product: FieldProduct, type: 'Tight' | 'Canonical', ...more: Template) =>
+  (product: FieldProduct, ...more: Template) =>
   (of: Modulus): Representation => {
     const m = modulus(of.p, product);
     const declarations = renderShader([['field', '>'], ...more], fieldView(m));
@@ -72,14 +61,14 @@ const libraryRepresentation =
     if (product !== 'signed') {
       const count = lazyLimbs(m, 32);
       return {
-        ...{ declarations, type, member: 'w', limbs: count, r },
+        ...{ declarations, type: 'Tight', member: 'w', limbs: count, r },
         encode: (value) => digitsOf(value, 32, count),
         decode: (words) => joinLimbs([...words], 32),
       };
     }
     return {
-      ...{ declarations, type, limbs: m.limbs, r },
-      encode: (value) => (type === 'Tight' ? balancedDigits : digitsOf)(value, LIMB_BITS, m.limbs),
+      ...{ declarations, type: 'Tight', limbs: m.limbs, r },
+      encode: (value) => balancedDigits(value, LIMB_BITS, m.limbs),
       decode: (limbs) => joinLimbs([...Int32Array.from(limbs)], LIMB_BITS),
     };
   };
@@ -89,10 +78,9 @@ const libraryRepresentation =
  * first.
  */
 const library = (product: FieldProduct): FieldOperation[] => {
-  const held = (type: 'Tight' | 'Canonical', ...more: Template) => libraryRepresentation(product, type, ...more);
   const common = {
     variant: libraryVariant(product),
-    representation: held('Tight'),
+    representation: libraryRepresentation(product),
     multiplyAdds: () => null,
     ...(product === 'dot4' && { feature: 'packed_4x8_integer_dot_product', alone: true }),
   };
@@ -115,24 +103,10 @@ const library = (product: FieldProduct): FieldOperation[] => {
       ...common,
       name: 'inverse',
       alone: true,
-      representation: held('Tight', ['inverse', '>'], ...matrices),
+      representation: libraryRepresentation(product, ['inverse', '>'], ...matrices),
       // subtracts y, because the inverse of the inverse would be the first operand again
       wgsl: (x) => `${x} = field_tighten(field_minus(field_inverse(${x}), y));`,
       apply: (m, r, x, y) => mod(invert(mod(x * invert(r, m.p), m.p), m.p) * r - y, m.p),
-    },
-    {
-      ...common,
-      name: 'subtract',
-      representation: held('Canonical'),
-      wgsl: (x) => `${x} = field_canonical(field_tighten(canonical_minus(${x}, y)));`,
-      apply: (m, _, x, y) => mod(x - y, m.p),
-    },
-    {
-      ...common,
-      name: 'pack, unpack',
-      representation: held('Canonical', WITH_BIT),
-      wgsl: (x) => `${x} = field_unpack(with_bit(field_pack(${x}), step));`,
-      apply: (_, __, x, ___, step) => x ^ BigInt(step & 1),
     },
   ];
 };

@@ -50,7 +50,7 @@ export interface FieldOperation {
    * Computes the operation with BigInts; null if nothing can be compared. @param r Montgomery
    * divisor of a product
    */
-  readonly apply: ((m: Modulus, r: bigint, x: bigint, y: bigint, step: number) => bigint) | null;
+  readonly apply: ((m: Modulus, r: bigint, x: bigint, y: bigint) => bigint) | null;
 }
 
 export const productOf = (m: Modulus, r: bigint, x: bigint, y: bigint): bigint => mod(x * y * invert(r, m.p), m.p);

@@ -50,7 +50,7 @@ export const fieldSubject = (m: Modulus, operation: FieldOperation, chains: numb
       expected(at, steps) {
         const y = operands[at - (at % chains)] as bigint;
         let x = operands[at] as bigint;
-        for (let step = 0; step < steps * perStep; step++) x = apply(m, r, x, y, step);
+        for (let step = 0; step < steps * perStep; step++) x = apply(m, r, x, y);
         return x;
       },
     },

@@ -1,6 +1,5 @@
 /** Runs a program, and compares every result with the oracle of known discrete logarithms. */
 import { bytesToHex } from '@noble/curves/utils.js';
-import fc from 'fast-check';
 import type { MsmEngine } from '../../src/api/engine.js';
 import type { Bases, Scalars } from '../../src/api/handles.js';
 import type { AffinePoint } from '../../src/api/values.js';
@@ -14,6 +13,7 @@ import { pointsIn, scalarsIn } from '../oracle/encodings.js';
 import { type Coordinate, expectedMsm, gotExpected, spellPoint } from '../oracle/known-bases.js';
 import { keepPipelines } from './keep-pipelines.js';
 import { type FuzzCall, type FuzzProgram, length, movedTo, programs, vectorsOf } from './program.js';
+import { type FoundProgram, runPrograms } from './run-programs.js';
 
 /** A failed program: the index of the call, and the difference to the expected result. */
 export interface Failure {
@@ -159,43 +159,24 @@ export const execute = async (
 /** Number of programs that passed, and of their calls, points and scalars. */
 export type FuzzCounts = Record<'programs' | 'calls' | 'points' | 'scalars', number>;
 
-/** Programs of one seed of fast-check; the next ones have the next seed. */
-const BATCH = 100;
-
-/**
- * Runs programs until the time is over or one fails, which fast-check then shrinks.
- *
- * @param onProgram told after each program that passed
- * @returns the smallest program that fails, and its error; null if none does
- */
-export async function fuzz(
+/** Runs programs, see `runPrograms`. @param onProgram told after each program that passed */
+export function fuzz(
   device: GPUDevice,
   options: { readonly seed: number; readonly seconds: number; readonly backend: FuzzProgram['backend'] },
   onProgram: (counts: Readonly<FuzzCounts>) => void,
-): Promise<{ readonly program: FuzzProgram; readonly error: string } | null> {
+): Promise<FoundProgram<FuzzProgram> | null> {
   const kept = keepPipelines(device);
   const counts: FuzzCounts = { programs: 0, calls: 0, points: 0, scalars: 0 };
-  const end = performance.now() + 1000 * options.seconds;
-  let isShrinking = false;
-  const property = fc.asyncProperty(
-    programs().map((program) => movedTo(options.backend, program)),
-    async (program) => {
-      if (!isShrinking && performance.now() > end) return;
-      const failure = await execute(kept, program);
-      isShrinking ||= failure !== null;
-      if (failure !== null) throw new Error(`call ${failure.call}: ${failure.error}`);
-      const { calls } = program;
-      counts.programs++;
-      counts.calls += calls.length;
-      counts.points += calls.reduce((sum, call) => sum + length(call.points), 0);
-      counts.scalars += calls.flatMap(vectorsOf).reduce((sum, { scalars }) => sum + length(scalars), 0);
-      if (!isShrinking) onProgram(counts);
-    },
-  );
-  for (let batch = 0; performance.now() < end; batch++) {
-    const seed = (options.seed * 100_003 + batch) | 0;
-    const { counterexample, errorInstance } = await fc.check(property, { seed, numRuns: BATCH });
-    if (counterexample !== null) return { program: counterexample[0], error: String(errorInstance) };
-  }
-  return null;
+  const drawn = programs().map((program) => movedTo(options.backend, program));
+  const run = async (program: FuzzProgram): Promise<string | null> => {
+    const failure = await execute(kept, program);
+    return failure && `call ${failure.call}: ${failure.error}`;
+  };
+  return runPrograms(drawn, options, run, ({ calls }) => {
+    counts.programs++;
+    counts.calls += calls.length;
+    counts.points += calls.reduce((sum, call) => sum + length(call.points), 0);
+    counts.scalars += calls.flatMap(vectorsOf).reduce((sum, { scalars }) => sum + length(scalars), 0);
+    onProgram(counts);
+  });
 }

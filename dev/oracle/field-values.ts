@@ -1,4 +1,6 @@
-/** Operations on vectors by their definitions, in BigInts. */
+/** Operations on vectors by their definitions, in BigInts; fields and transforms are noble's. */
+import { bitReversalPermutation, FFT, rootsOfUnity } from '@noble/curves/abstract/fft.js';
+import { Field } from '@noble/curves/abstract/modular.js';
 import type { FieldOrder, TransformOptions } from '../../src/api/field-operations.js';
 
 /** Entries of a matrix. */
@@ -12,94 +14,40 @@ export interface OracleMatrix {
 
 type Values = readonly bigint[];
 
-const power = (base: bigint, exponent: bigint, p: bigint): bigint => {
-  let [result, square] = [1n, base % p];
-  for (let rest = exponent; rest > 0n; rest >>= 1n, square = (square * square) % p) {
-    if (rest & 1n) result = (result * square) % p;
-  }
-  return result;
-};
-
-/** Returns the least number that is no square (Euler's criterion). */
-const leastNonSquare = (p: bigint): bigint => {
-  let candidate = 2n;
-  while (power(candidate, (p - 1n) / 2n, p) === 1n) candidate++;
-  return candidate;
-};
-
-const reversed = (items: Values): bigint[] => {
-  const bits = Math.log2(items.length);
-  const indexOf = (i: number): number => {
-    let index = 0;
-    for (let bit = 0; bit < bits; bit++) index = 2 * index + (Math.floor(i / 2 ** bit) % 2);
-    return index;
-  };
-  return items.map((_, i) => items[indexOf(i)] as bigint);
-};
-
 const inOrder = (items: Values, order: FieldOrder = 'natural'): Values =>
-  order === 'natural' ? items : reversed(items);
+  order === 'natural' ? items : bitReversalPermutation([...items]);
 
 /** Operations of `FieldOperations` on numbers below p, except `keep`. */
 export class FieldValues {
-  readonly p: bigint;
-  readonly #nonSquare: bigint;
+  readonly #field: ReturnType<typeof Field>;
+  readonly #transforms: ReturnType<typeof FFT<bigint>>;
 
   constructor(p: bigint) {
-    this.p = p;
-    this.#nonSquare = leastNonSquare(p);
+    this.#field = Field(p);
+    this.#transforms = FFT(rootsOfUnity(this.#field), this.#field);
   }
 
   #mod(value: bigint): bigint {
-    const rest = value % this.p;
-    return rest < 0n ? rest + this.p : rest;
+    return this.#field.create(value);
   }
 
+  /** Returns the inverse of a number, and 0 for 0. */
   #inverse(value: bigint): bigint {
-    return power(value, this.p - 2n, this.p);
+    return value === 0n ? 0n : this.#field.inv(value);
   }
 
   #map(a: Values, of: (value: bigint, i: number) => bigint): bigint[] {
     return a.map((value, i) => this.#mod(of(value, i)));
   }
 
-  /** Returns the values of a polynomial at the powers of a root of unity, by halves. */
-  #valuesAt(coefficients: Values, root: bigint): bigint[] {
-    const n = coefficients.length;
-    if (n === 1) return [...coefficients];
-    const square = (root * root) % this.p;
-    const even = this.#valuesAt(
-      coefficients.filter((_, i) => i % 2 === 0),
-      square,
-    );
-    const odd = this.#valuesAt(
-      coefficients.filter((_, i) => i % 2 === 1),
-      square,
-    );
-    let x = 1n;
-    const products = odd.map((value) => {
-      const product = x * value;
-      x = (x * root) % this.p;
-      return product;
-    });
-    return [...even, ...even].map((value, i) =>
-      this.#mod(i < n / 2 ? value + (products[i] as bigint) : value - (products[i - n / 2] as bigint)),
-    );
-  }
-
-  #root(n: number): bigint {
-    return power(this.#nonSquare, (this.p - 1n) / BigInt(n), this.p);
-  }
-
   ntt(a: Values, { from, to, coset = 1n }: TransformOptions): Values {
     const coefficients = this.scalePowers(inOrder(a, from), coset);
-    return inOrder(this.#valuesAt(coefficients, this.#root(a.length)), to);
+    return this.#transforms.direct([...coefficients], false, to === 'reversed');
   }
 
   intt(a: Values, { from, to, coset = 1n }: TransformOptions): Values {
-    const values = this.#valuesAt(inOrder(a, from), this.#inverse(this.#root(a.length)));
-    const factor = this.#inverse(BigInt(a.length));
-    return inOrder(this.scalePowers(values, this.#inverse(coset), { factor }), to);
+    const coefficients = this.#transforms.inverse([...a], from === 'reversed');
+    return inOrder(this.scalePowers(coefficients, this.#inverse(coset)), to);
   }
 
   add(a: Values, b: Values): Values {
@@ -134,7 +82,7 @@ export class FieldValues {
     let power = factor;
     const scaled = this.#map(inOrder(a, order), (value) => {
       const product = power * value;
-      power = (power * base) % this.p;
+      power = this.#mod(power * base);
       return product;
     });
     return inOrder(scaled, order);
@@ -154,7 +102,7 @@ export class FieldValues {
     let product = 1n;
     return a.map((value) => {
       const before = product;
-      product = (product * value) % this.p;
+      product = this.#mod(product * value);
       return before;
     });
   }

@@ -1,4 +1,6 @@
 /** Values of transforms, by polynomials of BigInts. */
+import { Field } from '@noble/curves/abstract/modular.js';
+import { bytesToNumberLE } from '@noble/curves/utils.js';
 import type { FieldEngine, FieldVector } from '../../src/fields.js';
 
 /** Returns numbers below p, the same in each run. */
@@ -9,18 +11,10 @@ export const transformInput = (p: bigint, n: number): bigint[] =>
 const valueAt = (p: bigint, coefficients: readonly bigint[], x: bigint): bigint =>
   coefficients.reduceRight((sum, c) => (sum * x + c) % p, 0n);
 
-const powerOf = (p: bigint, base: bigint, exponent: number): bigint => {
-  let power = 1n;
-  for (let bit = 2 ** 30; bit >= 1; bit /= 2) {
-    power = (power * power) % p;
-    if (Math.floor(exponent / bit) % 2 === 1) power = (power * base) % p;
-  }
-  return power;
-};
-
-const numbersIn = (bytes: Uint8Array, numberBytes: number): bigint[] =>
+/** Returns the numbers that an engine wrote, each in `numberBytes` little-endian bytes. */
+export const numbersIn = (bytes: Uint8Array, numberBytes: number): bigint[] =>
   Array.from({ length: bytes.length / numberBytes }, (_, i) =>
-    bytes.subarray(i * numberBytes, (i + 1) * numberBytes).reduceRight((sum, byte) => (sum << 8n) + BigInt(byte), 0n),
+    bytesToNumberLE(bytes.subarray(i * numberBytes, (i + 1) * numberBytes)),
   );
 
 /** Returns the root of unity that the engine transforms with: its values of the polynomial x. */
@@ -47,16 +41,17 @@ export const assertTransforms = async (
 ): Promise<void> => {
   const { p, numberBytes } = fr;
   const n = coefficients.length;
+  const field = Field(p);
   const root = await rootOf(fr, n);
   const there = await fr.run((ops) => ops.keep(ops.ntt(given)));
   const back = await fr.run((ops) => ops.keep(ops.intt(there)));
   const [values, again] = [numbersIn(await fr.read(there), numberBytes), numbersIn(await fr.read(back), numberBytes)];
   let isRight = again.every((value, i) => value === coefficients[i]);
   for (const index of new Set([0, 1 % n, n - 1])) {
-    isRight &&= values[index] === valueAt(p, coefficients, powerOf(p, root, index));
+    isRight &&= values[index] === valueAt(p, coefficients, field.pow(root, BigInt(index)));
   }
   // a root of a smaller order gives other polynomials
-  isRight &&= n === 1 || powerOf(p, root, n / 2) === p - 1n;
+  isRight &&= n === 1 || field.pow(root, BigInt(n / 2)) === p - 1n;
   there.destroy();
   back.destroy();
   if (!isRight) throw new Error(`WRONG: a transform of ${n} elements differs from the polynomial`);

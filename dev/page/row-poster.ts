@@ -1,6 +1,5 @@
-import { errorMessage } from '../bench/error-message.js';
 import { rowPaths, type StampedRow } from '../bench/rows.js';
-import type { RowSink } from '../bench/run.js';
+import { errorMessage, type RowSink } from '../bench/run.js';
 
 const timeoutMs = 5000;
 

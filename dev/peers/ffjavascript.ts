@@ -38,7 +38,7 @@ export function makeFfjavascript({ curve, group }: CurveGroup): Peer<Uint8Array>
     name: 'ffjavascript',
     // never runs unless asked for, because a host that got the bench alone does not have it
     quickUpTo: 0,
-    async prepare(_, problem) {
+    async prepare(problem) {
       const name = 'ffjavascript';
       const module = (await import(/* @vite-ignore */ name)) as Record<
         string,

@@ -19,7 +19,7 @@ export function makeNoble(of: CurveGroup): Peer<NoblePoint> | null {
     name: 'noble',
     // an addition over p² elements takes noble three times as long
     quickUpTo: of.group === 'g1' ? 2 ** 12 : 2 ** 10,
-    async prepare(_, problem) {
+    async prepare(problem) {
       points = problem.points.map(({ x, y, infinity }) => (infinity ? Point.ZERO : Point.fromAffine({ x, y })));
       scalars = problem.scalars.map((scalar) => Point.Fn.create(scalar));
       expected = problem.expected;

@@ -4,15 +4,11 @@ import type { AffinePoint, Coordinate } from '../oracle/known-bases.js';
 /** The problem to compute, in the formats that libraries take. */
 export interface PeerProblem {
   readonly points: readonly AffinePoint<Coordinate>[];
-  /** x‖y of each point, little-endian, with as many bytes as the field of the coordinates takes. */
-  readonly pointBytes: Uint8Array<ArrayBuffer>;
   readonly scalars: readonly bigint[];
   /** 32 little-endian bytes each. */
   readonly scalarBytes: Uint8Array<ArrayBuffer>;
   /** The sum by the oracle. */
   readonly expected: AffinePoint<Coordinate>;
-  /** The GPU entry point, for peers that compute on it. */
-  readonly gpu: GPU | null;
 }
 
 /**
@@ -27,10 +23,9 @@ export interface Peer<Result = unknown> {
    */
   readonly quickUpTo: number;
   /** Converts the problem, and does what is possible before scalars are known. Not timed. */
-  prepare(n: number, problem: PeerProblem): Promise<void>;
+  prepare(problem: PeerProblem): Promise<void>;
   /** Computes one MSM of the prepared problem. Timed. */
   run(): Promise<Result>;
   /** Returns whether the result is correct. Not timed; a time counts only if it is. */
   check(result: Result): boolean;
-  destroy?(): void;
 }

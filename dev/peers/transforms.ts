@@ -1,8 +1,8 @@
 /** Transforms of other libraries, by name. */
-import type { CurveName } from '../oracle/curves.js';
-import { inNode } from './ffjavascript.js';
-import { makeFfjavascriptTransforms } from './ffjavascript-transforms.js';
-import { makeNobleTransforms } from './noble-transforms.js';
+
+import { FFT, rootsOfUnity } from '@noble/curves/abstract/fft.js';
+import { type CurveName, oracles } from '../oracle/curves.js';
+import { builders, inNode, isTheirs } from './ffjavascript.js';
 
 /** Transforms of one scalar field, in the arithmetic of another library. */
 export interface TheirTransforms<Values = unknown> {
@@ -13,6 +13,45 @@ export interface TheirTransforms<Values = unknown> {
   ntt(values: Values): Promise<unknown>;
   intt(values: Values): Promise<unknown>;
 }
+
+/** Opens the transforms of a curve's scalar field; null for curves that noble does not have. */
+const makeNobleTransforms = async (curve: CurveName): Promise<TheirTransforms<bigint[]> | null> => {
+  if (curve === 'bandersnatch') return null;
+  const { Fn } = oracles[curve].Point;
+  const fft = FFT(rootsOfUnity(Fn), Fn);
+  return {
+    names: { ntt: 'direct', intt: 'inverse' },
+    enter: async (_, values) => [...values],
+    ntt: async (values) => fft.direct(values),
+    intt: async (values) => fft.inverse(values),
+  };
+};
+
+/** The used part of a scalar field of ffjavascript. */
+interface TheirField {
+  fft(buffer: Uint8Array): Promise<Uint8Array>;
+  ifft(buffer: Uint8Array): Promise<Uint8Array>;
+  batchToMontgomery(buffer: Uint8Array): Promise<Uint8Array>;
+}
+
+/** Opens the transforms of a curve's scalar field; null for curves that it does not have. */
+const makeFfjavascriptTransforms = async (curve: string): Promise<TheirTransforms<Uint8Array> | null> => {
+  if (!isTheirs(curve)) return null;
+  const name = 'ffjavascript';
+  const module = (await import(/* @vite-ignore */ name)) as Record<
+    string,
+    (single: boolean) => Promise<{ readonly Fr: TheirField }>
+  >;
+  const built = await module[builders[curve]]?.(true);
+  if (built === undefined) return null;
+  const { Fr } = built;
+  return {
+    names: { ntt: 'fft', intt: 'ifft' },
+    enter: (bytes) => Fr.batchToMontgomery(bytes),
+    ntt: (buffer) => Fr.fft(buffer),
+    intt: (buffer) => Fr.ifft(buffer),
+  };
+};
 
 const makers = { ffjavascript: makeFfjavascriptTransforms, noble: makeNobleTransforms } as const;
 

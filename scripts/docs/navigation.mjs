@@ -57,19 +57,15 @@ function pagesOf(/** @type {string} */ folder, /** @type {readonly string[]} */ 
 const itemsOf = (/** @type {string} */ folder, /** @type {readonly string[]} */ known = []) =>
   pagesOf(folder, known).map((name) => ({ text: titleOf(`${folder}/${name}`), link: `/${folder}/${name}` }));
 
+const { exports } = JSON.parse(readFileSync(inProject('package.json'), 'utf8'));
+
 /** The entries of the package, as the pages of the API are named. */
 export const entries = [
   'index',
-  'calibrate',
-  'fflonk',
-  'fields',
-  'formats',
-  'groth16',
-  'noble',
-  'node',
-  'plonk',
-  'snarkjs',
-  'worker',
+  ...Object.keys(exports)
+    .filter((path) => !['.', './package.json'].includes(path))
+    .map((path) => path.slice('./'.length))
+    .sort(),
 ];
 
 /** Returns the item of an entry: its functions first, then its types. @returns {Item} */

@@ -1,8 +1,6 @@
 /** Progress of a bench run: its share done, and the time left. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { expectedLine } from '../../dev/bench/expected-time.js';
 import { formatProgress } from '../../dev/bench/format.js';
-import { parseKnobs } from '../../dev/bench/knobs.js';
 import { type MsmBench, Run } from '../../dev/bench/run.js';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval', 'setTimeout'] }));
@@ -70,15 +68,4 @@ it('a run shows passing time while shaders compile, without ticks of progress', 
   const lines = said.length;
   await vi.advanceTimersByTimeAsync(5000);
   expect(said).toHaveLength(lines);
-});
-
-it.each([
-  ['autorun=sweep&logn=4&walkers=8,16&reps=2', null],
-  ['autorun=sweep&logn=16&walkers=8,16,32', /^About \d+ s on two cores/],
-  ['autorun=sweep&logn=10..17&walkers=8,16,32,64', /^About \d+ min on two cores/],
-  ['autorun=field-bench', /^With its defaults this takes /],
-])('before ?%s it is said how long it takes, if it is long', (query, line) => {
-  const told = expectedLine(parseKnobs(new URLSearchParams(query)));
-  if (line === null) expect(told).toBeNull();
-  else expect(told).toMatch(line);
 });

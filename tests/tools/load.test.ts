@@ -1,14 +1,11 @@
 /** Bench of many concurrent calls: its jobs, its statistics and its verdicts. */
 import { describe, expect, it } from 'vitest';
 import { parseKnobs } from '../../dev/bench/knobs.js';
-import { callInLoops } from '../../dev/bench/modes/load/callers.js';
-import { drawJobs, mixes, rangeOfSet } from '../../dev/bench/modes/load/jobs.js';
+import { drawJobs, makeProblem, mixes, rangeOfSet } from '../../dev/bench/modes/load/jobs.js';
 import { judgeLoad } from '../../dev/bench/modes/load/judge.js';
-import { type LoadKnobs, sharingOf } from '../../dev/bench/modes/load/knobs.js';
-import { makeProblem } from '../../dev/bench/modes/load/problem.js';
+import { AGAIN, ALL_ON, type LoadKnobs, sharingOf, variantsOf } from '../../dev/bench/modes/load/knobs.js';
+import { callInLoops, idleShareOf, quantile, spansOf } from '../../dev/bench/modes/load/measure.js';
 import { loadResult } from '../../dev/bench/modes/load/result.js';
-import { idleShareOf, quantile, spansOf } from '../../dev/bench/modes/load/statistics.js';
-import { AGAIN, ALL_ON, variantsOf } from '../../dev/bench/modes/load/variants.js';
 import { verdictOf } from '../../dev/bench/modes/targets/findings.js';
 import type { RowOf, StampedRow } from '../../dev/bench/rows.js';
 import { bn254G1, expectedMsm } from '../../dev/oracle/known-bases.js';

@@ -25,22 +25,19 @@ describe.each(known)('the peer %s on %s %s', (name, curve, group) => {
       const { points, scalars, expected } = makeCase({ ...names, n, curve, group });
       const problem = {
         points: points.points,
-        pointBytes: points.bytes,
         scalars: scalars.values,
         scalarBytes: scalars.bytes,
         expected,
-        // no peer that there is computes on it
-        gpu: {} as GPU,
       };
       const peer = peers[name]({ curve, group }) as Peer;
       expect(peer.name).toBe(name);
-      await peer.prepare(n, problem);
+      await peer.prepare(problem);
       const sum = await peer.run();
       expect(peer.check(sum)).toBe(true);
 
       // the generator, which none of these comes to
       const wrong = toAffinePoint(oracleOf({ curve, group }).Point.BASE);
-      await peer.prepare(n, { ...problem, expected: wrong });
+      await peer.prepare({ ...problem, expected: wrong });
       expect(peer.check(sum)).toBe(false);
     },
   );

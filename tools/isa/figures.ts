@@ -42,7 +42,18 @@ const fromShaderDb = (line: string): Statistics => {
 };
 
 type Read = (name: string) => number;
-type OwnFigures = Omit<Figures, 'compileSeconds'>;
+type OwnFigures = Partial<Omit<Figures, 'compileSeconds'>> & Pick<Figures, 'instructions'>;
+
+/** Figures that most drivers do not report. */
+const unknown = {
+  registers: null,
+  spills: null,
+  memory: null,
+  waves: null,
+  cycles: null,
+  alone: null,
+  codeBytes: null,
+};
 
 /** Figures of NVIDIA's own compiler; see nvidia-sass.ts. */
 const ownNvidia = (read: Read): OwnFigures => ({
@@ -65,7 +76,6 @@ const readers: Readonly<Record<Chip['maker'], (read: Read, chip: ChipName, all: 
     memory: read('Scratch size'),
     waves: read('Subgroups per SIMD'),
     cycles: read('Inverse Throughput'),
-    alone: null,
     codeBytes: read('Code size'),
   }),
   nvidia: (read, chip) => {
@@ -76,11 +86,8 @@ const readers: Readonly<Record<Chip['maker'], (read: Read, chip: ChipName, all: 
     return {
       instructions: read('Instruction count'),
       registers,
-      spills: null,
       memory: read('SLM Size'),
       waves: Math.min(fit, warps[chip] as number),
-      cycles: null,
-      alone: null,
       codeBytes: read('Code Size'),
     };
   },
@@ -91,18 +98,13 @@ const readers: Readonly<Record<Chip['maker'], (read: Read, chip: ChipName, all: 
     memory: read('Scratch Memory Size'),
     waves: read('Max dispatch width'),
     cycles: read('Cycle Count'),
-    alone: null,
-    codeBytes: null,
   }),
   qualcomm: (read) => ({
     instructions: read('Instruction Count'),
     registers: read('Registers used'),
     spills: read('STP Count') + read('LDP Count'),
-    memory: null,
     waves: read('Max Waves Per Core'),
-    cycles: null,
     // the driver counts words
-    alone: null,
     codeBytes: 4 * read('Code size'),
   }),
   apple: (read) => ({
@@ -112,19 +114,15 @@ const readers: Readonly<Record<Chip['maker'], (read: Read, chip: ChipName, all: 
     memory: read('Scratch'),
     waves: read('Threads'),
     cycles: read('ALU'),
-    alone: null,
     codeBytes: read('Code size'),
   }),
   arm: (_, chip, all) => {
     const read = readerOf(chip, fromShaderDb(String(all['shader-db'])));
     return {
       instructions: read('inst'),
-      registers: null,
       spills: read('spills') + read('fills'),
-      memory: null,
       waves: read('threads'),
       cycles: read('cycles'),
-      alone: null,
       codeBytes: 16 * read('quadwords'),
     };
   },
@@ -143,5 +141,5 @@ const readerOf =
 
 export const figuresOf = (chip: ChipName, all: Statistics): Figures => {
   const read = readerOf(chip, all);
-  return { ...readers[chips[chip].maker](read, chip, all), compileSeconds: read('compile_cpu_s') };
+  return { ...unknown, ...readers[chips[chip].maker](read, chip, all), compileSeconds: read('compile_cpu_s') };
 };

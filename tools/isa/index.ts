@@ -3,8 +3,8 @@
 export { knobsOf } from '../../dev/bench/knob-names.js';
 export { parseKnobs } from '../../dev/bench/knobs.js';
 export { ownLibrary } from '../../dev/bench/library-of.js';
-export { knobHelp } from '../../dev/bench/mode-help.js';
-export { knobOfTuning, settingKnobs, tuningQuery } from '../../dev/bench/settings.js';
+export { knobHelp } from '../../dev/bench/run-knobs.js';
+export { settingKnobs } from '../../dev/bench/settings.js';
 export { cards, cyclesOfCards, kernelsOfPrediction } from './cards.js';
 export { chipNames, chips, takesVulkanMemoryModel } from './chips.js';
 export { docsTable, kernelsOfTable, sourcesOf, tableChips } from './docs-table.js';

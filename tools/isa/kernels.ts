@@ -102,9 +102,6 @@ export const vectorKernels = async (chip: ChipName): Promise<ChipKernel[]> => {
   return titled(asked).map((each) => ({ ...each, title: `vectors: ${each.title}` }));
 };
 
-/** Operations that matter for cost; the others of field-bench cost next to nothing. */
-const operations = fieldOperations.filter(({ name }) => ['product', 'square', 'inverse'].includes(name));
-
 /**
  * Returns kernels that repeat a field operation, one chain a thread: `product 14-bit signed, float`
  * and so on.
@@ -113,7 +110,7 @@ export const fieldKernels = async (chip: ChipName, curve: AnyCurve): Promise<Chi
   const { device, asked } = new UnbuiltDevice(chips[chip]);
   const m = modulus(curve.p);
   const kernels: ChipKernel[] = [];
-  for (const operation of operations) {
+  for (const operation of fieldOperations) {
     await pipelineFor(device, fieldChain(m, operation, 1)).catch(() => undefined);
     kernels.push({ ...(asked.at(-1) as Asked), title: `${operation.name} ${operation.variant}` });
   }

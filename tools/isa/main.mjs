@@ -15,10 +15,8 @@ import {
   listOf,
   oneOf,
   outputFile,
-  pair,
   readArguments,
   refusalsAsUsage,
-  repeatable,
   runCommand,
   UsageError,
   valued,
@@ -43,7 +41,6 @@ const own = {
     'the curve (default bn254)',
     oneOf('bn254', 'bls12-381', 'p256', 'secp192r1', 'bn254-g2', 'bls12-381-g2', 'bls12-377-g2'),
   ),
-  tuning: repeatable('walkerSlots=4', 'a knob by its name in `tuning`; may be repeated'),
   write: flag('write the tables of docs/reference; only --json may be given with it'),
   json: valued('FILE', 'also write all statistics of the drivers to a file', outputFile),
 };
@@ -67,18 +64,12 @@ function settingOptions(isa) {
  *
  * @param {Isa} isa
  * @param {Readonly<Record<string, readonly string[]>>} knobs
- * @param {readonly string[]} tuning
  * @returns {readonly Setting[]}
  */
-function readSettings({ parseKnobs, knobOfTuning, tuningQuery }, knobs, tuning) {
+function readSettings({ parseKnobs }, knobs) {
   const pairs = Object.entries(knobs).flatMap(([name, texts]) => texts.map((text) => [name, text]));
   const sides = pairs.some(([name = '']) => /^[ab]\./.test(name));
   const query = new URLSearchParams([['autorun', sides ? 'accum-ab' : 'msm-bench'], ...pairs]);
-  for (const text of tuning) {
-    const [key, value] = pair(text, 'tuning');
-    if (knobOfTuning(key) === null) throw new UsageError(`--tuning: '${key}' is not a knob of the library`);
-    for (const [name, word] of tuningQuery({ [key]: value })) query.append(name, word);
-  }
   return refusalsAsUsage(
     () => parseKnobs(query, 'terminal').settings,
     (message) => message.replaceAll(/^/gm, '--'),
@@ -155,9 +146,9 @@ async function compile(args) {
   assertSomeCompilers();
   const isa = await openIsa();
   const { values, words: more } = readArguments({ ...own, ...settingOptions(isa) }, args);
-  const { gpu, kernels: words, curve = 'bn254', tuning, write, json, ...knobs } = values;
+  const { gpu, kernels: words, curve = 'bn254', write, json, ...knobs } = values;
   if (more.length > 0) throw new UsageError(`'${more[0]}' belongs to no option`);
-  const settings = readSettings(isa, knobs, tuning);
+  const settings = readSettings(isa, knobs);
   const [first, second] = settings.map(({ name }) => name);
   const isPlain = second === undefined && first === 'defaults' && gpu === undefined && curve === 'bn254';
   if (write && !(isPlain && words.includes('')))

@@ -44,7 +44,6 @@ export const accumAb = benchMode({
   example: 'run --logn 12 --a.walkerpriv 1 --b.walkerpriv 0',
   limits: 'A verdict needs 6 pairs. Peers and the hardware limit are left out.',
   runsOn: 'either',
-  timesCases: true,
   settings: 'sides',
   ...ofMsm,
   defaults: { reps: 12 },

@@ -148,7 +148,6 @@ async function runLoading(run: Run, host: Host, knobs: LoadingKnobs): Promise<vo
   run.plan(cases.flatMap(({ address: { n } }) => Array(several * (reps + 1)).fill(weightOf(n))));
   const bench = await openBenchDevice(run, host, knobs);
   const roofline = makeRoofline(run, bench.gpu, oracles[curve].Point.Fp.ORDER);
-  const medians: RowOf<'end'>['medians'][number][] = [];
   let subject: EngineUnderTest | null = null;
   try {
     const loader = await makeEngine(run, bench, knobs, settings[0] as Setting);
@@ -176,21 +175,14 @@ async function runLoading(run: Run, host: Host, knobs: LoadingKnobs): Promise<vo
         end: () => roofline.measure(),
       });
       const productsPerSecond = roofline.rateOf(loader);
-      for (const way of ways) {
-        run.emit(conclude(address, way, ways[0] as Way, productsPerSecond));
-        medians.push({
-          case: formatCaseAddress(address),
-          setting: way.name,
-          medianMs: median(way.wallTimesMs) as number,
-        });
-      }
+      for (const way of ways) run.emit(conclude(address, way, ways[0] as Way, productsPerSecond));
     }
   } finally {
     roofline.destroy();
     subject?.destroy();
     bench.destroy();
   }
-  await run.end(null, medians);
+  await run.end(null);
 }
 
 function conclude(address: CaseAddress, way: Way, first: Way, rate: number | null): RowOf<'loaded'> {

@@ -21,8 +21,6 @@ export interface BenchMode<Own extends KnobTable = KnobTable> {
   readonly nodeOnly?: string;
   /** `gpu`: always opens a GPU. `cpu`: never. `either`: not if every setting says `backend=cpu`. */
   readonly runsOn: 'gpu' | 'cpu' | 'either';
-  /** True if each repetition is one MSM of a case, whose duration can be estimated. */
-  readonly timesCases?: true;
   /** Settings: one for each value of a list, A and B, or, by default, one. */
   readonly settings?: 'lists' | 'sides';
   /** True if every case runs with both placements of the prefix products, and n may be 0. */

@@ -15,7 +15,6 @@ export const msmBench = benchMode({
   takes: '10 to 30 s',
   example: 'run --logn 10..16 --reps 7',
   runsOn: 'either',
-  timesCases: true,
   ...ofMsm,
   defaults: {},
   knobs: {
@@ -37,7 +36,6 @@ export const sweep = benchMode({
   example: 'run --logn 14 --walkertpb 32,64,128 --c 10..13',
   limits: 'Each knob of the engine may have a list of values: 32,64,128 or 8..12. At most 64 settings.',
   runsOn: 'either',
-  timesCases: true,
   settings: 'lists',
   ...ofMsm,
   defaults: { reps: 7 },

@@ -16,13 +16,12 @@ import { type BenchSetup, openBenchSetup } from '../bench-setup.js';
 import { ofMsm } from '../common-knobs.js';
 import { type EngineUnderTest, makeEngine, type Outcome } from '../engine-under-test.js';
 import type { Host } from '../environment.js';
-import { errorMessage } from '../error-message.js';
 import { formatMs } from '../format.js';
 import type { Knobs } from '../knobs.js';
 import { weightOf } from '../measure.js';
 import { type Cell, headline, type Parts, tableOf, verdict } from '../parts.js';
 import { type Placement, type RowOf, rowsOf, type StampedRow } from '../rows.js';
-import type { Run } from '../run.js';
+import { errorMessage, type Run } from '../run.js';
 import type { Setting } from '../settings.js';
 import { benchMode } from './mode.js';
 
@@ -52,7 +51,6 @@ export const msmCrossCheck = benchMode({
   example: "check --logn 8,10 --case 'points=*,scalars=random'",
   limits: 'Times are not compared: they include compilation.',
   runsOn: 'either',
-  timesCases: true,
   checksPlacements: true,
   uses: [...ofMsm.uses, 'case'],
   engine: ofMsm.engine,

@@ -17,7 +17,6 @@ export const msmTrace = benchMode({
   example: 'run --logn 14 --trace dev/results/trace.json',
   limits: 'Passes have times where the device has timestamps. Peers and the hardware limit are left out.',
   runsOn: 'gpu',
-  timesCases: true,
   ...ofMsm,
   defaults: {},
   knobs: {},

@@ -1,5 +1,4 @@
 /** Runs programs of vectors on the CPU and on a GPU, and compares all bits with the oracle. */
-import fc from 'fast-check';
 import {
   createFieldEngine,
   type FieldEngine,
@@ -9,7 +8,9 @@ import {
   type SparseMatrix,
 } from '../../../src/fields.js';
 import { FieldValues } from '../../oracle/field-values.js';
+import { numbersIn } from '../../oracle/transforms.js';
 import { keepPipelines } from '../keep-pipelines.js';
+import { type FoundProgram, runPrograms } from '../run-programs.js';
 import { interpret, type Machine, matrixOf, numbersOf } from './interpret.js';
 import { type FieldProgram, fieldPrograms, type Operation } from './program.js';
 
@@ -17,6 +18,9 @@ type Values = readonly bigint[];
 
 /** Vectors that operands are counted from. */
 const LAST = 8;
+
+/** Properties that a plan and the record of its run have in common. */
+const PLANNED = ['on', 'operations', 'products', 'passes', 'dispatches', 'submits'];
 
 /** Operations of each run. */
 const runsOf = (operations: readonly Operation[]): Operation[][] => {
@@ -66,52 +70,28 @@ class Execution {
     for (const each of operations) {
       if (each.kind === 'apply') matrices.set(each, await fr.loadMatrix(matrixOf(each, fr.p)));
     }
-    const compute = (ops: FieldOperations, matrixFor: (of: Operation) => SparseMatrix | null): Pair[] => {
+    const compute = (ops: FieldOperations): Pair[] => {
       const pairs = [...this.#pairs];
       const made: Pair[] = [];
       for (const each of operations) {
         const last = pairs.slice(-LAST).reverse();
-        const vector = interpret(
-          each,
-          ops as Machine<FieldVector, SparseMatrix>,
-          last.map((pair) => pair.vector),
-          {
-            ...{ p: fr.p, twoAdicity: this.#twoAdicity },
-            matrix: matrixFor(each),
-          },
-        );
+        const given = { vectors: last.map(({ vector }) => vector), values: last.map(({ values }) => values) };
+        const of = { p: fr.p, twoAdicity: this.#twoAdicity };
+        const machine = ops as Machine<FieldVector, SparseMatrix>;
+        const vector = interpret(each, machine, given.vectors, { ...of, matrix: matrices.get(each) ?? null });
         const matrix = each.kind === 'apply' ? matrixOf(each, fr.p) : null;
-        const values = interpret(
-          each,
-          this.#oracle as Machine<Values, typeof matrix>,
-          last.map((pair) => pair.values),
-          {
-            ...{ p: fr.p, twoAdicity: this.#twoAdicity },
-            matrix,
-          },
-        );
+        const oracle = this.#oracle as Machine<Values, typeof matrix>;
+        const values = interpret(each, oracle, given.values, { ...of, matrix });
         const pair = { vector: each.keeps ? ops.keep(vector) : vector, values };
         pairs.push(pair);
         if (each.keeps) made.push(pair);
       }
       return made;
     };
-    const matrixFor = (of: Operation): SparseMatrix | null => matrices.get(of) ?? null;
-    const plan = await fr.plan((ops) => compute(ops, matrixFor));
-    const made = await fr.run((ops) => compute(ops, matrixFor));
-    const {
-      on,
-      operations: count,
-      products,
-      passes,
-      dispatches,
-      submits,
-    } = fr.lastRun as NonNullable<typeof fr.lastRun>;
-    const ran = { on, operations: count, products, passes, dispatches, submits };
-    const { bytes: _, keptBytes: __, ...planned } = plan;
-    if (JSON.stringify(planned, Object.keys(ran)) !== JSON.stringify(ran, Object.keys(ran))) {
-      throw new Error(`the plan was ${JSON.stringify(planned)}, the run ${JSON.stringify(ran)}`);
-    }
+    const plan = await fr.plan(compute);
+    const made = await fr.run(compute);
+    const [planned, ran] = [plan, fr.lastRun].map((record) => JSON.stringify(record, PLANNED));
+    if (planned !== ran) throw new Error(`the plan was ${planned}, the run ${ran}`);
     for (const matrix of matrices.values()) matrix.destroy();
     for (const [i, pair] of made.entries()) await this.#compare(pair, `vector ${i}`);
     // vectors of earlier runs must be as they were
@@ -120,14 +100,11 @@ class Execution {
   }
 
   async #compare({ vector, values }: Pair, name: string): Promise<void> {
-    const { numberBytes } = this.#fr;
-    const bytes = await this.#fr.read(vector);
-    if (vector.length !== values.length) throw new Error(`${name} has ${vector.length} elements, not ${values.length}`);
-    for (const [i, expected] of values.entries()) {
-      let got = 0n;
-      for (let k = numberBytes - 1; k >= 0; k--) got = (got << 8n) + BigInt(bytes[i * numberBytes + k] as number);
-      if (got !== expected)
-        throw new Error(`${name}, element ${i} of ${values.length}: got ${got}, expected ${expected}`);
+    const read = numbersIn(await this.#fr.read(vector), this.#fr.numberBytes);
+    if (read.length !== values.length) throw new Error(`${name} has ${read.length} elements, not ${values.length}`);
+    for (const [i, got] of read.entries()) {
+      if (got !== values[i])
+        throw new Error(`${name}, element ${i} of ${read.length}: got ${got}, expected ${values[i]}`);
     }
   }
 
@@ -166,35 +143,19 @@ export const executeFields = async (device: GPUDevice | null, program: FieldProg
 /** Programs that passed, with their operations and elements. */
 export type FieldFuzzCounts = Record<'programs' | 'operations' | 'elements', number>;
 
-/** Programs of one seed of fast-check; the next ones have the next seed. */
-const BATCH = 50;
-
-/** As `fuzz` of programs of sums. */
-export const fuzzFields = async (
+/** Runs programs, see `runPrograms`. @param onProgram told after each program that passed */
+export const fuzzFields = (
   device: GPUDevice | null,
-  { seed, seconds }: { readonly seed: number; readonly seconds: number },
+  options: { readonly seed: number; readonly seconds: number },
   onProgram: (counts: Readonly<FieldFuzzCounts>) => void,
-): Promise<{ readonly program: FieldProgram; readonly error: string } | null> => {
+): Promise<FoundProgram<FieldProgram> | null> => {
   const kept = device && keepPipelines(device);
   const counts: FieldFuzzCounts = { programs: 0, operations: 0, elements: 0 };
-  const end = performance.now() + 1000 * seconds;
-  let isShrinking = false;
-  const property = fc.asyncProperty(fieldPrograms(), async (program) => {
-    if (!isShrinking && performance.now() > end) return;
-    const failure = await executeFields(kept, program);
-    isShrinking ||= failure !== null;
-    if (failure !== null) throw new Error(failure);
+  const run = (program: FieldProgram): Promise<string | null> => executeFields(kept, program);
+  return runPrograms(fieldPrograms(), options, run, ({ operations, loaded }) => {
     counts.programs++;
-    counts.operations += program.operations.length;
-    counts.elements += program.loaded.reduce((sum, { n }) => sum + n, 0);
-    if (!isShrinking) onProgram(counts);
+    counts.operations += operations.length;
+    counts.elements += loaded.reduce((sum, { n }) => sum + n, 0);
+    onProgram(counts);
   });
-  for (let batch = 0; performance.now() < end; batch++) {
-    const { counterexample, errorInstance } = await fc.check(property, {
-      seed: (seed * 100_003 + batch) | 0,
-      numRuns: BATCH,
-    });
-    if (counterexample !== null) return { program: counterexample[0], error: String(errorInstance) };
-  }
-  return null;
 };

@@ -1,56 +1,68 @@
-/** Marks that distinguish series without colour: shapes of points and dashes of lines. */
+/** Styles that distinguish series and blocks without colour: symbols, dashes and textures. */
+import { dot, plot, ruleY, type SymbolType } from '@observablehq/plot';
 import { h, svg } from '../dom.js';
+import { colourAt } from './colours.js';
 
-/** SVG paths of about radius 1. */
-const SHAPES = [
-  'M1 0A1 1 0 1 1-1 0A1 1 0 1 1 1 0Z',
-  'M-.9-.9H.9V.9H-.9Z',
-  'M0-1.2 1.15.85H-1.15Z',
-  'M0-1.3 1.3 0 0 1.3-1.3 0Z',
-  'M0 1.2 1.15-.85H-1.15Z',
-  'M-.4-1.2H.4V-.4H1.2V.4H.4V1.2H-.4V.4H-1.2V-.4H-.4Z',
-  'M-1-1H1L-1 1H1Z',
-  'M-1.1-.6-.6-1.1 0-.5.6-1.1 1.1-.6.5 0 1.1.6.6 1.1 0 .5-.6 1.1-1.1.6-.5 0Z',
-];
-const POINT_RADIUS = 4.5;
+const SYMBOLS: readonly SymbolType[] = ['circle', 'square', 'triangle', 'diamond', 'cross', 'star', 'wye', 'hexagon'];
+const DASHES = ['none', '7 4', '2 3', '10 3 2 3', '14 4', '5 2 5 6', '2 6', '14 3 2 3 2 3'];
+const BOUND_DASH = '2 5';
 
-const DASHES = ['', '7 4', '2 3', '10 3 2 3', '14 4', '5 2 5 6', '2 6', '14 3 2 3 2 3'];
+/** Returns the line of a series. A bound has a dash of its own, and no points. */
+export const lineStyle = (position: number, isBound = false) => ({
+  stroke: colourAt(position),
+  strokeWidth: 2,
+  strokeDasharray: isBound ? BOUND_DASH : (DASHES[position % DASHES.length] as string),
+});
 
-/** Dash of a limit, which is drawn without points. */
-export const BOUND_DASH = '2 5';
-export const dashAt = (position: number): string => DASHES[position % DASHES.length] ?? '';
-
-/** Draws a line in `currentColor`. */
-export const line = (d: string, dash = '', width = 2): SVGElement =>
-  svg('path', { class: 'chart-line', d, 'stroke-width': width, 'stroke-dasharray': dash });
-
-/** Draws the point of a series, with its tooltip. */
-export function point(position: number, x: number, y: number, about = ''): SVGElement {
-  const transform = `translate(${x} ${y}) scale(${POINT_RADIUS})`;
-  const d = SHAPES[position % SHAPES.length] ?? '';
-  return svg('path', { class: 'chart-point', d, transform }, svg('title', {}, about));
-}
-
-/** Groups marks of one series, in its colour. */
-export const inColour = (colour: string, ...marks: readonly SVGElement[]): SVGElement =>
-  svg('g', { style: `color: ${colour}` }, ...marks);
+/** Returns the points of a series. */
+export const pointStyle = (position: number) => ({
+  fill: colourAt(position),
+  stroke: 'var(--card)',
+  r: 5,
+  symbol: SYMBOLS[position % SYMBOLS.length] as SymbolType,
+});
 
 /** Draws a sample of a line for the legend, with a point if the line has points. */
-export const lineSwatch = (colour: string, dash: string, position?: number): Element =>
-  svg(
-    'svg',
-    { viewBox: '0 0 32 14', class: 'chart-swatch', 'aria-hidden': 'true' },
-    inColour(colour, line('M0 7H32', dash), ...(position === undefined ? [] : [point(position, 16, 7)])),
-  );
+export function lineSwatch(position: number, isBound = false, hasPoints = !isBound): Element {
+  const image = plot({
+    ...{ width: 32, height: 14, margin: 0, axis: null, className: 'chart-swatch' },
+    ...{ x: { domain: [0, 2] }, y: { domain: [0, 2] } },
+    marks: [ruleY([1], lineStyle(position, isBound)), hasPoints ? dot([[1, 1]], pointStyle(position)) : null],
+  });
+  image.setAttribute('aria-hidden', 'true');
+  // its rules are those of the picture, and would count as text of the legend
+  image.querySelector('style')?.remove();
+  return image;
+}
 
-/** Classes of charts.css whose patterns distinguish blocks without colour. The third is plain. */
-const TEXTURES = ['chart-striped', 'chart-dotted', '', 'chart-barred'];
-export const textureAt = (position: number): string => TEXTURES[position % TEXTURES.length] ?? '';
+/** SVG paths of textures, in squares of 6 pixels. */
+const TEXTURES = { plain: '', striped: 'M-1 1 1-1M0 6 6 0M5 7 7 5', barred: 'M3 0V6', dotted: 'M1 2H3M4 5H6' };
+export type Texture = keyof typeof TEXTURES;
+const names = Object.keys(TEXTURES) as Texture[];
+export const textureAt = (position: number): Texture => names[position % names.length] as Texture;
 
-/** Draws a coloured block for the legend, with its text or texture in the plot. */
-export const blockSwatch = (colour: string, text: string, texture = ''): Element =>
+/** Colours with a texture, by the ids of their patterns. */
+const patterns = new Map<string, Element>();
+
+/** Returns the fill of a colour with a texture. All pictures share the patterns of the page. */
+export function textured(colour: string, texture: Texture): string {
+  if (texture === 'plain') return colour;
+  const id = `chart-${texture}-${colour.replaceAll(/\W/g, '')}`;
+  if (!patterns.has(id)) {
+    const ground = svg('rect', { width: 6, height: 6, fill: colour });
+    const lines = svg('path', { d: TEXTURES[texture], stroke: 'var(--card)', 'stroke-width': 1.5 });
+    const pattern = svg('pattern', { id, width: 6, height: 6, patternUnits: 'userSpaceOnUse' }, ground, lines);
+    patterns.set(id, pattern);
+    document.body.append(svg('svg', { class: 'chart-patterns', 'aria-hidden': 'true' }, pattern));
+  }
+  return `url(#${id})`;
+}
+
+/** Draws a block for the legend, with its text or its texture in the picture. */
+export const blockSwatch = (fill: string, text = ''): Element =>
   h(
     'span',
-    { class: `chart-block ${texture}`, style: `background-color: ${colour}`, 'aria-hidden': 'true' },
-    text === '' ? '' : h('span', {}, text),
+    { class: 'chart-block', 'aria-hidden': 'true' },
+    svg('svg', {}, svg('rect', { width: '100%', height: '100%', fill })),
+    text === '' ? null : h('b', {}, text),
   );

@@ -1,34 +1,42 @@
-import { type ChartData, type Shares, sharesTable } from '../../bench/parts.js';
-import { h } from '../dom.js';
+import { barX, stackX, text } from '@observablehq/plot';
+import { type ChartData, sharesTable } from '../../bench/parts.js';
+import { inRows } from './bars.js';
 import { colourOf } from './colours.js';
 import { chartOf } from './frame.js';
 import { blockSwatch } from './marks.js';
+
+/** Widths in CSS pixels from which a part has its number, and its name. */
+const [NUMBER, NAME] = [20, 120];
 
 /**
  * Draws the share of each part in a bar's time. Each part is numbered, and named if its name fits.
  */
 export const stackedShares = chartOf(({ bars }: ChartData['shares']) => {
   const table = sharesTable('', 'Pass', bars);
-  const [all = [], ...columns] = table.heads.map((_, i) => table.rows.map((line) => line[i] ?? ''));
-  const names = all.slice(0, -1);
-  const row = ({ label, parts }: Shares, column: readonly string[]): HTMLElement => {
-    const blocks = names.map((name, i) => {
-      const text = h('span', {}, String(i + 1), h('span', { class: 'chart-part-name' }, ` ${name}`));
-      const share = parts.reduce((sum, each) => (each.name === name ? sum + each.ms : sum), 0);
-      const style = `background-color: ${colourOf(name)}; flex-grow: ${share}`;
-      return h('span', { class: 'chart-part', style, title: `${name}: ${column[i]}` }, text);
-    });
-    return h(
-      'div',
-      { class: 'chart-row' },
-      h('span', { class: 'chart-row-name' }, label),
-      h('span', { class: 'chart-parts' }, ...blocks),
-      h('span', { class: 'chart-number' }, column.at(-1) ?? ''),
-    );
-  };
+  const names = table.rows.slice(0, -1).map(([name = '']) => name);
+  const rows = bars.map(({ label }, row) => ({ name: label, value: table.rows.at(-1)?.[row + 1] ?? '' }));
+  const parts = bars.flatMap(({ parts: own }, row) => {
+    const times = names.map((name) => own.reduce((sum, part) => (part.name === name ? sum + part.ms : sum), 0));
+    const total = times.reduce((sum, ms) => sum + ms, 0) || 1;
+    return names.map((name, i) => ({ name, i, row, share: (times[i] as number) / total }));
+  });
   return {
-    paint: (_, image) =>
-      h('div', { class: 'chart-rows', ...image }, ...bars.map((bar, i) => row(bar, columns[i] ?? []))),
+    plot: (width) => {
+      const place = { x: 'share', y: 'row' } as const;
+      const label = ({ name, i, share }: (typeof parts)[0]): string =>
+        share * width < NUMBER ? '' : share * width < NAME ? String(i + 1) : `${i + 1} ${name}`;
+      const marks = [
+        barX(parts, {
+          ...stackX(place),
+          fill: parts.map(({ name }) => colourOf(name)),
+          insetRight: 2,
+          title: ({ name, i, row }) => `${name}: ${table.rows[i]?.[row + 1]}`,
+          className: 'chart-parts',
+        }),
+        text(parts, { ...stackX(place), text: label, className: 'chart-words' }),
+      ];
+      return inRows(width, rows, marks);
+    },
     legend: names.map((name, i) => ({ name, swatch: blockSwatch(colourOf(name), String(i + 1)) })),
     numbers: { heads: table.heads, rows: table.rows },
   };

@@ -1,55 +1,57 @@
+import { dot, line, type Markish, ruleX } from '@observablehq/plot';
 import { formatMs, formatSize, shortSize } from '../../bench/format.js';
 import type { ChartData, TimePoint, TimeSeries } from '../../bench/parts.js';
-import { svg } from '../dom.js';
-import { colourAt } from './colours.js';
-import { chartOf, type Drawing } from './frame.js';
-import { BOUND_DASH, dashAt, inColour, line, lineSwatch, point } from './marks.js';
-import { MARGIN, type Plane, plane, plot } from './plot.js';
-import { sizeTicks, timeLabel, timeTicks } from './ticks.js';
-
-const HEIGHT = 340;
+import { chartOf, MARGIN } from './frame.js';
+import { lineStyle, lineSwatch, pointStyle } from './marks.js';
 
 /** Draws time against the number of points, both on logarithmic axes. */
-export const timeChart = chartOf(draw);
-
-function draw({ series }: ChartData['time']): Drawing {
+export const timeChart = chartOf(({ series }: ChartData['time']) => {
   const byN = series.map(({ points }) => new Map(points.map((each) => [each.n, each])));
   const sizes = [...new Set(byN.flatMap((points) => [...points.keys()]))].sort((a, b) => a - b);
-  const times = timeRange(series);
-  const range = sizeRange(sizes);
-
-  const paint: Drawing['paint'] = (width, image) => {
-    const xTicks = sizeTicks(...range, width - MARGIN.left - MARGIN.right);
-    const space = plane(
-      width,
-      HEIGHT,
-      12,
-      { range, logarithmic: true, ticks: xTicks, label: shortSize },
-      { range: times, logarithmic: true, ticks: timeTicks(...times), label: timeLabel },
-      'points',
-    );
-    const marks = series.map(({ kind, points: all }, i) => {
-      const known = all.filter(({ ms }) => ms > 0).toSorted((a, b) => a.n - b.n);
-      const course = known.map(({ n, ms }, at) => `${at === 0 ? 'M' : 'L'}${space.x(n)} ${space.y(ms)}`).join('');
-      const about = (at: TimePoint): string => `${formatSize(at.n)} points: ${describe(at)} ms`;
-      const points = known.map((at) => point(i, space.x(at.n), space.y(at.ms), about(at)));
-      const details = kind === 'bound' ? [] : [whiskers(space, known), ...points];
-      return inColour(colourAt(i), line(course, kind === 'bound' ? BOUND_DASH : dashAt(i)), ...details);
-    });
-    return plot(image, HEIGHT, [...space.marks, ...marks]);
-  };
-
+  const [range, times] = [sizeRange(sizes), timeRange(series)];
   return {
-    paint,
-    legend: series.map(({ name, kind }, i) => ({
-      name,
-      swatch: kind === 'bound' ? lineSwatch(colourAt(i), BOUND_DASH) : lineSwatch(colourAt(i), dashAt(i), i),
-    })),
+    plot: (width) => ({
+      height: 340,
+      x: {
+        ...{
+          type: 'log',
+          base: 2,
+          domain: range,
+          grid: true,
+          label: 'points',
+          labelAnchor: 'center',
+          labelArrow: 'none',
+        },
+        ticks: sizeTicks(...range, width - MARGIN.marginLeft - MARGIN.marginRight),
+        tickFormat: shortSize,
+      },
+      y: {
+        ...{ type: 'log', domain: times, grid: true, label: null },
+        ticks: timeTicks(...times),
+        tickFormat: timeLabel,
+      },
+      marks: series.flatMap(marksOf),
+    }),
+    legend: series.map(({ name, kind }, i) => ({ name, swatch: lineSwatch(i, kind === 'bound') })),
     numbers: {
       heads: ['Points', ...series.map(({ name }) => `${name}, ms`)],
       rows: sizes.map((n) => [formatSize(n), ...byN.map((points) => describe(points.get(n)))]),
     },
   };
+});
+
+/** Returns the line of a series, and its points with the ranges of their times. */
+function marksOf({ kind, points }: TimeSeries, i: number): Markish[] {
+  const known = points.filter(({ ms }) => ms > 0);
+  const course = line(known, { x: 'n', y: 'ms', sort: 'n', ...lineStyle(i, kind === 'bound') });
+  if (kind === 'bound') return [course];
+  const spread = known.filter(({ lowMs = 0 }) => lowMs > 0);
+  const about = (at: TimePoint): string => `${formatSize(at.n)} points: ${describe(at)} ms`;
+  return [
+    course,
+    ruleX(spread, { x: 'n', y1: 'lowMs', y2: 'highMs', ...lineStyle(i), strokeDasharray: 'none' }),
+    dot(known, { x: 'n', y: 'ms', title: about, className: 'chart-point', ...pointStyle(i) }),
+  ];
 }
 
 function describe(at: TimePoint | undefined): string {
@@ -79,12 +81,31 @@ function timeRange(series: readonly TimeSeries[]): [number, number] {
   return [min / margin, max * margin];
 }
 
-/** Draws the range from the shortest to the longest time. */
-function whiskers({ x, y }: Plane, points: readonly TimePoint[]): SVGElement {
-  const d = points.map(({ n, lowMs, highMs }) => {
-    if (lowMs === undefined || highMs === undefined || lowMs <= 0) return '';
-    const [left, low, high] = [x(n) - 3, y(lowMs), y(highMs)];
-    return `M${left} ${low}h6m-3 0V${high}m-3 0h6`;
-  });
-  return svg('path', { class: 'chart-line', d: d.join('') });
+/** Positions and texts of the labels of logarithmic axes. */
+
+/** Width of a label, in CSS pixels. */
+const LABEL_WIDTH = 40;
+
+/** Returns evenly spaced powers of two for the labels of a logarithmic axis, as many as fit. */
+export function sizeTicks(min: number, max: number, width: number): number[] {
+  const octaves = Math.log2(max / min);
+  const step = [1, 2, 4, 8].find((candidate) => (candidate * width) / octaves >= LABEL_WIDTH) ?? 16;
+  const ticks: number[] = [];
+  for (let log = Math.ceil(Math.log2(min) / step) * step; 2 ** log <= max; log += step) ticks.push(2 ** log);
+  return ticks;
 }
+
+/** Returns the decades between two times; over a short range also 2 and 5 times them. */
+export function timeTicks(min: number, max: number): number[] {
+  const factors = max / min < 200 ? [1, 2, 5] : [1];
+  const ticks: number[] = [];
+  for (let log = Math.floor(Math.log10(min)); 10 ** log <= max; log++)
+    for (const factor of factors) ticks.push(Number((factor * 10 ** log).toPrecision(3)));
+  return ticks.filter((tick) => tick >= min && tick <= max);
+}
+
+/** Formats milliseconds as `1 ms`, `10 ms` or `1 s`. */
+export const timeLabel = (ms: number): string =>
+  ms >= 1000
+    ? `${(ms / 1000).toLocaleString('en')} s`
+    : `${ms.toLocaleString('en', { maximumSignificantDigits: 3 })} ms`;

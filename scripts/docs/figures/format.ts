@@ -45,13 +45,6 @@ export const formats = {
   ratio: ({ value }: Measured) => ratio(value),
   'ratio and interval': (measured: Measured) => ratio(measured.value) + interval(measured, ratio),
   faster,
-  'faster and interval': (measured: Measured) => {
-    const { low, high } = measured;
-    const text = faster(measured);
-    if (low === undefined || high === undefined || !text.includes('×')) return text;
-    const ends = text.endsWith('faster') ? [1 / high, 1 / low] : [low, high];
-    return `${text} (${ends.map(factor).join(' to ')})`;
-  },
 } as const satisfies Readonly<Record<string, (measured: Measured) => string>>;
 
 export type FormatName = keyof typeof formats;

@@ -1,6 +1,6 @@
 /** Computes figures from their rows. */
 import { leastPairs, median, ratioOfMedians } from '../../../src/calibrate/statistics.js';
-import { type FormatName, formatRange, formats, type Measured } from './format.js';
+import { formatRange, formats, type Measured } from './format.js';
 import { contentOf, rowsIn, select, valueAt, type Where } from './rows.js';
 import { type Figure, type FigureFile, type RowFigure, readFigures } from './schema.js';
 
@@ -77,15 +77,15 @@ export class Figures {
   }
 
   /**
-   * Returns the text of a figure for a page, in its own format unless another is given.
+   * Returns the text of a figure for a page.
    *
    * @throws Error if there is no such figure or row, or a newer row supersedes it
    */
-  text(id: string, as?: FormatName): string {
+  text(id: string): string {
     const figure = this.find(id);
     for (const each of [figure, ...this.sourcesOf(figure)])
       if (each.supersededBy !== undefined) throw new Error(`${each.id} is superseded by ${each.supersededBy}`);
-    if (!('range' in figure)) return formats[as ?? figure.as](this.measuredOf(figure));
+    if (!('range' in figure)) return formats[figure.as](this.measuredOf(figure));
     return formatRange(
       this.sourcesOf(figure).map((each) => this.measuredOf(each)),
       figure.as,

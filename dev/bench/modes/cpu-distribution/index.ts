@@ -54,23 +54,18 @@ async function runCpuDistribution(run: Run, host: Host, knobs: Knobs): Promise<v
   run.plan(works.flatMap(({ address: { n } }) => Array(steps).fill(weightOf(n))));
   const setup = await openBenchCpu(run, host, { ...knobs, settings: ways.map(({ setting }) => setting) });
   const curve = await libraryCurve(knobs);
-  const medians: RowOf<'end'>['medians'][number][] = [];
   for (const { work, address } of works) {
     let windowBits = 0;
     for (const workers of counts) {
       const timing = { curve, work, address, ways: waysOf(workers), workers, reps };
       const timed = await timeWork(run, setup, timing);
       windowBits = timed.windowBits;
-      for (const shared of timed.rows) {
-        run.emit(shared);
-        const setting = `${shared.setting}; ${work.name}; ${workers} workers`;
-        medians.push({ case: shared.case, setting, medianMs: shared.medianMs });
-      }
+      for (const shared of timed.rows) run.emit(shared);
     }
     for (const row of await simulateWork(run, curve, work, address, windowBits)) run.emit(row);
     run.advance(weightOf(address.n), 'warm-up');
   }
-  await run.end(null, medians);
+  await run.end(null);
 }
 
 interface Timing {

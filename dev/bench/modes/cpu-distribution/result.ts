@@ -1,11 +1,60 @@
-/** Reports the rows of `cpu-distribution`. */
-import { ratioOfMedians } from '../../../../src/calibrate/statistics.js';
+/** Rows and report of `cpu-distribution`. */
+
+import { type RatioOfMedians, ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { formatMs, formatSize, formatSpeed, shortSize } from '../../format.js';
 import { headline, notes, type Part, type Parts, tableOf } from '../../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
 import { fastestBy, grouped } from '../../summary.js';
 import { intervalText, standingText } from '../../verdict-text.js';
 import { STATIC } from './works.js';
+
+declare module '../../rows.js' {
+  interface Rows {
+    /**
+     * One timed MSM on several threads, with bucket rows shared as `setting` names; it was correct.
+     */
+    readonly share: {
+      readonly case: string;
+      readonly n: number;
+      /** Name of the work: its scalars, and whether a worker is slowed. */
+      readonly work: string;
+      readonly setting: string;
+      /** Workers that the engine may have; absent in old rows. */
+      readonly permitted?: number;
+      readonly repetition: number;
+      readonly wallMs: number;
+      /** Workers that took part. */
+      readonly workers: number;
+      /** Bucket rows of a chunk. */
+      readonly chunk: number;
+    };
+    /** Summary of a work with one way of sharing. */
+    readonly shared: {
+      readonly case: string;
+      readonly n: number;
+      readonly work: string;
+      readonly setting: string;
+      readonly permitted?: number;
+      readonly medianMs: number;
+      /** Ratio to equal shares. */
+      readonly ratio: RatioOfMedians;
+      readonly leastWorkers: number;
+      readonly mostWorkers: number;
+      readonly chunk: number;
+    };
+    /** Work on threads that this machine does not have, by the cost of its chunks on one. */
+    readonly simulated: {
+      readonly case: string;
+      readonly n: number;
+      readonly work: string;
+      readonly setting: string;
+      readonly threads: number;
+      readonly ms: number;
+      /** Ratio to contiguous equal shares. */
+      readonly ratio: number;
+    };
+  }
+}
 
 type Shared = RowOf<'shared'>;
 

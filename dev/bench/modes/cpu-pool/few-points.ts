@@ -7,7 +7,7 @@ import { type Part, tableOf } from '../../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
 import type { EngineWithWorkers } from '../../threads/engine-with-workers.js';
 import { intervalText } from '../../verdict-text.js';
-import { type Finding, ratioFinding } from '../targets/findings.js';
+import type { Finding } from '../targets/findings.js';
 import { caseOf, openEngine, type PoolBench } from './pool-bench.js';
 
 const POINTS = 66;
@@ -80,7 +80,8 @@ export const judgeFewPoints = (told: readonly RowOf<'few-points'>[]): Finding[] 
   ...told.slice(1).map(({ permitted, ratio, calls }) => ({
     what: `${POINTS} points, ${permitted} workers permitted: median ÷ median with ${told[0]?.permitted}`,
     target: TARGETS.ratio,
-    ...ratioFinding(ratio, calls),
+    value: ratio.ratio,
+    interval: calls < 2 ? null : ([ratio.low, ratio.high] as const),
   })),
   {
     what: `${POINTS} points: workers that took part`,

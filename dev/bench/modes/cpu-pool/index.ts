@@ -1,4 +1,6 @@
 /** `cpu-pool`: measures what workers cost: at their start, with too little work, and idle. */
+
+import type { RatioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { libraryCurve } from '../../../cases/library-curve.js';
 import { openBenchCpu } from '../../bench-setup.js';
 import type { Host } from '../../environment.js';
@@ -6,6 +8,7 @@ import type { Knobs } from '../../knobs.js';
 import type { Parts } from '../../parts.js';
 import { rowsOf, type StampedRow } from '../../rows.js';
 import type { Run } from '../../run.js';
+import type { BareThread } from '../../threads/bare-threads.js';
 import { benchMode } from '../mode.js';
 import { refuseNoWorkers } from '../no-workers.js';
 import { type Finding, failureOf } from '../targets/findings.js';
@@ -14,6 +17,48 @@ import { fewPointsResult, judgeFewPoints, timeFewPoints } from './few-points.js'
 import { caseOf, type PoolBench } from './pool-bench.js';
 import { judgeResident, measureResident, residentResult } from './resident.js';
 import { startsResult, timeStarts, workerCounts } from './starts.js';
+
+declare module '../../rows.js' {
+  interface Rows {
+    /** The first large MSM of a new engine, and one with all workers running; both were correct. */
+    readonly 'first-call': {
+      readonly n: number;
+      /** Largest number of workers of the engine. */
+      readonly permitted: number;
+      readonly repetition: number;
+      readonly firstMs: number;
+      /** Workers that took part. */
+      readonly firstWorkers: number;
+      readonly warmMs: number;
+      readonly warmWorkers: number;
+    };
+    /** Workers started at once without an engine: when the first and the last reported ready. */
+    readonly ready: {
+      readonly workers: number;
+      readonly repetition: number;
+      readonly firstMs: number;
+      readonly lastMs: number;
+    };
+    /** MSMs too small for workers, on an engine that may have `permitted` workers. */
+    readonly 'few-points': {
+      readonly n: number;
+      readonly permitted: number;
+      readonly calls: number;
+      readonly medianMs: number;
+      /** Ratio to the engine that may have the fewest. */
+      readonly ratio: RatioOfMedians;
+      readonly mostWorkers: number;
+    };
+    /** Main memory of one more thread. */
+    readonly resident: {
+      readonly of: BareThread | 'worker after a call' | 'worker idle again';
+      /** Threads started at a time. */
+      readonly threads: number;
+      readonly round: number;
+      readonly bytesEach: number;
+    };
+  }
+}
 
 export const cpuPool = benchMode({
   title: 'Workers',

@@ -12,16 +12,13 @@ import type { Run } from '../../run.js';
 import type { Setting } from '../../settings.js';
 import { benchMode } from '../mode.js';
 import { failureOf } from '../targets/findings.js';
-import { callInLoops } from './callers.js';
-import { drawJobs, type JobShape } from './jobs.js';
+import { drawJobs, type Job, type JobShape, makeProblem } from './jobs.js';
 import { judgeLoad, wallTimesAt } from './judge.js';
-import { type LoadKnobs, loadKnobs, sharingOf } from './knobs.js';
-import { measurePass } from './measure.js';
-import { type Job, makeProblem } from './problem.js';
+import { ALL_ON, type LoadKnobs, loadKnobs, sharingOf, variantsOf } from './knobs.js';
+import { callInLoops, measurePass } from './measure.js';
 import { loadResult } from './result.js';
 import { openSubject, type Subject } from './subject.js';
 import { measureUrgent } from './urgent.js';
-import { ALL_ON, variantsOf } from './variants.js';
 
 export const load = benchMode({
   title: 'Load',

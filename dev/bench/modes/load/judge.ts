@@ -1,9 +1,8 @@
 /** Compares the rows of `load` with its targets. */
-import { ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { present } from '../../parts.js';
 import type { RowOf } from '../../rows.js';
 import { type Finding, middleOf, notMeasured, ratioFinding, type Target } from '../targets/findings.js';
-import { ALL_ON } from './variants.js';
+import { ALL_ON } from './knobs.js';
 
 type Load = RowOf<'load'>;
 
@@ -34,13 +33,14 @@ export function judgeLoad(
   const idle = rows.flatMap(({ concurrency, sharing, idleShare }) =>
     concurrency === most && sharing === ALL_ON ? [idleShare] : [],
   );
-  const wallTimesMs = wallTimesAt(rows, most);
+  const singleMs = together.map((row) => row.singleMs);
+  const togetherMs = together.map((row) => row.togetherMs);
   const idleWhat = `share of time in which the GPU idles while work waits, ${most} callers`;
   return [
     {
       what: `throughput with ${most} callers ÷ the best, with ${best}`,
       target: promised({ least: TARGET.throughput }),
-      ...ratioFinding(ratioOfMedians(wallTimesMs, wallTimesAt(rows, best)), wallTimesMs.length),
+      ...ratioFinding(wallTimesAt(rows, most), wallTimesAt(rows, best)),
     },
     ...(!isOnGpu
       ? []
@@ -55,13 +55,7 @@ export function judgeLoad(
     {
       what: `${together[0]?.jobs ?? 0} small sums over the same points, concurrently ÷ in sequence`,
       target: promised({ most: TARGET.together }),
-      ...ratioFinding(
-        ratioOfMedians(
-          together.map(({ singleMs }) => singleMs),
-          together.map(({ togetherMs }) => togetherMs),
-        ),
-        together.length,
-      ),
+      ...ratioFinding(singleMs, togetherMs),
     },
     {
       what: 'p95 of interactive calls with background calls ÷ (2 × p95 without + one submit)',

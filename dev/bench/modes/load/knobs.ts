@@ -1,7 +1,9 @@
-/** Knobs of `load`, and those that it shares with `proofs`. */
+/** Knobs of `load`, and the kinds of sharing that it switches off in turn. */
+
 import type { Sharing } from '../../../../src/api/sharing.js';
 import { integerKnob, integersKnob, type Values, wordKnob } from '../../knob.js';
 import type { Knobs } from '../../knobs.js';
+import type { Setting } from '../../settings.js';
 import { mixes } from './jobs.js';
 
 const MOST_CALLERS = 1000;
@@ -42,3 +44,38 @@ export const sharingOf = ({ sidepool, throttle }: Pick<LoadKnobs, 'sidepool' | '
 });
 
 export type LoadKnobs = Knobs & Values<typeof loadKnobs>;
+
+/** Label of the engine with all kinds of sharing, and of a second one, whose gain is noise. */
+export const ALL_ON = 'all on';
+export const AGAIN = 'all on, again';
+
+export interface Variant {
+  readonly label: string;
+  readonly sharing: Sharing;
+}
+
+/** A cap above the cores of any machine. */
+const NO_CAP = 1024;
+
+/**
+ * Returns the variants, of which the first has all kinds of sharing. A cap on workers has no effect
+ * if the GPU computes all, and no sharing has an effect if the CPU does.
+ */
+export const variantsOf = ({ backend }: Pick<Setting, 'backend'>): readonly [Variant, ...Variant[]] => [
+  { label: ALL_ON, sharing: {} },
+  { label: AGAIN, sharing: {} },
+  ...(backend === 'cpu' ? [] : withGpu(backend)),
+];
+
+const withGpu = (backend: Setting['backend']): readonly Variant[] => [
+  { label: 'no overlap', sharing: { overlap: false } },
+  { label: 'no merging', sharing: { merge: false } },
+  { label: 'nothing kept', sharing: { keep: false } },
+  ...(backend === null || backend === 'gpu'
+    ? []
+    : [
+        { label: 'no cap on workers', sharing: { sidePool: NO_CAP } },
+        { label: 'workers that wait', sharing: { throttle: true } },
+        { label: 'no workers meanwhile', sharing: { throttle: true, sidePool: 0 } },
+      ]),
+];

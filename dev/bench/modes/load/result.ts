@@ -1,14 +1,97 @@
 /**
- * Reports `load`: a row for each number of callers, the gain of each kind of sharing, and the
- * waterfall of one pass.
+ * Rows and report of `load`: a row for each number of callers, the gain of each kind of sharing,
+ * and the waterfall of one pass.
  */
+
 import { median, type RatioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { formatBytes, formatMs, formatRatio, formatSpeed } from '../../format.js';
 import { type Column, headline, notes, type Part, type Parts, tableOf } from '../../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
 import { grouped } from '../../summary.js';
 import { findingsTable } from '../targets/findings-table.js';
-import { ALL_ON } from './variants.js';
+import type { Mix } from './jobs.js';
+import { ALL_ON } from './knobs.js';
+import type { JobSpans } from './measure.js';
+
+declare module '../../rows.js' {
+  interface Rows {
+    /** One pass of `load` through its jobs at one concurrency; every result was correct. */
+    readonly load: {
+      readonly mix: Mix;
+      readonly concurrency: number;
+      /** Kinds of sharing between calls: all of them, or all but one. */
+      readonly sharing: string;
+      readonly repetition: number;
+      readonly jobs: number;
+      readonly wallMs: number;
+      readonly jobsPerSecond: number;
+      /** Latency from call to result. */
+      readonly p50Ms: number;
+      readonly p95Ms: number;
+      /** Calls that were coalesced with others. */
+      readonly merged: number;
+      /** Milliseconds in which the GPU computed. */
+      readonly gpuMs: number;
+      /** Milliseconds that all calls together waited. */
+      readonly waitedMs: number;
+      /**
+       * Share of the time until the last result in which the GPU had no work; null unless the GPU
+       * computed all.
+       */
+      readonly idleShare: number | null;
+      /** Largest scratch of the engine so far. */
+      readonly peakBytes: number;
+      /** Largest scratch at an event of this pass; absent in old rows. */
+      readonly scratchBytes?: number;
+      /**
+       * Planned scratch of as many of the largest jobs as there are callers, at most the budget; in
+       * old rows of the largest job alone.
+       */
+      readonly promisedBytes: number;
+      readonly budgetBytes: number;
+      /** Buffers freed on the device. */
+      readonly freesPerSecond: number;
+    };
+    /** Time of a pass at one concurrency ÷ that at concurrency 1; null if 1 was not measured. */
+    readonly inflation: {
+      readonly concurrency: number;
+      readonly ratio: RatioOfMedians | null;
+    };
+    /** Wall time of a pass without one kind of sharing ÷ that with all. */
+    readonly gain: {
+      readonly concurrency: number;
+      readonly without: string;
+      readonly ratio: RatioOfMedians;
+    };
+    /** Timeline of each job of one pass, in milliseconds since the first call. */
+    readonly waterfall: {
+      readonly concurrency: number;
+      readonly jobs: readonly (JobSpans & { readonly n: number })[];
+    };
+    /** Small sums over the same points: in sequence, and all at once. */
+    readonly together: {
+      readonly repetition: number;
+      readonly jobs: number;
+      readonly singleMs: number;
+      readonly togetherMs: number;
+      /** Number of the concurrent sums that were coalesced. */
+      readonly merged: number;
+    };
+    /** Interactive calls, one at a time: without and with background calls. */
+    readonly interactive: {
+      readonly n: number;
+      readonly calls: number;
+      readonly backgroundN: number;
+      readonly backgroundDone: number;
+      /** Longest submit of the background calls. */
+      readonly submitMs: number;
+      readonly aloneP50Ms: number;
+      readonly aloneP95Ms: number;
+      readonly busyP50Ms: number;
+      readonly busyP95Ms: number;
+    };
+  }
+}
 
 type Load = RowOf<'load'>;
 
@@ -35,11 +118,14 @@ const spellRatio = (ratio: RatioOfMedians | null | undefined): string => {
   return `${formatRatio(ratio.ratio)} (${ratio.verdict === 'too few pairs' ? ratio.verdict : range})`;
 };
 
-const jobsPerSecond = (group: Group): string =>
-  spell(
-    middle(group, (row) => row.jobsPerSecond),
-    2,
-  );
+/** Returns a column with the median of a number over the passes. */
+const medians = (
+  head: string,
+  of: (row: Load) => number | null,
+  digits: number,
+): readonly [head: string, cell: (group: Group) => string] => [head, (group) => spell(middle(group, of), digits)];
+
+const [, jobsPerSecond] = medians('Jobs per second', (row) => row.jobsPerSecond, 2);
 
 /** Columns of all passes. */
 const latencies: readonly Column<Group>[] = [
@@ -50,32 +136,11 @@ const latencies: readonly Column<Group>[] = [
 /** Columns of passes on a GPU. */
 const ofGpu: readonly Column<Group>[] = [
   ['GPU ms per job', (group) => formatMs(middle(group, ({ gpuMs, jobs }) => gpuMs / jobs))],
-  [
-    'GPU idle, %',
-    (group) =>
-      spell(
-        middle(group, ({ idleShare }) => idleShare && 100 * idleShare),
-        1,
-      ),
-  ],
-  [
-    'Merged calls',
-    (group) =>
-      spell(
-        middle(group, (row) => row.merged),
-        0,
-      ),
-  ],
+  medians('GPU idle, %', ({ idleShare }) => idleShare && 100 * idleShare, 1),
+  medians('Merged calls', (row) => row.merged, 0),
   ['Peak scratch', (group) => mostOf(group, ({ scratchBytes, peakBytes }) => scratchBytes ?? peakBytes)],
   ['Planned scratch', (group) => mostOf(group, (row) => row.promisedBytes)],
-  [
-    'Buffers freed per second',
-    (group) =>
-      spell(
-        middle(group, (row) => row.freesPerSecond),
-        1,
-      ),
-  ],
+  medians('Buffers freed per second', (row) => row.freesPerSecond, 1),
 ];
 
 export function loadResult(rows: readonly StampedRow[]): Parts {

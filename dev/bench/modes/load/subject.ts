@@ -12,8 +12,7 @@ import type { BenchSetup } from '../../bench-setup.js';
 import type { Knobs } from '../../knobs.js';
 import type { Run } from '../../run.js';
 import type { Setting } from '../../settings.js';
-import { type JobShape, type SetName, setNames } from './jobs.js';
-import type { Job, Problem } from './problem.js';
+import { type Job, type JobShape, type Problem, type SetName, setNames } from './jobs.js';
 
 export type Subject = Awaited<ReturnType<typeof openSubject>>;
 

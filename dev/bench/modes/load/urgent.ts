@@ -2,8 +2,8 @@
 import { nextTurn } from '../../../../src/scheduling/time-slice.js';
 import type { RowOf } from '../../rows.js';
 import type { Run } from '../../run.js';
-import type { Job } from './problem.js';
-import { quantile } from './statistics.js';
+import type { Job } from './jobs.js';
+import { quantile } from './measure.js';
 import type { Subject } from './subject.js';
 
 /** Background callers: one call on the GPU, and one that waits. */

@@ -6,17 +6,15 @@
 import { openBenchSetup } from '../../bench-setup.js';
 import type { Host } from '../../environment.js';
 import { interleave } from '../../interleave.js';
-import { knob, type Values, wordKnob } from '../../knob.js';
+import { knob, parseIntegers, type Values, wordKnob } from '../../knob.js';
 import type { Knobs } from '../../knobs.js';
-import { parseIntegers } from '../../lists.js';
 import { weightOf } from '../../measure.js';
 import type { RowOf } from '../../rows.js';
 import type { Run } from '../../run.js';
 import { benchMode } from '../mode.js';
 import { type Finding, failureOf } from '../targets/findings.js';
-import { openProver, type Side, sideNames, sides } from './prover.js';
+import { openProver, type Side, sideNames, sides, systems, witnesses } from './prover.js';
 import { judgeProofs, proofsResult } from './result.js';
-import { systems, witnesses } from './system.js';
 
 const own = {
   system: wordKnob(['Proof system', 'Proof system of snarkjs.'], systems, 'groth16'),

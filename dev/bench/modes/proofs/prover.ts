@@ -2,6 +2,7 @@
  * Opens snarkjs with a key of one proof system. A proof is made by snarkjs with its own MSMs or
  * those of the library, or by the library alone.
  */
+
 import { makeCircuit } from '../../../../examples/prover/circuit.js';
 import { makeKeys } from '../../../../examples/prover/keys.js';
 import { makePowersOfTau, type TauCurve } from '../../../../examples/prover/powers-of-tau.js';
@@ -11,7 +12,6 @@ import { openProvingKey as openPlonk } from '../../../../src/plonk.js';
 import { accelerate } from '../../../../src/provers/accelerate.js';
 import type { AccelerateOptions } from '../../../../src/provers/accelerate-options.js';
 import type { FfCurveName, FfGroup, MultiExpAffine, Snarkjs } from '../../../../src/provers/ffjavascript.js';
-import type { System, Witness } from './system.js';
 
 /** Provers: snarkjs alone, with the library's MSMs, or the library alone. */
 export const sides = ['plain', 'ours', 'whole'] as const;
@@ -214,3 +214,11 @@ export async function openProver(
   };
 }
 export type Prover = Awaited<ReturnType<typeof openProver>>;
+
+/** Proof systems of snarkjs. */
+export const systems = ['groth16', 'plonk', 'fflonk'] as const;
+export type System = (typeof systems)[number];
+
+/** Kinds of witnesses: large values, or bits of which one in eight is set. */
+export const witnesses = ['dense', 'sparse'] as const;
+export type Witness = (typeof witnesses)[number];

@@ -1,4 +1,5 @@
-/** Reports proofs: medians of each prover, and the library's targets. */
+/** Rows and report of `proofs`: medians of each prover, and the library's targets. */
+
 import { median, ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { formatMs } from '../../format.js';
 import { type Part, type Parts, tableOf } from '../../parts.js';
@@ -7,8 +8,48 @@ import { grouped } from '../../summary.js';
 import { intervalText } from '../../verdict-text.js';
 import { type Finding, notMeasured, ratioFinding } from '../targets/findings.js';
 import { findingsTable } from '../targets/findings-table.js';
-import { type Side, sideNames, sides } from './prover.js';
-import type { System } from './system.js';
+import { type Side, type System, sideNames, sides, type Witness } from './prover.js';
+
+declare module '../../rows.js' {
+  interface Rows {
+    /** One verified proof. */
+    readonly proof: {
+      /** Absent in old rows, which are of Groth16. */
+      readonly system?: System;
+      /** Absent in old rows, which are of dense ones. */
+      readonly witness?: Witness;
+      /** Logarithm of the size of the domain. */
+      readonly logn: number;
+      readonly constraints: number;
+      readonly side: Side;
+      /**
+       * `first`: the first proof of a side, which loads what it keeps. `by itself`: before the
+       * other sides are opened, or after it. `in turns`: all sides interleaved.
+       */
+      readonly when: 'first' | 'by itself' | 'in turns';
+      readonly repetition: number;
+      readonly ms: number;
+      /** Milliseconds of the proof that MSMs took; null if they overlap with other parts. */
+      readonly msmMs: number | null;
+      /**
+       * Peak memory of the process during the proof, with what sides before it hold; null if
+       * unknown.
+       */
+      readonly peakBytes: number | null;
+    };
+    /** Proofs made at once, as a proving service makes them; all verified. */
+    readonly proving: {
+      readonly system: System;
+      readonly witness?: Witness;
+      readonly logn: number;
+      readonly side: Side;
+      readonly concurrency: number;
+      readonly repetition: number;
+      readonly ms: number;
+      readonly secondsPerProof: number;
+    };
+  }
+}
 
 type Proof = RowOf<'proof'>;
 
@@ -39,7 +80,7 @@ export function judgeProofs(rows: readonly Proof[]): Finding[] {
       what: 'proof time, with the library ÷ snarkjs alone',
       // below the target size the value is informational
       target: systemOf(rows) === 'groth16' && (rows[0]?.logn ?? 0) >= TARGET.logn ? { most: TARGET.ratio } : null,
-      ...ratioFinding(ratioOfMedians(plain, ours), ours.length),
+      ...ratioFinding(plain, ours),
     },
     ...(whole.length === 0
       ? []
@@ -47,7 +88,7 @@ export function judgeProofs(rows: readonly Proof[]): Finding[] {
           {
             what: 'proof time, the library alone ÷ snarkjs alone',
             target: (rows[0]?.logn ?? 0) >= TARGET.logn ? { most: TARGET.whole } : null,
-            ...ratioFinding(ratioOfMedians(plain, whole), whole.length),
+            ...ratioFinding(plain, whole),
           },
         ]),
     {

@@ -3,8 +3,7 @@ import type { MsmEngine } from '../../../../src/api/engine.js';
 import { makeCase, redrawn } from '../../../cases/msm-case.js';
 import { samePoint } from '../../../oracle/known-bases.js';
 import { middleOf } from './findings.js';
-import { row } from './row.js';
-import { SEED } from './workbench.js';
+import { row, SEED } from './workbench.js';
 
 const LOGN = 10;
 const TARGETS = { softwareSeconds: { most: 4 }, hardwareSeconds: { most: 1.5 }, compiled: { most: 0 } };

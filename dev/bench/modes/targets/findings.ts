@@ -1,5 +1,5 @@
 /** Findings about targets, and their verdicts. */
-import { median, type RatioOfMedians } from '../../../../src/calibrate/statistics.js';
+import { median, ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 
 export type Target = { readonly most: number } | { readonly least: number };
 
@@ -67,14 +67,11 @@ export function middleOf(values: readonly number[], unit = 1): Pick<Finding, 'va
   return { value: median(sorted) ?? Number.NaN, interval: sorted.length < 2 ? null : [low, high] };
 }
 
-/** Returns a ratio of medians with the interval over its pairs. */
-export const ratioFinding = (
-  { ratio, low, high }: RatioOfMedians,
-  pairs: number,
-): Pick<Finding, 'value' | 'interval'> => ({
-  value: ratio,
-  interval: pairs < 2 ? null : [low, high],
-});
+/** Returns the median of some times ÷ that of others, with the interval over the pairs. */
+export function ratioFinding(others: readonly number[], own: readonly number[]): Pick<Finding, 'value' | 'interval'> {
+  const { ratio, low, high } = ratioOfMedians(others, own);
+  return { value: ratio, interval: own.length < 2 ? null : [low, high] };
+}
 
 export const notMeasured = (what: string, target: Target | null, why: string): Finding => ({
   what,

@@ -4,19 +4,18 @@
  */
 import { maxPoints } from '../../../cases/address.js';
 import { openBenchDevice } from '../../bench-setup.js';
-import { errorMessage } from '../../error-message.js';
 import { integerKnob, wordsKnob } from '../../knob.js';
 import { notes, type Parts } from '../../parts.js';
 import { type RowOf, rowsOf } from '../../rows.js';
+import { errorMessage } from '../../run.js';
 import { benchMode } from '../mode.js';
 import { cold } from './cold.js';
 import { failureOf, verdictOf, verdicts } from './findings.js';
 import { findingsTable } from './findings-table.js';
 import { batch, distributions } from './inputs.js';
-import { type Row, rowNames } from './row.js';
 import { cost, gpuTime, memory, small } from './warm.js';
 import { efficiency, work } from './work.js';
-import { Workbench } from './workbench.js';
+import { type Row, rowNames, Workbench } from './workbench.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: each row judges its own kind of measurement
 const rows: readonly Row<any>[] = [work, efficiency, cost, gpuTime, distributions, small, batch, memory, cold];

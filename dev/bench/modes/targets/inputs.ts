@@ -3,15 +3,13 @@
  * against single calls. All are interleaved.
  */
 
-import { ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { type MsmCase, makeCase, redrawn } from '../../../cases/msm-case.js';
 import type { PointDistributionName } from '../../../cases/point-distributions.js';
 import type { ScalarDistributionName } from '../../../cases/scalar-distributions.js';
 import { samePoint } from '../../../oracle/known-bases.js';
 import { interleave } from '../../interleave.js';
 import { middleOf, needs, notMeasured, ratioFinding } from './findings.js';
-import { row } from './row.js';
-import { SEED, type Workbench } from './workbench.js';
+import { row, SEED, type Workbench } from './workbench.js';
 
 interface Input {
   readonly what: string;
@@ -54,10 +52,7 @@ export const distributions = row({
           return { what, target: software ? null : { most: mostMs }, ...middleOf(wallTimes), unit: 'ms' };
         }
         // an input without times has failed
-        const ratio =
-          wallTimes.length === 0
-            ? { value: Number.NaN }
-            : ratioFinding(ratioOfMedians(randomMs, wallTimes), wallTimes.length);
+        const ratio = wallTimes.length === 0 ? { value: Number.NaN } : ratioFinding(randomMs, wallTimes);
         return { what, target: { most }, ...ratio, unit: '×' };
       }),
     ),
@@ -137,6 +132,6 @@ export const batch = row({
     const target = software ? null : BATCH.target;
     if (measured === null) return [notMeasured(what, target, needs(BATCH.logn))];
     const { singleMs, batchMs } = measured;
-    return [{ what, target, ...ratioFinding(ratioOfMedians(singleMs, batchMs), batchMs.length), unit: '×' }];
+    return [{ what, target, ...ratioFinding(singleMs, batchMs), unit: '×' }];
   },
 });

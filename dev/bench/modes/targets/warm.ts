@@ -1,10 +1,8 @@
 /** Rows about warm MSMs of random scalars: cost, times and memory by size. */
 
-import { ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { interleave } from '../../interleave.js';
 import { type Finding, middleOf, needs, notMeasured, ratioFinding, round, type Target } from './findings.js';
-import type { Row } from './row.js';
-import type { Baseline, Workbench } from './workbench.js';
+import type { Baseline, Row, Workbench } from './workbench.js';
 
 interface Sizes<Size> {
   readonly sizes: readonly (Size & { readonly logn: number })[];
@@ -82,7 +80,7 @@ export const gpuTime: Row<Sizes<Pick<Baseline, 'gpuMs' | 'aboveGpuMs'>>> = {
         timed(`2^${logn}: total time − GPU time`, ABOVE, of(logn)?.aboveGpuMs, logn),
       ]),
       base && large
-        ? { what: growth, target: LINEAR.target, ...ratioFinding(ratioOfMedians(base, large), base.length), unit: '×' }
+        ? { what: growth, target: LINEAR.target, ...ratioFinding(base, large), unit: '×' }
         : timed(growth, LINEAR.target, null, LINEAR.to),
     ];
   },
@@ -138,7 +136,7 @@ export const memory: Row<Memory> = {
         : {
             what,
             target: TIGHT.target,
-            ...ratioFinding(ratioOfMedians(tight.defaultMs, tight.tightMs), tight.tightMs.length),
+            ...ratioFinding(tight.defaultMs, tight.tightMs),
             unit: '×',
           },
     ];

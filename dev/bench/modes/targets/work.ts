@@ -2,11 +2,9 @@
  * Rows about the arithmetic of an MSM: its amount, counted by instrumented kernels, and its rate
  * against the device's.
  */
-import type { MsmCounts } from '../../../count/count-msm.js';
-import { SQUARE } from '../../../count/table.js';
+import { type MsmCounts, SQUARE } from '../../../count/count-msm.js';
 import { type Finding, middleOf, needs, notMeasured, type Target } from './findings.js';
-import { row } from './row.js';
-import type { FieldCosts } from './workbench.js';
+import { type FieldCosts, row } from './workbench.js';
 
 /** Work in products. */
 export interface Work {

@@ -1,6 +1,7 @@
 /**
  * Resources that rows share: warm engines with their inputs, and measurements used by several rows.
  */
+
 import type { PhaseTime } from '../../../../src/api/run-record.js';
 import type { Tuning } from '../../../../src/api/tuning.js';
 import { bn254 } from '../../../../src/curves/bn254.js';
@@ -19,6 +20,7 @@ import type { Knobs } from '../../knobs.js';
 import { isOnGpu, wrongResult } from '../../measure.js';
 import type { Run } from '../../run.js';
 import type { Setting } from '../../settings.js';
+import type { Finding } from './findings.js';
 
 export const SEED = 1;
 
@@ -196,15 +198,12 @@ export class Workbench {
     return this.#memoised('field', async () => {
       const variant = libraryVariant((await this.baseline(2 ** 10)).tuning.fieldProduct);
       const [plain] = fieldOperations;
-      const wanted = ['product', 'square', 'inverse'];
       const { rows } = await fieldBench(this.bench.device, modulus(bn254.p), {
         threads: threadsFor(this.software),
         chains: [1, 2],
         reps: Math.max(this.reps, LEAST_FIELD_REPS),
         leastMs: 50,
-        operations: fieldOperations.filter(
-          (operation) => operation === plain || (operation.variant === variant && wanted.includes(operation.name)),
-        ),
+        operations: fieldOperations.filter((operation) => operation === plain || operation.variant === variant),
         features: this.bench.gpu.wgslLanguageFeatures as ReadonlySet<string>,
         onProgress: (doing) => {
           this.signal.throwIfAborted();
@@ -244,3 +243,35 @@ export class Workbench {
     return made;
   }
 }
+
+/** Names of the rows in print order. */
+export const rowNames = [
+  'work',
+  'efficiency',
+  'cost',
+  'gpu-time',
+  'distributions',
+  'small',
+  'batch',
+  'memory',
+  'cold',
+] as const;
+
+export interface Conditions {
+  readonly software: boolean;
+  readonly logn: number;
+}
+
+/** A row of targets: a measurement, and the findings from it. */
+export interface Row<Measured> {
+  /** Name for --rows. */
+  readonly name: (typeof rowNames)[number];
+  /** True if it must be measured before anything else of this process. */
+  readonly first?: true;
+  /** Measures the row. Throws if a result is wrong. */
+  measure(bench: Workbench): Promise<Measured>;
+  judge(measured: Measured, conditions: Conditions): Finding[];
+}
+
+/** Infers the type of the measurement. */
+export const row = <Measured>(own: Row<Measured>): Row<Measured> => own;

@@ -60,9 +60,12 @@ export const watchErrors = (device: GPUDevice): GPUDevice => {
   return device;
 };
 
+/** Pipelines that stay on a device: those of some thirty engines. */
+const KEPT = 256;
+
 /**
- * Keeps the pipelines of a device after the engines that compile them. Dawn shares equal pipelines
- * while one is referenced, so that later engines on the device compile nothing.
+ * Keeps the latest pipelines of a device after the engines that compile them. Dawn shares equal
+ * pipelines while one is referenced, so that later engines on the device compile nothing.
  */
 export const keepPipelines = (device: GPUDevice): GPUDevice => {
   if (Object.hasOwn(device, 'createComputePipelineAsync')) return device;
@@ -70,7 +73,7 @@ export const keepPipelines = (device: GPUDevice): GPUDevice => {
   const create = device.createComputePipelineAsync.bind(device);
   device.createComputePipelineAsync = async (descriptor) => {
     const pipeline = await create(descriptor);
-    pipelines.set(device, [...(pipelines.get(device) ?? []), pipeline]);
+    pipelines.set(device, [...(pipelines.get(device) ?? []).slice(1 - KEPT), pipeline]);
     return pipeline;
   };
   return device;

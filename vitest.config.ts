@@ -34,13 +34,29 @@ const filesOf = (room: string): string[] =>
     .map((name) => `tests/${room}/${name}`)
     .filter(isOfTier);
 
+const roomOf = (name: string) => ({
+  extends: true as const,
+  test: { name, include: filesOf(name), ...(sharing.includes(name) ? inSharedProcess : {}) },
+});
+
+/**
+ * Rooms with devices as one project, unless the command names rooms: a process serves one project,
+ * and every further pair of them compiles the same kernels and transforms the same sources again.
+ */
+const withDevices = sharing.filter((name) => name !== 'unit');
+const shared = {
+  extends: true as const,
+  test: { name: 'shared', include: withDevices.flatMap(filesOf), ...inSharedProcess },
+};
+
+const isOfRooms = process.argv.some((argument) => argument.startsWith('--project'));
+
 export default defineConfig({
   plugins: [wgslTemplates(), builtWorker()],
   test: {
-    projects: rooms.map((name) => ({
-      extends: true,
-      test: { name, include: filesOf(name), ...(sharing.includes(name) ? inSharedProcess : {}) },
-    })),
+    projects: isOfRooms
+      ? rooms.map(roomOf)
+      : [shared, ...rooms.filter((name) => !withDevices.includes(name)).map(roomOf)],
     environment: 'node',
     // processes: Dawn is a native module that is unloaded only with its process
     pool: 'forks',

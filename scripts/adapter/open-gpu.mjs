@@ -32,6 +32,9 @@ export function openGpu(flags = []) {
 /** With this pause, polling takes a few percent of a core, and a dispatch of 1 ms is still timed */
 const PAUSE_MS = 0.3;
 
+/** Node's own function, also while a test has a fake clock. */
+const { setImmediate } = globalThis;
+
 const never = new Int32Array(new SharedArrayBuffer(4));
 
 /**

@@ -25,8 +25,8 @@ import { cpuWindowBits } from '../../src/msm/plan/window-bits.js';
 import { windowCount } from '../../src/msm/plan/window-count.js';
 import { publicPoint } from '../../src/msm/stages/combine-windows.js';
 import { TimeSlice } from '../../src/scheduling/time-slice.js';
-import { captureGpu } from '../support/captured-gpu.js';
 import { openEngine } from '../support/engines.js';
+import { type LeasedDevice, leaseGpu } from '../support/leased-gpu.js';
 import { orderTwoCase } from '../support/order-two.js';
 import { sleep } from '../support/time.js';
 
@@ -122,10 +122,10 @@ describe('small MSMs in an engine', () => {
   });
 
   test('are right from any offset, by bytes or bigints, with progress, and leave the GPU idle', async () => {
-    const { gpu, devices } = await captureGpu();
+    const { gpu, devices } = await leaseGpu();
     const own = await openEngine({ gpu, tuning });
     const loaded = await own.loadBases(points.bytes);
-    const queue = (devices[0] as GPUDevice).queue;
+    const queue = (devices[0] as LeasedDevice).device.queue;
     queue.submit = () => {
       throw new Error('something was submitted');
     };
@@ -145,11 +145,11 @@ describe('small MSMs in an engine', () => {
   });
 
   test('run while the GPU is being lost', async () => {
-    const { gpu, devices } = await captureGpu();
+    const { gpu, devices } = await leaseGpu();
     const own = await openEngine({ gpu, tuning });
     const loaded = await own.loadBases(points.bytes);
-    devices[0]?.destroy();
-    await devices[0]?.lost;
+    devices[0]?.device.destroy();
+    await devices[0]?.device.lost;
     expect(await own.msm(loaded, scalars.bytes)).toEqual(expected);
     expect(devices).toHaveLength(1);
   });

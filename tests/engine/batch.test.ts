@@ -21,8 +21,8 @@ import { gpuKnobs } from '../../src/msm/plan/device-profiles.js';
 import { planMsm } from '../../src/msm/plan/planner.js';
 import { schedule } from '../../src/msm/plan/schedule.js';
 import { fullWorkload } from '../../src/msm/plan/workload.js';
-import { captureGpu } from '../support/captured-gpu.js';
 import { type EngineOptions, openEngine } from '../support/engines.js';
+import { leaseGpu } from '../support/leased-gpu.js';
 import { smallCase, smallCurve } from '../support/small-curve.js';
 
 const count = 600;
@@ -297,13 +297,13 @@ describe('warmup', () => {
   const { points, scalars, expected } = smallCase(40);
 
   test('compiles everything for all sizes and for a second engine on the device', async () => {
-    const { gpu, devices } = await captureGpu();
+    const { gpu, devices } = await leaseGpu();
     const engine = await openEngine({ curve: smallCurve, gpu });
     await engine.warmup(2 ** 16);
     const compiled = engine.pipelines.length;
     expect(compiled).toBeGreaterThan(5);
     expect(await engine.msm(await engine.loadBases(points), scalars)).toEqual(expected);
-    const second = await openEngine({ curve: smallCurve, device: devices[0] as GPUDevice });
+    const second = await openEngine({ curve: smallCurve, device: devices[0]?.device as GPUDevice });
     expect(await second.msm(await second.loadBases(points), scalars)).toEqual(expected);
     expect(engine.pipelines).toHaveLength(compiled);
     expect(second.pipelines).toHaveLength(compiled);

@@ -13,8 +13,8 @@ import { readAccelerateOptions } from '../../src/provers/accelerate-options.js';
 import { noCounts } from '../../src/provers/accelerate-stats.js';
 import { ProverEngines } from '../../src/provers/prover-engines.js';
 import { version } from '../../src/version.js';
-import { captureGpu } from '../support/captured-gpu.js';
-import { getDevice, watchErrors } from '../support/gpu.js';
+import { getDevice } from '../support/gpu.js';
+import { type LeasedDevice, leaseDevice, leaseGpu } from '../support/leased-gpu.js';
 import { smallCase, smallCurve } from '../support/small-curve.js';
 
 const { points, scalars, expected } = smallCase(40);
@@ -22,12 +22,9 @@ const { points, scalars, expected } = smallCase(40);
 /** Knobs with which the GPU computes every sum. */
 const tuning = { cpuBelow: 0 } as const;
 
-/** Makes a device whose adapter has a name of the test's. */
-const deviceNamed = async (vendor: string): Promise<GPUDevice> => {
-  const device = await getDevice({ label: vendor });
-  Object.defineProperty(device, 'adapterInfo', { value: { vendor } });
-  return device;
-};
+/** Returns a device whose adapter has a name of the test's. */
+const deviceNamed = async (vendor: string): Promise<GPUDevice> =>
+  (await leaseDevice({ adapterInfo: { vendor } as GPUAdapterInfo })).device;
 
 /** A store that has walks of five slots for a curve on a device, and tells what it is asked. */
 const storeFor = (device: GPUDevice, curve: string) => {
@@ -130,13 +127,13 @@ describe('an engine', () => {
   });
 
   test('that is destroyed while it measures ends its own device', async () => {
-    const { gpu, devices } = await captureGpu(watchErrors, { vendor: 'is destroyed' });
+    const { gpu, devices } = await leaseGpu(undefined, { vendor: 'is destroyed' });
     const store = { get: async () => null, set: () => expect.fail('told') };
     const engine = await createMsmEngine({
       ...{ curve: smallCurve, gpu, tuning },
       ...{ calibrate: 'first-use', calibrationStore: store },
     });
-    const [device] = devices as [GPUDevice];
+    const [{ device }] = devices as [LeasedDevice];
     compileOneWalk(device);
     expect(await engine.msm(await engine.loadBases(points), scalars)).toEqual(expected);
     await vi.waitFor(() => expect(engine.stats.calibration).toBe('measuring'), 5000);

@@ -4,7 +4,7 @@ import { makeCase } from '../../dev/cases/msm-case.js';
 import { Runner } from '../../src/gpu/runner.js';
 import { createMsmEngine, type RunRecord } from '../../src/index.js';
 import { learnedRate } from '../../src/msm/plan/pace.js';
-import { captureGpu } from '../support/captured-gpu.js';
+import { leaseGpu } from '../support/leased-gpu.js';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -43,7 +43,7 @@ test('short runs and invalid times do not change the rate', () => {
 });
 
 test('a wrong clock of a GPU does not mislead an engine', { tags: 'long' }, async () => {
-  const { gpu } = await captureGpu(() => undefined, { vendor: 'a GPU', architecture: '', device: '' });
+  const { gpu } = await leaseGpu(undefined, { vendor: 'a GPU', architecture: '', device: '' });
   const engine = await createMsmEngine({
     curve: 'bn254',
     gpu,

@@ -7,8 +7,8 @@ import { type ScalarDistributionName, scalarDistributions } from '../../dev/case
 import { bls12381, bls12381Oracle, p256Curve, p256Oracle } from '../../dev/oracle/curves.js';
 import { bn254G1, expectedMsm, makeKnownBases } from '../../dev/oracle/known-bases.js';
 import type { Bases, MsmEngine, Progress, RunRecord } from '../../src/index.js';
-import { captureGpu } from '../support/captured-gpu.js';
 import { openEngine } from '../support/engines.js';
+import { leaseGpu } from '../support/leased-gpu.js';
 import { smallCase, smallCurve } from '../support/small-curve.js';
 import { sleep } from '../support/time.js';
 
@@ -182,11 +182,11 @@ describe('the contract of precompute', () => {
   });
 
   test('tables are computed again after the loss of the device', async () => {
-    const { gpu, devices } = await captureGpu();
+    const { gpu, devices } = await leaseGpu();
     const engine = await openEngine({ curve: smallCurve, gpu });
     const bases = await engine.loadBases(points, { precompute: 4 });
-    devices[0]?.destroy();
-    await devices[0]?.lost;
+    devices[0]?.device.destroy();
+    await devices[0]?.device.lost;
     expect(await engine.msm(bases, scalars)).toEqual(expected);
     expect(devices).toHaveLength(2);
     expect(bases.byteLength).toBe(40 * 4 * 32);

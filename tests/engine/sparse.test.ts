@@ -12,8 +12,8 @@ import {
   Random,
 } from '../../dev/oracle/known-bases.js';
 import type { MsmEngine, RunRecord, Tuning } from '../../src/index.js';
-import { captureGpu } from '../support/captured-gpu.js';
 import { type EngineOptions, openEngine } from '../support/engines.js';
+import { leaseGpu } from '../support/leased-gpu.js';
 import { smallCase, smallCurve } from '../support/small-curve.js';
 
 const r = groupOrder(bn254G1);
@@ -89,7 +89,7 @@ describe('sums of scalars that are mostly zero', () => {
     const most = 2 ** 15;
     const { points, scalars, expected } = smallCase(count, (i) => (i % 999 === 0 ? BigInt(i + 3) ** 4n : 0n));
     const bound: number[] = [];
-    const { gpu, devices } = await captureGpu((device) => {
+    const { gpu, devices } = await leaseGpu(({ device }) => {
       if (devices.length === 0) return;
       const { limits } = device;
       // of a prototype: nothing that is spread
@@ -107,8 +107,8 @@ describe('sums of scalars that are mostly zero', () => {
     const bases = await engine.loadBases(points);
     expect(bases.byteLength).toBeGreaterThan(most);
     expect(await engine.msm(bases, scalars)).toEqual(expected);
-    devices[0]?.destroy();
-    await devices[0]?.lost;
+    devices[0]?.device.destroy();
+    await devices[0]?.device.lost;
     expect(await engine.msm(bases, scalars)).toEqual(expected);
     expect(devices).toHaveLength(2);
     expect(Math.max(...bound)).toBeLessThanOrEqual(most);

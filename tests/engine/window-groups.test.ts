@@ -4,9 +4,9 @@ import { makeCase } from '../../dev/cases/msm-case.js';
 import { Runner } from '../../src/gpu/runner.js';
 import { createMsmEngine, type Progress, type RunRecord } from '../../src/index.js';
 import { CallClock } from '../../src/session/clock.js';
-import { captureGpu } from '../support/captured-gpu.js';
 import { openEngine } from '../support/engines.js';
 import { getDevice } from '../support/gpu.js';
+import { leaseGpu } from '../support/leased-gpu.js';
 import { smallCase, smallCurve } from '../support/small-curve.js';
 import { stopClock } from '../support/time.js';
 
@@ -35,14 +35,14 @@ test('time of the caller between submits does not count as the device’s', asyn
 });
 
 test('memory.peak is that of the engine, also after the loss of its device', { tags: 'long' }, async () => {
-  const { gpu, devices } = await captureGpu();
+  const { gpu, devices } = await leaseGpu();
   const engine = await openEngine({ curve: smallCurve, gpu });
   const { points, scalars, expected } = smallCase(40);
   const bases = await engine.loadBases(points);
   expect(await engine.msm(bases, scalars)).toEqual(expected);
   const { peak } = engine.memory;
-  devices[0]?.destroy();
-  await devices[0]?.lost;
+  devices[0]?.device.destroy();
+  await devices[0]?.device.lost;
   await engine.msm(bases, scalars.slice(0, 1));
   expect(devices).toHaveLength(2);
   expect(engine.memory.scratch).toBeLessThan(peak);
@@ -90,7 +90,7 @@ describe('groups of windows', () => {
   test('are cut for a slow GPU in the first run, which measures, and for the real one in the next', {
     tags: 'long',
   }, async () => {
-    const { gpu } = await captureGpu(() => undefined, { vendor: 'a GPU', architecture: '', device: '' });
+    const { gpu } = await leaseGpu(undefined, { vendor: 'a GPU', architecture: '', device: '' });
     const engine = await createMsmEngine({ curve: 'bn254', gpu, backend: 'gpu' });
     expect(engine.adapter.software).toBe(false);
     const large = makeCase({ points: 'distinct', scalars: 'random', n: 14_000, seed: 4 });

@@ -7,4 +7,7 @@ import { vi } from 'vitest';
 
 vi.resetModules();
 vi.useRealTimers();
-(globalThis as { [key: symbol]: unknown })[Symbol.for('webgpu-msm tests')] ??= { spares: [] };
+(globalThis as { [key: symbol]: unknown })[Symbol.for('webgpu-msm tests')] ??= {
+  spares: [],
+  pipelines: new WeakMap(),
+};

@@ -20,9 +20,11 @@ interface Retained {
   gpu?: GPU;
   shared?: Promise<GPUDevice> | undefined;
   readonly spares: GPUDevice[];
+  /** Pipelines that stay, by device. */
+  readonly pipelines: WeakMap<GPUDevice, GPUComputePipeline[]>;
 }
 const ofProcess = (globalThis as { [key: symbol]: Retained | undefined })[Symbol.for('webgpu-msm tests')];
-export const retained: Retained = ofProcess ?? { spares: [] };
+export const retained: Retained = ofProcess ?? { spares: [], pipelines: new WeakMap() };
 
 const getDawn = (): GPU => {
   retained.gpu ??= openGpu();
@@ -58,6 +60,25 @@ export const watchErrors = (device: GPUDevice): GPUDevice => {
   return device;
 };
 
+/** Pipelines that stay on a device: those of some thirty engines. */
+const KEPT = 256;
+
+/**
+ * Keeps the latest pipelines of a device after the engines that compile them. Dawn shares equal
+ * pipelines while one is referenced, so that later engines on the device compile nothing.
+ */
+export const keepPipelines = (device: GPUDevice): GPUDevice => {
+  if (Object.hasOwn(device, 'createComputePipelineAsync')) return device;
+  const { pipelines } = retained;
+  const create = device.createComputePipelineAsync.bind(device);
+  device.createComputePipelineAsync = async (descriptor) => {
+    const pipeline = await create(descriptor);
+    pipelines.set(device, [...(pipelines.get(device) ?? []).slice(1 - KEPT), pipeline]);
+    return pipeline;
+  };
+  return device;
+};
+
 /**
  * A device. Without a descriptor it is one that the file's tests share; with one it is a device of
  * its own, which is destroyed at the end of the file. Destroying the shared one is allowed: the
@@ -72,7 +93,7 @@ export async function getDevice(descriptor?: GPUDeviceDescriptor): Promise<GPUDe
     });
     return device;
   });
-  return watchErrors(await retained.shared);
+  return keepPipelines(watchErrors(await retained.shared));
 }
 
 /** An adapter makes one device only, so each device has one of its own. */

@@ -7,7 +7,7 @@
  * test may set.
  */
 import { afterAll } from 'vitest';
-import { getDevice, getGpu, retained, watchErrors } from './gpu.js';
+import { getDevice, getGpu, keepPipelines, retained, watchErrors } from './gpu.js';
 
 /** A call of WebGPU, on its way. */
 export interface Call {
@@ -31,6 +31,8 @@ export type Notice = 'at once' | 'late';
 const { spares } = retained;
 /** Devices that become spare as soon as they have nothing to do. */
 const returning = new Set<Promise<void>>();
+/** Leases of the file that have not ended. */
+const open = new Set<LeasedDevice>();
 /** By device and source. A driver has such a cache too. */
 const compiled = new WeakMap<GPUDevice, Map<string, Promise<GPUComputePipeline>>>();
 
@@ -71,15 +73,17 @@ export class LeasedDevice {
   #isReturned = false;
   #isReallyLost = false;
 
-  constructor(real: GPUDevice) {
+  /** @param said what the device says of itself, in place of the truth */
+  constructor(real: GPUDevice, said: Partial<GPUDevice> = {}) {
     this.real = real;
+    open.add(this);
     this.#gone.promise.catch(() => undefined);
     void real.lost.then((info) => {
       this.#isReallyLost = true;
       this.#lost.resolve(info);
     });
     const queue = this.#standIn(real.queue, {});
-    this.device = this.#standIn(real, { queue, lost: this.#lost.promise });
+    this.device = this.#standIn(real, { ...said, queue, lost: this.#lost.promise });
   }
 
   /** Buffers that were made and not destroyed. */
@@ -127,6 +131,12 @@ export class LeasedDevice {
     }
   }
 
+  /** Ends what a file has left open: the device becomes spare. */
+  close(): void {
+    for (const buffer of this.#live) buffer.destroy();
+    this.#end();
+  }
+
   /** A device whose methods go through the tap, and whose `overrides` are other than the truth. */
   #standIn<Target extends object>(target: Target, overrides: Record<string, unknown>): Target {
     return new Proxy(target, {
@@ -136,6 +146,10 @@ export class LeasedDevice {
         if (typeof value !== 'function' || typeof name !== 'string') return value;
         return (...args: unknown[]) => this.#call(target, name, value as Method, '', args);
       },
+      // what a test puts in place of the truth leaves the next lease as it is
+      set: (_, name, value) => Reflect.set(overrides, name, value),
+      defineProperty: (_, name, { value }) => Reflect.set(overrides, name, value),
+      deleteProperty: (_, name) => Reflect.deleteProperty(overrides, name),
     });
   }
 
@@ -238,6 +252,7 @@ export class LeasedDevice {
   #return(): void {
     if (this.#isReturned) return;
     this.#isReturned = true;
+    open.delete(this);
     const idle = this.real.queue.onSubmittedWorkDone().catch(() => undefined);
     const returned = idle.then(() => {
       returning.delete(returned);
@@ -249,17 +264,26 @@ export class LeasedDevice {
 
 type Method = (...args: unknown[]) => unknown;
 
-const lease = async (descriptor: GPUDeviceDescriptor): Promise<LeasedDevice> => {
+const lease = async (descriptor: GPUDeviceDescriptor, said?: Partial<GPUDevice>): Promise<LeasedDevice> => {
   await Promise.all(returning);
   const spare = spares.pop();
-  return new LeasedDevice(spare === undefined ? await getDevice(descriptor) : watchErrors(spare));
+  const real = spare === undefined ? await getDevice(descriptor) : watchErrors(spare);
+  return new LeasedDevice(keepPipelines(real), said);
 };
 
 // those that come back become spares of the next file
-afterAll(() => Promise.all(returning));
+afterAll(() => {
+  for (const each of open) each.close();
+  return Promise.all(returning);
+});
 
-/** A device for a caller who brings one. */
-export const leaseDevice = (): Promise<LeasedDevice> => lease({ requiredFeatures: ['timestamp-query'] });
+/**
+ * A device for a caller who brings one.
+ *
+ * @param said what the device says of itself, in place of the truth
+ */
+export const leaseDevice = (said?: Partial<GPUDevice>): Promise<LeasedDevice> =>
+  lease({ requiredFeatures: ['timestamp-query'] }, said);
 
 /** A GPU object, and the devices that were requested from it. */
 export interface LeasedGpu {

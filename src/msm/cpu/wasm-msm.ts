@@ -132,6 +132,7 @@ export class WasmMsm {
         own: () => this.#ownThread(operands, rowsPerChunk),
         allowed,
         checkpoint: () => this.#timeSlice.checkpoint(),
+        turn: () => this.#timeSlice.yield(),
       },
       Math.min(workers, chunks - 1),
     );

@@ -1,4 +1,4 @@
-/** Finds work that snarkjs computes faster than this library, by the times of a caller's own work. */
+/** Finds work that snarkjs computes faster than this library, by the times of the caller's work. */
 import type { FfCurveName } from './ffjavascript.js';
 
 /** Work that is left to snarkjs, which computes it faster. */
@@ -45,7 +45,7 @@ const REMATCH = 32;
 /** Kinds that are remembered. A forgotten one costs speed alone. */
 const REMEMBERED = 256;
 
-/** What is known of a kind of work. */
+/** Times of a kind of work, and who computes it. */
 interface Standing extends Pick<Work, 'label'> {
   readonly ms: Record<Side, number[]>;
   isWarm: boolean;

@@ -52,7 +52,10 @@ export interface MsmForSnarkjs {
 /** Returns the first bytes of some points. */
 export const markOf = (bases: FfBytes): string => `${bases.slice(0, MARK_BYTES)}`;
 
-/** Returns the kind of an MSM: its scalars mostly have as many zeros as those of the same points before. */
+/**
+ * Returns the kind of an MSM. Scalars mostly have as many zeros as those of the same points before,
+ * which take as long.
+ */
 export const workOf = ({ curve, name, n, mark }: MsmForSnarkjs): Work => {
   const label = `MSM of ${n} points in ${name} of ${curve}`;
   return { key: `${label} ${mark}`, label, curve };

@@ -66,7 +66,7 @@ const ignore = (): void => undefined;
 
 describe('a proof', () => {
   test('is tried in snarkjs where its small MSM is nearly as fast or faster', async () => {
-    const { clock, sides, calls } = makeSides({ arithmetic: 'wasm', software: true, ownMs: 10, snarkjsMs: 14 });
+    const { clock, sides, calls } = makeSides({ arithmetic: 'wasm', software: true, ownMs: 5, snarkjsMs: 7 });
     const contest = contestIn(sides, always, ignore);
     await callsUntil(contest, clock, () => calls.snarkjs === 3 && contest.isIdle);
     expect(contest.leaves(work)).toBe(true);
@@ -74,8 +74,8 @@ describe('a proof', () => {
   });
 
   test.each([
-    ['the small MSM of snarkjs is slow', { arithmetic: 'wasm', software: true, ownMs: 10, snarkjsMs: 16 }, 3, 3],
-    ['multiply-adds compute', { arithmetic: 'wasm-fma', software: true, ownMs: 10, snarkjsMs: 1 }, 3, 0],
+    ['the small MSM of snarkjs is slow', { arithmetic: 'wasm', software: true, ownMs: 5, snarkjsMs: 8 }, 3, 3],
+    ['multiply-adds compute', { arithmetic: 'wasm-fma', software: true, ownMs: 5, snarkjsMs: 1 }, 3, 0],
     ['a GPU computes', { arithmetic: 'wasm', software: false, ownMs: 10, snarkjsMs: 1 }, 0, 0],
   ])('is not tried where %s', async (_, machine, own, snarkjs) => {
     const { clock, sides, calls } = makeSides(machine);
@@ -111,7 +111,7 @@ describe('a proof', () => {
   });
 
   test('is not tried while other calls run, and both sides are measured later', async () => {
-    const { clock, sides, calls } = makeSides({ arithmetic: 'wasm', software: true, ownMs: 10, snarkjsMs: 10 });
+    const { clock, sides, calls } = makeSides({ arithmetic: 'wasm', software: true, ownMs: 5, snarkjsMs: 5 });
     const contest = contestIn(sides, always, ignore);
     const timers = vi.spyOn(globalThis, 'setTimeout');
     await callsUntil(contest, clock, always);

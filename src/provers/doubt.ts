@@ -100,8 +100,11 @@ class Doubt {
 
   async #measureIfIdle(curve: FfCurveName): Promise<void> {
     const contest = this.#contest();
+    if (!contest.isIdle) {
+      this.#arrange(curve);
+      return;
+    }
     try {
-      if (!contest.isIdle) return;
       const { result, isAlone } = await contest.alone(() => this.#measure(curve));
       if (isAlone) this.#known.set(curve, result);
     } catch {

@@ -51,14 +51,14 @@ const makeSides = ({ arithmetic, software, ownMs, snarkjsMs }: Machine) => {
 };
 
 /** Makes own calls until the contest has measured both sides or will not. */
-const callsUntil = async (contest: Contest, clock: { spend(ms: number): void }, isDone: () => boolean) => {
+const callsUntil = async (contest: Contest, clock: { spend(ms: number): void }, isDone: (() => boolean) | null) => {
   const own = () => contest.timed(work, 'own', async () => clock.spend(100));
   for (let i = 0; i < 3; i++) {
     expect(contest.leaves(work)).toBe(false);
     await own();
   }
   expect(contest.leaves(work)).toBe(false);
-  await until(isDone);
+  if (isDone !== null) await until(isDone);
 };
 
 const always = (): boolean => true;
@@ -104,7 +104,7 @@ describe('a proof', () => {
       [{ ...sides, engine }, () => false],
     ] as const) {
       const other = contestIn(given, mayLeave, ignore);
-      await callsUntil(other, clock, always);
+      await callsUntil(other, clock, null);
     }
     expect(original).toHaveBeenCalledOnce();
     expect(engine).not.toHaveBeenCalled();
@@ -113,15 +113,18 @@ describe('a proof', () => {
   test('is not tried while other calls run, and both sides are measured later', async () => {
     const { clock, sides, calls } = makeSides({ arithmetic: 'wasm', software: true, ownMs: 5, snarkjsMs: 5 });
     const contest = contestIn(sides, always, ignore);
-    const timers = vi.spyOn(globalThis, 'setTimeout');
-    await callsUntil(contest, clock, always);
-    const measure = timers.mock.calls[0]?.[0] as () => void;
-    await contest.timed({ ...work, key: 'other' }, 'own', async () => {
-      measure();
-      await Promise.resolve();
+    const due: (() => void)[] = [];
+    const timers = vi.spyOn(globalThis, 'setTimeout').mockImplementation((measure) => {
+      due.push(measure as () => void);
+      return 0 as never;
     });
+    await callsUntil(contest, clock, null);
+    expect(due).toHaveLength(1);
+    await contest.timed({ ...work, key: 'other' }, 'own', async () => due[0]?.());
     expect(calls.own).toBe(0);
+    expect(due).toHaveLength(2);
     timers.mockRestore();
+    due[1]?.();
     await until(() => calls.snarkjs === 3 && contest.isIdle);
     expect(contest.leaves(work)).toBe(true);
   });

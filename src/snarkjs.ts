@@ -16,5 +16,6 @@ export type {
   AcceleratedResult,
   SnarkjsProveOptions,
 } from './provers/accelerated.js';
+export type { LeftWork } from './provers/contest.js';
 export type { Snarkjs } from './provers/ffjavascript.js';
 export type { SnarkjsFile, SnarkjsFileObject } from './provers/proof-files.js';

@@ -50,6 +50,14 @@ export interface AccelerateOptions extends EnginesOptions {
    */
   readonly singleThread?: boolean;
   /**
+   * Leaves to snarkjs the proofs and MSMs that it computes faster: where the arithmetic of this
+   * library may be slower, snarkjs computes some of them for comparison, once its threads run.
+   * Results are the same. `AccelerateStats.leftToSnarkjs` has the times.
+   *
+   * @defaultValue `true`
+   */
+  readonly measure?: boolean;
+  /**
    * Verifies whole proofs before they are returned, by pairings on the CPU, which take 20 to 30 ms.
    * snarkjs makes the proof, with a warning, where that of this library does not verify. A proof
    * that snarkjs makes is not verified.
@@ -81,6 +89,7 @@ export interface ReadAccelerateOptions {
   readonly basesBudget: number | undefined;
   readonly leastPoints: number;
   readonly singleThread: boolean;
+  readonly measure: boolean;
   readonly verifyProof: boolean;
   readonly signal: AbortSignal | undefined;
   /** Never throws. */
@@ -93,6 +102,7 @@ const names: readonly string[] = [
     'basesBudget',
     'leastPoints',
     'singleThread',
+    'measure',
     'verifyProof',
     'signal',
     'onWarning',
@@ -108,6 +118,12 @@ const integerOf = (name: string, given: unknown): number => {
   return given as number;
 };
 
+/** Checks an option that must be true or false. @throws MsmError `bad-argument` */
+const booleanOf = (name: string, given: unknown): boolean => {
+  if (typeof given === 'boolean') return given;
+  throw badArgument(`options.${name} must be true or false, got ${show(given)}`);
+};
+
 /**
  * Reads and checks the options of `accelerate`. Later changes of the object have no effect.
  *
@@ -115,16 +131,17 @@ const integerOf = (name: string, given: unknown): number => {
  */
 export const readAccelerateOptions = async (options: AccelerateOptions): Promise<ReadAccelerateOptions> => {
   const own = ownOptions(options);
-  const { basesBudget, leastPoints = DEFAULT_LEAST, singleThread = false, verifyProof = false } = own;
+  const { basesBudget, leastPoints = DEFAULT_LEAST, singleThread = false, verifyProof = false, measure = true } = own;
   const { signal, onWarning, tuning } = own;
   // a misspelt option would have no effect, and other options of engines could break what
   // accelerate promises
   const unknown = Object.keys(options).find((name) => !names.includes(name));
   if (unknown !== undefined) throw badArgument(`options.${unknown} is not an option of accelerate`);
-  if (typeof singleThread !== 'boolean')
-    throw badArgument(`options.singleThread must be true or false, got ${show(singleThread)}`);
-  if (typeof verifyProof !== 'boolean')
-    throw badArgument(`options.verifyProof must be true or false, got ${show(verifyProof)}`);
+  const flags = {
+    singleThread: booleanOf('singleThread', singleThread),
+    verifyProof: booleanOf('verifyProof', verifyProof),
+    measure: booleanOf('measure', measure),
+  };
   readCallOptions(signal === undefined ? {} : { signal });
   if (onWarning !== undefined && typeof onWarning !== 'function')
     throw badArgument(`options.onWarning must be a function, got ${show(onWarning)}`);
@@ -139,7 +156,7 @@ export const readAccelerateOptions = async (options: AccelerateOptions): Promise
     },
   };
   const read = {
-    ...{ engines, singleThread, verifyProof, signal },
+    ...{ engines, ...flags, signal },
     basesBudget: basesBudget === undefined ? undefined : integerOf('basesBudget', basesBudget),
     leastPoints: integerOf('leastPoints', leastPoints),
     warn(message: string): void {

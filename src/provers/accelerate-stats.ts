@@ -1,6 +1,7 @@
 import type { AdapterDescription } from '../api/device.js';
 import type { RunRecord } from '../api/run-record.js';
 import type { BasesCacheStats } from './bases-cache.js';
+import type { LeftWork } from './contest.js';
 import type { KeyCacheCounts } from './key-cache.js';
 
 /** Counts of the work done for snarkjs since `accelerate` was last called. */
@@ -21,6 +22,10 @@ export interface AccelerateStats extends Readonly<BasesCacheStats>, Readonly<Key
   readonly fallbacks: number;
   /** MSMs left to snarkjs because they have fewer points than `leastPoints`. */
   readonly small: number;
+  /** MSMs left to snarkjs because it is faster, or to compare its time. */
+  readonly slower: number;
+  /** Proofs and MSMs that are left to snarkjs because it is faster, with the times of both. */
+  readonly leftToSnarkjs: readonly LeftWork[];
   /** Split of `calls` by what computed them: the GPU, the CPU, or both together. */
   readonly on: Readonly<Record<RunRecord['on'], number>>;
   /** The largest number of workers that took part in one MSM. */
@@ -58,6 +63,8 @@ export const noCounts = (): Counts => ({
   points: 0,
   fallbacks: 0,
   small: 0,
+  slower: 0,
+  leftToSnarkjs: [],
   sharedScalars: 0,
   on: { gpu: 0, cpu: 0, both: 0 },
   workers: 0,

@@ -1,5 +1,4 @@
 import type { MsmEngine } from '../api/engine.js';
-import type { Bases } from '../api/handles.js';
 import type { Coordinate } from '../api/values.js';
 import type { Group } from '../curves/names.js';
 import { assertNotAborted, kindOf, MsmError } from '../errors.js';
@@ -9,56 +8,14 @@ import { openZkey } from '../formats.js';
 import type { ReadAccelerateOptions } from './accelerate-options.js';
 import { noCounts } from './accelerate-stats.js';
 import { BasesCache } from './bases-cache.js';
-import {
-  copyOf,
-  type FfBytes,
-  type FfCurveName,
-  type FfGroup,
-  type GroupMethods,
-  type ProofWatch,
-} from './ffjavascript.js';
+import type { Contest } from './contest.js';
+import { contestIn, type OriginalGroup } from './doubt.js';
+import { type FfCurveName, type FfGroup, type GroupMethods, type ProofWatch, threadedGroup } from './ffjavascript.js';
+import { filledPoints, type MsmForSnarkjs, markOf, SCALAR_BYTES, workOf, zeroExtended } from './msm-for-snarkjs.js';
 import { type KeySource, openKeySource, type SnarkjsFile } from './proof-files.js';
 import { ProverEngines } from './prover-engines.js';
 import { ScalarsCache } from './scalars-cache.js';
 import { WholeProofs } from './whole-proofs.js';
-
-/** Returns a copy of n little-endian scalars of `from` bytes each, zero-extended to `to` bytes. */
-const zeroExtended = (scalars: FfBytes, n: number, from: number, to: number): FfBytes => {
-  if (from === to) return copyOf(scalars);
-  const extended = new Uint8Array(n * to);
-  for (let i = 0; i < n; i++) extended.set(scalars.slice(i * from, (i + 1) * from) as Uint8Array, i * to);
-  return extended;
-};
-
-/**
- * Returns the number of points without trailing points at infinity, which are zeros. FFLONK's
- * prover appends many of them to the points of its key.
- */
-const filledPoints = (bases: FfBytes, pointBytes: number): number => {
-  if (!(bases instanceof Uint8Array)) return bases.byteLength / pointBytes;
-  let end = bases.length;
-  while (end > 0 && bases[end - 1] === 0) end--;
-  return Math.ceil(end / pointBytes);
-};
-
-/** Bytes of a scalar on every curve of snarkjs. */
-const SCALAR_BYTES = 32;
-
-/** An MSM that snarkjs asked for. */
-interface Request {
-  readonly curve: FfCurveName;
-  readonly name: Group;
-  readonly group: FfGroup;
-  /** Points as snarkjs passed them. */
-  readonly given: number;
-  /** Points without trailing points at infinity. */
-  readonly n: number;
-  readonly scalars: FfBytes;
-  /** Calls `use` with the points loaded on an engine. */
-  with(engine: Promise<MsmEngine<Coordinate>>, use: (bases: Bases) => Promise<Uint8Array>): Promise<Uint8Array>;
-  /** Computes the MSM by snarkjs's own method. */
-  original(scalars: FfBytes): Promise<Uint8Array>;
-}
 
 /** Kinds of warnings. Each kind is given once. */
 type Warning = 'fallback' | 'proof' | 'bypassed' | 'budget';
@@ -71,6 +28,9 @@ export class Accelerator {
   readonly #engines: ProverEngines;
   readonly #bases: BasesCache;
   readonly #scalars: ScalarsCache;
+  readonly #contest: Contest;
+  /** Groups G1 with their own MSMs. */
+  readonly #originals = new WeakMap<FfGroup, OriginalGroup>();
   #isOver = false;
   readonly #warned = new Set<Warning>();
   /** Counts since a proof was last written. */
@@ -86,9 +46,17 @@ export class Accelerator {
     const budget = { bytes, onTight: (enough: number) => warnTight(enough + counts.keyBytes) };
     this.#bases = new BasesCache(budget, this.counts, options.signal);
     this.#scalars = new ScalarsCache(this.counts, options.signal);
+    const engine = (curve: FfCurveName): Promise<MsmEngine<Coordinate>> => this.#engines.get(curve, 'g1');
+    const original = (curve: FfCurveName): OriginalGroup | null => {
+      const group = threadedGroup(curve);
+      return (group && this.#originals.get(group)) ?? null;
+    };
+    const mayLeave = (): boolean => options.measure && !this.#isOver;
+    this.#contest = contestIn({ engine, original }, mayLeave, (left) => {
+      counts.leftToSnarkjs = left;
+    });
     this.proofs = new WholeProofs({
-      ...{ options, counts, warnTight },
-      engine: (curve) => this.#engines.get(curve, 'g1'),
+      ...{ options, counts, warnTight, engine, contest: this.#contest },
       warnOf: (error) => this.#warnOfProof(error),
     });
   }
@@ -118,13 +86,14 @@ export class Accelerator {
     { multiExpAffine, multiExpAffineChunked }: GroupMethods,
   ): GroupMethods => {
     const pointBytes = 2 * group.F.n8;
+    if (name === 'g1' && typeof multiExpAffine === 'function') this.#originals.set(group, { group, multiExpAffine });
     return {
       multiExpAffine: (bases, scalars, ...more) => {
         const given = bases.byteLength / pointBytes;
         const n = filledPoints(bases, pointBytes);
         const filled = n === given ? bases : (bases as Uint8Array).subarray(0, n * pointBytes);
         return this.#compute({
-          ...{ curve, name, group, given, n, scalars },
+          ...{ curve, name, group, given, n, scalars, mark: markOf(bases) },
           with: (engine, use) => this.#bases.with(engine, filled, use),
           original: (own) => multiExpAffine(bases, own, ...more),
         });
@@ -133,7 +102,7 @@ export class Accelerator {
         multiExpAffineChunked: (read, byteLength, scalars, ...more) => {
           const given = typeof read === 'function' ? byteLength / pointBytes : Number.NaN;
           return this.#compute({
-            ...{ curve, name, group, given, n: given, scalars },
+            ...{ curve, name, group, given, n: given, scalars, mark: 'read in chunks' },
             with: (engine, use) => this.#bases.withFile(engine, { byteLength, pointBytes, read }, use),
             original: (own) => multiExpAffineChunked(read, byteLength, own, ...more),
           });
@@ -142,8 +111,10 @@ export class Accelerator {
     };
   };
 
-  async #compute({ curve, name, group, given, n, scalars, original, ...points }: Request): Promise<Uint8Array> {
+  async #compute(msm: MsmForSnarkjs): Promise<Uint8Array> {
+    const { curve, name, group, given, n, scalars, original } = msm;
     this.#seen.msms++;
+    if (this.proofs.isLeaving) return original(scalars);
     const each = given === 0 ? 0 : scalars.byteLength / given;
     // snarkjs reports invalid arguments itself
     const isUsual = Number.isInteger(given) && Number.isInteger(each) && each > 0 && each <= SCALAR_BYTES;
@@ -154,16 +125,23 @@ export class Accelerator {
       this.counts.small++;
       return original(scalars);
     }
+    const work = workOf(msm);
+    if (this.#contest.leaves(work)) {
+      this.counts.slower++;
+      return this.#contest.timed(work, 'snarkjs', () => original(scalars));
+    }
     const opening = this.#engines.get(curve, name);
     // snarkjs's own method copies too: the caller may change the scalars from now on
     const own = zeroExtended(scalars, given, each, SCALAR_BYTES);
     try {
-      const sum = await points.with(opening, async (loaded) => {
-        const engine = await opening;
-        return this.#scalars.with(engine, curve, own, (all) =>
-          engine.msm(loaded, all.subarray(0, n), { result: 'le-montgomery', ...(signal && { signal }) }),
-        );
-      });
+      const multiply = () =>
+        msm.with(opening, async (loaded) => {
+          const engine = await opening;
+          return this.#scalars.with(engine, curve, own, (all) =>
+            engine.msm(loaded, all.subarray(0, n), { result: 'le-montgomery', ...(signal && { signal }) }),
+          );
+        });
+      const sum = await this.#contest.timed(work, 'own', multiply);
       this.#count(await opening, n);
       return group.toJacobian(sum);
     } catch (error) {

@@ -51,9 +51,15 @@ export type MultiExpAffineChunked = (
 export interface FfGroup {
   /** Bytes of a coordinate. */
   readonly F: { readonly n8: number };
+  /** The generator, a Jacobian point. */
+  readonly g: Uint8Array;
   multiExpAffine: MultiExpAffine;
   multiExpAffineChunked?: MultiExpAffineChunked;
   toJacobian(affine: Uint8Array): Uint8Array;
+  /** Adds Jacobian points. */
+  add(left: Uint8Array, right: Uint8Array): Uint8Array;
+  /** Converts Jacobian points. */
+  batchToAffine(points: Uint8Array): Promise<Uint8Array> | Uint8Array;
 }
 
 /** The methods of a group that compute MSMs. */
@@ -63,11 +69,12 @@ type Method = (typeof methods)[number];
 /** The MSM methods of a group: the originals, or their replacements. */
 export type GroupMethods = Pick<FfGroup, Method>;
 
-/** Global variables in which ffjavascript caches the curves with threads that it has made. */
-const globalNames = ['curve_bn128', 'curve_bls12381'] as const;
-
 /** Curves that ffjavascript has, by the library's names. */
 export type FfCurveName = keyof CurvesOf<'snarkjs'>;
+
+/** Global variables in which ffjavascript caches the curves with threads that it has made. */
+const globalOf = { bn254: 'curve_bn128', 'bls12-381': 'curve_bls12381' } as const satisfies Record<FfCurveName, string>;
+const globalNames = Object.values(globalOf);
 
 /** Curve and group by the bytes of a coordinate. */
 const names: Readonly<Record<number, readonly [FfCurveName, Group]>> = {
@@ -82,6 +89,10 @@ const groupsOf = (curve: unknown): readonly FfGroup[] => {
   const { G1, G2 } = (curve ?? {}) as { readonly G1?: FfGroup; readonly G2?: FfGroup };
   return [G1, G2].filter((group) => typeof group?.multiExpAffine === 'function') as FfGroup[];
 };
+
+/** Returns G1 of a curve with threads that snarkjs has made; null without one. */
+export const threadedGroup = (curve: FfCurveName): FfGroup | null =>
+  groupsOf((globalThis as Record<string, unknown>)[globalOf[curve]])[0] ?? null;
 
 /** Returns the curves of snarkjs. @throws MsmError `bad-argument` if the argument is not snarkjs */
 export const curvesOf = (given: Snarkjs): Curves => {

@@ -9,6 +9,7 @@ import type { CircuitKey, ProveOptions } from '../proofs/api.js';
 import type { EngineOptions } from '../proofs/engine-options.js';
 import type { ReadAccelerateOptions } from './accelerate-options.js';
 import type { Counts } from './accelerate-stats.js';
+import type { Contest, Work } from './contest.js';
 import type { FfCurveName } from './ffjavascript.js';
 import { isLeftToSnarkjs, KeyCache, leftToSnarkjs } from './key-cache.js';
 import { copyWitnessFile, type KeySource, openKeySource } from './proof-files.js';
@@ -52,12 +53,17 @@ export type ProveArguments = readonly [
 /** snarkjs's own `prove`. */
 export type OriginalProve = (...given: ProveArguments) => Promise<SnarkjsProof>;
 
+/** Returns a name of the proofs with a key. Other keys of the same length take about as long. */
+const nameOf = (system: WholeSystem, { byteLength }: KeySource): string =>
+  `${system} proof with a key of ${byteLength} bytes`;
+
 /** Parts of an accelerator that whole proofs use. */
 export interface WholeProofsHost {
   readonly options: ReadAccelerateOptions;
   readonly counts: Counts;
   /** Returns the engine of a curve's G1, whose device keys use. */
   engine(curve: FfCurveName): Promise<MsmEngine<Coordinate>>;
+  readonly contest: Contest;
   warnOf(error: unknown): void;
   warnTight(bytes: number): void;
 }
@@ -70,6 +76,9 @@ export class WholeProofs {
   /** Ends loads and proofs. */
   readonly #ending = new AbortController();
   readonly #unsubscribe: () => void;
+  /** Curves of keys that were loaded, by `nameOf`. */
+  readonly #curves = new Map<string, FfCurveName>();
+  #leaving = 0;
   #isOver = false;
 
   /** @param open opens keys; tests choose the blinding */
@@ -82,6 +91,11 @@ export class WholeProofs {
     this.#unsubscribe = onAbort(options.signal, () => this.#ending.abort(options.signal?.reason));
   }
 
+  /** True while snarkjs computes a proof for comparison, or because it is faster. */
+  get isLeaving(): boolean {
+    return this.#leaving > 0;
+  }
+
   /** Proves, or has snarkjs prove where the library cannot. */
   async prove(system: WholeSystem, original: OriginalProve, given: ProveArguments): Promise<SnarkjsProof> {
     const { options, counts } = this.#host;
@@ -90,43 +104,76 @@ export class WholeProofs {
     const [zkey, witness, , { singleThread = false } = {}] = given;
     try {
       if (singleThread && !options.singleThread) throw leftToSnarkjs('it is to have no threads');
-      const result = await this.#prove(system, zkey, copyWitnessFile(witness));
+      const result = await this.#prove(system, zkey, copyWitnessFile(witness), !singleThread);
       counts.wholeProofs++;
       return result;
     } catch (error) {
       // the acceleration was undone meanwhile, which is no failure
       if (this.#isOver) return original(...given);
       assertNotAborted(options.signal, 'proof');
-      if (!isLeftToSnarkjs(error)) this.#host.warnOf(error);
+      const isLeft = isLeftToSnarkjs(error);
+      if (!isLeft) this.#host.warnOf(error);
       // snarkjs says itself how a key or a witness is wrong
       counts.snarkjsProofs++;
-      return original(...given);
+      const work = isLeft ? error.work : undefined;
+      return work === undefined ? original(...given) : this.#leave(work, () => original(...given));
     }
   }
 
-  async #prove(system: WholeSystem, zkey: unknown, reading: Promise<Uint8Array>): Promise<SnarkjsProof> {
+  /** Has snarkjs prove with MSMs of its own. */
+  async #leave(work: Work, original: () => Promise<SnarkjsProof>): Promise<SnarkjsProof> {
+    this.#leaving++;
+    try {
+      return await this.#host.contest.timed(work, 'snarkjs', original);
+    } finally {
+      this.#leaving--;
+    }
+  }
+
+  /** @param isContested whether snarkjs proves where it is faster */
+  async #prove(
+    system: WholeSystem,
+    zkey: unknown,
+    reading: Promise<Uint8Array>,
+    isContested: boolean,
+  ): Promise<SnarkjsProof> {
+    const begun = performance.now();
+    const { contest } = this.#host;
     const { signal } = this.#ending;
     const { verifyProof } = this.#host.options;
     const [opened, read] = await Promise.allSettled([openKeySource(zkey), reading]);
     if (read.status === 'rejected') throw read.reason;
     try {
       if (opened.status === 'rejected') throw opened.reason;
-      return await this.#with(system, opened.value, (key) => key.prove(read.value, { signal, verifyProof }));
+      const file = opened.value;
+      const work = isContested ? this.#workOf(system, file) : null;
+      if (work !== null && contest.leaves(work)) throw leftToSnarkjs('snarkjs may be faster', work);
+      const prove = () => this.#with(system, file, (key) => key.prove(read.value, { signal, verifyProof }));
+      return await (work === null ? prove() : contest.timed(work, 'own', prove, begun));
     } finally {
       read.value.fill(0);
     }
   }
 
   #with<Result>(system: WholeSystem, file: KeySource, use: (key: WholeKey) => Promise<Result>): Promise<Result> {
-    return this.#keys.with(system, file, () => this.#load(system, file.source), use);
+    return this.#keys.with(system, file, () => this.#load(system, file), use);
+  }
+
+  /** Returns the kind of a proof; null before its key was loaded. */
+  #workOf(system: WholeSystem, file: KeySource): Work | null {
+    const key = nameOf(system, file);
+    const curve = this.#curves.get(key);
+    return curve === undefined ? null : { key, label: key, curve };
   }
 
   /** @throws an error of `leftToSnarkjs` for a small circuit; and errors of `openProvingKey` */
-  async #load(system: WholeSystem, source: FileSource): Promise<WholeKey> {
+  async #load(system: WholeSystem, file: KeySource): Promise<WholeKey> {
     const { options, counts, engine } = this.#host;
+    const { source } = file;
     const { curve, domainSize, protocol } = await openZkey(source);
     if (protocol !== system) throw badArgument(`zkey is a key of ${protocol}, not of ${system}`);
     if (domainSize < options.leastPoints) throw leftToSnarkjs('the circuit is small');
+    this.#curves.set(nameOf(system, file), curve);
     const deviceOf = await engine(curve);
     counts.adapter = deviceOf.adapter;
     return this.#open[system](source, { ...options.engines, deviceOf, signal: this.#ending.signal });

@@ -26,11 +26,13 @@ export interface Round<Task, Result> {
   own(): OwnThread<Result>;
   /**
    * Returns how many workers may compute; asked after each chunk of the own thread. The others
-   * wait before their next chunk, until all chunks are taken. `static` ignores it.
+   * wait before the next chunks that they take, until all are taken. `static` ignores it.
    */
   allowed?: (() => number) | undefined;
-  /** Called and awaited between chunks and while the round waits; ends the round by throwing. */
+  /** Called and awaited while the round waits; ends the round by throwing. */
   checkpoint(): Promise<void>;
+  /** Lets the event loop run, so that messages arrive, and passes a checkpoint. */
+  turn(): Promise<void>;
 }
 
 export interface RoundOutcome<Result> {
@@ -44,6 +46,12 @@ export interface RoundOutcome<Result> {
 
 /** How often the own thread calls `checkpoint` while it waits for workers, in milliseconds. */
 const CHECK_MS = 10;
+
+/**
+ * How long the own thread computes before it hears workers that share no memory with it, in
+ * milliseconds. A turn of the event loop takes Chromium 0.7 ms where all cores are busy.
+ */
+const HEAR_MS = 3;
 
 /** Multiple of the own thread's longest chunk or share until a silent worker counts as dead. */
 const SILENT_CHUNKS = 20;
@@ -64,6 +72,8 @@ export class RoundRun<Task, Result> implements RoundListener<Task, Result> {
   readonly #again: number[] = [];
   #own: OwnThread<Result> | null = null;
   #longestMs = 0;
+  /** Milliseconds that the own thread has computed since it last heard workers. */
+  #unheardMs = 0;
 
   constructor(
     round: Round<Task, Result>,
@@ -84,6 +94,7 @@ export class RoundRun<Task, Result> implements RoundListener<Task, Result> {
     this.#adjust();
     for (let chunk = this.#source.takeOwn(); chunk !== null; chunk = this.#source.takeOwn()) {
       await this.#compute(chunk);
+      await this.#hear();
       this.#adjust();
     }
     this.#release();
@@ -102,7 +113,16 @@ export class RoundRun<Task, Result> implements RoundListener<Task, Result> {
     this.#own ??= this.#round.own();
     const ms = await this.#own.add(chunk);
     // a worker with a fixed share answers once, after all its chunks
+    this.#unheardMs += ms;
     this.#longestMs = this.#source.isStatic ? this.#longestMs + ms : Math.max(this.#longestMs, ms);
+  }
+
+  /** Hears workers that ask for chunks by messages, and would else wait for a whole time slice. */
+  async #hear(): Promise<void> {
+    const isDue = this.#source.isByMessages && this.#unheardMs >= HEAR_MS;
+    if (!isDue || this.#workers.all.every(({ state }) => state === 'idle')) return;
+    this.#unheardMs = 0;
+    await this.#round.turn();
   }
 
   async #settleOwn(): Promise<void> {

@@ -82,9 +82,9 @@ export class WorkerHandle<Task, Result> {
     this.#isAsking = true;
   }
 
-  answer(chunk: number | null): void {
+  answer(chunks: readonly number[]): void {
     this.#isAsking = false;
-    this.#worker.postMessage({ say: 'more', chunk } satisfies More);
+    this.#worker.postMessage({ say: 'more', chunks } satisfies More);
   }
 
   done(): void {

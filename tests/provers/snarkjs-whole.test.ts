@@ -9,6 +9,7 @@ import { openProvingKeyWith as openGroth16 } from '../../src/groth16/open-provin
 import { openProvingKeyWith as openPlonk } from '../../src/plonk/open-proving-key.js';
 import { readAccelerateOptions } from '../../src/provers/accelerate-options.js';
 import { noCounts } from '../../src/provers/accelerate-stats.js';
+import { Contest } from '../../src/provers/contest.js';
 import { ProverEngines } from '../../src/provers/prover-engines.js';
 import { WholeProofs } from '../../src/provers/whole-proofs.js';
 import { type Accelerated, type AccelerateOptions, accelerate, type Snarkjs } from '../../src/snarkjs.js';
@@ -81,7 +82,11 @@ describe.each(['bn254', 'bls12-381'] as const)('proofs on %s', (curve) => {
     const refuse = (reason: unknown): never => {
       throw reason;
     };
-    const host = { options, counts, engine: (of: ProverCurve) => engines.get(of, 'g1') };
+    const contest = new Contest(
+      () => false,
+      () => undefined,
+    );
+    const host = { options, counts, contest, engine: (of: ProverCurve) => engines.get(of, 'g1') };
     const proofs = new WholeProofs(
       { ...host, warnOf: refuse, warnTight: refuse },
       {

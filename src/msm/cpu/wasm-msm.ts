@@ -157,6 +157,7 @@ export class WasmMsm {
         own: () => this.#ownThread(operands, cuts),
         allowed,
         checkpoint: () => this.#timeSlice.checkpoint(),
+        turn: () => this.#timeSlice.yield(),
       },
       Math.min(workers, chunks - 1),
     );

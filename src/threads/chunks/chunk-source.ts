@@ -21,8 +21,8 @@ export interface CounterChunks {
 export type Assignment =
   /** All chunks of the worker. */
   | ShareOfChunks
-  /** One chunk; the worker asks for each further one with a message. */
-  | { readonly by: 'message'; readonly chunk: number }
+  /** Some chunks; the worker asks for further ones with a message. */
+  | { readonly by: 'message'; readonly chunks: readonly number[] }
   /** The worker takes all its chunks from a counter in shared memory. */
   | CounterChunks;
 
@@ -30,6 +30,9 @@ export type Assignment =
 export interface ChunkSource {
   /** True if the chunks of each thread are fixed in advance. Then no worker can be held back. */
   readonly isStatic: boolean;
+
+  /** True if workers ask for chunks by messages, which the own thread has to hear. */
+  readonly isByMessages: boolean;
 
   /** Takes a chunk for the caller's own thread; null if none is left. */
   takeOwn(): number | null;
@@ -43,8 +46,8 @@ export interface ChunkSource {
    */
   assign(worker: number, rank: number): Assignment | null;
 
-  /** Takes a chunk for a worker that asked by message; null if none is left. */
-  take(worker: number): number | null;
+  /** Takes chunks for a worker that asked by message; none if none is left. */
+  take(worker: number): readonly number[];
 
   /** Permits the workers of rank 1 to `workers` to take chunks; the others wait. */
   permit(workers: number): void;

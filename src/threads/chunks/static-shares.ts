@@ -14,6 +14,7 @@ export function* chunksOfShare({ chunk, step, end }: ShareOfChunks): Generator<n
  */
 export class StaticShares implements ChunkSource {
   readonly isStatic = true;
+  readonly isByMessages = false;
   readonly #chunks: number;
   readonly #threads: number;
   readonly #taken = new TakenChunks();
@@ -34,14 +35,12 @@ export class StaticShares implements ChunkSource {
   assign(worker: number): ShareOfChunks | null {
     if (this.#next >= Math.min(this.#threads, this.#chunks)) return null;
     const share = this.#share(this.#next++);
-    const [first = share.chunk, ...others] = chunksOfShare(share);
-    this.#taken.begin(worker, first);
-    for (const chunk of others) this.#taken.add(worker, chunk);
+    this.#taken.begin(worker, [...chunksOfShare(share)]);
     return share;
   }
 
-  take(): null {
-    return null;
+  take(): readonly number[] {
+    return [];
   }
 
   permit(): void {

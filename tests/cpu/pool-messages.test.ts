@@ -1,0 +1,87 @@
+/** Pools whose workers share no memory: they ask for chunks by messages. */
+import { afterEach, expect, test } from 'vitest';
+import type { ComputeWorker } from '../../src/api/sharing.js';
+import type { FromWorker, ToWorker } from '../../src/threads/messages.js';
+import { Pool } from '../../src/threads/pool.js';
+import { sleep } from '../support/time.js';
+
+type Chunks = readonly number[];
+
+const pools: Pool<null, Chunks>[] = [];
+afterEach(() => {
+  for (const pool of pools.splice(0)) pool.destroy();
+});
+
+/** A fake Web Worker that asks for further chunks before it adds those that it has. */
+const worker = (): ComputeWorker => {
+  let taken: number[] = [];
+  let listener: (event: { readonly data: FromWorker<Chunks> }) => void = () => undefined;
+  const say = (data: FromWorker<Chunks>): void => void sleep().then(() => listener({ data }));
+  return {
+    addEventListener: (type: string, listen: typeof listener) => {
+      if (type !== 'message') return;
+      listener = listen;
+      say({ say: 'ready' });
+    },
+    postMessage: (message: ToWorker<null>) => {
+      if (message.say === 'begin') taken = [];
+      const { chunks } = message.say === 'more' ? message : (message.assignment as { readonly chunks: Chunks });
+      if (chunks.length === 0) return say({ say: 'done', result: taken, chunks: taken.length });
+      taken.push(...chunks);
+      say({ say: 'next' });
+    },
+    terminate: () => undefined,
+  } as ComputeWorker;
+};
+
+const CHUNKS = 12;
+const everyChunk = Array.from({ length: CHUNKS }, (_, chunk) => chunk);
+
+/** Time that a chunk is said to take. */
+const CHUNK_MS = 2;
+
+/** Runs a round of which no chunk lets the event loop run. */
+const run = async (pool: Pool<null, Chunks>, chunks: number, workers: number) => {
+  const own: number[] = [];
+  let turns = 0;
+  const { results } = await pool.run(
+    {
+      ...{ setup: null, task: null, chunks, distribution: 'dynamic', checkpoint: async () => undefined },
+      own: () => ({
+        add: async (chunk) => {
+          own.push(chunk);
+          return CHUNK_MS;
+        },
+        settle: async () => own,
+      }),
+      turn: async () => {
+        turns++;
+        await sleep();
+      },
+    },
+    workers,
+  );
+  return { turns, own, all: results.flat().toSorted((a, b) => a - b) };
+};
+
+const makePool = (): Pool<null, Chunks> => {
+  const pool: Pool<null, Chunks> = new Pool(worker, false, { idleMs: 10_000, silentMs: 1000 });
+  pools.push(pool);
+  return pool;
+};
+
+test('a worker is heard while the own thread computes', async () => {
+  const pool = makePool();
+  // in the first round the worker starts
+  for (const _ of [0, 1]) {
+    const { own, all } = await run(pool, CHUNKS, 1);
+    expect(all).toEqual(everyChunk);
+    // a worker that is not heard has its first three chunks alone
+    expect(own.length).toBeLessThan(CHUNKS - 3);
+  }
+});
+
+test('the own thread takes no turns for workers that take no part', async () => {
+  const pool = makePool();
+  expect(await run(pool, CHUNKS, 0)).toEqual({ turns: 0, own: everyChunk, all: everyChunk });
+});

@@ -13,8 +13,8 @@ export interface Begin<Task> {
 /** Answers `next`. */
 export interface More {
   readonly say: 'more';
-  /** Empty if no chunk is left. */
-  readonly chunks: readonly number[];
+  /** null if no chunk is left. */
+  readonly chunk: number | null;
 }
 
 export type ToWorker<Task> = Begin<Task> | More;
@@ -22,7 +22,7 @@ export type ToWorker<Task> = Begin<Task> | More;
 export type FromWorker<Result> =
   /** The worker has loaded and can compute. */
   | { readonly say: 'ready' }
-  /** Asks for chunks. */
+  /** Asks for a chunk. */
   | { readonly say: 'next' }
   /** Ends the worker's part of a round. */
   | { readonly say: 'done'; readonly result: Result; readonly chunks: number }

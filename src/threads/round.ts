@@ -26,7 +26,7 @@ export interface Round<Task, Result> {
   own(): OwnThread<Result>;
   /**
    * Returns how many workers may compute; asked after each chunk of the own thread. The others
-   * wait before the next chunks that they take, until all are taken. `static` ignores it.
+   * wait before their next chunk, until all chunks are taken. `static` ignores it.
    */
   allowed?: (() => number) | undefined;
   /** Called and awaited while the round waits; ends the round by throwing. */

@@ -20,11 +20,11 @@ export interface Computation<Setup, Prepared, Task, Result> {
   begin(prepared: Prepared, task: Task): RoundPart<Result>;
 }
 
-type Ask = () => Promise<readonly number[]>;
+type Ask = () => Promise<number | null>;
 
 const chunksOf = (assignment: Assignment, ask: Ask): Iterable<number> | AsyncIterable<number> => {
   if (assignment.by === 'share') return chunksOfShare(assignment);
-  if (assignment.by === 'message') return chunksByMessages(assignment.chunks, ask);
+  if (assignment.by === 'message') return chunksByMessages(assignment.chunk, ask);
   return chunksByCounter(assignment);
 };
 
@@ -36,10 +36,10 @@ export const servePool = <Setup, Prepared, Task, Result>({
   const port = nodeModule('node:worker_threads')?.parentPort;
   const say = (message: FromWorker<Result>): void => (port ?? globalThis).postMessage(message);
   let prepared: Prepared | null = null;
-  let onAnswer: ((chunks: readonly number[]) => void) | null = null;
+  let onAnswer: ((chunk: number | null) => void) | null = null;
 
   const ask: Ask = () => {
-    const answer = new Promise<readonly number[]>((resolve) => {
+    const answer = new Promise<number | null>((resolve) => {
       onAnswer = resolve;
     });
     say({ say: 'next' });
@@ -58,7 +58,7 @@ export const servePool = <Setup, Prepared, Task, Result>({
   };
 
   const hear = (message: ToWorker<Task>): void => {
-    if (message.say === 'more') onAnswer?.(message.chunks);
+    if (message.say === 'more') onAnswer?.(message.chunk);
     else compute(message).catch((error: unknown) => say({ say: 'failed', why: String(error) }));
   };
 

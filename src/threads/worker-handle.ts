@@ -82,9 +82,9 @@ export class WorkerHandle<Task, Result> {
     this.#isAsking = true;
   }
 
-  answer(chunks: readonly number[]): void {
+  answer(chunk: number | null): void {
     this.#isAsking = false;
-    this.#worker.postMessage({ say: 'more', chunks } satisfies More);
+    this.#worker.postMessage({ say: 'more', chunk } satisfies More);
   }
 
   done(): void {

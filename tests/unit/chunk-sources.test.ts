@@ -20,17 +20,18 @@ const takerOf = (source: ChunkSource, worker: number, assignment: Assignment | n
     const chunks = assignment.by === 'counter' ? chunksByCounter(assignment) : chunksOfShare(assignment);
     return () => chunks.next().value ?? null;
   }
-  let chunks = [...assignment.chunks];
+  let first: number | null = assignment.chunk;
   return () => {
-    if (chunks.length === 0) chunks = [...source.take(worker)];
-    return chunks.shift() ?? null;
+    const chunk = first ?? source.take(worker);
+    first = null;
+    return chunk;
   };
 };
 
 describe.each([
   ['static contiguous', (chunks: number) => new StaticShares(chunks, 3), 3],
   ['static strided', (chunks: number) => new StaticShares(chunks, 3), 10],
-  ['by messages', (chunks: number) => new ByMessages(chunks, 3), 10],
+  ['by messages', (chunks: number) => new ByMessages(chunks), 10],
   ['by a shared counter', (chunks: number) => new SharedCounter(chunks, new SharedMemory()), 10],
 ] as const)('%s', (_, make, chunks) => {
   test('each chunk is handed out once, in turns of three threads', () => {
@@ -82,26 +83,16 @@ test('a chunk counted by a worker that died before it could mark it is taken at 
   expect(source.takeRest()).toEqual([1]);
 });
 
-test('a worker asks for its next chunks before it computes those that it has', async () => {
+test('a worker asks for its next chunk before it computes one', async () => {
   const log: string[] = [];
-  const answers = [[5], []];
-  for await (const chunk of chunksByMessages([2, 3], async () => {
+  const answers = [5, null];
+  for await (const chunk of chunksByMessages(2, async () => {
     log.push('ask');
-    return answers.shift() as number[];
+    return answers.shift() as number | null;
   })) {
     log.push(`chunk ${chunk}`);
   }
-  expect(log).toEqual(['ask', 'chunk 2', 'chunk 3', 'ask', 'chunk 5']);
-});
-
-test('a message hands out half of a share of the chunks that are left, at least one and at most 16', () => {
-  const handedOut = (chunks: number, threads: number, sizes: readonly number[]): void => {
-    const source = new ByMessages(chunks, threads);
-    const first = source.assign(1) as { readonly chunks: readonly number[] };
-    expect([first.chunks, ...sizes.slice(1).map(() => source.take(1))].map(({ length }) => length)).toEqual(sizes);
-  };
-  handedOut(12, 2, [3, 2, 1, 1, 1, 1, 1, 1, 1, 0]);
-  handedOut(1000, 4, [16, 16]);
+  expect(log).toEqual(['ask', 'chunk 2', 'ask', 'chunk 5']);
 });
 
 test('the source is chosen by distribution and by whether memory can be shared', () => {

@@ -2,25 +2,16 @@
 import type { Assignment, ChunkSource } from './chunk-source.js';
 import { TakenChunks } from './taken-chunks.js';
 
-/** Most chunks of a message: a worker is silent while it computes them. */
-const MOST_AT_A_TIME = 16;
-
-/**
- * A thread that is done takes the next chunks; a worker asks the caller's own thread for them. The
- * own thread takes one at a time. A worker is sent half of its share of those that are left: few
- * messages, and all threads finish together.
- */
+/** A thread that is done takes the next chunk; a worker asks the caller's own thread for it. */
 export class ByMessages implements ChunkSource {
-  readonly isStatic = false;
   readonly isByMessages = true;
+  readonly isStatic = false;
   readonly #chunks: number;
-  readonly #threads: number;
   readonly #taken = new TakenChunks();
   #next = 0;
 
-  constructor(chunks: number, threads: number) {
+  constructor(chunks: number) {
     this.#chunks = chunks;
-    this.#threads = threads;
   }
 
   takeOwn(): number | null {
@@ -28,23 +19,16 @@ export class ByMessages implements ChunkSource {
   }
 
   assign(worker: number): Assignment | null {
-    const chunks = this.#takeSome();
-    if (chunks.length === 0) return null;
-    this.#taken.begin(worker, chunks);
-    return { by: 'message', chunks };
+    const chunk = this.takeOwn();
+    if (chunk === null) return null;
+    this.#taken.begin(worker, chunk);
+    return { by: 'message', chunk };
   }
 
-  take(worker: number): readonly number[] {
-    const chunks = this.#takeSome();
-    this.#taken.add(worker, chunks);
-    return chunks;
-  }
-
-  #takeSome(): readonly number[] {
-    const left = this.#chunks - this.#next;
-    const share = Math.floor(left / (2 * this.#threads));
-    const count = Math.min(left, MOST_AT_A_TIME, Math.max(1, share));
-    return Array.from({ length: count }, () => this.#next++);
+  take(worker: number): number | null {
+    const chunk = this.takeOwn();
+    if (chunk !== null) this.#taken.add(worker, chunk);
+    return chunk;
   }
 
   permit(): void {
@@ -64,16 +48,13 @@ export class ByMessages implements ChunkSource {
 /**
  * Yields the chunks of an assignment in a worker.
  *
- * @param ask asks for the next chunks, none if none is left; called before chunks are computed, so
- *   that the answer is there when they are done
+ * @param ask asks for the next chunk; called before a chunk is computed, so that the answer is
+ *   there when the chunk is done
  */
-export async function* chunksByMessages(
-  first: readonly number[],
-  ask: () => Promise<readonly number[]>,
-): AsyncGenerator<number> {
-  for (let chunks = first; chunks.length > 0; ) {
+export async function* chunksByMessages(first: number, ask: () => Promise<number | null>): AsyncGenerator<number> {
+  for (let chunk: number | null = first; chunk !== null; ) {
     const next = ask();
-    yield* chunks;
-    chunks = await next;
+    yield chunk;
+    chunk = await next;
   }
 }

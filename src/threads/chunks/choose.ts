@@ -19,5 +19,5 @@ export const chunkSource = (
   memory: SharedMemory | null,
 ): ChunkSource => {
   if (distribution === 'static') return new StaticShares(chunks, threads);
-  return memory === null ? new ByMessages(chunks, threads) : new SharedCounter(chunks, memory);
+  return memory === null ? new ByMessages(chunks) : new SharedCounter(chunks, memory);
 };

@@ -21,8 +21,8 @@ export interface CounterChunks {
 export type Assignment =
   /** All chunks of the worker. */
   | ShareOfChunks
-  /** Some chunks; the worker asks for further ones with a message. */
-  | { readonly by: 'message'; readonly chunks: readonly number[] }
+  /** One chunk; the worker asks for each further one with a message. */
+  | { readonly by: 'message'; readonly chunk: number }
   /** The worker takes all its chunks from a counter in shared memory. */
   | CounterChunks;
 
@@ -46,8 +46,8 @@ export interface ChunkSource {
    */
   assign(worker: number, rank: number): Assignment | null;
 
-  /** Takes chunks for a worker that asked by message; none if none is left. */
-  take(worker: number): readonly number[];
+  /** Takes a chunk for a worker that asked by message; null if none is left. */
+  take(worker: number): number | null;
 
   /** Permits the workers of rank 1 to `workers` to take chunks; the others wait. */
   permit(workers: number): void;

@@ -25,8 +25,8 @@ const takeFrom = (state: Int32Array, taker: number): number | null => {
 
 /** A thread that is done takes the next chunk by an atomic addition. */
 export class SharedCounter implements ChunkSource {
-  readonly isStatic = false;
   readonly isByMessages = false;
+  readonly isStatic = false;
   readonly #state: Int32Array;
 
   constructor(chunks: number, memory: SharedMemory) {
@@ -43,8 +43,8 @@ export class SharedCounter implements ChunkSource {
     return isLeft ? { by: 'counter', state: this.#state, worker, rank } : null;
   }
 
-  take(): readonly number[] {
-    return [];
+  take(worker: number): number | null {
+    return takeFrom(this.#state, worker);
   }
 
   permit(workers: number): void {

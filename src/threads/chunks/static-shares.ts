@@ -13,8 +13,8 @@ export function* chunksOfShare({ chunk, step, end }: ShareOfChunks): Generator<n
  * more chunks are strided.
  */
 export class StaticShares implements ChunkSource {
-  readonly isStatic = true;
   readonly isByMessages = false;
+  readonly isStatic = true;
   readonly #chunks: number;
   readonly #threads: number;
   readonly #taken = new TakenChunks();
@@ -35,12 +35,14 @@ export class StaticShares implements ChunkSource {
   assign(worker: number): ShareOfChunks | null {
     if (this.#next >= Math.min(this.#threads, this.#chunks)) return null;
     const share = this.#share(this.#next++);
-    this.#taken.begin(worker, [...chunksOfShare(share)]);
+    const [first = share.chunk, ...others] = chunksOfShare(share);
+    this.#taken.begin(worker, first);
+    for (const chunk of others) this.#taken.add(worker, chunk);
     return share;
   }
 
-  take(): readonly number[] {
-    return [];
+  take(): null {
+    return null;
   }
 
   permit(): void {

@@ -2,13 +2,13 @@
 export class TakenChunks {
   readonly #taken = new Map<number, number[]>();
 
-  /** Records the chunks of an assignment. */
-  begin(worker: number, chunks: readonly number[]): void {
-    this.#taken.set(worker, [...chunks]);
+  /** Records the first chunk of an assignment. */
+  begin(worker: number, chunk: number): void {
+    this.#taken.set(worker, [chunk]);
   }
 
-  add(worker: number, chunks: readonly number[]): void {
-    this.#taken.get(worker)?.push(...chunks);
+  add(worker: number, chunk: number): void {
+    this.#taken.get(worker)?.push(chunk);
   }
 
   of(worker: number): readonly number[] {

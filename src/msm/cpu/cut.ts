@@ -16,7 +16,7 @@ export const chunkRange = [1, 256] as const;
 const PART_OF_SHARE = 2 / 3;
 
 /** Least chunks that one thread's equal share of all rows would have: how close threads finish. */
-const LEAST_CHUNKS = 24;
+const LEAST_CHUNKS = 48;
 
 /** Yields the sizes of chunks of `rows` rows. */
 function* sizesOf(rows: number, threads: number, { distribution, chunk }: Cutting): Generator<number> {

@@ -1,3 +1,5 @@
+import type { Steps } from './steps.js';
+
 /**
  * Milliseconds after which a computation lets the event loop run: half a frame, since the last step
  * may take long, and the page has work of its own.
@@ -80,6 +82,15 @@ export class TimeSlice {
     this.#waitedMs += performance.now() - begun;
   }
 }
+
+/** Runs steps, with a pause after each time slice. */
+export const inTimeSlices = async <Result>(steps: Steps<Result>, timeSlice: TimeSlice): Promise<Result> => {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+    if (timeSlice.isOver) await timeSlice.yield();
+  }
+};
 
 /** Items between two looks at the clock; compilers optimize what is called often. */
 const ITEMS_OF_A_PART = 2 ** 12;

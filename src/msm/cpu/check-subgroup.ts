@@ -6,8 +6,8 @@ import type { CurveContext } from '../../curves/curve.js';
 import { addAffine, isInfinity, multiply, negated } from '../../curves/jacobian.js';
 import { endomorphism, nonAdjacentForm } from '../../curves/membership.js';
 import { type PointSource, readerOf, wordsOf, writePoint } from '../../curves/point-source.js';
-import { inTimeSlices, type Steps } from '../../scheduling/steps.js';
-import type { TimeSlice } from '../../scheduling/time-slice.js';
+import type { Steps } from '../../scheduling/steps.js';
+import { inTimeSlices, type TimeSlice } from '../../scheduling/time-slice.js';
 import type { PointAdder, PointAt } from '../../wasm/points/point-adder.js';
 import { withAdder } from './adder.js';
 

@@ -2,8 +2,8 @@
 import type { CurveContext } from '../../curves/curve.js';
 import { type Affine, addAffine, infinityOf, toAffine } from '../../curves/jacobian.js';
 import type { PointSource } from '../../curves/point-source.js';
-import { inTimeSlices, type Steps } from '../../scheduling/steps.js';
-import type { TimeSlice } from '../../scheduling/time-slice.js';
+import type { Steps } from '../../scheduling/steps.js';
+import { inTimeSlices, type TimeSlice } from '../../scheduling/time-slice.js';
 import type { OwnThread } from '../../threads/round.js';
 import type { CompiledKernel } from '../../wasm/points/kernel.js';
 import type { PointAdder } from '../../wasm/points/point-adder.js';

@@ -1,6 +1,5 @@
 /** The forms of arithmetic in which WebAssembly adds points. */
-import { inTimeSlices } from '../../scheduling/steps.js';
-import { TimeSlice } from '../../scheduling/time-slice.js';
+import { inTimeSlices, TimeSlice } from '../../scheduling/time-slice.js';
 import { integerFunctions } from '../arithmetic/elements.js';
 import type { KernelLayout, WasmCurve } from '../arithmetic/kernel-memory.js';
 import type { Lanes } from '../arithmetic/lane-code.js';

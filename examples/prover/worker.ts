@@ -65,12 +65,6 @@ interface AnyKey {
 /** Proves, and says how long each stage took. */
 type Prove = () => Promise<{ readonly made: Made; readonly times: ProofTimes }>;
 
-/** Number of powers of tau for a domain of n elements. */
-const powersFor = {
-  plonk: (n: number): number => n + 6,
-  fflonk: (n: number): number => 9 * n + 18,
-} as const satisfies Readonly<Record<Exclude<System, 'groth16'>, (n: number) => number>>;
-
 /** The proof systems of snarkjs. */
 const theirs = { groth16, plonk, fflonk } as const;
 
@@ -85,7 +79,8 @@ const makeStatement = async (curve: TauCurve, { system, logn }: Pick<Task, 'syst
     zkey.data = await makeKeys(curve, circuit, (share) => stage('Making the keys', share));
   } else {
     stage('Making the keys');
-    const ptau = await makePowersOfTau(curve, logn, powersFor[system](2 ** logn));
+    // FFLONK takes as many powers as are made by default
+    const ptau = await makePowersOfTau(curve, logn, system === 'plonk' ? 2 ** logn + 6 : undefined);
     await theirs[system].setup({ type: 'mem', data: circuit.r1cs }, { type: 'mem', data: ptau }, zkey);
   }
   return { circuit, zkey, key: await zKey.exportVerificationKey(zkey) };

@@ -3,11 +3,10 @@ import type { MsmEngine } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
 import { Contest, type LeftWork } from './contest.js';
 import type { FfCurveName, FfGroup, MultiExpAffine } from './ffjavascript.js';
+import { SCALAR_BYTES } from './msm-for-snarkjs.js';
 
 /** Points of the MSM, which takes each side some milliseconds. */
 const POINTS = 2 ** 9;
-
-const SCALAR_BYTES = 32;
 
 /** MSMs of each side at most, of which the fastest counts. */
 const TURNS = 3;

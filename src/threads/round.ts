@@ -112,8 +112,8 @@ export class RoundRun<Task, Result> implements RoundListener<Task, Result> {
   async #compute(chunk: number): Promise<void> {
     this.#own ??= this.#round.own();
     const ms = await this.#own.add(chunk);
-    // a worker with a fixed share answers once, after all its chunks
     this.#unheardMs += ms;
+    // a worker with a fixed share answers once, after all its chunks
     this.#longestMs = this.#source.isStatic ? this.#longestMs + ms : Math.max(this.#longestMs, ms);
   }
 

@@ -117,8 +117,11 @@ export interface DigitsInMemory extends DigitShape {
 }
 
 /** Reserves memory for digits. They are read 64 bits at a time, so some bytes follow. */
-export const takeDigits = (adder: PointAdder, { windowBits, windows, words }: DigitShape, count: number) =>
-  ({ windowBits, windows, words, count, at: adder.takeWords(count * words + 2) }) satisfies DigitsInMemory;
+export const takeDigits = (
+  adder: PointAdder,
+  { windowBits, windows, words }: DigitShape,
+  count: number,
+): DigitsInMemory => ({ windowBits, windows, words, count, at: adder.takeWords(count * words + 2) });
 
 /**
  * Returns where the digits of window `j` are, and which buckets are wanted. The top digit takes all

@@ -44,6 +44,8 @@ export class Pool<Task, Result> {
   #isBusy = false;
   #isReserved = false;
   #idle: ReturnType<typeof setTimeout> | undefined;
+  /** Workers that the rounds since the last end of all workers justify starting. */
+  #earned = 0;
 
   /**
    * @param sharesMemory whether workers can be given shared memory
@@ -92,6 +94,17 @@ export class Pool<Task, Result> {
   reserve(): void {
     this.#assertIdle();
     this.#isReserved = true;
+  }
+
+  /**
+   * Counts a round that justifies starting `workers` workers, a number with a fraction. So many
+   * small rounds start as many workers as a large one.
+   *
+   * @returns the most workers that run, or that all rounds so far justify starting
+   */
+  afford(workers: number): number {
+    this.#earned += workers;
+    return Math.max(this.size, Math.floor(this.#earned));
   }
 
   /** Starts workers up to a number, which are ready then when a round begins. */
@@ -155,6 +168,7 @@ export class Pool<Task, Result> {
   /** Ends all workers; the next round starts new ones. */
   destroy(): void {
     clearTimeout(this.#idle);
+    this.#earned = 0;
     this.#workers.endAll();
     this.#dropMemory();
   }

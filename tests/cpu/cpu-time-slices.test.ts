@@ -93,6 +93,7 @@ describe('a sum', () => {
     const spent = { own: 0, all: 0 };
     // a pool without workers: the own thread computes all chunks
     const pool = {
+      afford: () => 1,
       reserve: () => undefined,
       run: async ({ own, chunks }: Round<RoundTask, WindowSums>): Promise<RoundOutcome<WindowSums>> => {
         const share = own();

@@ -203,6 +203,20 @@ describe('a pool', () => {
     expect(pool.size).toBe(0);
   });
 
+  test('starts for several sums as many workers as for one that is as large', async () => {
+    const pool = makePool(true);
+    const each = inputOf(2048);
+    for (let sum = 0; sum < 4; sum++) {
+      const { sums } = await multiply({ pool }, each);
+      expect(sums).toEqual([each.expected]);
+      if (sum === 0) expect(pool.size).toBe(0);
+    }
+    expect(pool.size).toBe(2);
+    pool.destroy();
+    await multiply({ pool }, each);
+    expect(pool.size).toBe(0);
+  });
+
   test('runs one round at a time; a second sum is computed on the own thread alone', async () => {
     const pool = makePool(true);
     while ((await multiply({ pool })).workers < 2);

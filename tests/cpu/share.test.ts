@@ -176,8 +176,20 @@ describe('cutRows and workersFor', () => {
 
   test('66 points get no worker, 2^16 points get several, and points of G2 get more', () => {
     const pairs = curveContext(bn254G2, quadraticField);
-    expect(workersFor(curve, 66 * 64)).toBe(0);
-    expect(workersFor(curve, 2 ** 16 * 20)).toBeGreaterThan(6);
-    expect(workersFor(pairs, 2 ** 16 * 20)).toBeGreaterThan(2 * workersFor(curve, 2 ** 16 * 20));
+    const few = workersFor(curve, 66 * 64, true);
+    expect(few.woken).toBe(0);
+    expect(few.started).toBeLessThan(0.1);
+    const many = workersFor(curve, 2 ** 16 * 20, true);
+    expect(many.started).toBeGreaterThan(6);
+    expect(many.woken).toBeGreaterThan(2 * many.started);
+    expect(workersFor(pairs, 2 ** 16 * 20, true).started).toBeGreaterThan(2 * many.started);
+  });
+
+  test('less work is divided among workers that share memory than among those that are sent a copy', () => {
+    const unit = 1 / workersFor(curve, 1, true).started;
+    const woken = (work: number) => [true, false].map((shares) => workersFor(curve, work * unit, shares).woken);
+    expect(woken(0.4)).toEqual([0, 0]);
+    expect(woken(0.6)).toEqual([6, 0]);
+    expect(woken(1.3)).toEqual([13, 2]);
   });
 });

@@ -87,6 +87,7 @@ test('a pool is reserved while the input of its round is prepared, and free afte
   // a pool without workers: the own thread computes the whole round
   const pool = {
     sharesMemory: true,
+    afford: () => 1,
     reserve: () => {
       isReserved = true;
     },

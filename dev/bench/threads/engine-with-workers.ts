@@ -22,7 +22,7 @@ export function worthwhileWorkers(
   { entries, windows, windowBits, tuning: { cpuChunk } }: RunRecord,
   most: number,
 ): number {
-  const worth = Math.min(most, workersFor(curve, entries));
+  const worth = Math.min(most, workersFor(curve, entries, true).woken);
   if (cpuChunk === 0) return worth;
   return Math.min(worth, Math.ceil(rowsOf({ digits: { windows, windowBits } }) / cpuChunk) - 1);
 }

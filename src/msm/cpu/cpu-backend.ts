@@ -99,7 +99,8 @@ export class CpuBackend implements Backend {
     const { pool, workers, arithmetic } = this.#threads.of(this.#site().tuning);
     if (pool === null || arithmetic === 'bigint' || n === 0) return;
     const { digits } = cpuShape(fullWorkload(n, this.#curve, NO_TABLES));
-    pool.start(Math.min(workers, workersFor(this.#curve, digits)));
+    const { started } = workersFor(this.#curve, digits, pool.sharesMemory);
+    pool.start(Math.min(workers, Math.floor(started)));
   }
 
   async place(): Promise<void> {}

@@ -79,7 +79,7 @@ const multiplyOnBigInts = async (
   }
   const { windowBits, windows } = largest;
   const { waitedMs } = timeSlice;
-  const wantsWorkers = threads.workers > 0 && workersFor(curve, entries) > 0;
+  const wantsWorkers = threads.workers > 0 && workersFor(curve, entries, true).started >= 1;
   const noWorkers = wantsWorkers && threads.arithmetic !== 'bigint' ? NO_WEBASSEMBLY : null;
   const withoutWorkers = { workers: 0, noWorkers, chunk: 0, lost: null };
   return { sums, windowBits, windows, entries, arithmetic: 'bigint', ...withoutWorkers, waitedMs };

@@ -170,11 +170,11 @@ export class WasmMsm {
   #workersOf(ranges: readonly VectorRange[]): number {
     const { pool, workers } = this.#threads;
     const entries = sumOf(ranges, (range) => range.entries);
-    const worthwhile = workersFor(this.#curve, entries);
-    if (worthwhile > 0) this.#isLarge = true;
+    const worth = workersFor(this.#curve, entries, pool?.sharesMemory ?? true);
+    if (worth.started >= 1) this.#isLarge = true;
     // a pool that runs the round of another sum is busy
     const hasPool = pool !== null && !pool.isOff && !pool.isBusy;
-    const used = hasPool ? Math.min(workers, worthwhile) : 0;
+    const used = hasPool ? Math.min(workers, worth.woken, pool.afford(worth.started)) : 0;
     this.#additionsPerThread = entries / (1 + used);
     return used;
   }

@@ -37,12 +37,30 @@ const sum = (works: readonly Work[]): Work =>
     { digits: 0, buckets: 0, bytes: 0 },
   );
 
-/** Least work that justifies a worker, in ms: twice the time to start one. */
-const LEAST_MS = 40;
+/** Work that justifies starting a worker, in ms: twice the time to start one. */
+const START_MS = 40;
 
-/** Returns how many workers, beside the calling thread, a number of additions justifies. */
-export const workersFor = (curve: CurveContext, additions: number): number =>
-  Math.floor((additions * additionNs(curve)) / 1e6 / LEAST_MS);
+/**
+ * Least work that is divided among workers that run, and work of a thread that justifies waking a
+ * worker, in ms: where workers share memory, and where each is sent a copy of the input.
+ */
+const SHARED = { leastMs: 20, wakeMs: 4 };
+const COPIED = { leastMs: START_MS, wakeMs: 20 };
+
+/** Workers, beside the calling thread, that some work justifies. */
+export interface WorthWorkers {
+  /** Workers to start. It has a fraction, so that the work of several calls adds up. */
+  readonly started: number;
+  /** Workers to wake, of those that run. */
+  readonly woken: number;
+}
+
+/** @param sharesMemory whether workers share memory; otherwise each is sent a copy of the input */
+export const workersFor = (curve: CurveContext, additions: number, sharesMemory: boolean): WorthWorkers => {
+  const ms = (additions * additionNs(curve)) / 1e6;
+  const { leastMs, wakeMs } = sharesMemory ? SHARED : COPIED;
+  return { started: ms / START_MS, woken: ms < leastMs ? 0 : Math.floor(ms / wakeMs) };
+};
 
 /** Speed of a worker as a part of a core's (docs/reference/performance.md). */
 const EFFICIENCY = 0.85;
@@ -61,7 +79,8 @@ export const cpuWork = (curve: CurveContext, loads: readonly Workload[], workers
       return { digits, buckets: rounds * windows * 2 ** (windowBits - 1), bytes: 0 };
     }),
   );
-  const threads = 1 + EFFICIENCY * Math.min(workers, workersFor(curve, digits + CPU_BUCKET_ADDITIONS * buckets));
+  const { started } = workersFor(curve, digits + CPU_BUCKET_ADDITIONS * buckets, true);
+  const threads = 1 + EFFICIENCY * Math.min(workers, Math.floor(started));
   return { digits: digits / threads, buckets: buckets / threads, bytes: 0 };
 };
 

@@ -224,8 +224,8 @@ export function knownBases<Of extends Coordinate>(
 
 /** Returns k·G, for any integer k. */
 function multipleOfGenerator<Of extends Coordinate>({ Point }: OracleCurve<Of>, log: bigint): OraclePoint<Of> {
-  const reduced = Point.Fn.create(log);
-  return reduced === 0n ? Point.ZERO : Point.BASE.multiply(reduced);
+  // the fast method, whose time depends on the scalar: nothing here is secret
+  return Point.BASE.multiplyUnsafe(Point.Fn.create(log));
 }
 
 export function makeKnownBases<Of extends Coordinate>(curve: OracleCurve<Of>, n: number, seed: number): KnownBases<Of> {

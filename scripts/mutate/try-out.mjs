@@ -57,10 +57,11 @@ const healthy = new Map();
  *
  * @param {readonly string[]} tests
  * @param {import('./mutants.mjs').Mutant} mutant
+ * @param {typeof HANG_LIMIT} hangLimit
  * @returns {Promise<string | null>} the test that noticed; null if none did
  * @throws Error if no test passes without a change
  */
-export async function noticedBy(tests, mutant) {
+export async function noticedBy(tests, mutant, hangLimit = HANG_LIMIT) {
   for (const test of tests.filter((each) => !healthy.has(each))) {
     const { [test]: result } = await runTests({ tests: [test] }, HEALTHY_MS);
     if (result?.failed) say(`${test} fails without a change and is left out`);
@@ -69,6 +70,6 @@ export async function noticedBy(tests, mutant) {
   const able = tests.filter((test) => healthy.get(test) !== null);
   if (able.length === 0) throw new Error(`no test of ${mutant.file} passes without a change`);
   const ms = able.reduce((sum, test) => sum + (healthy.get(test) ?? 0), 0);
-  const results = await runTests({ tests: able, mutant }, HANG_LIMIT.times * ms + HANG_LIMIT.ms);
+  const results = await runTests({ tests: able, mutant }, hangLimit.times * ms + hangLimit.ms);
   return Object.entries(results).find(([, { failed }]) => failed)?.[0] ?? null;
 }

@@ -183,12 +183,12 @@ const tiers: readonly (readonly [Degree, Tier])[] = [
 ];
 
 /**
- * Sizes of the second tier: 28 rounds of 5 functions on about 1,800 operands are 250,000 operands a
- * prime, and 10^7 over all primes; 50 lists are 25,000 additions a prime, and 10^6 over all.
+ * Sizes of the second tier: 14 rounds of 5 functions on about 1,800 operands are 125,000 operands a
+ * prime, and 5·10^6 over all primes; 20 lists are 10,000 additions a prime, and 400,000 over all.
  */
 const longTiers: readonly (readonly [Degree, Tier])[] = [
-  [1, { primes: floatPrimes, rounds: 28, lists: 50, least: 40 }],
-  [2, { primes: floatPrimes, rounds: 10, lists: 10, least: 30 }],
+  [1, { primes: floatPrimes, rounds: 14, lists: 20, least: 40 }],
+  [2, { primes: floatPrimes, rounds: 5, lists: 5, least: 30 }],
 ];
 
 const computes = async (degree: Degree, { primes, rounds, lists, least }: Tier): Promise<void> => {

@@ -161,8 +161,8 @@ describe('primes at the limits of the format', () => {
 
 test.each(randomPrimes(6, 17).map((p) => `0x${p.toString(16)}`))('%s', (p) => computes(BigInt(p)));
 
-test('120 random primes compute right', { tags: 'long', timeout: 600_000 }, () => {
-  for (const p of randomPrimes(120, 18)) {
+test('60 random primes compute right', { tags: 'long' }, () => {
+  for (const p of randomPrimes(60, 18)) {
     try {
       computes(p);
     } catch (error) {

@@ -72,13 +72,13 @@ describe('calibrate on this adapter', { tags: 'long' }, () => {
   const told: { done: number; total: number }[] = [];
   beforeAll(async () => {
     device = await getDevice({ label: 'calibrated' });
-    found = await calibrate(device, { store, onProgress: (progress) => told.push(progress) });
+    found = await calibrate(device, { curve: smallCurve, store, onProgress: (progress) => told.push(progress) });
   }, 120_000);
 
   test('every setting was right, and chosen settings were faster', () => {
     expect(found.trials.length).toBeGreaterThanOrEqual(9);
     for (const { ms } of found.trials) expect(ms).toBeGreaterThan(0);
-    expect(found).toMatchObject({ curve: 'bn254', version, remembered: false });
+    expect(found).toMatchObject({ curve: 'small', version, remembered: false });
     expect(found.compileMs).toBeGreaterThan(0);
     expect(found.tookMs).toBeGreaterThan(found.compileMs / 4);
     expect(told.map(({ done }) => done)).toEqual(Array.from({ length: 13 }, (_, i) => i + 1));
@@ -93,7 +93,7 @@ describe('calibrate on this adapter', { tags: 'long' }, () => {
 
   test('the next calibration reads the stored one, and measures nothing', async () => {
     const compiled = vi.spyOn(device, 'createShaderModule');
-    const again = await calibrate(device, { store });
+    const again = await calibrate(device, { curve: smallCurve, store });
     expect(again).toEqual({ ...found, remembered: true });
     expect(compiled).not.toHaveBeenCalled();
     compiled.mockRestore();
@@ -105,17 +105,17 @@ describe('calibrate on this adapter', { tags: 'long' }, () => {
   test('other limits, features, curves or adapters have other entries', () => {
     const { adapter } = found;
     const names = [
-      nameOf(adapter, device, 'bn254'),
+      nameOf(adapter, device, 'small'),
       nameOf(adapter, device, 'another'),
-      nameOf({ ...adapter, device: `${adapter.device}, the next` }, device, 'bn254'),
-      nameOf(adapter, { ...like(device), features: new Set([...device.features, 'shader-f16']) }, 'bn254'),
+      nameOf({ ...adapter, device: `${adapter.device}, the next` }, device, 'small'),
+      nameOf(adapter, { ...like(device), features: new Set([...device.features, 'shader-f16']) }, 'small'),
       ...(['maxBufferSize', 'maxComputeWorkgroupStorageSize'] as const).map((limit) =>
-        nameOf(adapter, { ...like(device), limits: { ...like(device).limits, [limit]: 12_345 } }, 'bn254'),
+        nameOf(adapter, { ...like(device), limits: { ...like(device).limits, [limit]: 12_345 } }, 'small'),
       ),
     ];
     expect(new Set(names).size).toBe(names.length);
     expect([...store.texts.keys()]).toEqual([names[0]]);
-    expect(nameOf(adapter, like(device), 'bn254')).toBe(names[0]);
+    expect(nameOf(adapter, like(device), 'small')).toBe(names[0]);
   });
 
   test('an adapter without a name is neither stored nor found', async () => {
@@ -130,12 +130,12 @@ describe('calibrate on this adapter', { tags: 'long' }, () => {
   test('the result becomes the defaults of an engine, and `tuning` overrides it', async () => {
     const calibration = { ...found, tuning: { walkerSlots: 5, walkerThreadsPerWorkgroup: 32 } };
     const engine = await createMsmEngine({
-      curve: 'bn254',
+      curve: smallCurve,
       device,
       calibration,
       tuning: { walkerSlots: 7, walkerThreadsPerWorkgroup: undefined as never, cpuBelow: 0 },
     });
-    const bases = await engine.loadBases([{ x: 1n, y: 2n, infinity: false }]);
+    const bases = await engine.loadBases([{ ...smallCurve.generator, infinity: false }]);
     await engine.msm(bases, [3n]);
     expect(engine.lastRun?.tuning).toMatchObject({ walkerSlots: 7, walkerThreadsPerWorkgroup: 32 });
     expect(engine.pipelines.map(({ name }) => name)).toContain('walk');
@@ -154,7 +154,8 @@ describe('calibrate on this adapter', { tags: 'long' }, () => {
       { get: () => Promise.reject(new Error('gone')), set: () => Promise.reject(new Error('gone')) },
     ];
     for (const store of spoilt) {
-      const measured = calibrate(device, { store, signal: controller.signal, onProgress: () => controller.abort() });
+      const onProgress = () => controller.abort();
+      const measured = calibrate(device, { curve: smallCurve, store, signal: controller.signal, onProgress });
       // it had begun to measure, and could be stopped
       await expect(measured).rejects.toMatchObject({ code: 'aborted' });
     }

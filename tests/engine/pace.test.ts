@@ -48,7 +48,7 @@ test('a wrong clock of a GPU does not mislead an engine', { tags: 'long' }, asyn
     curve: 'bn254',
     gpu,
     backend: 'gpu',
-    tuning: { walkerSlots: 32, walkerThreadsPerWorkgroup: 16 },
+    tuning: { fieldProduct: 'unsigned', walkerSlots: 16, walkerThreadsPerWorkgroup: 16 },
   });
   const { points, scalars, expected } = makeCase({ points: 'distinct', scalars: 'random', n: 14_000, seed: 4 });
   const bases = await engine.loadBases(points.bytes);

@@ -91,7 +91,10 @@ describe('groups of windows', () => {
     tags: 'long',
   }, async () => {
     const { gpu } = await leaseGpu(undefined, { vendor: 'a GPU', architecture: '', device: '' });
-    const engine = await createMsmEngine({ curve: 'bn254', gpu, backend: 'gpu' });
+    const engine = await createMsmEngine({
+      ...{ curve: 'bn254', gpu, backend: 'gpu' },
+      tuning: { fieldProduct: 'unsigned', walkerSlots: 16, walkerThreadsPerWorkgroup: 16 },
+    });
     expect(engine.adapter.software).toBe(false);
     const large = makeCase({ points: 'distinct', scalars: 'random', n: 14_000, seed: 4 });
     const bases = await engine.loadBases(large.points.bytes);

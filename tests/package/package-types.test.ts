@@ -1,7 +1,7 @@
 /**
  * The types of the packed package in projects of others: with each TypeScript from 5.4 to 7, with
  * `@webgpu/types` and without, resolved as bundlers do and as Node does, and with the libraries
- * checked (no `skipLibCheck`).
+ * checked (no `skipLibCheck`), but for TypeScript's own.
  *
  * @module-tag long
  */
@@ -90,7 +90,15 @@ const check = (version: string, resolution: string, types: readonly string[]): P
   mkdirSync(project);
   writeFileSync(join(project, 'program.ts'), PROGRAM);
   const compilerOptions = {
-    ...{ noEmit: true, strict: true, skipLibCheck: false, types, target: 'ES2022', lib: ['ES2022', 'DOM'] },
+    ...{
+      noEmit: true,
+      strict: true,
+      skipLibCheck: false,
+      skipDefaultLibCheck: true,
+      types,
+      target: 'ES2022',
+      lib: ['ES2022', 'DOM'],
+    },
     ...{ module: resolution === 'bundler' ? 'esnext' : 'nodenext', moduleResolution: resolution },
   };
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['program.ts'] }));

@@ -53,7 +53,7 @@ describe('proofs', () => {
       seed: fc.bigInt({ min: 1n, max: 2n ** 64n }),
     });
     const { r } = await ffCurveOf('bn254');
-    const ptau = await powersOf('bn254', 7, 9 * 2 ** 7 + 18);
+    const ptau = await powersOf('bn254', 7, 9 * 2 ** 7 + 18, false);
     await fc.assert(
       fc.asyncProperty(shapes, async (shape) => {
         const { r1cs, witness, publicSignals } = randomCircuit(BigInt(r), shape);

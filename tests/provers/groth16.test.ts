@@ -82,7 +82,7 @@ describe.each(curves)('proofs on %s', (curve) => {
       spare: fc.integer({ min: 0, max: 4 }),
       seed: fc.bigInt({ min: 1n, max: 2n ** 64n }),
     });
-    const [{ r }, ptau] = [await ffCurveOf(curve), await powersOf(curve, 4, 32)];
+    const [{ r }, ptau] = [await ffCurveOf(curve), await powersOf(curve, 4, 32, true)];
     await fc.assert(
       fc.asyncProperty(shapes, async ({ spare, ...shape }) => {
         const constraints = 15 - shape.publicInputs - spare;

@@ -56,7 +56,7 @@ const areSame = (curve: 'bn254' | 'bls12-381'): void => {
       seed: fc.bigInt({ min: 1n, max: 2n ** 64n }),
     });
     const { r } = await ffCurveOf(curve);
-    const ptau = await powersOf(curve, 7, 2 ** 7 + 6);
+    const ptau = await powersOf(curve, 7, 2 ** 7 + 6, false);
     await fc.assert(
       fc.asyncProperty(shapes, async (shape) => {
         const { r1cs, witness, publicSignals } = randomCircuit(BigInt(r), shape);

@@ -347,7 +347,7 @@ describe('fullProve', () => {
   });
 
   test('of PLONK does so, too', { tags: 'long' }, async () => {
-    const ptau = memoryFile(await powersOf('bn254', 12, 2 ** 12 + 6));
+    const ptau = memoryFile(await powersOf('bn254', 12, 2 ** 12 + 6, false));
     const zkey = memoryFile();
     await snarkjs.plonk.setup(memoryFile(readFileSync(circom('circuit.r1cs'))), ptau, zkey);
     await expectProof('plonk', zkey);

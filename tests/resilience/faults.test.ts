@@ -154,7 +154,7 @@ test('npm run stress -- faults runs a short campaign', { tags: 'long' }, async (
   const json = join(folder, 'faults.json');
   const { code, stdout, stderr } = await runScript(
     'scripts/stress.mjs',
-    ['faults', '--seed', '1', '--trials', '80', '--json', json],
+    ['faults', '--seed', '1', '--trials', '40', '--json', json],
     110_000,
   );
   expect(stderr).toBe('');
@@ -163,5 +163,5 @@ test('npm run stress -- faults runs a short campaign', { tags: 'long' }, async (
   expect(code, stdout).toBe(0);
   const reports = JSON.parse(readFileSync(json, 'utf8')) as (Trial & Report)[];
   rmSync(folder, { recursive: true });
-  expect(reports).toHaveLength(80);
+  expect(reports).toHaveLength(40);
 });

@@ -120,7 +120,7 @@ describe('the fuzzer', () => {
     const program: FuzzProgram = {
       curve: 'bls12-381',
       group: 'g2',
-      tuning: { windowBits: 4, walkerEntriesPerTask: 3, cpuBelow: 0 },
+      tuning: { fieldProduct: 'unsigned', windowBits: 4, walkerEntriesPerTask: 3, cpuBelow: 0 },
       memoryBudget: null,
       calls: [
         {

@@ -63,8 +63,8 @@ test('`isPrime` distinguishes primes from composites', () => {
 
 test.each(randomPrimes(60, 2).map((p) => `0x${p.toString(16)}`))('%s', (p) => computes(BigInt(p)));
 
-test('1,500 random primes compute right', { tags: 'long', timeout: 600_000 }, () => {
-  for (const p of randomPrimes(1500, 3)) {
+test('500 random primes compute right', { tags: 'long' }, () => {
+  for (const p of randomPrimes(500, 3)) {
     try {
       computes(p);
     } catch (error) {

@@ -4,7 +4,7 @@
  */
 import { oracleOf } from '../../dev/oracle/curves.js';
 import { pointsIn } from '../../dev/oracle/encodings.js';
-import { type Coordinate, type OracleCurve, Random, toAffinePoint } from '../../dev/oracle/known-bases.js';
+import { type Coordinate, knownBases, type OracleCurve, Random } from '../../dev/oracle/known-bases.js';
 import type { Group } from '../../src/curves/names.js';
 
 export interface TauSetup {
@@ -16,6 +16,8 @@ export interface TauSetup {
   /** An element of order 2^(power + 1) in the field of scalars, as snarkjs has it. */
   readonly root: bigint;
   readonly seed: number;
+  /** False leaves out the Lagrange points that Groth16 alone reads, which are most of the work. */
+  readonly isForGroth16?: boolean;
 }
 
 const powModulo = (base: bigint, exponent: bigint, modulus: bigint): bigint => {
@@ -65,24 +67,20 @@ export const secretsOfTau = (curve: TauSetup['curve'], seed: number): readonly b
  * A prepared `.ptau`: of the Lagrange points that Groth16 alone reads it has those of this domain;
  * the others are zeros.
  */
-export const makePowersOfTau = ({ curve, power, powers, root, seed }: TauSetup): Uint8Array => {
+export const makePowersOfTau = ({ curve, power, powers, root, seed, isForGroth16 = true }: TauSetup): Uint8Array => {
   const g1 = oracleOf({ curve, group: 'g1' }) as OracleCurve<Coordinate>;
   const r = g1.Point.Fn.ORDER;
   const random = new Random(seed);
   const [tau, alpha, beta] = drawSecrets(random, r);
   const points = (group: Group, logs: readonly bigint[]): Uint8Array => {
     const oracle = oracleOf({ curve, group }) as OracleCurve<Coordinate>;
-    const base = oracle.Point.BASE;
-    return pointsIn(
-      oracle,
-      logs.map((log) => toAffinePoint(log === 0n ? oracle.Point.ZERO : base.multiply(log))),
-      'le-montgomery',
-    );
+    const multiples = logs.map((log) => oracle.Point.BASE.multiplyUnsafe(log));
+    return pointsIn(oracle, knownBases(oracle, logs, multiples).points, 'le-montgomery');
   };
   const size = 2 ** power;
   const small = lagrangeAt(tau, (root * root) % r, size, r);
   // in G1 of every domain up to one of twice the size: PLONK's is another than Groth16's
-  const every = Array.from({ length: power + 2 }, (_, log) =>
+  const every = Array.from({ length: power + (isForGroth16 ? 2 : 1) }, (_, log) =>
     lagrangeAt(tau, powModulo(root, 2n ** BigInt(power + 1 - log), r), 2 ** log, r),
   ).flat();
   const times = (factor: bigint) => small.map((value) => (value * factor) % r);
@@ -108,9 +106,9 @@ export const makePowersOfTau = ({ curve, power, powers, root, seed }: TauSetup):
     [6, [points('g2', [beta])]],
     [7, [number(0, 4)]],
     [12, [points('g1', every)]],
-    [13, [before('g2'), points('g2', small)]],
-    [14, [before('g1'), points('g1', times(alpha))]],
-    [15, [before('g1'), points('g1', times(beta))]],
+    [13, isForGroth16 ? [before('g2'), points('g2', small)] : []],
+    [14, isForGroth16 ? [before('g1'), points('g1', times(alpha))] : []],
+    [15, isForGroth16 ? [before('g1'), points('g1', times(beta))] : []],
   ];
   const written = sections.flatMap(([type, parts]) => {
     const content = concatenated(parts);

@@ -56,11 +56,16 @@ export const ffCurveOf = (curve: ProverCurve, options?: ProveOptions): Promise<F
 const setups = new Map<string, Uint8Array>();
 
 /** Powers of tau for circuits of up to 2^power constraints, once for all tests of a file. */
-export const powersOf = async (curve: ProverCurve, power: number, powers: number): Promise<Uint8Array> => {
-  const key = `${curve} ${power} ${powers}`;
+export const powersOf = async (
+  curve: ProverCurve,
+  power: number,
+  powers: number,
+  isForGroth16: boolean,
+): Promise<Uint8Array> => {
+  const key = `${curve} ${power} ${powers} ${isForGroth16}`;
   const { Fr } = await ffCurveOf(curve);
   const root = Fr.toObject(Fr.w[power + 1] as Uint8Array);
-  const made = setups.get(key) ?? makePowersOfTau({ curve, power, powers, root, seed: power });
+  const made = setups.get(key) ?? makePowersOfTau({ curve, power, powers, root, seed: power, isForGroth16 });
   setups.set(key, made);
   return made;
 };
@@ -92,7 +97,7 @@ export const makeStatement = async (
   const ff = await ffCurveOf(curve);
   const isGroth16 = name === 'groth16';
   const circuit = makeCircuit(BigInt(ff.r), 2 ** (isGroth16 ? power : power - 1) - 3, kind);
-  const ptau = (powers: number) => powersOf(curve, power, powers).then(memoryFile);
+  const ptau = (powers: number) => powersOf(curve, power, powers, isGroth16).then(memoryFile);
   const zkey = memoryFile();
   const r1cs = memoryFile(circuit.r1cs);
   if (!isGroth16) await snarkjs[name].setup(r1cs, await ptau(9 * 2 ** power + 18), zkey);

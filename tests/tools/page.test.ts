@@ -249,14 +249,15 @@ describe('the dev page in Chromium', () => {
   });
 
   it('compares two settings in turns, and shows the confidence', { tags: 'long' }, async () => {
-    const { status, error, rows } = await run('autorun=accum-ab&logn=4&reps=6&a.walkerpriv=1&b.walkerpriv=0');
+    const { status, error, rows } = await run(`autorun=accum-ab&logn=4&reps=6&a.walkerpriv=1&b.walkerpriv=0&${quick}`);
     expect({ status, error }).toEqual({ status: 'done', error: null });
     const told = rows.filter((row) => row.event === 'repetition');
     // in turns, and so is who begins
     expect(told.map(({ setting }) => setting).join('')).toBe('ABBAABBAABBA');
     for (const { setting, placement } of told) expect(placement).toBe(setting === 'A' ? 'private' : 'workgroup');
     const [comparison] = rows.filter((row) => row.event === 'comparison');
-    expect(comparison).toMatchObject({ a: 'walkerpriv=1', b: 'walkerpriv=0', pairs: 6 });
+    const others = 'walkertpb=8, walkers=4, fieldproduct=unsigned';
+    expect(comparison).toMatchObject({ a: `walkerpriv=1, ${others}`, b: `walkerpriv=0, ${others}`, pairs: 6 });
     const { low, ratio, high } = (comparison as NonNullable<typeof comparison>).wallTimes;
     expect(low).toBeLessThanOrEqual(ratio);
     expect(ratio).toBeLessThanOrEqual(high);
@@ -266,15 +267,18 @@ describe('the dev page in Chromium', () => {
     await verdict.getByText(/\(B\/A [\d.]+, 95 % CI [\d.]+ to [\d.]+\)\.$/).waitFor();
     expect(await verdict.count()).toBe(1);
     expect(await verdict.textContent()).toMatch(
-      /^[AB] \(walkerpriv=[01]\) is [\d.]+ × faster|^No significant difference/,
+      /^[AB] \(walkerpriv=[01], walkertpb=8, .*\) is [\d.]+ × faster|^No significant difference/,
     );
   });
 
   it('sweeps a knob over a list, in turns', { tags: 'long' }, async () => {
-    const { status, error, rows } = await run('autorun=sweep&logn=4&reps=2&walkertpb=8,16');
+    const { status, error, rows } = await run(
+      'autorun=sweep&logn=4&reps=2&walkertpb=8,16&fieldproduct=unsigned&walkers=4',
+    );
     expect({ status, error }).toEqual({ status: 'done', error: null });
     const told = rows.filter((row) => row.event === 'repetition');
-    expect(told.map(({ setting }) => setting)).toEqual([8, 16, 16, 8].map((threads) => `walkertpb=${threads}`));
+    const settings = [8, 16, 16, 8].map((threads) => `walkertpb=${threads}, walkers=4, fieldproduct=unsigned`);
+    expect(told.map(({ setting }) => setting)).toEqual(settings);
     const used = rows.flatMap((row) => (row.event === 'warm-up' ? [row.tuning?.walkerThreadsPerWorkgroup] : []));
     expect(used).toEqual([8, 16]);
     // two repetitions say nothing of which is faster, and the page does not either
@@ -283,7 +287,9 @@ describe('the dev page in Chromium', () => {
   });
 
   it('shows limits that a device lacks, and calls that the CPU computed', { tags: 'long' }, async () => {
-    const clamped = await run('autorun=sweep&logn=4&reps=1&walkerpriv=0&walkers=32&walkertpb=16,256');
+    const clamped = await run(
+      'autorun=sweep&logn=4&reps=1&walkerpriv=0&walkers=32&walkertpb=16,256&fieldproduct=unsigned',
+    );
     expect(clamped.rows.flatMap((row) => (row.event === 'warm-up' ? row.clamped : []))).toEqual([
       expect.stringMatching(/^walkertpb: 256 asked, \d+ used$/),
     ]);
@@ -297,7 +303,10 @@ describe('the dev page in Chromium', () => {
   it('calibrates, and offers the result as a link', { tags: 'long' }, async () => {
     const { status, error, rows } = await run('autorun=calibrate', 100_000);
     expect({ status, error }).toEqual({ status: 'done', error: null });
-    expect(rows.filter(({ event }) => event === 'trial').length).toBeGreaterThan(8);
+    const trials = rows.filter((row) => row.event === 'trial');
+    expect(trials.length).toBeGreaterThan(8);
+    // null if a sum was wrong
+    for (const { ms } of trials) expect(ms).toBeGreaterThan(0);
     expect(rows.filter(({ event }) => event === 'calibrated')).toHaveLength(1);
     await page.getByRole('link', { name: 'the benchmark with it' }).waitFor();
     // each setting stands beside the defaults of its own turns
@@ -438,7 +447,9 @@ describe('the dev page in Chromium', () => {
   });
 
   it('checks a case with both placements of the scratch', { tags: 'long' }, async () => {
-    const { status, error, rows } = await run('autorun=msm-cross-check&n=65&points=pairs&scalars=all-equal&reps=2');
+    const { status, error, rows } = await run(
+      `autorun=msm-cross-check&n=65&points=pairs&scalars=all-equal&reps=2&${quick}`,
+    );
     expect({ status, error }).toEqual({ status: 'done', error: null });
     const verdict = { runs: 2, agrees: true, onCurve: true, identical: true, error: null };
     expect(rows.filter(({ event }) => event === 'case')).toMatchObject([

@@ -106,10 +106,10 @@ describe.each(Object.entries(profiles))('%s', (_, limits) => {
           // the top window must not lend; scalars of this curve are at most half the order
           expect(2n ** BigInt(plan.windows * plan.tuning.windowBits - 1), what).toBeGreaterThan(curve.order / 2n);
           expect(plan.buckets, what).toBe(2 ** (plan.tuning.windowBits - 1));
-          for (const bytes of Object.values(plan.scratch)) {
-            expect(bytes, what).toBeGreaterThan(0);
-            expect(bytes % 4, what).toBe(0);
-          }
+          expect(
+            Object.values(plan.scratch).filter((bytes) => !(bytes > 0 && bytes % 4 === 0)),
+            what,
+          ).toEqual([]);
           expect(plan.groups, what).toBe(Math.ceil(plan.windows / plan.windowsPerGroup));
           // chunks are equal, and one chunk fewer does not fit even with one window at a time
           const chunks = Math.ceil(n / plan.n);
@@ -383,6 +383,34 @@ describe('commands', () => {
     }
   });
 
+  /** Returns the faults of a dispatch. An `expect` for each binding would take most of the time. */
+  const faultsOf = (
+    { kernel, bindings, groups, config }: ReturnType<typeof dispatchesOf>[number],
+    known: ReadonlySet<string>,
+  ): string[] => {
+    // the runner binds the dispatch chain
+    const own = kernel.bindings.filter(({ access, name }) => access !== 'uniform' && name !== CHAIN);
+    const buffers = new Map<string, Set<string>>();
+    for (const { name, access } of own) {
+      const buffer = (bindings[name] as Slice | undefined)?.buffer ?? '';
+      buffers.set(buffer, (buffers.get(buffer) ?? new Set()).add(access));
+    }
+    // Dawn takes 0.13 ms of the host for an indirect dispatch
+    const [x, y] = groups as readonly [number, number];
+    const names = own.map(({ name }) => name).sort();
+    const isRight: Readonly<Record<string, boolean>> = {
+      'binds what its kernel has': Object.keys(bindings).sort().join() === names.join(),
+      'binds buffers that exist': [...buffers.keys()].every((buffer) => known.has(buffer)),
+      'reads or writes a buffer': [...buffers.values()].every(({ size }) => size === 1),
+      'has a config if its kernel does':
+        (config !== undefined) === kernel.bindings.some(({ access }) => access === 'uniform'),
+      'has a small config': (config?.byteLength ?? 0) + Tail.byteLength <= 256,
+      'has workgroups, and few a dimension': Math.max(x, y) <= MAX_GROUPS && Math.min(x, y) > 0,
+    };
+    const wrong = Object.keys(isRight).filter((rule) => !isRight[rule]);
+    return wrong.map((rule) => `${kernel.name} ${rule}: ${JSON.stringify({ bindings, groups })}`);
+  };
+
   const bindsWell = (n: number): void => {
     for (const tuning of knobs) {
       for (const limits of Object.values(profiles)) {
@@ -393,27 +421,8 @@ describe('commands', () => {
           const commands = recordPlan(kernels, plan, length);
           const dispatches = dispatchesOf(commands);
           expect(dispatches.length).toBe(plan.dispatches);
-          for (const { kernel, bindings, groups, config } of dispatches) {
-            // the runner binds the dispatch chain
-            const own = kernel.bindings.filter(({ access, name }) => access !== 'uniform' && name !== CHAIN);
-            const names = own.map(({ name }) => name);
-            expect(Object.keys(bindings).sort()).toEqual(names.sort());
-            const buffers = new Map<string, Set<string>>();
-            for (const { name, access } of own) {
-              const { buffer } = bindings[name] as Slice;
-              expect(buffer in { ...plan.scratch, bases: 0, [RESULT]: 0 }, `${kernel.name}: ${buffer}`).toBe(true);
-              buffers.set(buffer, (buffers.get(buffer) ?? new Set()).add(access));
-            }
-            for (const [buffer, accesses] of buffers) {
-              expect(accesses.size, `${kernel.name} reads and writes ${buffer}`).toBe(1);
-            }
-            expect(config !== undefined).toBe(kernel.bindings.some(({ access }) => access === 'uniform'));
-            expect((config?.byteLength ?? 0) + Tail.byteLength).toBeLessThanOrEqual(256);
-            // Dawn takes 0.13 ms of the host for an indirect dispatch
-            const [x, y] = groups as readonly [number, number];
-            expect(Math.max(x, y)).toBeLessThanOrEqual(MAX_GROUPS);
-            expect(Math.min(x, y)).toBeGreaterThan(0);
-          }
+          const known = new Set([...Object.keys(plan.scratch), 'bases', RESULT]);
+          expect(dispatches.flatMap((dispatch) => faultsOf(dispatch, known))).toEqual([]);
         }
       }
     }

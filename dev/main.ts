@@ -27,7 +27,6 @@ const explanation = (id: 'introduction' | 'questions' | 'reference'): Node =>
 const codes = (names: readonly string[]): (Node | string)[] =>
   names.flatMap((name, i) => [...(i === 0 ? [] : [', ']), h('code', {}, name)]);
 
-/** Folds the form, which most visitors need only after a first run. */
 const folded = (title: string, form: KnobForm, open: boolean): HTMLElement =>
   h('details', { class: 'advanced', open }, h('summary', {}, title), form.root);
 
@@ -55,7 +54,6 @@ const readyToRun = (query: URLSearchParams, left: readonly string[]): HTMLElemen
   );
 };
 
-/** Shows a notice if there is no GPU, and disables what needs one. */
 async function lookForGpu(
   query: URLSearchParams,
   form: KnobForm,
@@ -68,7 +66,6 @@ async function lookForGpu(
   form.withoutGpu();
 }
 
-/** Returns the content of the page for an address, and starts the run that the address asks for. */
 function open(asked: URLSearchParams): (Node | null)[] {
   const { knobs, problems, notes } = readKnobs(asked);
   const query = spelledOut(asked);

@@ -1,7 +1,6 @@
 import { bytesToHex } from '@noble/curves/utils.js';
 import type { MsmEngine } from '../../src/api/engine.js';
 import type { RunRecord } from '../../src/api/run-record.js';
-import type { ComputeWorker } from '../../src/api/sharing.js';
 import type { AffinePoint } from '../../src/api/values.js';
 import type { Group } from '../../src/curves/names.js';
 import type { Bases } from '../../src/index.js';
@@ -11,7 +10,7 @@ import { encodedPoints, isOnCurve, type MsmCase } from '../cases/msm-case.js';
 import type { CurveGroup } from '../oracle/curves.js';
 import { hasInfinity, pointsIn } from '../oracle/encodings.js';
 import { type Coordinate, samePoint } from '../oracle/known-bases.js';
-import type { Library } from './environment.js';
+import type { Bench } from './bench-setup.js';
 import type { Run } from './run.js';
 import type { Setting } from './settings.js';
 
@@ -32,16 +31,6 @@ interface LoadOptions {
   readonly checkSubgroup?: boolean;
   /** Loads the points even if they are loaded already. */
   readonly again?: boolean;
-}
-
-/** Resources that engines are created from. */
-export interface EngineSetup {
-  /** The device that engines share; null for the CPU alone. */
-  readonly device: GPUDevice | null;
-  /** Returns the library that measures a setting. */
-  library(setting: Pick<Setting, 'build' | 'checks'>): Promise<Library>;
-  /** Starts a worker; default: the library's own way. */
-  createWorker?(): ComputeWorker;
 }
 
 /** An engine with one setting, and the bases it loaded last. */
@@ -134,22 +123,25 @@ export class EngineUnderTest {
 
 /** @param label name of the engine in rows */
 export async function makeEngine(
-  run: Run,
-  setup: EngineSetup,
+  bench: Bench,
   where: CurveGroup,
   setting: Setting,
   label = setting.name,
 ): Promise<EngineUnderTest> {
-  const { memoryBudget, tuning, verify, backend, workers } = setting;
-  const { createMsmEngine } = await setup.library(setting);
-  const engine = await engineIn(createMsmEngine, where, {
-    ...(memoryBudget !== null && { memoryBudget }),
-    tuning,
-    verify,
-    ...(setup.device && { device: setup.device }),
-    ...(setup.createWorker && { createWorker: setup.createWorker }),
-    ...(backend !== null && { backend }),
-    ...(workers !== null && { maxWorkers: workers }),
-  });
-  return new EngineUnderTest(run, engine, where.group, setting, label);
+  const { tuning, verify } = setting;
+  const { createMsmEngine } = await bench.library(setting);
+  const engine = await engineIn(createMsmEngine, where, { ...engineOptions(bench, setting), tuning, verify });
+  return new EngineUnderTest(bench.run, engine, where.group, setting, label);
 }
+
+/** Returns the options of an engine that say where it computes, and with how much memory. */
+export const engineOptions = (
+  { device, createWorker }: Pick<Bench, 'device' | 'createWorker'>,
+  { memoryBudget, backend, workers }: Pick<Setting, 'memoryBudget' | 'backend' | 'workers'>,
+) => ({
+  ...(device && { device }),
+  ...(createWorker && { createWorker }),
+  ...(memoryBudget !== null && { memoryBudget }),
+  ...(backend !== null && { backend }),
+  ...(workers !== null && { maxWorkers: workers }),
+});

@@ -23,7 +23,6 @@ export const engineNames = ['', 'a.', 'b.'].flatMap((side) => Object.keys(engine
 
 export const knobNames = [...Object.keys(runKnobs), ...engineNames];
 
-/** Returns whether a mode uses a knob. */
 function uses(mode: Mode, name: string): boolean {
   const { knobs, uses: common, engine, settings } = modeOf(mode);
   if (withoutSide(name) !== name) return settings === 'sides';
@@ -31,10 +30,8 @@ function uses(mode: Mode, name: string): boolean {
   return run.includes(name) || Object.hasOwn(knobs, name) || engine.includes(name);
 }
 
-/** Returns the modes that use a knob. */
 export const modesOf = (name: string): readonly Mode[] => modeNames.filter((mode) => uses(mode, name));
 
-/** Returns the knobs that a mode uses; all knobs for null. */
 export const knobsOf = (mode: Mode | null): string[] =>
   [
     ...Object.keys(runKnobs),

@@ -6,7 +6,6 @@
 import { parseInteger } from '../cases/address.js';
 import type { CurveGroup } from '../oracle/curves.js';
 
-/** Text about a knob. */
 export interface KnobText {
   readonly label: string;
   readonly help: string;
@@ -25,7 +24,6 @@ export interface Knob<Value = unknown> extends KnobText {
   read(text: string | null, name: string, of: CurveGroup): Value;
 }
 
-/** Knobs by name. */
 export type KnobTable = Readonly<Record<string, Knob>>;
 
 /** The values of the knobs of a table. */

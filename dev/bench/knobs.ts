@@ -124,7 +124,6 @@ function readSizes(read: Read, query: URLSearchParams, mode: Mode, problems: Pro
   return sizes;
 }
 
-/** Reads the curve, its group, and the encoding of its points. */
 function readGroup(read: Read, problems: Problems): EncodedGroup {
   const curve = read('curve', parseCurve) ?? defaultCurve;
   const group = problems.attempt(() => curveGroup(curve, read('group', (text) => parseGroup(text)) ?? defaultGroup), {
@@ -155,7 +154,6 @@ function readFilters(
   return filters;
 }
 
-/** Reads the knobs that a mode has of its own. */
 const readOwn = (query: URLSearchParams, mode: Mode, of: CurveGroup, problems: Problems): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(modeOf(mode).knobs).map(([name, knob]) => [

@@ -38,7 +38,6 @@ const STEADY_MS = 600;
 /** Ratio of times below which an MSM counts as faster. */
 const FASTER = 0.97;
 
-/** The most time for raising the clock. */
 const MOST_CLOCK_MS = 8000;
 
 /** Time without work after which the clock may have fallen; drawing 2^20 scalars takes 3 s. */

@@ -127,6 +127,5 @@ export type Row = { [Event in RowEvent]: RowOf<Event> }[RowEvent];
 /** A row as it is posted and stored. */
 export type StampedRow = Row & { readonly runId: string; readonly at: string };
 
-/** Returns the rows of one event. */
 export const rowsOf = <Event extends RowEvent>(rows: readonly StampedRow[], event: Event) =>
   rows.filter((row): row is Extract<StampedRow, { event: Event }> => row.event === event);

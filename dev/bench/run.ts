@@ -39,7 +39,6 @@ export interface RunListener {
   onRow(row: StampedRow): void;
 }
 
-/** Store of rows. */
 export interface RowSink {
   post(row: StampedRow): void;
   /** Resolves when every row so far was sent or given up. */

@@ -4,7 +4,6 @@ import { leastPairs, median, ratioOfMedians } from '../../src/calibrate/statisti
 import { present } from './parts.js';
 import { type RowOf, rowsOf, type StampedRow } from './rows.js';
 
-/** Summary of the repetitions of a case. */
 interface Span {
   readonly case: string;
   readonly n: number;
@@ -47,7 +46,6 @@ type TimedRow = RowOf<'repetition'> | RowOf<'trace'>;
 
 const isTimed = (row: StampedRow): row is StampedRow & TimedRow => row.event === 'repetition' || row.event === 'trace';
 
-/** Groups rows by key, in order of appearance. */
 export function grouped<Row>(rows: readonly Row[], key: (row: Row) => string): Row[][] {
   const groups = new Map<string, Row[]>();
   for (const row of rows) groups.set(key(row), [...(groups.get(key(row)) ?? []), row]);

@@ -5,7 +5,6 @@ import { formatSpeed } from './format.js';
 import type { RowOf } from './rows.js';
 import type { Fastest } from './summary.js';
 
-/** Verdicts as text. */
 const verdictWords: Readonly<Record<RatioOfMedians['verdict'], string>> = {
   'A is faster': 'A is faster',
   'B is faster': 'B is faster',

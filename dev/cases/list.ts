@@ -15,7 +15,6 @@ export const everyScalars = Object.keys(scalarDistributions) as ScalarDistributi
  */
 export const listSizes = [0, 1, 2, 3, 63, 65, 257, 1000, 4095, 4097, 65_536, 131_071] as const;
 
-/** Returns the whole list. */
 export const everyCase = (of: EncodedGroup, seed: number): CaseAddress[] =>
   listSizes.flatMap((n) =>
     everyPoints.flatMap((points) => everyScalars.map((scalars) => ({ ...of, points, scalars, n, seed }))),

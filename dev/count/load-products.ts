@@ -51,7 +51,6 @@ export const loadProducts = async (of: CurveGroup): Promise<LoadProducts> => {
   };
 };
 
-/** Returns a table as text. */
 export const loadTable = async (where: CurveGroup): Promise<string> => {
   const { import: every, decompress, subgroup } = await loadProducts(where);
   const number = (value: number): string => value.toLocaleString('en');

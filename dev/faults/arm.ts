@@ -18,7 +18,6 @@ export interface Circumstances {
   readonly pointBytes: number;
 }
 
-/** A fault that is ready to strike. */
 export interface Armed {
   readonly injection: Injection;
   /** Description of the struck command and the change. */
@@ -30,3 +29,16 @@ export interface Armed {
 }
 
 export type Arm = (circumstances: Circumstances) => Armed | null | Promise<Armed | null>;
+
+/**
+ * Returns a fault that notes when it strikes.
+ *
+ * @param inject makes the injection, which calls `hit` as it strikes
+ */
+export const striking = (where: string, inject: (hit: () => void) => Injection, over?: () => void): Armed => {
+  let struck = false;
+  const injection = inject(() => {
+    struck = true;
+  });
+  return { injection, where, struck: () => struck, ...(over && { over }) };
+};

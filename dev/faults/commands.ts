@@ -13,7 +13,6 @@ export interface Dispatch {
   readonly groups: readonly [number, number, number] | { readonly buffer: GPUBuffer; readonly offset: number };
 }
 
-/** Any other command of an encoder. */
 export interface Plain {
   readonly kind: 'clear' | 'copy' | 'resolve';
   /** Label of the buffer that is cleared or copied from. */

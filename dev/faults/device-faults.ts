@@ -1,6 +1,6 @@
 /** Faults of the device: a changed pipeline, and slow waits. */
-import type { Arm } from './arm.js';
-import type { Command, Dispatch, Step } from './commands.js';
+import { type Arm, striking } from './arm.js';
+import type { Dispatch, Step } from './commands.js';
 import { mutantOf } from './mutant.js';
 import { drawSite, pick, type Site, sitesOf, stepAt } from './sites.js';
 
@@ -16,16 +16,14 @@ export const changePipeline: Arm = async (circumstances) => {
   const { pipeline } = stepAt(circumstances.before, site) as Dispatch;
   const mutant = await mutantOf(random, device, pipeline);
   if (mutant === null) return null;
-  let struck = false;
-  const spoil = (step: Step): Step => {
-    if (step.kind !== 'dispatch' || step.pipeline !== pipeline) return step;
-    struck = true;
-    return { ...step, pipeline: mutant.pipeline };
-  };
-  const instead = (command: Command): readonly Command[] => [
-    command.kind === 'submit' ? { ...command, steps: command.steps.map(spoil) } : command,
-  ];
-  return { injection: { instead }, where: `${label}, line ${mutant.change}`, struck: () => struck };
+  return striking(`${label}, line ${mutant.change}`, (hit) => {
+    const spoil = (step: Step): Step => {
+      if (step.kind !== 'dispatch' || step.pipeline !== pipeline) return step;
+      hit();
+      return { ...step, pipeline: mutant.pipeline };
+    };
+    return { instead: (each) => [each.kind === 'submit' ? { ...each, steps: each.steps.map(spoil) } : each] };
+  });
 };
 
 /** Largest total delay of a call, so that a campaign ends, in milliseconds. */
@@ -33,12 +31,12 @@ export const MOST_LATE_MS = 3000;
 
 export const slowDown: Arm = () => {
   let left = MOST_LATE_MS;
-  let struck = false;
-  const slowed = (ms: number): number => {
-    const late = Math.min(left, 99 * ms);
-    left -= late;
-    struck = true;
-    return ms + late;
-  };
-  return { injection: { slowed }, where: 'all waits', struck: () => struck };
+  return striking('all waits', (hit) => ({
+    slowed(ms) {
+      const late = Math.min(left, 99 * ms);
+      left -= late;
+      hit();
+      return ms + late;
+    },
+  }));
 };

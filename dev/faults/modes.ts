@@ -94,7 +94,6 @@ const sparse: Draw = (random, curve, n) => {
   return [scalars];
 };
 
-/** Returns a mode of MSMs over bases that are loaded once. */
 const multiplying = (sizes: Mode['sizes'], settings: Settings = {}, draw: Draw = dense): Mode => ({
   sizes,
   pointBytes: pointBytesOf(settings),
@@ -151,7 +150,6 @@ const loading = (sizes: Mode['sizes'], settings: Settings = {}): Mode => ({
   },
 });
 
-/** Modes by name. */
 export const modes = {
   default: multiplying([1, 600]),
   'own device': multiplying([1, 200], { ownDevice: true }),

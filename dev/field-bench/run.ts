@@ -59,7 +59,6 @@ export interface FieldBenchResult {
 /** Bytes of the copied buffers, more than the caches of most devices hold. */
 const COPY_BYTES = 2 ** 26;
 
-/** Returns the milliseconds of one copy of COPY_BYTES. */
 const copyOnce = (device: GPUDevice, from: GPUBuffer, to: GPUBuffer): Promise<number> =>
   timeSubmit(device, () => {
     const encoder = device.createCommandEncoder();

@@ -21,10 +21,8 @@ export interface Failure {
   readonly error: string;
 }
 
-/** Returns the group of a program. */
 const groupOf = ({ curve = 'bn254', group = 'g1' }: Partial<CurveGroup>): CurveGroup => ({ curve, group });
 
-/** Makes the inputs and the expected results of a call. */
 export const makeInputs = (call: FuzzCall, program: Partial<CurveGroup> = {}) => {
   const of = groupOf(program);
   const oracle = oracleOf(of);
@@ -51,7 +49,6 @@ export const makeInputs = (call: FuzzCall, program: Partial<CurveGroup> = {}) =>
 
 const SCALAR_BYTES = 32;
 
-/** A point, or its bytes. */
 type Sum = AffinePoint<Coordinate> | Uint8Array;
 
 interface GivenVector {

@@ -15,7 +15,6 @@ import { engineDefaults } from './defaults.js';
 import { h, note } from './dom.js';
 
 export type Choices = Readonly<Record<string, string>>;
-/** Choices, or a function of the rest of the query that returns them. */
 type ChoicesFor = Choices | ((query: URLSearchParams) => Choices);
 
 const about = (entries: Readonly<Record<string, { readonly about: string }>>): Choices =>
@@ -52,7 +51,6 @@ export const runChoices: Partial<Record<RunKnobName, { readonly choices: Choices
 type Control = HTMLInputElement | HTMLSelectElement;
 export type Field = ReturnType<typeof makeField>;
 
-/** Makes a control with its label, its help, and the problem of its value. */
 function makeField(name: string, { label, help }: { label: string; help: string }, control: Control, serial = 0) {
   control.id = `knob-${name}${serial === 0 ? '' : `-${serial}`}`;
   control.name = name;
@@ -139,6 +137,5 @@ const groupField = (query: URLSearchParams, side: 'a.' | 'b.'): Field => {
 export const inGrid = (fields: readonly Field[]): HTMLElement =>
   h('div', { class: 'fields' }, ...fields.map(({ root }) => root));
 
-/** Makes the fieldset of one side of a comparison. */
 export const sideFieldset = (side: 'A' | 'B', fields: readonly Field[]): HTMLFieldSetElement =>
   h('fieldset', {}, h('legend', {}, side), note(`Knobs that apply to ${side} only.`), inGrid(fields));

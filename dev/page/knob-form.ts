@@ -12,7 +12,6 @@ import { cpuQuery, NEEDS_GPU } from './gpu-here.js';
 import { engineFields, type Field, inGrid, options, runChoices, runFields, sideFieldset } from './knob-fields.js';
 import { problemList } from './problems.js';
 
-/** Returns the problem of a run that needs a GPU where there is none. */
 function noGpuFor(query: URLSearchParams, mode: Mode): Problem {
   const instead = cpuQuery(query);
   return isGpuOnly(mode)
@@ -23,7 +22,6 @@ function noGpuFor(query: URLSearchParams, mode: Mode): Problem {
 const TUNING_NOTE =
   'Tuning changes the cost, never the result. Empty fields leave the choice to the engine, which decides by n and device. A sweep also takes lists: 32,64,128 or 8..12.';
 
-/** Returns whether the query sets a knob of the engine for both sides. */
 const isSet = (query: URLSearchParams): boolean =>
   Object.keys(engineKnobs).some((name) => (query.get(name) ?? '') !== '');
 
@@ -131,7 +129,6 @@ export class KnobForm {
     this.root.querySelector<HTMLElement>('[aria-invalid]')?.focus();
   }
 
-  /** Shows the knobs that the mode uses. */
   #adjust(): void {
     const mode = this.#mode();
     const known = knobsOf(mode);
@@ -178,7 +175,6 @@ export class KnobForm {
     }
   }
 
-  /** Opens the tuning if a field in it is marked. */
   #unfold(): void {
     this.#tuning.open ||= this.#common.some(({ control }) => control.hasAttribute('aria-invalid'));
   }

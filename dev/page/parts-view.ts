@@ -41,7 +41,6 @@ export class PartsView {
   }
 }
 
-/** Creates the view of a part, which is still empty. */
 function makeView(part: Part): View {
   switch (part.kind) {
     case 'tiles':

@@ -129,7 +129,7 @@ it('a slowed function takes a multiple of the time, and gets its own arguments',
 describe('the report of cpu-distribution', () => {
   const repetitions = [1, 1.02, 0.99, 1.01, 1, 0.98, 1.03];
   const wayOf = (work: string, setting: string, ms: number, workers: number, reps = repetitions.length) => {
-    const at = { case: `scalars=${work}`, n: 1024, work, setting };
+    const at = { case: `scalars=${work}`, n: 1024, work, setting, permitted: 3 };
     const wallTimes = repetitions.slice(0, reps).map((factor) => ms * factor);
     const first = repetitions.slice(0, reps).map((factor) => 100 * factor);
     const shares = wallTimes.map((wallMs, i) => ({
@@ -157,7 +157,7 @@ describe('the report of cpu-distribution', () => {
     );
     expect(text).toMatch(/\nDistribution +even, 2¹⁰ +sparse, 2¹⁰ +Geometric mean\nstatic +1\.000 +1\.000 +1\.000\n/);
     expect(text).toMatch(/\ndynamic, 2 rows +1\.100 +0\.500 +0\.742\n/);
-    expect(text).toMatch(/\neven, 2¹⁰ = 1,024 points\n\nTotal times; every result was checked\n/);
+    expect(text).toMatch(/\neven, 2¹⁰ = 1,024 points, up to 3 workers\n\nTotal times; every result was checked\n/);
     expect(text).toMatch(/\ndynamic, 8 rows +40\.0 +39\.2 – 41\.2 +0\.400 +0\.\d{3} to 0\.\d{3} +8 +2\n/);
     expect(text).toContain('\ndynamic, 8 rows: the fastest of 3.');
   });

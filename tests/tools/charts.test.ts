@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { shortSize } from '../../dev/bench/format.js';
 import { colourOf, PALETTE_SIZE } from '../../dev/page/charts/colours.js';
 import { sizeTicks, timeLabel, timeTicks } from '../../dev/page/charts/time-chart.js';
-import { launchChromium } from '../../scripts/browser/launch.mjs';
+import { launchChromium } from '../../scripts/browser/launch.js';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const PLOTS = ['time', 'onePoint', 'distribution'];

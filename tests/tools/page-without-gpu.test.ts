@@ -6,8 +6,8 @@ import type { Browser, Page } from 'playwright';
 import type { ViteDevServer } from 'vite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { MsmBench } from '../../dev/bench/run.js';
-import { launchChromium } from '../../scripts/browser/launch.mjs';
-import { startDevServer } from '../../scripts/dev-server.mjs';
+import { launchChromium } from '../../scripts/browser/launch.js';
+import { startDevServer } from '../../scripts/dev-server.js';
 import { type ServedPage, servePage } from '../support/built-page.js';
 import { runScript } from '../support/run-script.js';
 

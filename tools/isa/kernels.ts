@@ -27,7 +27,6 @@ export interface ChipKernel extends Asked {
   readonly title: string;
 }
 
-/** Curves whose kernels are available. */
 export const curves = {
   bn254,
   'bls12-381': bls12381,

@@ -116,7 +116,6 @@ export const walksOf = (plan: Plan): WalkShape[] => {
   ];
 };
 
-/** Limits that every device has. */
 const portable = {
   maxComputeInvocationsPerWorkgroup: 256,
   maxComputeWorkgroupSizeX: 256,

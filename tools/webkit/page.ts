@@ -24,7 +24,6 @@ const timed = async <Result>(work: () => Promise<Result>): Promise<readonly [ms:
 const textOf = (value: unknown): string =>
   JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? `${part}` : part));
 
-/** Runs the program of the README. */
 const runReadme = async (): Promise<Row> => {
   const { log } = console;
   const printed: string[] = [];

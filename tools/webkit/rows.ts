@@ -1,6 +1,5 @@
 /** Rows that the page sends to its server. */
 
-/** Result of the program of the README. */
 interface ReadmeRow {
   readonly event: 'readme';
   readonly ms: number;

@@ -129,7 +129,6 @@ export function whereItGoes(timed: readonly Timed[], labelOf: (each: Timed) => s
 export const skippedText = (rows: readonly StampedRow[]): string[] =>
   rowsOf(rows, 'skipped').map(({ variant, why }) => `${variant}: ${why}`);
 
-/** Returns remarks on what the table does not show. */
 export function remarks(timed: readonly Timed[]): string[] {
   const bound = timed.findLast((each) => each.bound !== null)?.bound;
   const where = (which: (each: Timed) => boolean): string =>
@@ -151,7 +150,6 @@ export function remarks(timed: readonly Timed[]): string[] {
   ].filter((remark) => typeof remark === 'string' && remark !== '') as string[];
 }
 
-/** Reports the largest size, and the fastest of several settings. */
 function summary(timed: readonly Timed[], fastest: Fastest | null, among: number, peers: readonly TimedPeer[]): Parts {
   const wrong = timed.find((each) => each.wrong);
   if (wrong)
@@ -160,7 +158,6 @@ function summary(timed: readonly Timed[], fastest: Fastest | null, among: number
   return [headline(resultOf(fastest, among, peers)), tiles(...figures(fastest.best, peers))];
 }
 
-/** Returns the sentence that says the result. */
 function resultOf(fastest: Fastest, among: number, peers: readonly TimedPeer[]): string {
   const { best } = fastest;
   const peer = peerOf(best, peers);

@@ -22,7 +22,6 @@ const LAST = 8;
 /** Properties that a plan and the record of its run have in common. */
 const PLANNED = ['on', 'operations', 'products', 'passes', 'dispatches', 'submits'];
 
-/** Operations of each run. */
 const runsOf = (operations: readonly Operation[]): Operation[][] => {
   const runs: Operation[][] = [[]];
   for (const operation of operations) {

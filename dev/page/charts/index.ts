@@ -7,7 +7,6 @@ import { timeChart } from './time-chart.js';
 import { timeline } from './timeline.js';
 import { waterfall } from './waterfall.js';
 
-/** Charts by kind. */
 export const charts: { readonly [Kind in keyof ChartData]: (options: ChartOptions) => Chart<ChartData[Kind]> } = {
   time: timeChart,
   settings: settingsChart,

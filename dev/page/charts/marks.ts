@@ -14,7 +14,6 @@ export const lineStyle = (position: number, isBound = false) => ({
   strokeDasharray: isBound ? BOUND_DASH : (DASHES[position % DASHES.length] as string),
 });
 
-/** Returns the points of a series. */
 export const pointStyle = (position: number) => ({
   fill: colourAt(position),
   stroke: 'var(--card)',

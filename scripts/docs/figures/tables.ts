@@ -82,7 +82,6 @@ const tableOf = (figures: Figures, defined: z.infer<typeof definition>): string 
   );
 };
 
-/** Tables by name. */
 export const tables: Readonly<Record<string, (figures: Figures) => string>> = {
   provers,
   'provers-sources': proverSources,

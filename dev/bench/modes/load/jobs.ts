@@ -30,7 +30,6 @@ export const rangeOfSet = (set: SetName, n: number): { readonly first: number; r
     all: { first: 0, length: 4 * n },
   })[set];
 
-/** One requested sum. */
 export interface JobShape {
   readonly set: SetName;
   /** Number of scalars. */

@@ -1,14 +1,8 @@
 /** Measures one pass through the jobs at one concurrency, and the phases of each job. */
 
 import type { EngineEvent, EngineStats } from '../../../../src/api/sharing.js';
-import type { RowOf } from '../../rows.js';
 import type { Job, Mix } from './jobs.js';
 import type { Subject } from './subject.js';
-
-export interface Pass {
-  readonly row: RowOf<'load'>;
-  readonly spans: readonly JobSpans[];
-}
 
 /** @throws Error if a result is wrong */
 export async function measurePass(
@@ -17,7 +11,7 @@ export async function measurePass(
   mix: Mix,
   concurrency: number,
   repetition: number,
-): Promise<Pass> {
+) {
   const promisedBytes = await promised(jobs, concurrency);
   const before = engine.stats;
   events.length = 0;
@@ -27,18 +21,22 @@ export async function measurePass(
   const grown = (what: Exclude<keyof EngineStats, 'calibration'>): number => after[what] - before[what];
   const latencies = times.map(({ ms }) => ms);
   const spans = spansOf(times, events, begunAt);
-  const row: RowOf<'load'> = {
-    event: 'load',
+  const row = {
+    event: 'load' as const,
+    /** `sharing`: kinds of sharing between calls, all of them, or all but one. */
     ...{ mix, concurrency, sharing: label, repetition, jobs: jobs.length, wallMs },
     jobsPerSecond: (1000 * jobs.length) / wallMs,
     p50Ms: quantile(latencies, 0.5),
     p95Ms: quantile(latencies, 0.95),
+    /** Calls that were coalesced with others. */
     merged: grown('merged'),
     gpuMs: grown('gpuMs'),
+    /** Milliseconds that all calls together waited. */
     waitedMs: grown('waitedMs'),
     idleShare: idleShareOf(grown('gpuMs'), spans),
-    peakBytes: engine.memory.peak,
-    scratchBytes: scratch.most,
+    /** Largest scratch of the engine so far, and at an event of this pass. */
+    ...{ peakBytes: engine.memory.peak, scratchBytes: scratch.most },
+    /** Planned scratch of as many of the largest jobs as there are callers, at most the budget. */
     ...{ promisedBytes, budgetBytes: memoryBudget },
     freesPerSecond: (1000 * grown('frees')) / wallMs,
   };

@@ -1,6 +1,5 @@
 /** Measures interactive calls, one at a time, without and with background calls. */
 import { nextTurn } from '../../../../src/scheduling/time-slice.js';
-import type { RowOf } from '../../rows.js';
 import type { Run } from '../../run.js';
 import type { Job } from './jobs.js';
 import { quantile } from './measure.js';
@@ -21,12 +20,7 @@ const pauseOf = (index: number): number => 10 + ((37 * index) % 100);
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** @throws Error if a result is wrong */
-export async function measureUrgent(
-  run: Run,
-  { engine, compute }: Subject,
-  urgent: readonly Job[],
-  background: Job,
-): Promise<RowOf<'interactive'>> {
+export async function measureUrgent(run: Run, { engine, compute }: Subject, urgent: readonly Job[], background: Job) {
   const latencies = async (): Promise<number[]> => {
     const found: number[] = [];
     for (const [i, job] of urgent.entries()) {
@@ -64,10 +58,12 @@ export async function measureUrgent(
   }
   await Promise.all(callers);
   return {
-    event: 'interactive',
+    event: 'interactive' as const,
     n: urgent[0]?.n ?? 0,
     calls: urgent.length,
-    ...{ backgroundN: background.n, backgroundDone: done, submitMs },
+    ...{ backgroundN: background.n, backgroundDone: done },
+    /** Longest submit of the background calls. */
+    submitMs,
     aloneP50Ms: quantile(alone, 0.5),
     aloneP95Ms: quantile(alone, 0.95),
     busyP50Ms: quantile(busy, 0.5),

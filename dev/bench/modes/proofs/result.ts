@@ -64,7 +64,6 @@ const peakOf = (rows: readonly Proof[]): number | null =>
     null,
   );
 
-/** Compares proofs of one size with the targets. */
 export function judgeProofs(rows: readonly Proof[]): Finding[] {
   const inTurns = (side: Side): readonly number[] => msOf(select(rows, side, 'in turns'));
   const [plain, ours, whole] = [inTurns('plain'), inTurns('ours'), inTurns('whole')];

@@ -45,7 +45,6 @@ export const cost: Row<Sizes<Pick<Baseline, 'productEquivalents' | 'wallTimesMs'
     }),
 };
 
-/** Milliseconds on the GPU, by log n. */
 const GPU_TIMES = [
   [16, 3],
   [18, 6],
@@ -101,7 +100,6 @@ export const small: Row<Pick<Baseline, 'wallTimesMs' | 'productEquivalents'>> = 
   },
 };
 
-/** Millions of bytes of scratch, by log n. */
 const MEMORY = [
   [16, 48],
   [18, 64],

@@ -13,12 +13,11 @@ import { type MsmCounts, makeCounter } from '../../../count/count-msm.js';
 import { fieldOperations, libraryVariant, threadsFor } from '../../../field-bench/kernels.js';
 import { openMeter, type ProductMeter, ratesAround } from '../../../field-bench/product-meter.js';
 import { type FieldBenchRow, fieldBench } from '../../../field-bench/run.js';
-import type { BenchDevice } from '../../bench-setup.js';
+import type { GpuBench } from '../../bench-setup.js';
 import { type EngineUnderTest, makeEngine } from '../../engine-under-test.js';
 import { bestRow } from '../../field-rates.js';
 import type { Knobs } from '../../knobs.js';
 import { isOnGpu, wrongResult } from '../../measure.js';
-import type { Run } from '../../run.js';
 import type { Setting } from '../../settings.js';
 import type { Finding } from './findings.js';
 
@@ -92,18 +91,15 @@ const LEAST_FIELD_REPS = 15;
 
 /** Engines, devices and measurements of one run of targets. */
 export class Workbench {
-  readonly bench: BenchDevice;
+  readonly bench: GpuBench;
   readonly software: boolean;
   readonly reps: number;
   /** Largest size, as a power of two. */
   readonly logn: number;
-  readonly #run: Run;
   readonly #setting: Setting;
-  readonly #cleanUp: (() => void)[] = [];
   readonly #once = new Map<string, Promise<unknown>>();
 
-  constructor(run: Run, bench: BenchDevice, { reps, settings }: Knobs, logn: number) {
-    this.#run = run;
+  constructor(bench: GpuBench, { reps, settings }: Knobs, logn: number) {
     this.bench = bench;
     this.software = bench.adapter.software;
     this.reps = reps;
@@ -112,7 +108,7 @@ export class Workbench {
   }
 
   get signal(): AbortSignal {
-    return this.#run.signal;
+    return this.bench.run.signal;
   }
 
   library() {
@@ -121,21 +117,18 @@ export class Workbench {
 
   /** Announces the next step. */
   announce(doing: string): Promise<void> {
-    return this.#run.next(doing);
+    return this.bench.run.next(doing);
   }
 
   async subject(changes: Partial<Setting> = {}): Promise<EngineUnderTest> {
     const setting = { ...this.#setting, ...changes };
-    const made = await makeEngine(this.#run, this.bench, { curve: 'bn254', group: 'g1' }, setting);
-    this.#cleanUp.push(() => made.destroy());
-    return made;
+    return this.bench.own(await makeEngine(this.bench, { curve: 'bn254', group: 'g1' }, setting));
   }
 
   /** Opens a device that has compiled nothing yet. */
   async freshDevice(): Promise<GPUDevice> {
     const { device } = await openDevice({ gpu: this.bench.gpu });
-    this.#cleanUp.push(() => device.destroy());
-    return device;
+    return this.bench.own(device);
   }
 
   /** Times one MSM. @returns its wall time @throws Error if its answer is wrong */
@@ -207,25 +200,18 @@ export class Workbench {
         features: this.bench.gpu.wgslLanguageFeatures as ReadonlySet<string>,
         onProgress: (doing) => {
           this.signal.throwIfAborted();
-          this.#run.bench.doing = doing;
-          this.#run.tick();
+          this.bench.run.bench.doing = doing;
+          this.bench.run.tick();
         },
       });
       return fieldCosts(rows, variant, plain?.variant ?? '');
     });
   }
 
-  /** Destroys engines before their devices. */
-  destroy(): void {
-    for (const clean of this.#cleanUp.splice(0).reverse()) clean();
-  }
-
   #meter(): Promise<ProductMeter> {
     return this.#memoised('meter', async () => {
       await this.announce('Calibrating the product that costs are counted in');
-      const opened = await openMeter(this.bench.gpu, (why) => this.#run.loseDevice(why));
-      this.#cleanUp.push(() => opened.destroy());
-      return opened;
+      return this.bench.own(await openMeter(this.bench.gpu, (why) => this.bench.run.loseDevice(why)));
     });
   }
 
@@ -244,7 +230,6 @@ export class Workbench {
   }
 }
 
-/** Names of the rows in print order. */
 export const rowNames = [
   'work',
   'efficiency',
@@ -273,5 +258,4 @@ export interface Row<Measured> {
   judge(measured: Measured, conditions: Conditions): Finding[];
 }
 
-/** Infers the type of the measurement. */
 export const row = <Measured>(own: Row<Measured>): Row<Measured> => own;

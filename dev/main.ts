@@ -1,9 +1,9 @@
 import { leftToEngine, spelledOut } from './bench/check-knobs.js';
-import { isKnob } from './bench/knob-names.js';
-import { problemText, queryText } from './bench/knob-problems.js';
+import { problemText, queryText } from './bench/knob.js';
 import { needsGpu, readKnobs, suggestedMode } from './bench/knobs.js';
 import { modeOf, startBench } from './bench/modes.js';
 import { type MsmBench, Run } from './bench/run.js';
+import { isKnob } from './bench/run-knobs.js';
 import { readAddress } from './page/address.js';
 import { h, note } from './page/dom.js';
 import { missingGpu, offerCpu, whyNoGpu } from './page/gpu-here.js';

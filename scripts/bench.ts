@@ -6,10 +6,9 @@
  */
 import { nearestKnobs } from '../dev/bench/check-knobs.js';
 import { isList } from '../dev/bench/knob.js';
-import { knobsOf } from '../dev/bench/knob-names.js';
 import { needsGpu, parseKnobs } from '../dev/bench/knobs.js';
 import { modeOf } from '../dev/bench/modes.js';
-import { knobHelp, modeHelp } from '../dev/bench/run-knobs.js';
+import { knobHelp, knobsOf, modeHelp } from '../dev/bench/run-knobs.js';
 import { settingKnobs } from '../dev/bench/settings.js';
 import {
   adapterOption,

@@ -5,9 +5,9 @@ import { MsmError } from '../../src/errors.js';
 import { openDevice } from '../../src/gpu/device.js';
 import { createMsmEngine } from '../../src/index.js';
 import { version } from '../../src/version.js';
+import { createCheckedEngine } from '../checks/engine.js';
 import type { Environment, Host, Library } from './environment.js';
 import type { Knobs } from './knobs.js';
-import { libraryOf } from './library-of.js';
 import type { Run } from './run.js';
 import type { Setting } from './settings.js';
 import { timestampQuantum } from './timestamp-quantum.js';
@@ -130,3 +130,15 @@ export async function withBench(
   }
   await run.end(failure);
 }
+
+/** Returns the sources of this bench, whose stages are checked if the setting says so. */
+export const ownLibrary = ({ checks }: Pick<Setting, 'checks'>): Library => ({
+  createMsmEngine: checks ? createCheckedEngine : createMsmEngine,
+});
+
+/** Returns the sources of this bench, unless the setting names a build. */
+export const libraryOf = async (host: Host, setting: Pick<Setting, 'build' | 'checks'>): Promise<Library> => {
+  if (setting.build === null) return ownLibrary(setting);
+  if (host.openBuild === undefined) throw new Error('build: this host has no folders; run it with npm run bench');
+  return host.openBuild(setting.build);
+};

@@ -4,8 +4,7 @@
  */
 
 import type { Block } from './parts.js';
-import type { RowOf, StampedRow } from './rows.js';
-import { voidWrongTimes } from './void-times.js';
+import { type RowOf, type StampedRow, voidWrongTimes } from './rows.js';
 
 export const toJson = (rows: readonly StampedRow[]): string => `${JSON.stringify(voidWrongTimes(rows), null, 2)}\n`;
 

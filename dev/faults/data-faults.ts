@@ -2,6 +2,7 @@
 import type { Random } from '../oracle/known-bases.js';
 import { type Arm, type Armed, type Circumstances, striking } from './arm.js';
 import { bound, type Dispatch, isStorage, type Mapped, type Plain, type Step, type Trace } from './commands.js';
+import { mutantOf } from './mutant.js';
 import { isSame, type pointChanges, pointsIn } from './points.js';
 import { drawSite, nameOf, pick, type Site, sitesOf, stepAt } from './sites.js';
 import { xorWords } from './xor.js';
@@ -132,3 +133,40 @@ export const spoilBuffer =
       },
     }));
   };
+
+export const changePipeline: Arm = async (circumstances) => {
+  const { device, random } = circumstances;
+  const labels = new Set(sitesOf(circumstances.before, 'dispatch').map(({ label }) => label));
+  const label = pick(
+    random,
+    [...labels].filter((each) => circumstances.label === undefined || each === circumstances.label),
+  );
+  if (label === undefined) return null;
+  const site = drawSite({ ...circumstances, label }, 'dispatch') as Site;
+  const { pipeline } = stepAt(circumstances.before, site) as Dispatch;
+  const mutant = await mutantOf(random, device, pipeline);
+  if (mutant === null) return null;
+  return striking(`${label}, line ${mutant.change}`, (hit) => {
+    const spoil = (step: Step): Step => {
+      if (step.kind !== 'dispatch' || step.pipeline !== pipeline) return step;
+      hit();
+      return { ...step, pipeline: mutant.pipeline };
+    };
+    return { instead: (each) => [each.kind === 'submit' ? { ...each, steps: each.steps.map(spoil) } : each] };
+  });
+};
+
+/** Largest total delay of a call, so that a campaign ends, in milliseconds. */
+export const MOST_LATE_MS = 3000;
+
+export const slowDown: Arm = () => {
+  let left = MOST_LATE_MS;
+  return striking('all waits', (hit) => ({
+    slowed(ms) {
+      const late = Math.min(left, 99 * ms);
+      left -= late;
+      hit();
+      return ms + late;
+    },
+  }));
+};

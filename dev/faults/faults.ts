@@ -2,8 +2,16 @@
 import type { Random } from '../oracle/known-bases.js';
 import type { Arm } from './arm.js';
 import { delay, drop, repeat } from './changes.js';
-import { flipBit, flipUpload, mappedBefore, misplace, misread, spoilBuffer } from './data-faults.js';
-import { changePipeline, slowDown } from './device-faults.js';
+import {
+  changePipeline,
+  flipBit,
+  flipUpload,
+  mappedBefore,
+  misplace,
+  misread,
+  slowDown,
+  spoilBuffer,
+} from './data-faults.js';
 import { replace } from './other-calls.js';
 import { pointChangeNames, pointChanges } from './points.js';
 import { promiseFaults } from './promises.js';

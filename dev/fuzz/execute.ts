@@ -11,9 +11,8 @@ import { createCheckedEngine } from '../checks/engine.js';
 import { type CurveGroup, oracleOf } from '../oracle/curves.js';
 import { pointsIn, scalarsIn } from '../oracle/encodings.js';
 import { type Coordinate, expectedMsm, gotExpected, spellPoint } from '../oracle/known-bases.js';
-import { keepPipelines } from './keep-pipelines.js';
 import { type FuzzCall, type FuzzProgram, length, movedTo, programs, vectorsOf } from './program.js';
-import { type FoundProgram, runPrograms } from './run-programs.js';
+import { type FoundProgram, keepPipelines, runPrograms } from './run-programs.js';
 
 /** A failed program: the index of the call, and the difference to the expected result. */
 export interface Failure {

@@ -1,15 +1,23 @@
 /** Form of the page. It shows its knobs as a URL, so that every run can be linked to. */
-import { knobsOf, withoutSide } from '../bench/knob-names.js';
-import { type Problem, queryText } from '../bench/knob-problems.js';
+
+import { type Problem, queryText } from '../bench/knob.js';
 import { needsGpu, readKnobs } from '../bench/knobs.js';
 import { isGpuOnly, type Mode, modeOf } from '../bench/modes.js';
-import type { RunKnobName } from '../bench/run-knobs.js';
+import { knobsOf, type RunKnobName, withoutSide } from '../bench/run-knobs.js';
 import { engineKnobs, isGpuKnob } from '../bench/settings.js';
 import { copyButton } from './copy.js';
-import { defaultsOf } from './defaults.js';
 import { h, note } from './dom.js';
 import { cpuQuery, NEEDS_GPU } from './gpu-here.js';
-import { engineFields, type Field, inGrid, options, runChoices, runFields, sideFieldset } from './knob-fields.js';
+import {
+  defaultsOf,
+  engineFields,
+  type Field,
+  inGrid,
+  options,
+  runChoices,
+  runFields,
+  sideFieldset,
+} from './knob-fields.js';
 import { problemList } from './problems.js';
 
 function noGpuFor(query: URLSearchParams, mode: Mode): Problem {

@@ -1,4 +1,4 @@
-import { type Problem, queryText } from '../bench/knob-problems.js';
+import { type Problem, queryText } from '../bench/knob.js';
 import { h, note } from './dom.js';
 
 export const problemList = (problems: readonly Problem[]): HTMLElement =>

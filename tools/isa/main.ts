@@ -7,8 +7,8 @@
  */
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
+import { ownLibrary } from '../../dev/bench/bench-setup.js';
 import { parseKnobs } from '../../dev/bench/knobs.js';
-import { ownLibrary } from '../../dev/bench/library-of.js';
 import { type Setting, settingKnobs } from '../../dev/bench/settings.js';
 import { knobOptions } from '../../scripts/bench.js';
 import {

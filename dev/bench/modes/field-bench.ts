@@ -4,13 +4,13 @@ import { modulus } from '../../../src/field/modulus.js';
 import { threadsFor } from '../../field-bench/kernels.js';
 import { type FieldBenchRow, fieldBench as measure } from '../../field-bench/run.js';
 import type { GpuBench } from '../bench-setup.js';
-import { bestRow, fastestProduct, products, productText } from '../field-rates.js';
 import { formatMillions, formatOfPeak, formatPeak } from '../format.js';
 import { integerKnob, integersKnob, type Values } from '../knob.js';
 import type { Knobs } from '../knobs.js';
 import { type Bar, headline, notes, type Part, type Parts, tableOf, tiles } from '../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../rows.js';
-import { type Fastest, grouped } from '../summary.js';
+import { type Fastest, fastestBy, grouped } from '../summary.js';
+import { standingText } from '../verdict-text.js';
 import { benchMode } from './mode.js';
 import { skippedText } from './timings-result.js';
 
@@ -156,3 +156,25 @@ function figures({ best: { variant, perSecond, ofPeak } }: Fastest<RowOf<'field'
     ofPeak === null ? null : ['Share of the hardware limit', formatOfPeak(ofPeak), limit],
   );
 }
+
+/** Returns the row of an operation in one variant with the best number of chains. */
+export const bestRow = <Row extends FieldBenchRow>(
+  rows: readonly Row[],
+  variant: string,
+  operation: string,
+): Row | undefined =>
+  rows
+    .filter((row) => row.variant === variant && row.operation === operation)
+    .sort((a, b) => b.perSecond - a.perSecond)[0];
+
+/** Returns the best row of each product. */
+export const products = <Row extends FieldBenchRow>(rows: readonly Row[]): Row[] => {
+  const variants = new Set(rows.filter(({ operation }) => operation === 'product').map(({ variant }) => variant));
+  return [...variants].flatMap((variant) => bestRow(rows, variant, 'product') ?? []);
+};
+
+export const fastestProduct = <Row extends FieldBenchRow>(rows: readonly Row[]): Fastest<Row> | null =>
+  fastestBy(products(rows), ({ rates }) => rates.map((rate) => 1 / rate));
+
+export const productText = (fastest: Fastest<FieldBenchRow>, rows: readonly FieldBenchRow[]): string =>
+  standingText(fastest, products(rows).length, ({ variant }) => variant);

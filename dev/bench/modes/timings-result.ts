@@ -26,7 +26,7 @@ import {
   tiles,
   verdict,
 } from '../parts.js';
-import { rowsOf, type StampedRow } from '../rows.js';
+import { rowsOf, type StampedRow, voidWrongTimes } from '../rows.js';
 import {
   type Fastest,
   fastestOf,
@@ -39,7 +39,6 @@ import {
   type TimedPeer,
 } from '../summary.js';
 import { standingText } from '../verdict-text.js';
-import { voidWrongTimes } from '../void-times.js';
 
 /**
  * Returns a field of a case. The case is not parsed, because rows of another version may have

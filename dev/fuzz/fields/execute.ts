@@ -9,8 +9,7 @@ import {
 } from '../../../src/fields.js';
 import { FieldValues } from '../../oracle/field-values.js';
 import { numbersIn } from '../../oracle/transforms.js';
-import { keepPipelines } from '../keep-pipelines.js';
-import { type FoundProgram, runPrograms } from '../run-programs.js';
+import { type FoundProgram, keepPipelines, runPrograms } from '../run-programs.js';
 import { interpret, type Machine, matrixOf, numbersOf } from './interpret.js';
 import { type FieldProgram, fieldPrograms, type Operation } from './program.js';
 

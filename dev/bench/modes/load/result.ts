@@ -8,7 +8,7 @@ import { formatBytes, formatMs, formatRatio, formatSpeed } from '../../format.js
 import { type Column, headline, notes, type Part, type Parts, tableOf } from '../../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
 import { grouped } from '../../summary.js';
-import { findingsTable } from '../targets/findings-table.js';
+import { findingsTable } from '../targets/findings.js';
 import { ALL_ON } from './knobs.js';
 import type { JobSpans, measurePass } from './measure.js';
 import type { measureUrgent } from './urgent.js';

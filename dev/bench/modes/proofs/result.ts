@@ -6,8 +6,7 @@ import { type Part, type Parts, tableOf } from '../../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
 import { grouped } from '../../summary.js';
 import { intervalText } from '../../verdict-text.js';
-import { type Finding, notMeasured, ratioFinding } from '../targets/findings.js';
-import { findingsTable } from '../targets/findings-table.js';
+import { type Finding, findingsTable, notMeasured, ratioFinding } from '../targets/findings.js';
 import { type Side, type System, sideNames, sides, type Witness } from './prover.js';
 
 declare module '../../rows.js' {

@@ -15,10 +15,10 @@ import { openMeter, type ProductMeter, ratesAround } from '../../../field-bench/
 import { type FieldBenchRow, fieldBench } from '../../../field-bench/run.js';
 import type { GpuBench } from '../../bench-setup.js';
 import { type EngineUnderTest, makeEngine } from '../../engine-under-test.js';
-import { bestRow } from '../../field-rates.js';
 import type { Knobs } from '../../knobs.js';
 import { isOnGpu, wrongResult } from '../../measure.js';
 import type { Setting } from '../../settings.js';
+import { bestRow } from '../field-bench.js';
 import type { Finding } from './findings.js';
 
 export const SEED = 1;

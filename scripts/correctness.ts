@@ -1,10 +1,8 @@
 /** npm run correctness: see --help. */
-import type { Browser } from 'playwright';
 import { parseKnobs } from '../dev/bench/knobs.js';
-import { passed } from '../dev/bench/modes/msm-cross-check.js';
+import { rowsOf } from '../dev/bench/rows.js';
 import { formatCaseAddress } from '../dev/cases/address.js';
 import { describeCases } from '../dev/cases/select.js';
-import { adapterLine } from './adapter/adapter-line.mjs';
 import {
   adapterOption,
   anyText,
@@ -13,14 +11,14 @@ import {
   flag,
   integer,
   listOf,
-  progress,
   refusalsAsUsage,
   repeatable,
   runCommand,
-  say,
   type Values,
   valued,
 } from './command-line.js';
+import { startDevServer } from './dev-server.js';
+import { followAndReport } from './remote.js';
 
 const DEFAULT_LOGNS = [8, 10, 12];
 
@@ -69,19 +67,18 @@ function askedFor({ all, cases, runs = all ? 1 : 3, logns, ns = [], ...others }:
   for (const [knob, value] of Object.entries({ ...rest, walkerpriv: rest.walkerpriv ?? (all ? 'turns' : undefined) })) {
     if (value !== undefined) query.set(knob, value);
   }
-  return { query, runs, adapter, list, stallSeconds: stall };
+  return { query, runs, adapter, list, stall };
 }
 
 /** Cases a second of the whole list, on SwiftShader with two busy cores (README). */
 const CASES_A_SECOND = 3.8;
 
 /**
- * Runs the cases in a browser. The modules that start a browser are imported late, so that a usage
- * error is reported at once.
+ * Runs the cases in a browser. The module that starts it is imported late: Playwright takes a second.
  *
  * @throws CommandError
  */
-async function check({ query, runs, adapter, list, stallSeconds }: ReturnType<typeof askedFor>) {
+async function check({ query, runs, adapter, list, stall }: ReturnType<typeof askedFor>): Promise<void> {
   if (list) return console.log(describeCases());
   /** Names a case with its placement; the engine chooses one where there is none. */
   const keyOf = (name: string, placement: string | null | undefined) => (placement ? `${name}, ${placement}` : name);
@@ -93,43 +90,20 @@ async function check({ query, runs, adapter, list, stallSeconds }: ReturnType<ty
   if (minutes > 0) console.log(`About ${minutes} min on two cores with a software adapter.`);
 
   const { launchChromium } = await import('./browser/launch.js');
-  const { hadNoWebGpu, watchPage } = await import('./browser/watch-page.js');
-  const { startDevServer } = await import('./dev-server.js');
+  const { browser, source, kind } = await launchChromium(adapter);
   const { server, url } = await startDevServer();
-  let browser: Browser | undefined;
-  let failures = 0;
   try {
-    const launched = await launchChromium(adapter);
-    browser = launched.browser;
-    console.log(`Chromium: ${launched.source}; adapter: ${launched.kind}; ${total} checks\n`);
-    const page = await browser.newPage();
-    page.on('pageerror', (error) => console.error(`page: ${error.message}`));
-    page.on('console', (message) => message.type() === 'error' && console.error(`page: ${message.text()}`));
-    const started = Date.now();
-    const end = await watchPage(page, `${url}?${query}`, {
-      stallSeconds,
-      onProgress: ({ doing, done, total: all }) => progress(`${done}/${all} ${doing}`),
-      onRow(row) {
-        if (row.event === 'init') say(`${adapterLine(row.adapter)}\n`);
-        if (row.event !== 'case') return;
-        const { case: name, placement, agrees, onCurve, identical, medianMs, error } = row;
-        if (!missing.delete(keyOf(name, placement))) missing.delete(name);
-        const right = passed(row) && row.runs === runs;
-        if (!right) failures++;
-        const wrong = `WRONG: agrees ${agrees}, on the curve ${onCurve}, identical ${identical}; ${error ?? ''}`;
-        say(`${(medianMs?.toFixed(0) ?? '–').padStart(6)} ms  ${keyOf(name, placement)}: ${right ? 'right' : wrong}`);
-      },
-    }).finally(() => progress(''));
-    if (end.adapter === null) throw new CommandError(hadNoWebGpu(end) ? 3 : 1, `No engine: ${end.error}`);
+    console.log(`Chromium: ${source}; adapter: ${kind}; ${total} checks`);
+    const rows = await followAndReport(await browser.newPage(), `${url}?${query}`, { adapter: 'any', stall }, (row) => {
+      if (row.event === 'case' && row.runs === runs && !missing.delete(keyOf(row.case, row.placement)))
+        missing.delete(row.case);
+    });
     for (const name of missing) console.error(`did not run: ${name}`);
-    if (failures > 0 || missing.size > 0 || end.status !== 'done')
-      throw new CommandError(
-        1,
-        `\nWRONG: ${failures} of ${total} failed, ${missing.size} did not run. ${end.error ?? ''}`,
-      );
-    console.log(`\nAll ${total} agree with the oracles, ${((Date.now() - started) / 1000).toFixed(0)} s.`);
+    if (missing.size > 0) throw new CommandError(1, `\nWRONG: ${missing.size} of ${total} did not run.`);
+    const { seconds } = rowsOf(rows, 'end')[0] ?? { seconds: Number.NaN };
+    console.log(`\nAll ${total} agree with the oracles, ${seconds.toFixed(0)} s.`);
   } finally {
-    await browser?.close();
+    await browser.close();
     await server.close();
   }
 }

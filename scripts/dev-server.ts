@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createServer, type ViteDevServer } from 'vite';
+import type { ViteDevServer } from 'vite';
 import { project } from './builds.mjs';
 
 /**
@@ -7,6 +7,7 @@ import { project } from './builds.mjs';
  * reload during a run would lose the run.
  */
 export async function startDevServer(): Promise<{ server: ViteDevServer; url: string }> {
+  const { createServer } = await import('vite');
   const server = await createServer({
     configFile: join(project, 'vite.config.ts'),
     // a cache of its own: `npm run dev` has other settings, and each would delete the other's cache

@@ -24,6 +24,7 @@ import {
   type Values,
   valued,
 } from './command-line.js';
+import { startDevServer } from './dev-server.js';
 import { inTime } from './in-time.js';
 import { withQuery } from './page-query.js';
 
@@ -146,13 +147,17 @@ export async function runRemotely(
   url: string,
   { adapter: asked, stall }: Pick<Options, 'adapter' | 'stall'>,
   log: RunLog,
+  onRow: (row: StampedRow) => void = () => {},
 ) {
   const advice =
     'Use --browser and --launch to choose the browser and its flags. A page that is neither https nor on this machine has no WebGPU.';
   page.on('pageerror', (error) => console.error(`page: ${error.message}`));
   const end = await watchPage(page, url, {
     stallSeconds: stall,
-    onRow: (row) => log.rows.push(row),
+    onRow(row) {
+      log.rows.push(row);
+      onRow(row);
+    },
     onProgress({ adapter, doing, done, total }) {
       if (adapter !== null && log.adapter === null) {
         log.adapter = adapter;
@@ -170,25 +175,39 @@ export async function runRemotely(
   if (wrong > 0) throw new CommandError(1, `WRONG: ${wrong} ${wrong === 1 ? 'check' : 'checks'} failed`);
 }
 
+/**
+ * Follows a run to its end, and prints its report, also of a failed one.
+ *
+ * @param options `json`: file that gets every row
+ * @throws CommandError
+ */
+export async function followAndReport(
+  page: Page,
+  url: string,
+  options: Pick<Options, 'adapter' | 'stall'> & { readonly json?: string | undefined },
+  onRow: (row: StampedRow) => void = () => {},
+): Promise<readonly StampedRow[]> {
+  const log: RunLog = { adapter: null, rows: [] };
+  try {
+    await runRemotely(page, url, options, log, onRow);
+  } finally {
+    if (options.json !== undefined) writeFileSync(options.json, toJson(log.rows));
+    console.log(reportLines(log.rows).join('\n'));
+  }
+  return log.rows;
+}
+
 /** Runs the page in the remote browser, and reports. @param query of the page */
-export async function benchRemotely(options: Options, query: URLSearchParams) {
-  const { startDevServer } = await import('./dev-server.js');
+export async function benchRemotely(options: Options, query: URLSearchParams): Promise<void> {
   const here = options.url === undefined ? await startDevServer() : null;
   const url = withQuery(options.url ?? here?.url ?? '', query);
-  const log: RunLog = { adapter: null, rows: [] };
   let browser: Browser | undefined;
   try {
     const remote = await openRemotePage(options, url);
     browser = remote.browser;
     const endpoint = withoutSecrets(options.connect ?? '');
     console.log(`${options.browser} ${browser.version()} at ${endpoint}: ${remote.userAgent}`);
-    const failure: unknown = await runRemotely(remote.page, url, options, log).then(
-      () => null,
-      (error) => error,
-    );
-    if (options.json !== undefined) writeFileSync(options.json, toJson(log.rows));
-    console.log(reportLines(log.rows).join('\n'));
-    if (failure !== null) throw failure;
+    await followAndReport(remote.page, url, options);
   } finally {
     // the end of the process closes what does not close in time
     const closing = Promise.all([browser?.close(), here?.server.close()]);

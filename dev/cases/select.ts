@@ -11,6 +11,8 @@ import {
   defaultEncoding,
   defaultGroup,
   type EncodedGroup,
+  everyPoints,
+  everyScalars,
   formatCaseAddress,
   parseCurve,
   parseEncoding,
@@ -21,15 +23,7 @@ import {
   parseSeed,
   parseSize,
 } from './address.js';
-import {
-  everyCase,
-  everyEncoding,
-  everyPoints,
-  everyScalars,
-  listSizes,
-  pairwiseCases,
-  representatives,
-} from './list.js';
+import { everyCase, everyEncoding, listSizes, pairwiseCases, representatives } from './list.js';
 import { type PointDistribution, pointDistributions } from './point-distributions.js';
 import { scalarDistributions } from './scalar-distributions.js';
 

@@ -1,8 +1,7 @@
 /** Faults that drop, repeat or delay a command. */
 import type { Random } from '../oracle/known-bases.js';
-import type { Arm, Armed } from './arm.js';
+import { type Arm, type Armed, striking } from './arm.js';
 import type { Command, Dispatch, Step } from './commands.js';
-import type { Injection } from './recording-device.js';
 import { drawSite, nameOf, pick, type Site, type Target } from './sites.js';
 
 /**
@@ -35,65 +34,44 @@ export const edit = (
 };
 
 /** Applies a change to one command of a call. */
-export class Strike implements Injection {
-  readonly #site: Site;
-  readonly #kind: string;
-  readonly #change: Change;
-  #held: { readonly command: Command; readonly until: Command['kind'] | null } | null = null;
-  struck = false;
-
-  constructor(site: Site, kind: string, change: Change) {
-    this.#site = site;
-    this.#kind = kind;
-    this.#change = change;
-  }
-
-  instead(command: Command, at: number): readonly Command[] {
-    if (at === this.#site.at) return this.#strike(command);
-    if (this.#held === null || this.#held.until !== command.kind) return [command];
-    const { command: held } = this.#held;
-    this.#held = null;
-    return [command, held];
-  }
-
-  rest(): readonly Command[] {
-    return this.#held === null ? [] : [this.#held.command];
-  }
-
-  #strike(command: Command): readonly Command[] {
-    const { step, label } = this.#site;
-    if (step === null) return command.kind === this.#kind ? this.#strikeCommand(command) : [command];
-    const target = command.kind === 'submit' ? command.steps[step] : undefined;
-    if (command.kind !== 'submit' || target === undefined) return [command];
-    if (target.label !== label) return [command];
-    this.struck = true;
-    if (this.#kind === 'pass') {
-      const { pass } = target as Dispatch;
-      return [{ ...command, steps: command.steps.filter((each) => each.kind !== 'dispatch' || each.pass !== pass) }];
-    }
-    const { steps, left } = edit(command.steps, step, this.#change);
-    if (left.length > 0) this.#held = { command: { ...command, steps: left }, until: null };
-    return [{ ...command, steps }];
-  }
-
-  #strikeCommand(command: Command): readonly Command[] {
-    const change = this.#change;
-    this.struck = true;
-    if (change.kind === 'drop') return [];
-    if (change.kind === 'replace') return [change.command as Command];
-    if (change.moment === 'at once') return [command, command];
-    // at the end, a write executes after the submit that needs it, and a submit after the call
-    const end = command.kind === 'write' ? 'submit' : null;
-    this.#held = { command, until: change.moment === 'next' ? command.kind : end };
-    return change.kind === 'repeat' ? [command] : [];
-  }
-}
-
-export const armed = (strike: Strike, where: string): Armed => ({
-  injection: strike,
-  where,
-  struck: () => strike.struck,
-});
+export const strikeCommand = (site: Site, kind: string, change: Change, where: string): Armed =>
+  striking(where, (hit) => {
+    let held: { readonly command: Command; readonly until: Command['kind'] | null } | null = null;
+    const strikeWhole = (command: Command): readonly Command[] => {
+      hit();
+      if (change.kind === 'drop') return [];
+      if (change.kind === 'replace') return [change.command as Command];
+      if (change.moment === 'at once') return [command, command];
+      // at the end, a write executes after the submit that needs it, and a submit after the call
+      const end = command.kind === 'write' ? 'submit' : null;
+      held = { command, until: change.moment === 'next' ? command.kind : end };
+      return change.kind === 'repeat' ? [command] : [];
+    };
+    const strike = (command: Command): readonly Command[] => {
+      const { step, label } = site;
+      if (step === null) return command.kind === kind ? strikeWhole(command) : [command];
+      const target = command.kind === 'submit' ? command.steps[step] : undefined;
+      if (command.kind !== 'submit' || target?.label !== label) return [command];
+      hit();
+      if (kind === 'pass') {
+        const { pass } = target as Dispatch;
+        return [{ ...command, steps: command.steps.filter((each) => each.kind !== 'dispatch' || each.pass !== pass) }];
+      }
+      const { steps, left } = edit(command.steps, step, change);
+      if (left.length > 0) held = { command: { ...command, steps: left }, until: null };
+      return [{ ...command, steps }];
+    };
+    return {
+      instead(command, at) {
+        if (at === site.at) return strike(command);
+        if (held === null || held.until !== command.kind) return [command];
+        const late = held.command;
+        held = null;
+        return [command, late];
+      },
+      rest: () => (held === null ? [] : [held.command]),
+    };
+  });
 
 export const strikeAt =
   (target: Target, draw: (random: Random) => Change): Arm =>
@@ -102,7 +80,7 @@ export const strikeAt =
     if (site === undefined) return null;
     const change = draw(circumstances.random);
     const moment = 'moment' in change ? `, ${change.moment}` : '';
-    return armed(new Strike(site, target, change), `${nameOf(site)}${moment}`);
+    return strikeCommand(site, target, change, `${nameOf(site)}${moment}`);
   };
 
 export const drop = (target: Target): Arm => strikeAt(target, () => ({ kind: 'drop' }));

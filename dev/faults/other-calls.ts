@@ -1,6 +1,6 @@
 /** Faults that replace a command by one of an earlier call. */
 import type { Arm, Circumstances } from './arm.js';
-import { armed, Strike } from './changes.js';
+import { strikeCommand } from './changes.js';
 import { bound, buffersOf, type Command, isUniform, type Mapped, type Step, type Trace } from './commands.js';
 import type { RecordingDevice } from './recording-device.js';
 import { drawSite, nameOf, pick, type Site, sitesOf, type Target } from './sites.js';
@@ -51,5 +51,5 @@ export const replace =
     const site = drawSite(circumstances, target);
     const command = site && earlierCommand(circumstances, target, site);
     if (site === undefined || command === undefined) return null;
-    return armed(new Strike(site, target, { kind: 'replace', command: command as Command | Step }), nameOf(site));
+    return strikeCommand(site, target, { kind: 'replace', command: command as Command | Step }, nameOf(site));
   };

@@ -14,9 +14,9 @@ import { reportLines } from '../../dev/bench/report.js';
 import type { RowOf, StampedRow } from '../../dev/bench/rows.js';
 import { worthwhileWorkers } from '../../dev/bench/threads/engine-with-workers.js';
 import { slowedDown } from '../../dev/bench/threads/slow-down.js';
-import { libraryCurve } from '../../dev/cases/library-curve.js';
 import type { RunRecord } from '../../src/api/run-record.js';
 import { ratioOfMedians } from '../../src/calibrate/statistics.js';
+import { openCurve } from '../../src/curves/open-curve.js';
 
 const parse = (query: string, place: 'page' | 'terminal' = 'terminal') => parseKnobs(new URLSearchParams(query), place);
 
@@ -101,7 +101,7 @@ describe('a call in a CPU mode counts as complete', () => {
     ({ entries, windows: 26, windowBits: 10, tuning: { cpuChunk } }) as unknown as RunRecord;
 
   it('if all the workers that are worthwhile and permitted took part', async () => {
-    const curve = await libraryCurve({ curve: 'bn254', group: 'g1' });
+    const curve = await openCurve('bn254', 'g1');
     expect(worthwhileWorkers(curve, record(100, 0), 4)).toBe(0);
     expect(worthwhileWorkers(curve, record(1e9, 8), 4)).toBe(4);
     // 26 windows of 2^9 buckets, 64 of them a row, are 208 rows: two chunks of 128, one of them the

@@ -254,7 +254,7 @@ describe('the form of the bench page', () => {
  */
 const DRAW = `(async () => {
   const from = (path) => import(new URL(path, document.baseURI).href);
-  const { findingsTable } = await from('bench/modes/targets/findings-table.ts');
+  const { findingsTable } = await from('bench/modes/targets/findings.ts');
   const { PartsView } = await from('page/parts-view.ts');
   const what = 'p95 of interactive calls with others in the background ÷ (twice that alone, and one submit)';
   const findings = [

@@ -36,7 +36,7 @@ const commandOf = (query: string): string | undefined => {
 };
 
 /** Returns how a file of rows was measured, from its first row: adapter, runtime, command. */
-export const sourceOf = (figures: Figures, file: string): string => {
+const sourceOf = (figures: Figures, file: string): string => {
   const [first = {}] = rowsIn(file) as readonly Row[];
   const environment = (first.environment ?? {}) as Environment | string;
   const described = valueAt(first, 'adapter.description') as string | undefined;
@@ -61,9 +61,11 @@ export const sourceOf = (figures: Figures, file: string): string => {
   ].join('; ');
 };
 
-/** A table, and below it how each of its files was measured. */
-const withSources = (figures: Figures, text: string, files: readonly string[]): string =>
-  [text, '', ...files.map((file) => `- ${sourceOf(figures, file)}.`)].join('\n');
+/** Returns how the files of some figures were measured, a line for each. */
+export const sourcesOf = (figures: Figures, ids: readonly string[]): string => {
+  const sources = ids.filter((id) => figures.has(id)).flatMap((id) => figures.sourcesOf(figures.find(id)));
+  return [...new Set(sources.map(({ file }) => file))].map((file) => `- ${sourceOf(figures, file)}.`).join('\n');
+};
 
 /** Returns a table of figures: a line for each number, a column for each id with that number. */
 export const grid = (
@@ -72,44 +74,30 @@ export const grid = (
   numbers: readonly number[],
   columns: readonly (readonly [head: string, id: (number: number) => string])[],
   write: (number: number) => string = power,
-): string =>
-  withSources(
+): string => {
+  const lines = numbers.map((number) => ({ number, ids: columns.map(([, id]) => id(number)) }));
+  const text = (id: string): string => (figures.has(id) ? figures.text(id) : '');
+  const rows = lines.map(({ number, ids }) => [write(number), ...ids.map(text)]);
+  const sources = sourcesOf(
     figures,
-    table(
-      [name, ...columns.map(([head]) => head)],
-      numbers.map((number) => [
-        write(number),
-        ...columns.map(([, id]) => (figures.has(id(number)) ? figures.text(id(number)) : '')),
-      ]),
-    ),
-    [
-      ...new Set(
-        numbers
-          .flatMap((number) => columns.map(([, id]) => id(number)))
-          .filter((id) => figures.has(id))
-          .flatMap((id) => figures.sourcesOf(figures.find(id)).map(({ file }) => file)),
-      ),
-    ],
+    lines.flatMap(({ ids }) => ids),
   );
+  return `${table([name, ...columns.map(([head]) => head)], rows)}\n\n${sources}`;
+};
 
 /** Returns a table of figures by their ids, with a name for each line. */
 export const list = (
   figures: Figures,
   head: readonly string[],
   lines: readonly (readonly [name: string, ...ids: string[]])[],
-): string =>
-  withSources(
+): string => {
+  const rows = lines.map(([name, ...ids]) => [name, ...ids.map((id) => figures.text(id))]);
+  const sources = sourcesOf(
     figures,
-    table(
-      head,
-      lines.map(([name, ...ids]) => [name, ...ids.map((id) => figures.text(id))]),
-    ),
-    [
-      ...new Set(
-        lines.flatMap(([, ...ids]) => ids.flatMap((id) => figures.sourcesOf(figures.find(id)).map(({ file }) => file))),
-      ),
-    ],
+    lines.flatMap(([, ...ids]) => ids),
   );
+  return `${table(head, rows)}\n\n${sources}`;
+};
 
 const digits = (ratio: number): string => ratio.toFixed(ratio < 0.1 ? 3 : 2);
 

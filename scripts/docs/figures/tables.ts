@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { code, table } from '../markdown.js';
 import { readExperiments } from './experiments.js';
 import type { Figures } from './measured.js';
-import { grid, list, measurements, power, ratioText, sourceOf } from './table-parts.js';
+import { grid, list, measurements, power, ratioText, sourcesOf } from './table-parts.js';
 
 const text = z.string();
 
@@ -49,15 +49,10 @@ const provers = (figures: Figures): string => {
 };
 
 const proverSources = (figures: Figures): string =>
-  [
-    ...new Set(
-      figures.all
-        .filter(({ id, supersededBy }) => id.startsWith('proof-') && supersededBy === undefined)
-        .flatMap((figure) => figures.sourcesOf(figure).map(({ file }) => file)),
-    ),
-  ]
-    .map((file) => `- ${sourceOf(figures, file)}.`)
-    .join('\n');
+  sourcesOf(
+    figures,
+    figures.all.flatMap(({ id, supersededBy }) => (id.startsWith('proof-') && !supersededBy ? [id] : [])),
+  );
 
 const kept = (is: boolean | null): string => (is === null ? '' : is ? 'yes' : 'no');
 

@@ -4,10 +4,10 @@
  */
 import { median, ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 import type { CurveContext } from '../../../../src/curves/curve.js';
+import { openCurve } from '../../../../src/curves/open-curve.js';
 import { workerStarter } from '../../../../src/msm/cpu/start-worker.js';
 import { threadsHere } from '../../../../src/threads/platform.js';
 import { type CaseAddress, formatCaseAddress } from '../../../cases/address.js';
-import { libraryCurve } from '../../../cases/library-curve.js';
 import { makeCase, redrawn } from '../../../cases/msm-case.js';
 import type { Bench } from '../../bench-setup.js';
 import { makeEngine } from '../../engine-under-test.js';
@@ -16,7 +16,7 @@ import type { Knobs } from '../../knobs.js';
 import { weightOf } from '../../measure.js';
 import type { RowOf } from '../../rows.js';
 import type { Run } from '../../run.js';
-import { EngineWithWorkers } from '../../threads/engine-with-workers.js';
+import { type EngineWithWorkers, engineWithWorkers } from '../../threads/engine-with-workers.js';
 import { oneSlowed } from '../../threads/one-slowed.js';
 import { benchMode, refuseNoWorkers } from '../mode.js';
 import { distributionResult } from './result.js';
@@ -50,7 +50,7 @@ async function runCpuDistribution(bench: Bench, knobs: Knobs): Promise<null> {
   const works = cases.flatMap(({ address }) => WORKS.map((work) => ({ work, address: addressOf(address, work) })));
   const steps = counts.length * waysOf(1).length * (reps + 1) + 1;
   run.plan(works.flatMap(({ address: { n } }) => Array(steps).fill(weightOf(n))));
-  const curve = await libraryCurve(knobs);
+  const curve = await openCurve(knobs.curve, knobs.group);
   for (const { work, address } of works) {
     let windowBits = 0;
     for (const workers of counts) {
@@ -88,7 +88,7 @@ async function timeWork(bench: Bench, timing: Timing) {
       await run.next(`${what}, ${way.name}: loading, starting workers, checking the answer`);
       const at = work.isOneSlowed ? { ...bench, createWorker: oneSlowed() } : bench;
       const subject = await makeEngine(at, address, way.setting, way.name);
-      const engine = new EngineWithWorkers(subject, curve, workers);
+      const engine = engineWithWorkers(subject, curve, workers);
       engines.push({ way, engine, calls: [] });
       await subject.load(made);
       await engine.awaitWorkers(made);

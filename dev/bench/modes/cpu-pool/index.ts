@@ -1,6 +1,6 @@
 /** `cpu-pool`: measures what workers cost: at their start, with too little work, and idle. */
 
-import { libraryCurve } from '../../../cases/library-curve.js';
+import { openCurve } from '../../../../src/curves/open-curve.js';
 import type { Bench } from '../../bench-setup.js';
 import type { Knobs } from '../../knobs.js';
 import type { Parts } from '../../parts.js';
@@ -62,7 +62,13 @@ async function runCpuPool(bench: Bench, knobs: Knobs): Promise<string | null> {
   const n = Math.max(...knobs.cases.map(({ address }) => address.n));
   run.plan(Array(workerCounts(most).length * knobs.reps).fill(n));
   await run.next(`Making ${n.toLocaleString('en')} points and the known answer`);
-  const pool: PoolBench = { ...bench, knobs, most, curve: await libraryCurve(knobs), large: caseOf(knobs, n) };
+  const pool: PoolBench = {
+    ...bench,
+    knobs,
+    most,
+    curve: await openCurve(knobs.curve, knobs.group),
+    large: caseOf(knobs, n),
+  };
   // measured first, before ended threads leave unused memory behind
   const resident = judgeResident(await measureResident(pool));
   const few = judgeFewPoints(await timeFewPoints(pool));

@@ -4,7 +4,7 @@ import type { Bench } from '../../bench-setup.js';
 import { makeEngine } from '../../engine-under-test.js';
 import type { Knobs } from '../../knobs.js';
 import { makeSetting } from '../../settings.js';
-import { EngineWithWorkers } from '../../threads/engine-with-workers.js';
+import { type EngineWithWorkers, engineWithWorkers } from '../../threads/engine-with-workers.js';
 
 /** State that all measurements of `cpu-pool` share. */
 export interface PoolBench extends Bench {
@@ -26,5 +26,5 @@ export async function openEngine(bench: PoolBench, workers: number, msmCase: Msm
   const setting = makeSetting(new Map(Object.entries({ backend: 'cpu', workers: String(workers) })));
   const subject = await makeEngine(bench, knobs, setting);
   await subject.load(msmCase);
-  return new EngineWithWorkers(subject, curve, workers);
+  return engineWithWorkers(subject, curve, workers);
 }

@@ -14,7 +14,7 @@ import { failureOf, findingsTable, verdictOf, verdicts } from './findings.js';
 import { batch, distributions } from './inputs.js';
 import { cost, gpuTime, memory, small } from './warm.js';
 import { efficiency, work } from './work.js';
-import { type Row, rowNames, Workbench } from './workbench.js';
+import { openWorkbench, type Row, rowNames, type Workbench } from './workbench.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: each row judges its own kind of measurement
 const rows: readonly Row<any>[] = [work, efficiency, cost, gpuTime, distributions, small, batch, memory, cold];
@@ -49,7 +49,7 @@ export const targets = benchMode({
     const wanted = rows.filter(({ name }) => knobs.rows === null || knobs.rows.includes(name));
     run.plan(wanted.map(() => 1));
     const logn = knobs.logn ?? (adapter.software ? LOGN.software : LOGN.hardware);
-    const workbench = new Workbench(bench as GpuBench, knobs, logn);
+    const workbench = openWorkbench(bench as GpuBench, knobs, logn);
     const found = new Map<string, RowOf<'target'>>();
     for (const row of [...wanted.filter(({ first }) => first), ...wanted.filter(({ first }) => !first)]) {
       found.set(row.name, await measureRow(row, workbench));

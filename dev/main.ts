@@ -8,7 +8,7 @@ import { readAddress } from './page/address.js';
 import { h, note } from './page/dom.js';
 import { missingGpu, offerCpu, whyNoGpu } from './page/gpu-here.js';
 import { pageHost } from './page/host.js';
-import { FORM_ID, KnobForm } from './page/knob-form.js';
+import { FORM_ID, type KnobForm, knobForm } from './page/knob-form.js';
 import { noteList, problemList } from './page/problems.js';
 import { makeRowPoster } from './page/row-poster.js';
 import { RunView } from './page/run-view.js';
@@ -71,7 +71,7 @@ function open(asked: URLSearchParams): (Node | null)[] {
   const query = spelledOut(asked);
   const left = leftToEngine(asked);
   const mode = knobs?.mode ?? null;
-  const form = new KnobForm(query, problems);
+  const form = knobForm(query, problems);
   if (knobs !== null && mode !== null) {
     const poster = makeRowPoster();
     const view = new RunView(mode, poster, () => run);

@@ -114,7 +114,7 @@ export const oneOf =
     return word;
   };
 
-/** Checks the path of a file to write. A missing folder is found before a long run, not after it. */
+/** Checks the path of a file to write. A missing folder is found before a long run. */
 export const outputFile: Parse<string> = (path, name) => {
   if (!existsSync(dirname(path))) throw new UsageError(`--${name}: there is no folder ${dirname(path)}`);
   return path;
@@ -144,7 +144,7 @@ export const adapterOption = valued(
 /** Columns of the options in the help. */
 const TERM_COLUMNS = 20;
 
-/** Makes the commander of a command. All texts of an option are collected, and read by the table. */
+/** Makes the commander of a command. It collects all texts of an option, which the table reads. */
 function readerOf({ usage, options, notes = '' }: Pick<Command, 'usage' | 'options' | 'notes'>): Reader {
   const reader = new Reader()
     .usage(usage)

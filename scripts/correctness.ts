@@ -74,7 +74,8 @@ function askedFor({ all, cases, runs = all ? 1 : 3, logns, ns = [], ...others }:
 const CASES_A_SECOND = 3.8;
 
 /**
- * Runs the cases in a browser. The module that starts it is imported late: Playwright takes a second.
+ * Runs the cases in a browser. The module that starts it is imported late, because Playwright takes
+ * a second.
  *
  * @throws CommandError
  */

@@ -2,7 +2,6 @@
  * Exports a run: JSON with all rows, CSV for spreadsheets, and a trace for Perfetto or
  * chrome://tracing.
  */
-
 import type { Block } from './parts.js';
 import { type RowOf, type StampedRow, voidWrongTimes } from './rows.js';
 

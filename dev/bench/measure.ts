@@ -50,7 +50,7 @@ const IDLE_MS = 300;
  */
 export async function raiseClock(subject: EngineUnderTest, msmCase: MsmCase): Promise<void> {
   const { engine, label } = subject;
-  if (engine.adapter.software || engine.lastRun?.on !== 'gpu' || subject.idleMs < IDLE_MS) return;
+  if (engine.adapter.software || engine.lastRun?.on !== 'gpu' || subject.idleMs() < IDLE_MS) return;
   const begun = performance.now();
   let [best, since] = [Number.POSITIVE_INFINITY, begun];
   for (let now = begun; now - since < STEADY_MS && now - begun < MOST_CLOCK_MS; now = performance.now()) {
@@ -85,7 +85,7 @@ export async function warmUp(run: Run, subject: EngineUnderTest, msmCase: MsmCas
     entries: record?.entries ?? 0,
     dispatches: record?.dispatches ?? 0,
     submits: record?.submits ?? 0,
-    basesBytes: subject.basesBytes,
+    basesBytes: subject.basesBytes(),
     pipelines: engine.pipelines,
     scratchBytes: memory.peak,
   };

@@ -2,7 +2,6 @@
  * Computes the roofline of an MSM: its additions at the measured rate of the library's field
  * product alone.
  */
-
 import { median } from '../../src/calibrate/statistics.js';
 import type { FieldProduct } from '../../src/field/modulus.js';
 import { type CaseAddress, formatCaseAddress } from '../cases/address.js';

@@ -2,7 +2,6 @@
  * State of one run of the bench, which the page exposes as `window.msmBench`, and the emitter of
  * its rows. It knows no DOM.
  */
-
 import type { AdapterDescription } from '../../src/api/device.js';
 import { MsmError } from '../../src/index.js';
 import type { Row, StampedRow } from './rows.js';

@@ -2,7 +2,6 @@
  * Counts the field products of loading a point, from the steps of its programs. They are the same
  * on every device.
  */
-
 import { openCurve } from '../../src/curves/open-curve.js';
 import type { RootSign } from '../../src/curves/point-source.js';
 import { decompression } from '../../src/msm/programs/decompress.js';

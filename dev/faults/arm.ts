@@ -9,7 +9,6 @@ export interface Circumstances {
   readonly random: Random;
   /** Trace of the previous call, which has the same shape and thus the same commands. */
   readonly before: Trace;
-  /** Earlier calls of the engine. */
   readonly earlier: readonly Trace[];
   /** Number of WebGPU promises that the previous call awaited, by method. */
   readonly asked: ReadonlyMap<string, number>;

@@ -1,10 +1,23 @@
 /** Faults of data: uploads, buffers, and what the host reads. */
 import type { Random } from '../oracle/known-bases.js';
 import { type Arm, type Armed, type Circumstances, striking } from './arm.js';
-import { bound, type Dispatch, isStorage, type Mapped, type Plain, type Step, type Trace } from './commands.js';
+import {
+  bound,
+  type Dispatch,
+  drawSite,
+  isStorage,
+  type Mapped,
+  nameOf,
+  type Plain,
+  pick,
+  type Site,
+  type Step,
+  sitesOf,
+  stepAt,
+  type Trace,
+} from './commands.js';
 import { mutantOf } from './mutant.js';
 import { isSame, type pointChanges, pointsIn } from './points.js';
-import { drawSite, nameOf, pick, type Site, sitesOf, stepAt } from './sites.js';
 import { xorWords } from './xor.js';
 
 type Spoil = (data: Uint8Array<ArrayBuffer>) => boolean;

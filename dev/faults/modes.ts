@@ -33,7 +33,6 @@ const onBls12381: Curve = { oracle: bls12381Oracle, engine: bls12381 };
 interface Settings {
   readonly curve?: Curve;
   readonly options?: Partial<MsmEngineOptions>;
-  /** True if the engine requests its own device. */
   readonly ownDevice?: boolean;
   readonly precompute?: number;
   /** The GPU checks the stages of the engine. */

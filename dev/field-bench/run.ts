@@ -1,5 +1,4 @@
 /** field-bench: measures field operations and the peaks of a device in one interleaved run. */
-
 import { median } from '../../src/calibrate/statistics.js';
 import type { Modulus } from '../../src/field/modulus.js';
 import { bufferUsage } from '../../src/gpu/constants.js';

@@ -3,7 +3,6 @@
  * the curve. The others come from other sources than the library's: the formula of a family, or the
  * fields of other curves.
  */
-
 import { weierstrass } from '@noble/curves/abstract/weierstrass.js';
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { bn254 } from '@noble/curves/bn254.js';

@@ -1,5 +1,4 @@
 /** Detects a missing GPU, explains it, and disables what needs one. */
-
 import { queryText } from '../bench/knob.js';
 import { needsGpu, readKnobs } from '../bench/knobs.js';
 import { isSettingKnob, withoutSide } from '../bench/run-knobs.js';

@@ -1,5 +1,4 @@
 /** Fields of the form of the page. */
-
 import { defaultBudget } from '../../src/msm/plan/device-profiles.js';
 import { commonKnobs } from '../bench/common-knobs.js';
 import type { KnobText } from '../bench/knob.js';

@@ -3,13 +3,11 @@
  * positions of tables stay.
  */
 import type { ChartData, ChartOptions, Part, Parts, Sentence, Tile } from '../bench/parts.js';
+import { settingsChart, stackedShares } from './charts/bars.js';
 import { distributionChart } from './charts/distribution-chart.js';
 import type { Chart } from './charts/frame.js';
-import { settingsChart } from './charts/settings-chart.js';
-import { stackedShares } from './charts/stacked-shares.js';
+import { timeline, waterfall } from './charts/lanes.js';
 import { timeChart } from './charts/time-chart.js';
-import { timeline } from './charts/timeline.js';
-import { waterfall } from './charts/waterfall.js';
 import { h, note } from './dom.js';
 import { TableView, wordsOf } from './table-view.js';
 

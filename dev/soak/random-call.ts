@@ -1,5 +1,7 @@
 /** Random calls on one side, each of which is compared with the known result. */
+import type { FieldEngine, FieldVector } from '../../src/fields.js';
 import type { AffinePoint, Bases, MsmEngine, Priority } from '../../src/index.js';
+import { FieldValues } from '../oracle/field-values.js';
 import {
   type Coordinate,
   expectedMsm,
@@ -9,6 +11,7 @@ import {
   type Random,
   samePoint,
 } from '../oracle/known-bases.js';
+import { numbersIn } from '../oracle/transforms.js';
 
 export interface Side<Of extends Coordinate> {
   readonly oracle: OracleCurve<Of>;
@@ -54,7 +57,8 @@ export async function randomCall<Of extends Coordinate>(
     // running calls with the old ones may end with `destroyed`, so this kind is rare
     async replaceBases() {
       const fresh = await engine.loadBases(known.bytes, options);
-      bases.destroy();
+      // another call may have replaced them meanwhile
+      side.bases.destroy();
       side.bases = fresh;
     },
     async sumOverOwnBases() {
@@ -99,4 +103,45 @@ export async function randomCall<Of extends Coordinate>(
   else if (kind < 16) await calls.sumOfLoadedScalars();
   else if (kind < 28) await calls.batch();
   else await calls.sum();
+}
+
+/** Largest log2 of the elements of a vector. */
+const MOST_BITS = 9;
+
+/** Makes a call on vectors beside sums. Wrong results are added to `violations`. */
+export async function vectorCall(
+  engine: FieldEngine,
+  side: Side<bigint>,
+  random: Random,
+  violations: string[],
+): Promise<void> {
+  const { engine: sums, known, oracle } = side;
+  const field = new FieldValues(engine.p);
+  const n = Math.min(2 ** random.below(MOST_BITS + 1), known.logs.length);
+  const numbers = Array.from({ length: n }, () => random.belowBig(engine.p));
+  const options = drawSignal(random);
+  const verify = random.below(8) === 0;
+  const a = await engine.load(numbers, options);
+  let square: FieldVector | undefined;
+  try {
+    square = await engine.run(
+      (ops) => {
+        const values = ops.ntt(a, { to: 'reversed' });
+        return ops.keep(ops.intt(ops.multiply(values, values), { from: 'reversed' }));
+      },
+      { ...options, verify },
+    );
+    const values = field.ntt(numbers, {});
+    const expected = field.intt(field.multiply(values, values), {});
+    const offset = random.below(known.logs.length - n + 1);
+    const sum = await sums.msm(side.bases, square, { ...options, offset });
+    if (!samePoint(sum, expectedMsm(oracle, known.logs.slice(offset), expected)))
+      violations.push(`a sum of a vector of ${n} is wrong`);
+    const read = numbersIn(await engine.read(square, options), engine.numberBytes);
+    if (String(read) !== String(expected)) violations.push(`a vector of ${n} is wrong`);
+  } finally {
+    square?.destroy();
+    a.destroy();
+  }
+  if (random.below(16) === 0) engine.trim();
 }

@@ -8,8 +8,7 @@ import { createFieldEngine, type FieldEngine } from '../../src/fields.js';
 import { createMsmEngine, type EngineStats, type Fp2, type MsmEngine, MsmError, type Tuning } from '../../src/index.js';
 import { oracleOf } from '../oracle/curves.js';
 import { type Coordinate, makeKnownBases, type OracleCurve, Random } from '../oracle/known-bases.js';
-import { randomCall, type Side } from './random-call.js';
-import { vectorCall } from './vector-call.js';
+import { randomCall, type Side, vectorCall } from './random-call.js';
 import { watchBytes } from './watch-bytes.js';
 
 export interface SoakOptions {

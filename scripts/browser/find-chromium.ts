@@ -6,7 +6,6 @@ import { packageRunsHere } from '../adapter/chromium-package.mjs';
 import { npmChromium } from './npm-chromium.js';
 
 export interface ChromiumCandidate {
-  /** Its origin, for messages */
   readonly source: string;
   /** The value of `--headless` */
   readonly headless: 'new' | 'shell';

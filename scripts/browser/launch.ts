@@ -10,9 +10,7 @@ export interface Launched {
   readonly browser: Browser;
   /** Origin and version of the Chromium, for messages */
   readonly source: string;
-  /** The kind of its adapter */
   readonly kind: 'software' | 'hardware';
-  /** Options that start another one like it */
   readonly launchOptions: { executablePath: string; args: string[]; env: Record<string, string> };
 }
 

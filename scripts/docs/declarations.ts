@@ -13,7 +13,6 @@ export interface Docstring {
 /** A property or method of an interface, or an entry of an object. */
 export interface Member extends Docstring {
   readonly name: string;
-  /** Text of its type. */
   readonly type: string;
   readonly isOptional: boolean;
 }

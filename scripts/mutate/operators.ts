@@ -1,7 +1,6 @@
 /** Mutation operators for any language, and the places in WGSL where they apply. */
 
 export interface Change {
-  /** Offset in the source. */
   readonly at: number;
   /** The text at that offset. */
   readonly from: string;

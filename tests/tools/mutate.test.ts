@@ -3,10 +3,10 @@
  * every mutant that scripts/mutate/harmless.json explains exists.
  */
 import { afterAll, describe, expect, test } from 'vitest';
+import { endWorker, noticedBy } from '../../scripts/mutate/campaign.js';
 import { explains, explanations, mutantsOf, shuffled, sources } from '../../scripts/mutate/mutants.js';
 import { applied, type Change, wgslChanges } from '../../scripts/mutate/operators.js';
 import { testsFor } from '../../scripts/mutate/tests-for.js';
-import { endWorker, noticedBy } from '../../scripts/mutate/try-out.js';
 import { compiles, typescriptChanges } from '../../scripts/mutate/typescript.js';
 import { inProject } from '../support/run-script.js';
 

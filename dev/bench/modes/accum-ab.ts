@@ -2,16 +2,22 @@
  * `accum-ab`: interleaves two settings, two builds, or two groups of a curve on the same inputs,
  * and decides whether their difference is more than noise.
  */
-
 import { median, ratioOfMedians } from '../../../src/calibrate/statistics.js';
 import { type CaseAddress, defaultGroup, formatCaseAddress, parseCaseAddress } from '../../cases/address.js';
 import { ofMsm } from '../common-knobs.js';
 import { formatMs, shortSize } from '../format.js';
 import { headline, notes, type Part, type Parts, type Tile, tableOf, tiles, verdict } from '../parts.js';
 import { type RowOf, rowsOf } from '../rows.js';
-import { grouped, summarise, type Timed } from '../summary.js';
+import {
+  comparisonText,
+  equivalentsText,
+  grouped,
+  intervalText,
+  summarise,
+  type Timed,
+  verdictText,
+} from '../summary.js';
 import { runTimings, type Times } from '../timings.js';
-import { comparisonText, equivalentsText, intervalText, verdictText } from '../verdict-text.js';
 import { benchMode } from './mode.js';
 import { fromTo, pointsOf, remarks, whereItGoes } from './timings-result.js';
 

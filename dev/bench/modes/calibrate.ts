@@ -1,5 +1,4 @@
 /** `calibrate`: runs the library's own search for the knobs that suit a device. */
-
 import type { CalibrationTrial } from '../../../src/api/calibration.js';
 import type { Tuning } from '../../../src/api/tuning.js';
 import { calibrate as findTuning, indexedDbStore } from '../../../src/calibrate.js';

@@ -9,8 +9,7 @@ import { integerKnob, integersKnob, type Values } from '../knob.js';
 import type { Knobs } from '../knobs.js';
 import { type Bar, headline, notes, type Part, type Parts, tableOf, tiles } from '../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../rows.js';
-import { type Fastest, fastestBy, grouped } from '../summary.js';
-import { standingText } from '../verdict-text.js';
+import { type Fastest, fastestBy, grouped, standingText } from '../summary.js';
 import { benchMode } from './mode.js';
 import { skippedText } from './timings-result.js';
 

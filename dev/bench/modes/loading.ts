@@ -2,7 +2,6 @@
  * `loading`: times loading the same points uncompressed, compressed, and with a subgroup check,
  * interleaved.
  */
-
 import type { PointEncoding } from '../../../src/api/values.js';
 import { median, ratioOfMedians } from '../../../src/calibrate/statistics.js';
 import { type CaseAddress, formatCaseAddress, parseEncoding } from '../../cases/address.js';
@@ -36,7 +35,6 @@ declare module '../rows.js' {
       readonly repetition: number;
       readonly wallMs: number;
     };
-    /** Summary of the loads of a case in one way. */
     readonly loaded: ReturnType<typeof conclude>;
   }
 }

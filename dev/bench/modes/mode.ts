@@ -26,10 +26,8 @@ export interface BenchMode<Own extends KnobTable = KnobTable> {
   readonly checksPlacements?: true;
   /** Common knobs that it uses, except `autorun`. */
   readonly uses: readonly CommonKnob[];
-  /** Knobs of the engine that it uses. */
   readonly engine: readonly string[];
   readonly defaults: { readonly reps?: number; readonly logn?: readonly number[] };
-  /** Knobs of its own. */
   readonly knobs: Own;
   /** Returns what is wrong with values that are valid by themselves; null if nothing is. */
   problemOf?(query: URLSearchParams): string | null;

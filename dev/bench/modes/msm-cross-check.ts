@@ -1,5 +1,4 @@
 /** `msm-cross-check`: compares every case with the oracles. */
-
 import { median } from '../../../src/calibrate/statistics.js';
 import {
   defaultCurve,

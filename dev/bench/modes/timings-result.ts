@@ -33,12 +33,12 @@ import {
   grouped,
   partsByHost,
   partsOfWallTime,
+  standingText,
   summarise,
   summarisePeers,
   type Timed,
   type TimedPeer,
 } from '../summary.js';
-import { standingText } from '../verdict-text.js';
 
 /**
  * Returns a field of a case. The case is not parsed, because rows of another version may have

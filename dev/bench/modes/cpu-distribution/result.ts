@@ -1,11 +1,9 @@
 /** Rows and report of `cpu-distribution`. */
-
 import { ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { formatMs, formatSize, formatSpeed, shortSize } from '../../format.js';
 import { headline, notes, type Part, type Parts, tableOf } from '../../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
-import { fastestBy, grouped } from '../../summary.js';
-import { intervalText, standingText } from '../../verdict-text.js';
+import { fastestBy, grouped, intervalText, standingText } from '../../summary.js';
 import type { conclude } from './index.js';
 import { STATIC } from './works.js';
 

@@ -5,8 +5,8 @@ import { formatMs } from '../../format.js';
 import { interleave } from '../../interleave.js';
 import { type Part, tableOf } from '../../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
+import { intervalText } from '../../summary.js';
 import type { EngineWithWorkers } from '../../threads/engine-with-workers.js';
-import { intervalText } from '../../verdict-text.js';
 import type { Finding } from '../targets/findings.js';
 import { caseOf, openEngine, type PoolBench } from './pool-bench.js';
 

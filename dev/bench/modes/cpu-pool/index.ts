@@ -1,5 +1,4 @@
 /** `cpu-pool`: measures what workers cost: at their start, with too little work, and idle. */
-
 import { openCurve } from '../../../../src/curves/open-curve.js';
 import type { Bench } from '../../bench-setup.js';
 import type { Knobs } from '../../knobs.js';

@@ -8,9 +8,8 @@ import { formatMs } from '../../format.js';
 import { interleave } from '../../interleave.js';
 import { type Part, tableOf } from '../../parts.js';
 import { rowsOf, type StampedRow } from '../../rows.js';
-import { grouped } from '../../summary.js';
+import { grouped, intervalText } from '../../summary.js';
 import { startBareThreads } from '../../threads/bare-threads.js';
-import { intervalText } from '../../verdict-text.js';
 import { openEngine, type PoolBench } from './pool-bench.js';
 
 /** Returns 0 as a baseline, powers of two below the largest number, and that number. */

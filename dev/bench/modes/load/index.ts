@@ -14,10 +14,9 @@ import { failureOf } from '../targets/findings.js';
 import { drawJobs, type Job, type JobShape, makeProblem } from './jobs.js';
 import { judgeLoad, wallTimesAt } from './judge.js';
 import { ALL_ON, type LoadKnobs, loadKnobs, sharingOf, variantsOf } from './knobs.js';
-import { callInLoops, measurePass } from './measure.js';
+import { callInLoops, measurePass, measureUrgent } from './measure.js';
 import { loadResult } from './result.js';
 import { openSubject, type Subject } from './subject.js';
-import { measureUrgent } from './urgent.js';
 
 export const load = benchMode({
   title: 'Load',

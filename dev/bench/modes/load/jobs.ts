@@ -2,7 +2,6 @@
  * Draws the jobs of a mix, sums over resident points, and makes their points, scalars and known
  * answers. The seed alone decides them.
  */
-
 import { type CurveGroup, oracleOf } from '../../../oracle/curves.js';
 import {
   type AffinePoint,

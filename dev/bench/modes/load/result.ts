@@ -2,7 +2,6 @@
  * Rows and report of `load`: a row for each number of callers, the gain of each kind of sharing,
  * and the waterfall of one pass.
  */
-
 import { median, type RatioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { formatBytes, formatMs, formatRatio, formatSpeed } from '../../format.js';
 import { type Column, headline, notes, type Part, type Parts, tableOf } from '../../parts.js';
@@ -10,8 +9,7 @@ import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
 import { grouped } from '../../summary.js';
 import { findingsTable } from '../targets/findings.js';
 import { ALL_ON } from './knobs.js';
-import type { JobSpans, measurePass } from './measure.js';
-import type { measureUrgent } from './urgent.js';
+import type { JobSpans, measurePass, measureUrgent } from './measure.js';
 
 declare module '../../rows.js' {
   interface Rows {

@@ -2,7 +2,6 @@
  * `proofs`: times proofs of snarkjs without and with the library, and those of the library alone,
  * and measures the memory of the former.
  */
-
 import type { Bench } from '../../bench-setup.js';
 import { engineOptions } from '../../engine-under-test.js';
 import type { Host } from '../../environment.js';

@@ -2,7 +2,6 @@
  * Opens snarkjs with a key of one proof system. A proof is made by snarkjs with its own MSMs or
  * those of the library, or by the library alone.
  */
-
 import { makeCircuit } from '../../../../examples/prover/circuit.js';
 import { makeKeys } from '../../../../examples/prover/keys.js';
 import { makePowersOfTau, type TauCurve } from '../../../../examples/prover/powers-of-tau.js';

@@ -1,17 +1,14 @@
 /** Rows and report of `proofs`: medians of each prover, and the library's targets. */
-
 import { median, ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { formatMs } from '../../format.js';
 import { type Part, type Parts, tableOf } from '../../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
-import { grouped } from '../../summary.js';
-import { intervalText } from '../../verdict-text.js';
+import { grouped, intervalText } from '../../summary.js';
 import { type Finding, findingsTable, notMeasured, ratioFinding } from '../targets/findings.js';
 import { type Side, type System, sideNames, sides, type Witness } from './prover.js';
 
 declare module '../../rows.js' {
   interface Rows {
-    /** One verified proof. */
     readonly proof: {
       /** Absent in old rows, which are of Groth16. */
       readonly system?: System;

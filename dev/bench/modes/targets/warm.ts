@@ -1,5 +1,4 @@
 /** Rows about warm MSMs of random scalars: cost, times and memory by size. */
-
 import { interleave } from '../../interleave.js';
 import { type Finding, middleOf, needs, notMeasured, ratioFinding, round, type Target } from './findings.js';
 import type { Baseline, Row, Workbench } from './workbench.js';

@@ -1,7 +1,6 @@
 /**
  * Resources that rows share: warm engines with their inputs, and measurements used by several rows.
  */
-
 import type { PhaseTime } from '../../../../src/api/run-record.js';
 import type { Tuning } from '../../../../src/api/tuning.js';
 import { bn254 } from '../../../../src/curves/bn254.js';

@@ -1,14 +1,14 @@
 import { leftToEngine, spelledOut } from './bench/check-knobs.js';
-import { isKnob } from './bench/knob-names.js';
-import { problemText, queryText } from './bench/knob-problems.js';
+import { problemText, queryText } from './bench/knob.js';
 import { needsGpu, readKnobs, suggestedMode } from './bench/knobs.js';
 import { modeOf, startBench } from './bench/modes.js';
 import { type MsmBench, Run } from './bench/run.js';
+import { isKnob } from './bench/run-knobs.js';
 import { readAddress } from './page/address.js';
 import { h, note } from './page/dom.js';
 import { missingGpu, offerCpu, whyNoGpu } from './page/gpu-here.js';
 import { pageHost } from './page/host.js';
-import { FORM_ID, KnobForm } from './page/knob-form.js';
+import { FORM_ID, type KnobForm, knobForm } from './page/knob-form.js';
 import { noteList, problemList } from './page/problems.js';
 import { makeRowPoster } from './page/row-poster.js';
 import { RunView } from './page/run-view.js';
@@ -27,7 +27,6 @@ const explanation = (id: 'introduction' | 'questions' | 'reference'): Node =>
 const codes = (names: readonly string[]): (Node | string)[] =>
   names.flatMap((name, i) => [...(i === 0 ? [] : [', ']), h('code', {}, name)]);
 
-/** Folds the form, which most visitors need only after a first run. */
 const folded = (title: string, form: KnobForm, open: boolean): HTMLElement =>
   h('details', { class: 'advanced', open }, h('summary', {}, title), form.root);
 
@@ -55,7 +54,6 @@ const readyToRun = (query: URLSearchParams, left: readonly string[]): HTMLElemen
   );
 };
 
-/** Shows a notice if there is no GPU, and disables what needs one. */
 async function lookForGpu(
   query: URLSearchParams,
   form: KnobForm,
@@ -68,13 +66,12 @@ async function lookForGpu(
   form.withoutGpu();
 }
 
-/** Returns the content of the page for an address, and starts the run that the address asks for. */
 function open(asked: URLSearchParams): (Node | null)[] {
   const { knobs, problems, notes } = readKnobs(asked);
   const query = spelledOut(asked);
   const left = leftToEngine(asked);
   const mode = knobs?.mode ?? null;
-  const form = new KnobForm(query, problems);
+  const form = knobForm(query, problems);
   if (knobs !== null && mode !== null) {
     const poster = makeRowPoster();
     const view = new RunView(mode, poster, () => run);

@@ -1,27 +1,23 @@
 /**
- * The builds that commands use: the library as it ships (dist), the bench (dist-bench), and
- * tools/isa (dist-isa). A build is renewed when a source is newer.
+ * The builds that commands use: the library as it ships (dist), and the commands with the bench
+ * (dist-bench). A build is renewed when a source is newer.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { UsageError } from './command-line.mjs';
 
 export const project = fileURLToPath(new URL('..', import.meta.url));
 
 const shared = ['src', 'wgsl', 'scripts/package', 'scripts/templates'];
-const ofBench = [...shared, 'dev', 'scripts/mutate'];
-const buildBench = ['exec', '--', 'vite', 'build', '--config', 'vite.bench.config.ts'];
 
 /** Builds: the module that each makes, its sources, and the arguments of npm. */
 const builds = {
   library: { module: 'dist/index.js', sources: shared, command: ['run', '--silent', 'build'] },
-  bench: { module: 'dist-bench/bench.js', sources: ofBench, command: buildBench },
-  isa: {
-    module: 'dist-isa/isa.js',
-    sources: [...ofBench, 'tools/isa'],
-    command: [...buildBench, '--mode', 'isa'],
+  bench: {
+    module: 'dist-bench/bench.js',
+    sources: ['src', 'wgsl', 'scripts', 'dev'],
+    command: ['exec', '--', 'vite', 'build', '--config', 'vite.bench.config.ts'],
   },
 };
 
@@ -64,46 +60,10 @@ export function ensureBuilt(name) {
   if (status !== 0) throw new Error(`${module} is missing or out of date, and npm ${command.join(' ')} failed`);
 }
 
-/** Imports the bench, and builds it first if needed. @returns {Promise<typeof import('../dev/bench/index.js')>} */
-export async function openBench() {
+/** Imports the commands, and builds them first if needed. @returns {Promise<typeof import('./commands.js')>} */
+export async function openCommands() {
   ensureBuilt('bench');
   return import(pathToFileURL(join(project, builds.bench.module)).href);
-}
-
-/** @typedef {typeof import('../tools/isa/index.js')} Isa */
-
-/** Imports the module of tools/isa, and builds it first if needed. @returns {Promise<Isa>} */
-export async function openIsa() {
-  ensureBuilt('isa');
-  return import(pathToFileURL(join(project, builds.isa.module)).href);
-}
-
-/**
- * Returns the path of a built library's module.
- *
- * @param {string} folder a package folder that contains dist
- * @param {string} said name of the option that gave the folder
- * @returns {string}
- * @throws UsageError
- */
-export function findLibrary(folder, said) {
-  const library = resolve(folder, builds.library.module);
-  if (!existsSync(library)) throw new UsageError(`--${said}: ${library} does not exist; run \`npm run build\` there`);
-  return library;
-}
-
-/**
- * Imports the library that is built in a folder.
- *
- * @param {string} folder
- * @returns {Promise<import('../dev/bench/environment.js').Library>}
- * @throws UsageError
- */
-export async function openLibrary(folder) {
-  const library = findLibrary(folder, 'build');
-  const module = await import(pathToFileURL(library).href);
-  if (module.createMsmEngine === undefined) throw new UsageError(`--build: ${library} exports no createMsmEngine`);
-  return module;
 }
 
 /**

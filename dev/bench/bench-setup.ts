@@ -1,48 +1,52 @@
 /** Sets a run up on a GPU device or on the CPU alone, and emits its first row. */
 import type { AdapterDescription } from '../../src/api/device.js';
+import type { ComputeWorker } from '../../src/api/sharing.js';
 import { MsmError } from '../../src/errors.js';
 import { openDevice } from '../../src/gpu/device.js';
 import { createMsmEngine } from '../../src/index.js';
 import { version } from '../../src/version.js';
-import type { EngineSetup } from './engine-under-test.js';
-import type { Environment, Host } from './environment.js';
+import { createCheckedEngine } from '../checks/engine.js';
+import type { Environment, Host, Library } from './environment.js';
 import type { Knobs } from './knobs.js';
-import { libraryOf } from './library-of.js';
-import type { RowOf } from './rows.js';
 import type { Run } from './run.js';
+import type { Setting } from './settings.js';
 import { timestampQuantum } from './timestamp-quantum.js';
 
-export interface BenchSetup extends EngineSetup {
-  readonly adapter: AdapterDescription;
-  /** The GPU entry point; null if no device was opened. */
-  readonly gpu: GPU | null;
+interface Owned {
   destroy(): void;
 }
 
-/** A setup with the device that all engines of a run share. */
-export type BenchDevice = Awaited<ReturnType<typeof openBenchDevice>>;
+/** Destroys something when the run is over, the last one first. */
+type Own = <Kind extends Owned>(owned: Kind) => Kind;
 
-/** Emits the first row of a run, which holds all that is needed to repeat the run. */
-function emitInit(
-  run: Run,
-  { mode, seed, settings }: Knobs,
-  where: Pick<RowOf<'init'>, 'adapter' | 'environment' | 'createMs' | 'query'>,
-): void {
-  run.bench.adapter = where.adapter;
-  const names = settings.map(({ name }) => name);
-  run.emit({ event: 'init', mode: mode ?? 'msm-bench', seed, settings: names, ...where });
+/** A run that is set up, and what its engines are created from. */
+export interface Bench {
+  readonly run: Run;
+  readonly host: Host;
+  readonly adapter: AdapterDescription;
+  /** The device that engines share, and the GPU entry point; null for the CPU alone. */
+  readonly device: GPUDevice | null;
+  readonly gpu: GPU | null;
+  readonly own: Own;
+  /** Returns the library that measures a setting. */
+  library(setting: Pick<Setting, 'build' | 'checks'>): Promise<Library>;
+  /** Starts a worker; default: the library's own way. */
+  createWorker?(): ComputeWorker;
 }
 
+export interface GpuBench extends Bench {
+  readonly device: GPUDevice;
+  readonly gpu: GPU;
+}
+
+type Place = Pick<Bench, 'adapter' | 'device' | 'gpu'> & { readonly createMs: number };
+
 /** Opens no GPU, because a software GPU would use this very CPU. */
-export async function openBenchCpu(run: Run, host: Host, knobs: Knobs): Promise<BenchSetup> {
+async function openCpu(): Promise<Place> {
   const begun = performance.now();
   const engine = await createMsmEngine({ curve: 'bn254', backend: 'cpu', maxWorkers: 0 });
-  const { adapter } = engine;
   engine.destroy();
-  const none = { features: [], limits: {}, wgslFeatures: [], timestamps: false, timestampQuantumNs: null };
-  const environment = { ...host.facts, version, ...none };
-  emitInit(run, knobs, { query: host.query, adapter, environment, createMs: performance.now() - begun });
-  return { device: null, gpu: null, adapter, library: (setting) => libraryOf(host, setting), destroy() {} };
+  return { adapter: engine.adapter, device: null, gpu: null, createMs: performance.now() - begun };
 }
 
 /**
@@ -50,32 +54,29 @@ export async function openBenchCpu(run: Run, host: Host, knobs: Knobs): Promise<
  *
  * @throws MsmError `no-webgpu`, `unsupported-device`
  */
-export async function openBenchDevice(run: Run, host: Host, knobs: Knobs) {
+async function openGpu(run: Run, host: Host, own: Own): Promise<Place> {
   await run.next('Opening the GPU');
   const begun = performance.now();
   const { device, adapter } = await openDevice({ gpu: host.gpu });
   const createMs = performance.now() - begun;
-  const gpu = host.gpu ?? navigator.gpu;
-  let closed = false;
+  let isOver = false;
   void device.lost.then(({ message, reason }) => {
-    if (!closed) run.loseDevice(message || reason);
+    if (!isOver) run.loseDevice(message || reason);
   });
-  const destroy = (): void => {
-    closed = true;
-    device.destroy();
-  };
-  try {
-    const environment = await environmentOf(host, gpu, device);
-    emitInit(run, knobs, { query: host.query, adapter, environment, createMs });
-    const library: EngineSetup['library'] = (setting) => libraryOf(host, setting);
-    return { device, adapter, host, gpu, library, destroy };
-  } catch (error) {
-    destroy();
-    throw error;
-  }
+  own({
+    destroy() {
+      isOver = true;
+      device.destroy();
+    },
+  });
+  return { adapter, device, gpu: host.gpu ?? navigator.gpu, createMs };
 }
 
-async function environmentOf({ facts }: Host, gpu: GPU, device: GPUDevice): Promise<Environment> {
+async function environmentOf({ facts }: Host, { gpu, device }: Place): Promise<Environment> {
+  if (gpu === null || device === null) {
+    const none = { features: [], limits: {}, wgslFeatures: [], timestamps: false, timestampQuantumNs: null };
+    return { ...facts, version, ...none };
+  }
   // a device lists only the limits it was asked for, so the full ones come from the adapter
   const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
   if (adapter === null) throw new MsmError('no-webgpu', 'WebGPU no longer offers an adapter; reload the page');
@@ -98,9 +99,46 @@ async function environmentOf({ facts }: Host, gpu: GPU, device: GPUDevice): Prom
 }
 
 /**
- * Opens a device unless every setting says `backend=cpu`.
+ * Sets a run up, with a device unless the knobs need none, and ends it after its work.
  *
+ * @param work returns why the run failed, or null
  * @throws MsmError `no-webgpu`, `unsupported-device`
  */
-export const openBenchSetup = (run: Run, host: Host, knobs: Knobs): Promise<BenchSetup> =>
-  knobs.opensGpu ? openBenchDevice(run, host, knobs) : openBenchCpu(run, host, knobs);
+export async function withBench(
+  run: Run,
+  host: Host,
+  knobs: Knobs,
+  work: (bench: Bench) => Promise<string | null>,
+): Promise<void> {
+  const all: Owned[] = [];
+  const own: Own = (owned) => {
+    all.push(owned);
+    return owned;
+  };
+  let failure: string | null;
+  try {
+    const place = await (knobs.opensGpu ? openGpu(run, host, own) : openCpu());
+    const { adapter, device, gpu, createMs } = place;
+    const environment = await environmentOf(host, place);
+    run.bench.adapter = adapter;
+    const { mode, seed, settings } = knobs;
+    const told = { mode: mode ?? 'msm-bench', query: host.query, settings: settings.map(({ name }) => name) };
+    run.emit({ event: 'init', ...told, seed, adapter, environment, createMs });
+    failure = await work({ run, host, adapter, device, gpu, own, library: (setting) => libraryOf(host, setting) });
+  } finally {
+    for (const owned of all.reverse()) owned.destroy();
+  }
+  await run.end(failure);
+}
+
+/** Returns the sources of this bench, whose stages are checked if the setting says so. */
+export const ownLibrary = ({ checks }: Pick<Setting, 'checks'>): Library => ({
+  createMsmEngine: checks ? createCheckedEngine : createMsmEngine,
+});
+
+/** Returns the sources of this bench, unless the setting names a build. */
+export const libraryOf = async (host: Host, setting: Pick<Setting, 'build' | 'checks'>): Promise<Library> => {
+  if (setting.build === null) return ownLibrary(setting);
+  if (host.openBuild === undefined) throw new Error('build: this host has no folders; run it with npm run bench');
+  return host.openBuild(setting.build);
+};

@@ -8,16 +8,13 @@ export interface HostFacts {
   readonly userAgent: string | null;
   /** Git commit of the sources that the bench was built from; null if unknown. */
   readonly commit: string | null;
-  /** Logical cores. */
   readonly cores: number | null;
   /** Pages without cross-origin isolation have coarser clocks; null in Node. */
   readonly crossOriginIsolated: boolean | null;
 }
 
 export interface Environment extends HostFacts {
-  /** Version of the library. */
   readonly version: string;
-  /** Features of the adapter. */
   readonly features: readonly string[];
   readonly limits: Readonly<Record<string, number>>;
   readonly wgslFeatures: readonly string[];

@@ -2,10 +2,8 @@
  * Exports a run: JSON with all rows, CSV for spreadsheets, and a trace for Perfetto or
  * chrome://tracing.
  */
-
 import type { Block } from './parts.js';
-import type { RowOf, StampedRow } from './rows.js';
-import { voidWrongTimes } from './void-times.js';
+import { type RowOf, type StampedRow, voidWrongTimes } from './rows.js';
 
 export const toJson = (rows: readonly StampedRow[]): string => `${JSON.stringify(voidWrongTimes(rows), null, 2)}\n`;
 

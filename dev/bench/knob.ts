@@ -2,11 +2,9 @@
  * Knobs of a run: how their texts are read, lists such as `10,12,14` or `10..18` included, and what
  * help and form say about them.
  */
-
 import { parseInteger } from '../cases/address.js';
 import type { CurveGroup } from '../oracle/curves.js';
 
-/** Text about a knob. */
 export interface KnobText {
   readonly label: string;
   readonly help: string;
@@ -25,7 +23,6 @@ export interface Knob<Value = unknown> extends KnobText {
   read(text: string | null, name: string, of: CurveGroup): Value;
 }
 
-/** Knobs by name. */
 export type KnobTable = Readonly<Record<string, Knob>>;
 
 /** The values of the knobs of a table. */
@@ -130,3 +127,46 @@ export function listItems(name: string, text: string): string[] {
 /** @throws RangeError that names the knob */
 export const parseIntegers = (name: string, text: string, least: number, most: number): number[] =>
   listItems(name, text).map((item) => parseInteger(name, item, least, most));
+
+/** Problems of a query. */
+
+/** Something invalid in a query. The text begins with the name of the knob. */
+export interface Problem {
+  readonly text: string;
+  /** The knob whose field is marked; for a mistyped name the nearest one. */
+  readonly knob: string;
+  /** A sweep that accepts the value; null if there is none. */
+  readonly instead: URLSearchParams | null;
+}
+
+/**
+ * Returns the knob that a message begins with: `logn` for `logn: "x"`, and `case` for `case "x"`.
+ */
+export const nameAtStart = (text: string): string => /^[\w.]*/.exec(text)?.[0] ?? '';
+
+/** Collects problems instead of stopping at the first. */
+export class Problems {
+  readonly all: Problem[] = [];
+
+  add(text: string, { instead = null, knob = nameAtStart(text) }: Partial<Problem> = {}): void {
+    if (!this.all.some((problem) => problem.text === text)) this.all.push({ text, instead, knob });
+  }
+
+  /** Returns the result of `read`, or `otherwise` if it throws a RangeError. */
+  attempt<T>(read: () => T, otherwise: T): T {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      this.add(error.message);
+      return otherwise;
+    }
+  }
+}
+
+export const problemText = ({ text, instead }: Problem): string =>
+  instead === null ? text : `${text}: ?${queryText(instead)}`;
+
+/** Formats a query for people, with commas unescaped. */
+export const queryText = (query: URLSearchParams): string =>
+  query.toString().replaceAll('%2C', ',').replaceAll('%3D', '=');

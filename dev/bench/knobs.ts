@@ -2,7 +2,6 @@
  * Parses the knobs of the bench from a URL or a command line. Unknown names and invalid values are
  * rejected.
  */
-
 import {
   type CaseAddress,
   curveGroup,
@@ -19,17 +18,63 @@ import {
   parseScalarDistribution,
   parseSeed,
 } from '../cases/address.js';
+import { alternatingPlacement } from '../cases/list.js';
 import { selectCases } from '../cases/select.js';
 import type { CurveGroup } from '../oracle/curves.js';
-import { checkHost, checkMeaning, checkNames, checkValues, spelledOut } from './check-knobs.js';
-import { type KnobTable, parseIntegers, type Values } from './knob.js';
-import { type Problem, Problems, problemText } from './knob-problems.js';
+import { checkHost, checkMeaning, checkNames, checkValues, nearestNames, spelledOut } from './check-knobs.js';
+import { type KnobTable, listItems, type Problem, Problems, parseIntegers, problemText, type Values } from './knob.js';
 import { type Mode, modeNames, modeOf, modes, pageModeNames } from './modes.js';
-import { nearestNames } from './nearest-names.js';
-import { parseSettings, placementsOf } from './parse-settings.js';
 import type { Placement } from './rows.js';
 import { DEFAULT_LOGN, DEFAULT_REPS, type RunKnobName } from './run-knobs.js';
-import type { Setting } from './settings.js';
+import { makeSetting, type Setting, settingKnobs, sideKnobs } from './settings.js';
+
+export const MOST_SETTINGS = 64;
+
+/** Returns the settings of the engine's knobs, each of which is valid by itself. */
+export function parseSettings(query: URLSearchParams, mode: Mode): Setting[] {
+  const given = (prefix: '' | 'a.' | 'b.'): [string, string][] =>
+    (prefix === '' ? settingKnobs : sideKnobs).flatMap((name): [string, string][] => {
+      const text = query.get(prefix + name);
+      // alternating placements are not a setting of one engine
+      return text === null || (name === 'walkerpriv' && text === 'turns') ? [] : [[name, text]];
+    });
+  const common = given('');
+  const { settings } = modeOf(mode);
+  if (settings === 'sides') {
+    const [a, b] = (['a.', 'b.'] as const).map((side) => makeSetting(new Map([...common, ...given(side)]))) as [
+      Setting,
+      Setting,
+    ];
+    if (a.name === b.name) {
+      throw new RangeError(
+        'autorun: A and B are equal; give one of them another knob, such as a.walkerpriv and b.walkerpriv',
+      );
+    }
+    return [a, b];
+  }
+  if (settings !== 'lists') return [makeSetting(new Map(common))];
+  let all: [string, string][][] = [[]];
+  for (const [name, text] of common) {
+    all = listItems(name, text).flatMap((item) => all.map((some): [string, string][] => [...some, [name, item]]));
+    if (all.length > MOST_SETTINGS) {
+      throw new RangeError(`${name}: makes more than ${MOST_SETTINGS} settings; sweep fewer knobs at once`);
+    }
+  }
+  return all.map((some) => makeSetting(new Map(some)));
+}
+
+/** Returns the placements of prefix products by case. Only the cross-check runs both. */
+export function placementsOf(
+  query: URLSearchParams,
+  mode: Mode,
+  [setting]: readonly Setting[],
+): (address: CaseAddress) => readonly (Placement | undefined)[] {
+  // the CPU has no walker, so there is no scratch to place
+  if (!modeOf(mode).checksPlacements || setting?.backend === 'cpu') return () => [undefined];
+  const text = query.get('walkerpriv');
+  if (text === 'turns') return (address) => [alternatingPlacement(address)];
+  return () => (text === null ? ['workgroup', 'private'] : [setting?.tuning.walkerPrefixMemory]);
+}
 
 /** Host of a query: a page, which has no folders, or a terminal. */
 export type KnobHost = 'page' | 'terminal';
@@ -124,7 +169,6 @@ function readSizes(read: Read, query: URLSearchParams, mode: Mode, problems: Pro
   return sizes;
 }
 
-/** Reads the curve, its group, and the encoding of its points. */
 function readGroup(read: Read, problems: Problems): EncodedGroup {
   const curve = read('curve', parseCurve) ?? defaultCurve;
   const group = problems.attempt(() => curveGroup(curve, read('group', (text) => parseGroup(text)) ?? defaultGroup), {
@@ -155,7 +199,6 @@ function readFilters(
   return filters;
 }
 
-/** Reads the knobs that a mode has of its own. */
 const readOwn = (query: URLSearchParams, mode: Mode, of: CurveGroup, problems: Problems): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(modeOf(mode).knobs).map(([name, knob]) => [

@@ -38,7 +38,6 @@ const STEADY_MS = 600;
 /** Ratio of times below which an MSM counts as faster. */
 const FASTER = 0.97;
 
-/** The most time for raising the clock. */
 const MOST_CLOCK_MS = 8000;
 
 /** Time without work after which the clock may have fallen; drawing 2^20 scalars takes 3 s. */
@@ -51,7 +50,7 @@ const IDLE_MS = 300;
  */
 export async function raiseClock(subject: EngineUnderTest, msmCase: MsmCase): Promise<void> {
   const { engine, label } = subject;
-  if (engine.adapter.software || engine.lastRun?.on !== 'gpu' || subject.idleMs < IDLE_MS) return;
+  if (engine.adapter.software || engine.lastRun?.on !== 'gpu' || subject.idleMs() < IDLE_MS) return;
   const begun = performance.now();
   let [best, since] = [Number.POSITIVE_INFINITY, begun];
   for (let now = begun; now - since < STEADY_MS && now - begun < MOST_CLOCK_MS; now = performance.now()) {
@@ -86,7 +85,7 @@ export async function warmUp(run: Run, subject: EngineUnderTest, msmCase: MsmCas
     entries: record?.entries ?? 0,
     dispatches: record?.dispatches ?? 0,
     submits: record?.submits ?? 0,
-    basesBytes: subject.basesBytes,
+    basesBytes: subject.basesBytes(),
     pipelines: engine.pipelines,
     scratchBytes: memory.peak,
   };

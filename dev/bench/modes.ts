@@ -1,4 +1,5 @@
 /** The modes of the bench by name, and what the page asks about them. */
+import { withBench } from './bench-setup.js';
 import type { Host } from './environment.js';
 import type { AnyKnobs } from './knobs.js';
 import { benchModes } from './modes/index.js';
@@ -7,7 +8,6 @@ import type { Run } from './run.js';
 
 export { benchModes as modes } from './modes/index.js';
 
-/** Name of a mode. */
 export type Mode = string;
 
 export const modeNames = Object.keys(benchModes) as Mode[];
@@ -19,9 +19,8 @@ export const notOnPage = (mode: Mode): string | null => modeOf(mode).nodeOnly ??
 
 export const pageModeNames = modeNames.filter((mode) => notOnPage(mode) === null);
 
-/** Returns whether a mode always needs a GPU. */
 export const isGpuOnly = (mode: Mode): boolean => modeOf(mode).runsOn === 'gpu';
 
 /** Runs a mode to its end, and never rejects: `run.bench` has the error. */
 export const startBench = (run: Run, host: Host, knobs: AnyKnobs, mode: Mode): Promise<void> =>
-  run.go(() => modeOf(mode).run(run, host, knobs));
+  run.go(() => withBench(run, host, knobs, (bench) => modeOf(mode).run(bench, knobs)));

@@ -111,10 +111,8 @@ export type Part =
       [Kind in keyof ChartData]: ChartOptions & { readonly kind: Kind; readonly data: ChartData[Kind] };
     }[keyof ChartData];
 
-/** Parts of a report in order; nulls are skipped. */
 export type Parts = readonly (Part | null)[];
 
-/** Returns the values that are not null. */
 export const present = <Value>(values: readonly (Value | null)[]): Value[] => values.filter((value) => value !== null);
 
 export const verdict = (right: boolean, text = right ? 'correct' : 'wrong'): Cell => ({
@@ -132,7 +130,6 @@ export const notes = (...lines: readonly Sentence[]): Part => ({ kind: 'notes', 
 /** A column of a table: its head, and the function that makes its cells. */
 export type Column<Item> = readonly [head: string, cell: (item: Item) => Cell];
 
-/** Returns a table with a row for each item. */
 export function tableOf<Item>(
   caption: string,
   items: readonly Item[],

@@ -2,15 +2,14 @@
  * Computes the roofline of an MSM: its additions at the measured rate of the library's field
  * product alone.
  */
-
 import { median } from '../../src/calibrate/statistics.js';
 import type { FieldProduct } from '../../src/field/modulus.js';
 import { type CaseAddress, formatCaseAddress } from '../cases/address.js';
 import type { PointDistributionName } from '../cases/point-distributions.js';
 import { openMeter, type ProductMeter } from '../field-bench/product-meter.js';
+import type { GpuBench } from './bench-setup.js';
 import type { EngineUnderTest } from './engine-under-test.js';
 import type { RowOf } from './rows.js';
-import type { Run } from './run.js';
 
 /**
  * Products of an affine addition with a shared inversion (Montgomery's trick, 1987): five products
@@ -29,7 +28,7 @@ const regularPoints: ReadonlySet<PointDistributionName> = new Set(['distinct', '
  *
  * @param p prime of the curve's field
  */
-export function makeRoofline(run: Run, gpu: GPU, p: bigint) {
+export function makeRoofline({ run, gpu, own }: GpuBench, p: bigint) {
   const meters = new Map<FieldProduct, { readonly meter: ProductMeter; rates: number[] }>();
   const rateOf = ({ engine }: Pick<EngineUnderTest, 'engine'>): number | null => {
     const product = engine.lastRun?.tuning.fieldProduct;
@@ -43,7 +42,7 @@ export function makeRoofline(run: Run, gpu: GPU, p: bigint) {
         if (product === undefined || meters.has(product)) continue;
         await run.next('Measuring the field product alone: the hardware limit');
         const meter = await openMeter(gpu, (why) => run.loseDevice(why), { product, p });
-        meters.set(product, { meter, rates: [] });
+        meters.set(product, { meter: own(meter), rates: [] });
       }
       for (const each of meters.values()) each.rates = [];
     },
@@ -71,9 +70,5 @@ export function makeRoofline(run: Run, gpu: GPU, p: bigint) {
 
     /** Returns products a second of the kind the engine used last: the median of this case. */
     rateOf,
-
-    destroy(): void {
-      for (const { meter } of meters.values()) meter.destroy();
-    },
   };
 }

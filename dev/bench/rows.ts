@@ -127,6 +127,34 @@ export type Row = { [Event in RowEvent]: RowOf<Event> }[RowEvent];
 /** A row as it is posted and stored. */
 export type StampedRow = Row & { readonly runId: string; readonly at: string };
 
-/** Returns the rows of one event. */
 export const rowsOf = <Event extends RowEvent>(rows: readonly StampedRow[], event: Event) =>
   rows.filter((row): row is Extract<StampedRow, { event: Event }> => row.event === event);
+
+const keyOf = (row: StampedRow): string | null => {
+  if (row.event === 'repetition' || row.event === 'trace' || row.event === 'warm-up')
+    return `${row.case} ${row.setting}`;
+  return row.event === 'peer' ? `${row.case} peer ${row.peer}` : null;
+};
+
+function withoutTimes(row: StampedRow): StampedRow {
+  switch (row.event) {
+    case 'warm-up':
+    case 'peer':
+      return { ...row, wallMs: null };
+    case 'repetition':
+      return { ...row, wallMs: null, gpuMs: null, hostTimes: null, phases: null, productEquivalents: null };
+    case 'trace':
+      return { ...row, wallMs: null, gpuMs: null, hostTimes: null, phases: null, timeline: null };
+    default:
+      return row;
+  }
+}
+
+/** Returns the rows as the page shows them and files keep them. */
+export function voidWrongTimes(rows: readonly StampedRow[]): StampedRow[] {
+  const wrong = new Set(rows.filter((row) => 'agrees' in row && !row.agrees).map(keyOf));
+  return rows.map((row) => {
+    const key = keyOf(row);
+    return key !== null && wrong.has(key) ? withoutTimes(row) : row;
+  });
+}

@@ -2,7 +2,6 @@
  * State of one run of the bench, which the page exposes as `window.msmBench`, and the emitter of
  * its rows. It knows no DOM.
  */
-
 import type { AdapterDescription } from '../../src/api/device.js';
 import { MsmError } from '../../src/index.js';
 import type { Row, StampedRow } from './rows.js';
@@ -39,7 +38,6 @@ export interface RunListener {
   onRow(row: StampedRow): void;
 }
 
-/** Store of rows. */
 export interface RowSink {
   post(row: StampedRow): void;
   /** Resolves when every row so far was sent or given up. */

@@ -2,7 +2,6 @@
  * Settings: sets of engine knobs as a URL names them. A setting never changes a result, only its
  * cost.
  */
-
 import type { Tuning } from '../../src/api/tuning.js';
 import type { Group } from '../../src/curves/names.js';
 import type { MsmEngineOptions } from '../../src/engine/options.js';

@@ -2,18 +2,17 @@
  * Times MSMs: the loop over sizes, settings and repetitions that all modes that time whole MSMs
  * share.
  */
-
 import { type CaseAddress, formatCaseAddress } from '../cases/address.js';
 import { type MsmCase, makeCase, redrawn } from '../cases/msm-case.js';
 import { openMeter, type ProductMeter, ratesAround } from '../field-bench/product-meter.js';
 import { oracles } from '../oracle/curves.js';
-import { openBenchSetup } from './bench-setup.js';
+import { type PeerName, peerNames, peers } from '../peers/index.js';
+import type { Peer } from '../peers/peer.js';
+import type { Bench, GpuBench } from './bench-setup.js';
 import { type EngineUnderTest, makeEngine } from './engine-under-test.js';
-import type { Host } from './environment.js';
 import { interleave } from './interleave.js';
 import type { Knobs } from './knobs.js';
 import { raiseClock, timesOf, warmUp, weightOf, wrongResult } from './measure.js';
-import { preparePeers } from './peer-timings.js';
 import { makeRoofline } from './roofline.js';
 import type { Row } from './rows.js';
 import type { Run } from './run.js';
@@ -42,61 +41,53 @@ export interface TimingOptions {
  * Times each case with each setting. Every result is checked, in the warm-up and in each
  * repetition. Each repetition draws other scalars, so no result can be that of an earlier run.
  */
-export async function runTimings(run: Run, host: Host, knobs: Knobs, options: TimingOptions = {}): Promise<void> {
+export async function runTimings(bench: Bench, knobs: Knobs, options: TimingOptions = {}): Promise<null> {
+  const { run, gpu, own } = bench;
   const { cases, curve, group, reps, settings } = knobs;
   const { bounded = false, traced = false, labels = settings.map(({ name }) => name), conclude } = options;
   const { peers: askedPeers = [] } = options;
   run.plan(cases.flatMap(({ address: { n } }) => settings.flatMap(() => Array(reps + 1).fill(weightOf(n)))));
-  const bench = await openBenchSetup(run, host, knobs);
+  const roofline = gpu && bounded ? makeRoofline(bench as GpuBench, oracles[curve].Point.Fp.ORDER) : null;
   const subjects: EngineUnderTest[] = [];
-  const roofline = bench.gpu && makeRoofline(run, bench.gpu, oracles[curve].Point.Fp.ORDER);
-  let meter: ProductMeter | null = null;
-  try {
-    // engines are created before any compiles, so that a refused option fails the run at once
-    for (const [i, setting] of settings.entries()) {
-      const own = { curve, group: setting.group ?? group };
-      subjects.push(await makeEngine(run, bench, own, setting, labels[i] as string));
-    }
-    // costs are counted in products of a GPU, so a GPU is needed
-    if (!traced && bench.gpu !== null) {
-      await run.next('Calibrating the product that costs are counted in');
-      meter = await openMeter(bench.gpu, (why) => run.loseDevice(why));
-    }
-    for (const { address } of cases) {
-      await run.next(`Making ${address.n.toLocaleString('en')} points and the known answer`);
-      const made = casesOf(subjects, address);
-      for (const subject of subjects) {
-        await warmUp(run, subject, made.of(subject));
-        run.advance(weightOf(address.n), 'warm-up');
-      }
-      if (bounded) await roofline?.begin(subjects);
-      const peers = await preparePeers(run, made.of(subjects[0] as EngineUnderTest), askedPeers);
-      const times = subjects.map((subject): Times => ({ subject, wallTimesMs: [], productEquivalents: [] }));
-      const rateAround = meter === null ? null : await ratesAround(meter);
-      await interleave(times, reps, {
-        begin: made.draw,
-        take: (own, repetition) => timeOne(run, own, made.of(own.subject), { traced, rateAround, repetition, reps }),
-        end: async (repetition) => {
-          await roofline?.measure();
-          await peers.take(repetition);
-        },
-      });
-      for (const { subject } of times) {
-        const bound = roofline?.boundOf({ ...address, group: subject.group }, subject) ?? null;
-        if (bound !== null) run.emit(bound);
-      }
-      if (conclude !== undefined) run.emit(conclude(address, times));
-    }
-  } finally {
-    meter?.destroy();
-    roofline?.destroy();
-    for (const subject of subjects) subject.destroy();
-    bench.destroy();
+  // engines are created before any compiles, so that a refused option fails the run at once
+  for (const [i, setting] of settings.entries()) {
+    const where = { curve, group: setting.group ?? group };
+    subjects.push(own(await makeEngine(bench, where, setting, labels[i] as string)));
   }
-  await run.end(null);
+  let meter: ProductMeter | null = null;
+  // costs are counted in products of a GPU, so a GPU is needed
+  if (!traced && gpu !== null) {
+    await run.next('Calibrating the product that costs are counted in');
+    meter = own(await openMeter(gpu, (why) => run.loseDevice(why)));
+  }
+  for (const { address } of cases) {
+    await run.next(`Making ${address.n.toLocaleString('en')} points and the known answer`);
+    const made = casesOf(subjects, address);
+    for (const subject of subjects) {
+      await warmUp(run, subject, made.of(subject));
+      run.advance(weightOf(address.n), 'warm-up');
+    }
+    await roofline?.begin(subjects);
+    const peers = await preparePeers(run, made.of(subjects[0] as EngineUnderTest), askedPeers);
+    const times = subjects.map((subject): Times => ({ subject, wallTimesMs: [], productEquivalents: [] }));
+    const rateAround = meter === null ? null : await ratesAround(meter);
+    await interleave(times, reps, {
+      begin: made.draw,
+      take: (each, repetition) => timeOne(run, each, made.of(each.subject), { traced, rateAround, repetition, reps }),
+      end: async (repetition) => {
+        await roofline?.measure();
+        await peers.take(repetition);
+      },
+    });
+    for (const { subject } of times) {
+      const bound = roofline?.boundOf({ ...address, group: subject.group }, subject) ?? null;
+      if (bound !== null) run.emit(bound);
+    }
+    if (conclude !== undefined) run.emit(conclude(address, times));
+  }
+  return null;
 }
 
-/** Makes the same case in the group of each subject. */
 function casesOf(subjects: readonly Pick<EngineUnderTest, 'group'>[], address: CaseAddress) {
   const groups = new Set(subjects.map(({ group }) => group));
   const first = new Map([...groups].map((group) => [group, makeCase({ ...address, group })]));
@@ -146,4 +137,57 @@ async function timeOne(
   run.bench.lastWallMs = wallMs;
   wallTimesMs.push(wallMs);
   if (cost !== null) productEquivalents.push(cost);
+}
+
+/** Repetitions of a peer. A peer may be a hundred times slower, and its median needs no more. */
+const REPETITIONS = 3;
+
+/**
+ * Prepares the peers that were asked for, or those that are quick at this size, with the inputs of
+ * the case.
+ *
+ * @param asked names of peers; null for those that are quick
+ */
+export async function preparePeers(run: Run, msmCase: MsmCase, asked: readonly string[] | null) {
+  const taking: Peer[] = [];
+  const { address, points, scalars, expected } = msmCase;
+  const { n } = address;
+  const size = n.toLocaleString('en');
+  for (const name of (asked ?? peerNames) as readonly PeerName[]) {
+    const peer: Peer | null = peers[name](address);
+    if (peer === null) {
+      run.emit({ event: 'skipped', variant: name, why: `does not know ${address.curve}, ${address.group}` });
+      continue;
+    }
+    if (asked === null && peer.quickUpTo === 0) continue;
+    if (asked === null && n > peer.quickUpTo) {
+      const why = `takes long at n = ${size}; peers=${name} runs it anyway`;
+      run.emit({ event: 'skipped', variant: name, why });
+      continue;
+    }
+    await run.next(`${name}: preparing ${size} points`);
+    taking.push(peer);
+    await peer.prepare({ points: points.points, scalars: scalars.values, scalarBytes: scalars.bytes, expected });
+    // warms up compiled code; each repetition checks the result
+    await peer.run();
+  }
+
+  return {
+    /**
+     * Times one MSM of each peer. A wrong result has no time, and does not affect results of this
+     * library.
+     */
+    async take(repetition: number): Promise<void> {
+      if (repetition > REPETITIONS) return;
+      for (const peer of taking) {
+        await run.next(`${size} points, ${peer.name}: repetition ${repetition}`);
+        const begun = performance.now();
+        const result = await peer.run();
+        const wall = performance.now() - begun;
+        const agrees = peer.check(result);
+        const told = { peer: peer.name, case: formatCaseAddress(address), n, repetition, agrees };
+        run.emit({ event: 'peer', ...told, wallMs: agrees ? wall : null });
+      }
+    },
+  };
 }

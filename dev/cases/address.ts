@@ -5,7 +5,7 @@
  */
 import type { PointEncoding } from '../../src/api/values.js';
 import type { Group } from '../../src/curves/names.js';
-import { type CurveGroup, type CurveName, curveNames, groupsOf, noSuchGroup, oracles } from '../oracle/curves.js';
+import { type CurveGroup, type CurveName, curveNames, groupsOf, noSuchGroup } from '../oracle/curves.js';
 import { encodingsOf } from '../oracle/encodings.js';
 import { type PointDistributionName, pointDistributions } from './point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from './scalar-distributions.js';
@@ -38,30 +38,24 @@ export function formatCaseAddress({ curve, group, encoding, points, scalars, n, 
   return `${where}points=${points},scalars=${scalars},n=${n},seed=${seed}`;
 }
 
-const distributionParser =
-  <Name extends string>(field: string, known: Readonly<Record<Name, unknown>>) =>
-  /** @throws RangeError that quotes the unknown name, and lists the known ones */
-  (name: string): Name => {
-    if (Object.hasOwn(known, name)) return name as Name;
-    throw new RangeError(`${field}: "${name}" is not a distribution; use ${Object.keys(known).join(', ')}`);
-  };
+/** Returns the word that a text is. @throws RangeError that quotes the text, and lists the words */
+function wordOf<Word extends string>(field: string, text: string, words: readonly Word[], what: string): Word {
+  const word = words.find((each) => each === text);
+  if (word !== undefined) return word;
+  throw new RangeError(`${field}: "${text}" is not ${what}; use ${words.join(', ')}`);
+}
 
-export const parsePointDistribution = distributionParser<PointDistributionName>('points', pointDistributions);
-export const parseScalarDistribution = distributionParser<ScalarDistributionName>('scalars', scalarDistributions);
+export const everyPoints = Object.keys(pointDistributions) as PointDistributionName[];
+export const everyScalars = Object.keys(scalarDistributions) as ScalarDistributionName[];
 
-/** @throws RangeError that quotes the unknown name, and lists the known ones */
-export const parseCurve = (name: string): CurveName => {
-  if (Object.hasOwn(oracles, name)) return name as CurveName;
-  throw new RangeError(`curve: "${name}" is not a curve; use ${curveNames.join(', ')}`);
-};
+export const parsePointDistribution = (text: string) => wordOf('points', text, everyPoints, 'a distribution');
+export const parseScalarDistribution = (text: string) => wordOf('scalars', text, everyScalars, 'a distribution');
+export const parseCurve = (text: string): CurveName => wordOf('curve', text, curveNames, 'a curve');
 
-/**
- * @param said name of the knob in errors
- * @throws RangeError that quotes the name, and lists the groups
- */
-export const parseGroup = (name: string, said = 'group'): Group => {
-  if (name === 'g1' || name === 'g2') return name;
-  throw new RangeError(`${said}: "${name}" is not g1 or g2`);
+/** @param said name of the knob in errors */
+export const parseGroup = (text: string, said = 'group'): Group => {
+  if (text === 'g1' || text === 'g2') return text;
+  throw new RangeError(`${said}: "${text}" is not g1 or g2`);
 };
 
 /** @throws RangeError that lists the curves with a second group, if this curve has none */
@@ -70,16 +64,9 @@ export function curveGroup(curve: CurveName, group: Group): CurveGroup {
   throw new RangeError(noSuchGroup(curve));
 }
 
-/**
- * @param said name of the knob in errors
- * @throws RangeError that quotes the encoding, and lists those of the group
- */
-export function parseEncoding(name: string, of: CurveGroup, said = 'encoding'): PointEncoding {
-  const all = encodingsOf(of);
-  const encoding = all.find((each) => each === name);
-  if (encoding !== undefined) return encoding;
-  throw new RangeError(`${said}: "${name}" is not an encoding of ${of.curve}, ${of.group}; use ${all.join(', ')}`);
-}
+/** @param said name of the knob in errors */
+export const parseEncoding = (text: string, of: CurveGroup, said = 'encoding'): PointEncoding =>
+  wordOf(said, text, encodingsOf(of), `an encoding of ${of.curve}, ${of.group}`);
 
 /** @throws RangeError that names the field and the range */
 export function parseInteger(field: string, text: string, least: number, most: number): number {

@@ -1,12 +1,10 @@
 /** List of cases: every distribution of points × every distribution of scalars × boundary sizes. */
 import { type CurveGroup, curveNames, groupsOf } from '../oracle/curves.js';
 import { encodingsOf, hasInfinity } from '../oracle/encodings.js';
-import { type CaseAddress, defaultEncoding, type EncodedGroup } from './address.js';
-import { type PointDistributionName, pointDistributions } from './point-distributions.js';
-import { type ScalarDistributionName, scalarDistributions } from './scalar-distributions.js';
+import { type CaseAddress, defaultEncoding, type EncodedGroup, everyPoints, everyScalars } from './address.js';
+import type { PointDistributionName } from './point-distributions.js';
 
-export const everyPoints = Object.keys(pointDistributions) as PointDistributionName[];
-export const everyScalars = Object.keys(scalarDistributions) as ScalarDistributionName[];
+export { everyPoints, everyScalars };
 
 /**
  * Sizes: empty and nearly empty; the neighbours of a workgroup of 64 and of a window of 2^8; 1000,
@@ -15,7 +13,6 @@ export const everyScalars = Object.keys(scalarDistributions) as ScalarDistributi
  */
 export const listSizes = [0, 1, 2, 3, 63, 65, 257, 1000, 4095, 4097, 65_536, 131_071] as const;
 
-/** Returns the whole list. */
 export const everyCase = (of: EncodedGroup, seed: number): CaseAddress[] =>
   listSizes.flatMap((n) =>
     everyPoints.flatMap((points) => everyScalars.map((scalars) => ({ ...of, points, scalars, n, seed }))),

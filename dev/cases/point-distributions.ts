@@ -27,29 +27,18 @@ export interface PointDistribution {
   make: MakePoints;
 }
 
-interface MakePoints {
-  /** Makes points on BN254. */
-  (n: number, seed: number): PointSet;
-  <Of extends Coordinate>(n: number, seed: number, curve: OracleCurve<Of>): PointSet<Of>;
-}
-
-/** Makes points over either field. */
+/** Makes points over either field, on BN254 by default. */
+type MakePoints = <Of extends Coordinate = bigint>(n: number, seed: number, curve?: OracleCurve<Of>) => PointSet<Of>;
 type MakeOn = <Of extends Coordinate>(n: number, seed: number, curve: OracleCurve<Of>) => PointSet<Of>;
 
-/** Adds BN254 as the default curve. */
-function orOnBn254(make: MakeOn): MakePoints {
-  function made(n: number, seed: number): PointSet;
-  function made<Of extends Coordinate>(n: number, seed: number, curve: OracleCurve<Of>): PointSet<Of>;
-  function made(n: number, seed: number, curve?: OracleCurve<Coordinate>): PointSet<Coordinate> {
-    return curve === undefined ? make(n, seed, bn254G1) : make(n, seed, curve);
-  }
-  return made;
-}
+const orOnBn254 =
+  (make: MakeOn): MakePoints =>
+  <Of extends Coordinate = bigint>(n: number, seed: number, curve = bn254G1 as unknown as OracleCurve<Of>) =>
+    make(n, seed, curve);
 
 /** Selects one of a few known points, with a sign; null is infinity. */
 type Choice = { readonly from: number; readonly negate?: boolean } | null;
 
-/** Makes n points, each chosen from `known`. */
 function arrange<Of extends Coordinate>(
   curve: OracleCurve<Of>,
   n: number,
@@ -136,7 +125,6 @@ const consecutive: MakeOn = (n, _seed, curve) => {
   return knownBases(curve, logs, multiples);
 };
 
-/** Point distributions by their names in an address. */
 export const pointDistributions = {
   distinct: { about: 'random points, all different', make: orOnBn254(distinct) },
   'all-equal': { about: 'one point, n times', make: orOnBn254(allEqual) },

@@ -40,7 +40,6 @@ const carryPatterns = Array.from({ length: 32 }, (_, k) => 2n ** BigInt(8 * k + 
 ]);
 const repeatedNibble = (nibble: string): bigint => BigInt(`0x${nibble.repeat(63)}`);
 
-/** Scalar distributions by their names in an address. */
 export const scalarDistributions = {
   random: { about: 'uniform below the group order r', make: fill((random, r) => () => random.belowBig(r)) },
   'all-zero': { about: 'all 0', make: cycle(() => [0n]) },

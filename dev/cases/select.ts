@@ -11,6 +11,8 @@ import {
   defaultEncoding,
   defaultGroup,
   type EncodedGroup,
+  everyPoints,
+  everyScalars,
   formatCaseAddress,
   parseCurve,
   parseEncoding,
@@ -21,19 +23,10 @@ import {
   parseSeed,
   parseSize,
 } from './address.js';
-import {
-  everyCase,
-  everyEncoding,
-  everyPoints,
-  everyScalars,
-  listSizes,
-  pairwiseCases,
-  representatives,
-} from './list.js';
+import { everyCase, everyEncoding, listSizes, pairwiseCases, representatives } from './list.js';
 import { type PointDistribution, pointDistributions } from './point-distributions.js';
 import { scalarDistributions } from './scalar-distributions.js';
 
-/** A named set of cases. */
 export interface CaseSet {
   readonly about: string;
   make(sizes: readonly number[], seed: number, of: EncodedGroup): CaseAddress[];
@@ -157,7 +150,6 @@ export function selectCases(
   return [...cases.values()].sort((a, b) => a.n - b.n || a.seed - b.seed || rank(a) - rank(b));
 }
 
-/** Returns a text of every set and every distribution, with their help. */
 export function describeCases(): string {
   const list = (title: string, entries: Readonly<Record<string, { readonly about: string }>>): string =>
     [title, ...Object.entries(entries).map(([name, { about }]) => `  ${name.padEnd(22)} ${about}`)].join('\n');

@@ -87,7 +87,6 @@ interface Found {
 
 type Noted = Readonly<Record<(typeof words)[number], number>>;
 
-/** Describes the first broken rule. */
 const firstFinding = ({ count, rule, level, bucket, task }: Noted, levels: number): Found[] => {
   if (count === 0) return [];
   const [about, broken] = Object.values(rules)[rule] ?? (['walk', `rule ${rule}`] as const);

@@ -164,7 +164,6 @@ class Instrumentation {
     return { writers: 'bucketWriters', keys: this.#plan.windows * this.#plan.buckets };
   }
 
-  /** Returns the windows of the current group. */
   #group(): { readonly first: number; readonly count: number } {
     const { windows, windowsPerGroup } = this.#plan;
     const first = (this.#groups - 1) * windowsPerGroup;
@@ -184,7 +183,6 @@ class Instrumentation {
     return { buffer, offset, size };
   }
 
-  /** Clears the notes about writers. */
   #clear(buffer: CheckScratchName): Command {
     return { kind: 'clear', slice: this.#sized({ buffer }) };
   }

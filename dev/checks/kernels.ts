@@ -16,7 +16,6 @@ import watchTemplate from './watch.wgsl?template';
 export type CheckName = 'poison' | 'sorted' | 'stream' | 'partials' | 'sums';
 export type CheckKernels = Readonly<Record<CheckName, Kernel>>;
 
-/** Fields of the config of every check. */
 const documented = {
   level: 'index of the walk whose stream, carries or sums these are',
   keys: 'keys are below this',

@@ -10,7 +10,6 @@ import { samePoint } from '../oracle/known-bases.js';
 import { CountingDevice } from './counting-device.js';
 import { type Counts, counted } from './instrument.js';
 
-/** Work of one MSM. */
 export interface MsmCounts {
   readonly n: number;
   readonly points: PointDistributionName;
@@ -63,7 +62,6 @@ const sum = (counts: readonly Counts[]): Counts =>
     counted.map((what) => [what, counts.reduce((total, own) => total + own[what], 0)]),
   ) as unknown as Counts;
 
-/** Formats counts as text, with a line for each stage and the total. */
 export const countTable = ({ n, windows, windowBits, entries, phases }: MsmCounts): string => {
   const irreducible = 6 * n * windows;
   const cells = (name: string, { products, squares, inversions, coordinates, words }: Counts): string[] => {

@@ -6,7 +6,6 @@ import type { CurveName } from '../oracle/curves.js';
 import { assertTransforms, transformInput } from '../oracle/transforms.js';
 import { CountingDevice } from './counting-device.js';
 
-/** Work of one transform. */
 export interface TransformCounts {
   readonly n: number;
   readonly name: string;
@@ -86,7 +85,6 @@ export const countTransforms = async (
   return counts;
 };
 
-/** Formats counts as text. */
 export const transformTable = (counts: readonly TransformCounts[]): string => {
   const number = (value: number): string => Math.round(value).toLocaleString('en');
   return tableLines([

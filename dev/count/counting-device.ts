@@ -47,7 +47,6 @@ export class CountingDevice {
     };
   }
 
-  /** Resets all counts. */
   reset(): void {
     this.device.queue.writeBuffer(this.#totals, 0, new Uint32Array(this.#totals.size / 4));
   }

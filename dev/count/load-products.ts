@@ -2,13 +2,13 @@
  * Counts the field products of loading a point, from the steps of its programs. They are the same
  * on every device.
  */
+import { openCurve } from '../../src/curves/open-curve.js';
 import type { RootSign } from '../../src/curves/point-source.js';
 import { decompression } from '../../src/msm/programs/decompress.js';
 import { edwardsImage } from '../../src/msm/programs/edwards.js';
 import { membershipTest } from '../../src/msm/programs/subgroup.js';
 import { Kind, type Program } from '../../src/msm/stages/program.js';
 import { tableLines } from '../bench/table.js';
-import { libraryCurve } from '../cases/library-curve.js';
 import type { CurveGroup } from '../oracle/curves.js';
 
 /**
@@ -37,7 +37,7 @@ export interface LoadProducts {
 }
 
 export const loadProducts = async (of: CurveGroup): Promise<LoadProducts> => {
-  const curve = await libraryCurve(of);
+  const curve = await openCurve(of.curve, of.group);
   const isEdwards = curve.edwards !== undefined;
   return {
     import: IMPORT + (isEdwards ? productsOf(edwardsImage(curve, 1n)) : 0),
@@ -51,7 +51,6 @@ export const loadProducts = async (of: CurveGroup): Promise<LoadProducts> => {
   };
 };
 
-/** Returns a table as text. */
 export const loadTable = async (where: CurveGroup): Promise<string> => {
   const { import: every, decompress, subgroup } = await loadProducts(where);
   const number = (value: number): string => value.toLocaleString('en');

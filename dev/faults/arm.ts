@@ -9,7 +9,6 @@ export interface Circumstances {
   readonly random: Random;
   /** Trace of the previous call, which has the same shape and thus the same commands. */
   readonly before: Trace;
-  /** Earlier calls of the engine. */
   readonly earlier: readonly Trace[];
   /** Number of WebGPU promises that the previous call awaited, by method. */
   readonly asked: ReadonlyMap<string, number>;
@@ -18,7 +17,6 @@ export interface Circumstances {
   readonly pointBytes: number;
 }
 
-/** A fault that is ready to strike. */
 export interface Armed {
   readonly injection: Injection;
   /** Description of the struck command and the change. */
@@ -30,3 +28,16 @@ export interface Armed {
 }
 
 export type Arm = (circumstances: Circumstances) => Armed | null | Promise<Armed | null>;
+
+/**
+ * Returns a fault that notes when it strikes.
+ *
+ * @param inject makes the injection, which calls `hit` as it strikes
+ */
+export const striking = (where: string, inject: (hit: () => void) => Injection, over?: () => void): Armed => {
+  let struck = false;
+  const injection = inject(() => {
+    struck = true;
+  });
+  return { injection, where, struck: () => struck, ...(over && { over }) };
+};

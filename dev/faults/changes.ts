@@ -1,9 +1,23 @@
 /** Faults that drop, repeat or delay a command. */
 import type { Random } from '../oracle/known-bases.js';
-import type { Arm, Armed } from './arm.js';
-import type { Command, Dispatch, Step } from './commands.js';
-import type { Injection } from './recording-device.js';
-import { drawSite, nameOf, pick, type Site, type Target } from './sites.js';
+import { type Arm, type Armed, type Circumstances, striking } from './arm.js';
+import {
+  bound,
+  buffersOf,
+  type Command,
+  type Dispatch,
+  drawSite,
+  isUniform,
+  type Mapped,
+  nameOf,
+  pick,
+  type Site,
+  type Step,
+  sitesOf,
+  type Target,
+  type Trace,
+} from './commands.js';
+import type { RecordingDevice } from './recording-device.js';
 
 /**
  * Time at which a repeated or delayed command executes: at once, after the next of its kind, or
@@ -35,65 +49,44 @@ export const edit = (
 };
 
 /** Applies a change to one command of a call. */
-export class Strike implements Injection {
-  readonly #site: Site;
-  readonly #kind: string;
-  readonly #change: Change;
-  #held: { readonly command: Command; readonly until: Command['kind'] | null } | null = null;
-  struck = false;
-
-  constructor(site: Site, kind: string, change: Change) {
-    this.#site = site;
-    this.#kind = kind;
-    this.#change = change;
-  }
-
-  instead(command: Command, at: number): readonly Command[] {
-    if (at === this.#site.at) return this.#strike(command);
-    if (this.#held === null || this.#held.until !== command.kind) return [command];
-    const { command: held } = this.#held;
-    this.#held = null;
-    return [command, held];
-  }
-
-  rest(): readonly Command[] {
-    return this.#held === null ? [] : [this.#held.command];
-  }
-
-  #strike(command: Command): readonly Command[] {
-    const { step, label } = this.#site;
-    if (step === null) return command.kind === this.#kind ? this.#strikeCommand(command) : [command];
-    const target = command.kind === 'submit' ? command.steps[step] : undefined;
-    if (command.kind !== 'submit' || target === undefined) return [command];
-    if (target.label !== label) return [command];
-    this.struck = true;
-    if (this.#kind === 'pass') {
-      const { pass } = target as Dispatch;
-      return [{ ...command, steps: command.steps.filter((each) => each.kind !== 'dispatch' || each.pass !== pass) }];
-    }
-    const { steps, left } = edit(command.steps, step, this.#change);
-    if (left.length > 0) this.#held = { command: { ...command, steps: left }, until: null };
-    return [{ ...command, steps }];
-  }
-
-  #strikeCommand(command: Command): readonly Command[] {
-    const change = this.#change;
-    this.struck = true;
-    if (change.kind === 'drop') return [];
-    if (change.kind === 'replace') return [change.command as Command];
-    if (change.moment === 'at once') return [command, command];
-    // at the end, a write executes after the submit that needs it, and a submit after the call
-    const end = command.kind === 'write' ? 'submit' : null;
-    this.#held = { command, until: change.moment === 'next' ? command.kind : end };
-    return change.kind === 'repeat' ? [command] : [];
-  }
-}
-
-export const armed = (strike: Strike, where: string): Armed => ({
-  injection: strike,
-  where,
-  struck: () => strike.struck,
-});
+export const strikeCommand = (site: Site, kind: string, change: Change, where: string): Armed =>
+  striking(where, (hit) => {
+    let held: { readonly command: Command; readonly until: Command['kind'] | null } | null = null;
+    const strikeWhole = (command: Command): readonly Command[] => {
+      hit();
+      if (change.kind === 'drop') return [];
+      if (change.kind === 'replace') return [change.command as Command];
+      if (change.moment === 'at once') return [command, command];
+      // at the end, a write executes after the submit that needs it, and a submit after the call
+      const end = command.kind === 'write' ? 'submit' : null;
+      held = { command, until: change.moment === 'next' ? command.kind : end };
+      return change.kind === 'repeat' ? [command] : [];
+    };
+    const strike = (command: Command): readonly Command[] => {
+      const { step, label } = site;
+      if (step === null) return command.kind === kind ? strikeWhole(command) : [command];
+      const target = command.kind === 'submit' ? command.steps[step] : undefined;
+      if (command.kind !== 'submit' || target?.label !== label) return [command];
+      hit();
+      if (kind === 'pass') {
+        const { pass } = target as Dispatch;
+        return [{ ...command, steps: command.steps.filter((each) => each.kind !== 'dispatch' || each.pass !== pass) }];
+      }
+      const { steps, left } = edit(command.steps, step, change);
+      if (left.length > 0) held = { command: { ...command, steps: left }, until: null };
+      return [{ ...command, steps }];
+    };
+    return {
+      instead(command, at) {
+        if (at === site.at) return strike(command);
+        if (held === null || held.until !== command.kind) return [command];
+        const late = held.command;
+        held = null;
+        return [command, late];
+      },
+      rest: () => (held === null ? [] : [held.command]),
+    };
+  });
 
 export const strikeAt =
   (target: Target, draw: (random: Random) => Change): Arm =>
@@ -102,7 +95,7 @@ export const strikeAt =
     if (site === undefined) return null;
     const change = draw(circumstances.random);
     const moment = 'moment' in change ? `, ${change.moment}` : '';
-    return armed(new Strike(site, target, change), `${nameOf(site)}${moment}`);
+    return strikeCommand(site, target, change, `${nameOf(site)}${moment}`);
   };
 
 export const drop = (target: Target): Arm => strikeAt(target, () => ({ kind: 'drop' }));
@@ -115,3 +108,52 @@ export const repeat = (target: Target): Arm =>
 
 export const delay = (target: Target): Arm =>
   strikeAt(target, (random) => ({ kind: 'delay', moment: pick(random, ['next', 'end'] as const) as Moment }));
+
+/** Returns the content of a buffer after the writes of a call before a command. */
+export const written = (trace: Trace, upTo: number, buffer: GPUBuffer): Uint8Array<ArrayBuffer> => {
+  const bytes = new Uint8Array(buffer.size);
+  for (const command of trace.slice(0, upTo)) {
+    if (command.kind === 'write' && command.buffer === buffer) bytes.set(command.data, command.offset);
+  }
+  return bytes;
+};
+
+/** Returns the dispatch with the uniforms that its own call had written. */
+export const withOwnUniforms = (device: RecordingDevice, trace: Trace, at: number, step: Step): Step => {
+  if (step.kind !== 'dispatch') return step;
+  const entries = step.entries.map((entry) => {
+    const { buffer, offset, size } = bound(entry);
+    if (!isUniform(buffer)) return entry;
+    return { ...entry, resource: { buffer: device.uniform(written(trace, at, buffer)), offset, size } };
+  });
+  const layout = step.pipeline.getBindGroupLayout(0);
+  return { ...step, entries, group: device.real.createBindGroup({ layout, entries }) };
+};
+
+/** Returns the command of an earlier call that corresponds to one of this call. */
+export const earlierCommand = (
+  { device, random, before, earlier }: Circumstances,
+  target: Target,
+  site: Site,
+): Command | Mapped | Step | undefined => {
+  for (const trace of [pick(random, earlier) ?? before, before]) {
+    const alike = sitesOf(trace, target).filter(({ label }) => label === site.label);
+    const { at, step } = trace === before ? site : (pick(random, alike) ?? site);
+    const asItWas = (each: Step): Step => withOwnUniforms(device, trace, at, each);
+    const command = trace[at];
+    const found = command?.kind === 'submit' && step !== null ? command.steps[step] : command;
+    if (found === undefined || buffersOf(found).some((buffer) => device.isGone(buffer))) continue;
+    if (found.kind === 'submit') return { ...found, steps: found.steps.map(asItWas) };
+    return found.kind === 'dispatch' ? asItWas(found) : found;
+  }
+  return undefined;
+};
+
+export const replace =
+  (target: Target): Arm =>
+  (circumstances) => {
+    const site = drawSite(circumstances, target);
+    const command = site && earlierCommand(circumstances, target, site);
+    if (site === undefined || command === undefined) return null;
+    return strikeCommand(site, target, { kind: 'replace', command: command as Command | Step }, nameOf(site));
+  };

@@ -1,19 +1,36 @@
 /** Faults of data: uploads, buffers, and what the host reads. */
 import type { Random } from '../oracle/known-bases.js';
-import type { Arm, Circumstances } from './arm.js';
+import { type Arm, type Armed, type Circumstances, striking } from './arm.js';
 import {
   bound,
-  type Command,
   type Dispatch,
+  drawSite,
   isStorage,
   type Mapped,
+  nameOf,
   type Plain,
+  pick,
+  type Site,
   type Step,
+  sitesOf,
+  stepAt,
   type Trace,
 } from './commands.js';
+import { mutantOf } from './mutant.js';
 import { isSame, type pointChanges, pointsIn } from './points.js';
-import { drawSite, nameOf, pick, type Site, sitesOf, stepAt } from './sites.js';
 import { xorWords } from './xor.js';
+
+type Spoil = (data: Uint8Array<ArrayBuffer>) => boolean;
+
+const misreadAt = (site: Site, spoil: Spoil): Armed =>
+  striking(nameOf(site), (hit) => ({
+    mapped({ data }, at) {
+      if (at !== site.at) return data;
+      const spoilt = data.slice();
+      if (spoil(spoilt)) hit();
+      return spoilt;
+    },
+  }));
 
 /** Makes a fault of the bytes that the host reads. */
 export const misread =
@@ -22,15 +39,10 @@ export const misread =
     const site = drawSite(circumstances, 'map');
     const spoil = site && change(circumstances, site);
     if (site === undefined || !spoil) return null;
-    let struck = false;
-    const mapped = ({ data }: Mapped, at: number): Uint8Array<ArrayBuffer> => {
-      if (at !== site.at) return data;
-      struck = true;
-      const spoilt = data.slice();
-      spoil(spoilt);
-      return spoilt;
-    };
-    return { injection: { mapped }, where: nameOf(site), struck: () => struck };
+    return misreadAt(site, (data) => {
+      spoil(data);
+      return true;
+    });
   };
 
 /** Returns old mapped bytes in place of new ones, as far as they reach. */
@@ -52,18 +64,17 @@ export const flipBit = (random: Random, data: Uint8Array): void => {
 };
 
 export const flipUpload: Arm = (circumstances) => {
-  const { random } = circumstances;
   const site = drawSite(circumstances, 'write');
   if (site === undefined) return null;
-  let struck = false;
-  const instead = (command: Command, at: number): readonly Command[] => {
-    if (at !== site.at || command.kind !== 'write' || command.data.length === 0) return [command];
-    struck = true;
-    const data = command.data.slice();
-    flipBit(random, data);
-    return [{ ...command, data }];
-  };
-  return { injection: { instead }, where: nameOf(site), struck: () => struck };
+  return striking(nameOf(site), (hit) => ({
+    instead(command, at) {
+      if (at !== site.at || command.kind !== 'write' || command.data.length === 0) return [command];
+      hit();
+      const data = command.data.slice();
+      flipBit(circumstances.random, data);
+      return [{ ...command, data }];
+    },
+  }));
 };
 
 /**
@@ -89,25 +100,21 @@ export const pointsReadBack = (trace: Trace, at: number): readonly Required<GPUB
 /** Makes a fault that changes points read back, in any batch of a job. */
 export const misplace =
   (change: (typeof pointChanges)[keyof typeof pointChanges]): Arm =>
-  ({ random, before, pointBytes }) => {
-    const sites = sitesOf(before, 'map').map((site) => ({ site, ranges: pointsReadBack(before, site.at) }));
+  ({ random, before: trace, pointBytes }) => {
+    const sites = sitesOf(trace, 'map').map((site) => ({ site, ranges: pointsReadBack(trace, site.at) }));
     const found = pick(
       random,
       sites.filter(({ ranges }) => ranges.length > 0),
     );
     if (found === undefined) return null;
-    let struck = false;
-    const mapped = ({ data }: Mapped, at: number): Uint8Array<ArrayBuffer> => {
-      if (at !== found.site.at) return data;
-      const spoilt = data.slice();
+    return misreadAt(found.site, (data) => {
+      const before = data.slice();
       const points = found.ranges.flatMap(({ offset, size }) =>
-        pointsIn(spoilt.subarray(offset, offset + size), pointBytes),
+        pointsIn(data.subarray(offset, offset + size), pointBytes),
       );
       change(random, points);
-      struck = !isSame(spoilt, data);
-      return spoilt;
-    };
-    return { injection: { mapped }, where: nameOf(found.site), struck: () => struck };
+      return !isSame(data, before);
+    });
   };
 
 /**
@@ -123,19 +130,56 @@ export const spoilBuffer =
     const { step: index } = site;
     const target = stepAt(circumstances.before, site) as Dispatch;
     const storage = target.entries.filter((entry) => isStorage(bound(entry).buffer));
-    const drawn = random.below(Math.max(1, storage.length));
-    const { buffer, offset, size } = bound(storage[drawn] as GPUBindGroupEntry);
+    const spoilt = storage[random.below(Math.max(1, storage.length))] as GPUBindGroupEntry;
+    const { buffer, offset, size } = bound(spoilt);
     const word = offset / 4 + random.below(size / 4);
     const drawnMasks = masks(random);
-    let struck = false;
-    const instead = (command: Command, at: number): readonly Command[] => {
-      const step = command.kind === 'submit' && at === site.at ? command.steps[index] : undefined;
-      if (command.kind !== 'submit' || step?.kind !== 'dispatch' || step.label !== site.label) return [command];
-      struck = true;
-      // the current buffer: a larger one may have replaced that of the previous call
-      const now = bound(step.entries[target.entries.indexOf(storage[drawn] as GPUBindGroupEntry)] as GPUBindGroupEntry);
-      const flips = xorWords(device, step.pass, now.buffer, word, drawnMasks);
-      return [{ ...command, steps: command.steps.toSpliced(index, 0, flips) }];
-    };
-    return { injection: { instead }, where: `${buffer.label}[${word}] before ${nameOf(site)}`, struck: () => struck };
+    return striking(`${buffer.label}[${word}] before ${nameOf(site)}`, (hit) => ({
+      instead(command, at) {
+        const step = command.kind === 'submit' && at === site.at ? command.steps[index] : undefined;
+        if (command.kind !== 'submit' || step?.kind !== 'dispatch' || step.label !== site.label) return [command];
+        hit();
+        // the current buffer: a larger one may have replaced that of the previous call
+        const now = bound(step.entries[target.entries.indexOf(spoilt)] as GPUBindGroupEntry);
+        const flips = xorWords(device, step.pass, now.buffer, word, drawnMasks);
+        return [{ ...command, steps: command.steps.toSpliced(index, 0, flips) }];
+      },
+    }));
   };
+
+export const changePipeline: Arm = async (circumstances) => {
+  const { device, random } = circumstances;
+  const labels = new Set(sitesOf(circumstances.before, 'dispatch').map(({ label }) => label));
+  const label = pick(
+    random,
+    [...labels].filter((each) => circumstances.label === undefined || each === circumstances.label),
+  );
+  if (label === undefined) return null;
+  const site = drawSite({ ...circumstances, label }, 'dispatch') as Site;
+  const { pipeline } = stepAt(circumstances.before, site) as Dispatch;
+  const mutant = await mutantOf(random, device, pipeline);
+  if (mutant === null) return null;
+  return striking(`${label}, line ${mutant.change}`, (hit) => {
+    const spoil = (step: Step): Step => {
+      if (step.kind !== 'dispatch' || step.pipeline !== pipeline) return step;
+      hit();
+      return { ...step, pipeline: mutant.pipeline };
+    };
+    return { instead: (each) => [each.kind === 'submit' ? { ...each, steps: each.steps.map(spoil) } : each] };
+  });
+};
+
+/** Largest total delay of a call, so that a campaign ends, in milliseconds. */
+export const MOST_LATE_MS = 3000;
+
+export const slowDown: Arm = () => {
+  let left = MOST_LATE_MS;
+  return striking('all waits', (hit) => ({
+    slowed(ms) {
+      const late = Math.min(left, 99 * ms);
+      left -= late;
+      hit();
+      return ms + late;
+    },
+  }));
+};

@@ -1,13 +1,20 @@
 /** Table of the faults that a trial can inject into a call. */
 import type { Random } from '../oracle/known-bases.js';
 import type { Arm } from './arm.js';
-import { delay, drop, repeat } from './changes.js';
-import { flipBit, flipUpload, mappedBefore, misplace, misread, spoilBuffer } from './data-faults.js';
-import { changePipeline, slowDown } from './device-faults.js';
-import { replace } from './other-calls.js';
+import { delay, drop, repeat, replace } from './changes.js';
+import { pick } from './commands.js';
+import {
+  changePipeline,
+  flipBit,
+  flipUpload,
+  mappedBefore,
+  misplace,
+  misread,
+  slowDown,
+  spoilBuffer,
+} from './data-faults.js';
 import { pointChangeNames, pointChanges } from './points.js';
 import { promiseFaults } from './promises.js';
-import { pick } from './sites.js';
 import { MOST_WORDS } from './xor.js';
 
 const each = <Word extends string>(kind: string, words: readonly Word[], arm: (target: Word) => Arm): [string, Arm][] =>

@@ -33,7 +33,6 @@ const onBls12381: Curve = { oracle: bls12381Oracle, engine: bls12381 };
 interface Settings {
   readonly curve?: Curve;
   readonly options?: Partial<MsmEngineOptions>;
-  /** True if the engine requests its own device. */
   readonly ownDevice?: boolean;
   readonly precompute?: number;
   /** The GPU checks the stages of the engine. */
@@ -94,7 +93,6 @@ const sparse: Draw = (random, curve, n) => {
   return [scalars];
 };
 
-/** Returns a mode of MSMs over bases that are loaded once. */
 const multiplying = (sizes: Mode['sizes'], settings: Settings = {}, draw: Draw = dense): Mode => ({
   sizes,
   pointBytes: pointBytesOf(settings),
@@ -151,7 +149,6 @@ const loading = (sizes: Mode['sizes'], settings: Settings = {}): Mode => ({
   },
 });
 
-/** Modes by name. */
 export const modes = {
   default: multiplying([1, 600]),
   'own device': multiplying([1, 200], { ownDevice: true }),

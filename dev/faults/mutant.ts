@@ -1,5 +1,5 @@
 /** Makes mutants: shaders with one changed number or operator. */
-import { applied, type Change, lineOf, wgslChanges } from '../../scripts/mutate/operators.mjs';
+import { applied, type Change, lineOf, wgslChanges } from '../../scripts/mutate/operators.js';
 import type { Random } from '../oracle/known-bases.js';
 import type { RecordingDevice } from './recording-device.js';
 

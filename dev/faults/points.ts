@@ -14,7 +14,6 @@ const swap = (a: Uint8Array, b: Uint8Array): void => {
   b.set(kept);
 };
 
-/** Draws a pair of items until they differ. */
 const drawPair = <Item>(
   random: Random,
   items: readonly Item[],
@@ -31,7 +30,6 @@ const differ = (a: Uint8Array, b: Uint8Array): boolean => !isSame(a, b);
 const wordsOf = (points: readonly Uint8Array[]): Uint8Array[] =>
   points.flatMap((point) => Array.from({ length: point.length / 4 }, (_, w) => point.subarray(4 * w, 4 * w + 4)));
 
-/** Changes by name. */
 export const pointChanges = {
   swapped: (random, points) => swap(...drawPair(random, points, differ)),
   doubled: (random, points) => {

@@ -2,7 +2,7 @@
  * Faults of WebGPU promises: they never settle, settle late, settle twice, or settle after a later
  * one.
  */
-import type { Arm } from './arm.js';
+import { type Arm, striking } from './arm.js';
 
 /**
  * Methods whose promises every call awaits. Those of compilers occur only in the first call of a
@@ -18,43 +18,36 @@ const TICK_MS = 250;
 const TICKS_AT_A_TIME = 4;
 
 /** Speeds up the clock of the library's waits while a wait runs into its limit. */
-class FastClock {
-  readonly #looks = new Map<unknown, () => void>();
-  #timer: unknown = null;
-  #start: typeof setInterval | null = null;
+const fastClock = (() => {
+  const looks = new Map<unknown, () => void>();
+  let start: typeof setInterval | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    install(): void {
+      if (start !== null) return;
+      const { setInterval: begin, clearInterval: stop } = globalThis;
+      start = begin;
+      const watched = (look: () => void, ms: number): unknown => {
+        const watch = begin(look, ms);
+        if (ms === TICK_MS) looks.set(watch, look);
+        return watch;
+      };
+      const stopped = (watch: Parameters<typeof clearInterval>[0]): void => {
+        looks.delete(watch);
+        stop(watch);
+      };
+      Object.assign(globalThis, { setInterval: watched, clearInterval: stopped });
+    },
+    begin(): void {
+      clearInterval(timer);
+      timer = start?.(() => {
+        for (let i = 0; i < TICKS_AT_A_TIME; i++) for (const look of [...looks.values()]) look();
+      }, 1);
+    },
+    end: (): void => clearInterval(timer),
+  };
+})();
 
-  install(): void {
-    if (this.#start !== null) return;
-    const { setInterval: start, clearInterval: stop } = globalThis;
-    this.#start = start;
-    const watched = (look: () => void, ms: number): unknown => {
-      const timer = start(look, ms);
-      if (ms === TICK_MS) this.#looks.set(timer, look);
-      return timer;
-    };
-    const stopped = (timer: Parameters<typeof clearInterval>[0]): void => {
-      this.#looks.delete(timer);
-      stop(timer);
-    };
-    Object.assign(globalThis, { setInterval: watched, clearInterval: stopped });
-  }
-
-  begin(): void {
-    this.end();
-    this.#timer = this.#start?.(() => {
-      for (let i = 0; i < TICKS_AT_A_TIME; i++) for (const look of [...this.#looks.values()]) look();
-    }, 1);
-  }
-
-  end(): void {
-    if (this.#timer !== null) clearInterval(this.#timer as NodeJS.Timeout);
-    this.#timer = null;
-  }
-}
-
-const fastClock = new FastClock();
-
-/** Makes the promise that replaces another. */
 type Answer = (promise: Promise<unknown>, next: Promise<void>) => PromiseLike<unknown>;
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -82,7 +75,6 @@ const answers = {
   },
 } as const satisfies Readonly<Record<string, Answer>>;
 
-/** Makes a fault that strikes one of the promises of a method in a call. */
 const strike =
   (kind: keyof typeof answers, method: Awaited): Arm =>
   ({ random, asked }) => {
@@ -90,22 +82,25 @@ const strike =
     if (count === 0) return null;
     const drawn = random.below(count);
     let seen = 0;
-    let struck = false;
     let checkpoint: () => void = () => undefined;
     const next = new Promise<void>((resolve) => {
       checkpoint = resolve;
     });
     fastClock.install();
-    const answered = (of: Awaited, promise: Promise<unknown>): PromiseLike<unknown> => {
-      if (struck) void promise.then(checkpoint, checkpoint);
-      if (of !== method || struck || seen++ !== drawn) return promise;
-      struck = true;
-      promise.catch(() => undefined);
-      if (kind === 'never settles') fastClock.begin();
-      return answers[kind](promise, next);
-    };
-    const where = `${method}, number ${drawn + 1} of ${count}`;
-    return { injection: { answered }, where, struck: () => struck, over: () => fastClock.end() };
+    return striking(
+      `${method}, number ${drawn + 1} of ${count}`,
+      (hit) => ({
+        answered(of, promise) {
+          if (seen > drawn) void promise.then(checkpoint, checkpoint);
+          if (of !== method || seen++ !== drawn) return promise;
+          hit();
+          promise.catch(() => undefined);
+          if (kind === 'never settles') fastClock.begin();
+          return answers[kind](promise, next);
+        },
+      }),
+      () => fastClock.end(),
+    );
   };
 
 export const promiseFaults: readonly (readonly [string, Arm])[] = (

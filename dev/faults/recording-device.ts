@@ -123,7 +123,6 @@ export class RecordingDevice {
     return this.#recycled(descriptor) ?? this.#watched(this.real.createBuffer(descriptor));
   }
 
-  /** Begins a new call. */
   begin(injection: Injection = {}): void {
     this.#trace = [];
     this.#asked.clear();

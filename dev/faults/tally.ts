@@ -3,36 +3,30 @@ import { faultNames } from './faults.js';
 import { modeNames } from './modes.js';
 import { type Outcome, outcomes, type Trial } from './trial.js';
 
-/** Trials by fault, mode and outcome. */
+/** Returns whether a trial of a fault in a mode counts. */
+type Covers = (fault: string, mode: string) => boolean;
+
 export class Tally {
-  readonly #counts = new Map<string, Map<string, Map<Outcome, number>>>();
+  readonly #trials: (Pick<Trial, 'fault' | 'mode'> & { readonly outcome: Outcome })[] = [];
 
   add({ fault, mode }: Pick<Trial, 'fault' | 'mode'>, outcome: Outcome): void {
-    const modes = this.#counts.get(fault) ?? new Map<string, Map<Outcome, number>>();
-    const outcomes = modes.get(mode) ?? new Map<Outcome, number>();
-    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
-    modes.set(mode, outcomes);
-    this.#counts.set(fault, modes);
+    this.#trials.push({ fault, mode, outcome });
   }
 
   /** Returns the number of covered trials with one of the outcomes. */
-  count(among: readonly Outcome[], covers: (fault: string, mode: string) => boolean = () => true): number {
-    let sum = 0;
-    for (const [fault, modes] of this.#counts)
-      for (const [mode, counts] of modes)
-        if (covers(fault, mode)) for (const outcome of among) sum += counts.get(outcome) ?? 0;
-    return sum;
+  count(among: readonly Outcome[], covers: Covers = () => true): number {
+    return this.#trials.filter(({ fault, mode, outcome }) => among.includes(outcome) && covers(fault, mode)).length;
   }
 }
 
-/** Outcomes of faults that struck. */
 const struck = (Object.keys(outcomes) as Outcome[]).filter((outcome) => outcome !== 'none');
-
 /**
  * Silent failures: a wrong point, in this call or the next, and errors without a code, which
  * callers cannot handle.
  */
 const bad: readonly Outcome[] = ['wrong', 'untyped', 'wrong after'];
+/** All but a correct result at once. */
+const noticed: readonly Outcome[] = ['found', 'retried', 'hang', ...bad];
 
 export interface TargetResult {
   readonly title: string;
@@ -41,84 +35,74 @@ export interface TargetResult {
   readonly met: boolean;
 }
 
-const isLost = (fault: string): boolean => /^(did not happen|of another call):/.test(fault);
-const isUpload = (fault: string): boolean => fault === 'a bit flipped: in an upload';
-const isOfPoints = (fault: string): boolean => fault.startsWith('points read back');
-const isSlow = (fault: string): boolean => fault.startsWith('slow');
-const isOdd = (fault: string): boolean => fault.startsWith('settles');
-const isVerified = (mode: string): boolean => mode.startsWith('verify');
-const isOfVectors = (mode: string): boolean => mode === 'vectors';
-const isMisplaced = (fault: string): boolean => /^(done twice|late):/.test(fault);
+/** Faults by their names: lost commands, uploads, points, slow devices, and so on. */
+const kinds = {
+  lost: /^(did not happen|of another call):/,
+  upload: /^a bit flipped: in an upload$/,
+  points: /^points read back/,
+  slow: /^slow/,
+  odd: /^settles/,
+  misplaced: /^(done twice|late):/,
+};
+const isOf =
+  (...names: (keyof typeof kinds)[]): Covers =>
+  (fault) =>
+    names.some((name) => kinds[name].test(fault));
+const isVerified: Covers = (_, mode) => mode.startsWith('verify');
+const isOfVectors: Covers = (_, mode) => mode === 'vectors';
+const without =
+  (covers: Covers, ...others: readonly Covers[]): Covers =>
+  (...trial) =>
+    covers(...trial) && !others.some((other) => other(...trial));
+const always: Covers = () => true;
 
-/** Targets; `share` is the largest share of trials that may fail. */
-const targets: readonly {
+interface Target {
   readonly title: string;
-  readonly covers: (fault: string, mode: string) => boolean;
-  readonly failures: readonly Outcome[];
-  readonly share: number;
-}[] = [
+  readonly covers: Covers;
+  /** Default: silent failures. */
+  readonly failures?: readonly Outcome[];
+  /** Largest share of trials that may fail. Default: 0. */
+  readonly share?: number;
+}
+
+const targets: readonly Target[] = [
   {
     title: 'a lost command, or one of another call, never gives a wrong point',
-    covers: (fault, mode) => isLost(fault) && !isVerified(mode),
-    failures: bad,
-    share: 0,
+    covers: without(isOf('lost'), isVerified),
   },
-  {
-    title: 'a bit flipped in an upload never gives a wrong point',
-    covers: (fault, mode) => isUpload(fault) && !isVerified(mode),
-    failures: bad,
-    share: 0,
-  },
+  { title: 'a bit flipped in an upload never gives a wrong point', covers: without(isOf('upload'), isVerified) },
   {
     title: 'a misplaced or replaced point read back never gives a wrong point',
-    covers: (fault, mode) => isOfPoints(fault) && !isVerified(mode),
-    failures: bad,
-    share: 0,
+    covers: without(isOf('points'), isVerified),
   },
   {
     title: 'all other faults give a wrong point in at most 5 % of trials',
     // numbers that are read have no check of their own, as points have by the curve
-    covers: (fault, mode) =>
-      ![isLost, isUpload, isOfPoints, isSlow].some((is) => is(fault)) && !isVerified(mode) && !isOfVectors(mode),
-    failures: bad,
+    covers: without(always, isOf('lost', 'upload', 'points', 'slow'), isVerified, isOfVectors),
     share: 0.05,
   },
   {
     title: 'a command of vectors that is done twice or late never gives a wrong number',
-    covers: (fault, mode) => isMisplaced(fault) && isOfVectors(mode),
-    failures: bad,
-    share: 0,
+    covers: (...trial) => isOf('misplaced')(...trial) && isOfVectors(...trial),
   },
-  {
-    title: 'with verify, no fault gives a wrong point',
-    covers: (_, mode) => isVerified(mode),
-    failures: bad,
-    share: 0,
-  },
-  {
-    title: 'a slow device gives the correct result',
-    covers: isSlow,
-    failures: ['found', 'retried', 'hang', ...bad],
-    share: 0,
-  },
+  { title: 'with verify, no fault gives a wrong point', covers: isVerified },
+  { title: 'a slow device gives the correct result', covers: isOf('slow'), failures: noticed },
   {
     title: 'the next call is correct, or asks to load the bases again',
-    covers: () => true,
+    covers: always,
     failures: ['wrong after', 'fails after'],
-    share: 0,
   },
   {
     title: 'a WebGPU promise that settles late, twice or after a later one changes nothing',
-    covers: isOdd,
-    failures: ['found', 'retried', 'hang', ...bad],
-    share: 0,
+    covers: isOf('odd'),
+    failures: noticed,
   },
-  { title: 'no call hangs', covers: () => true, failures: ['hang'], share: 0 },
+  { title: 'no call hangs', covers: always, failures: ['hang'] },
 ];
 
 export const judge = (tally: Tally): readonly TargetResult[] =>
   targets
-    .map(({ title, covers, failures: failing, share }) => {
+    .map(({ title, covers, failures: failing = bad, share = 0 }) => {
       const [faults, failures] = [tally.count(struck, covers), tally.count(failing, covers)];
       return { title, faults, failures, met: failures <= share * faults };
     })
@@ -134,7 +118,7 @@ const columns: readonly (readonly [string, readonly Outcome[]])[] = [
   [' fail after', ['fails after']],
 ];
 
-const cellOf = (tally: Tally, covers: (fault: string, mode: string) => boolean): string => {
+const cellOf = (tally: Tally, covers: Covers): string => {
   if (tally.count(struck, covers) === 0) return '';
   return columns
     .map(([word, among]) => ({ word, count: tally.count(among, covers) }))

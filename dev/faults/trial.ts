@@ -64,7 +64,6 @@ export const drawTrial = (seed: number, index: number): Trial => {
   };
 };
 
-/** Trials found by hand, by name. */
 export const namedTrials: Readonly<Record<string, Trial>> = Object.fromEntries(
   (
     [

@@ -15,7 +15,6 @@ interface Numbers {
   readonly inverses: readonly bigint[];
 }
 
-/** Loads a vector, computes with it in every kind of kernel, and reads the results. */
 const compute = async (fr: FieldEngine, numbers: readonly bigint[]): Promise<Numbers> => {
   const a = await fr.load(numbers);
   const made = await fr.run((ops) => {

@@ -114,7 +114,6 @@ const library = (product: FieldProduct): FieldOperation[] => {
 /** The unit of product equivalents, then the operations that the library computes with. */
 export const fieldOperations: readonly FieldOperation[] = [plainProduct, ...fieldProducts.flatMap(library)];
 
-/** Returns the library's product of a kind. */
 export const libraryProduct = (product: FieldProduct): FieldOperation => library(product)[0] as FieldOperation;
 
 const dot4 = (a: bigint, b: bigint): bigint =>

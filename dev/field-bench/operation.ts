@@ -1,7 +1,6 @@
 import { invert, type Modulus, mod } from '../../src/field/modulus.js';
 import type { Random } from '../oracle/known-bases.js';
 
-/** Representation of a field element in a kernel of field-bench: words of 32 bits. */
 export interface Representation {
   /**
    * WGSL of the struct `type`, with the members l0, l1, … or those of `member`, and of its

@@ -1,5 +1,4 @@
 /** field-bench: measures field operations and the peaks of a device in one interleaved run. */
-
 import { median } from '../../src/calibrate/statistics.js';
 import type { Modulus } from '../../src/field/modulus.js';
 import { bufferUsage } from '../../src/gpu/constants.js';
@@ -59,7 +58,6 @@ export interface FieldBenchResult {
 /** Bytes of the copied buffers, more than the caches of most devices hold. */
 const COPY_BYTES = 2 ** 26;
 
-/** Returns the milliseconds of one copy of COPY_BYTES. */
 const copyOnce = (device: GPUDevice, from: GPUBuffer, to: GPUBuffer): Promise<number> =>
   timeSubmit(device, () => {
     const encoder = device.createCommandEncoder();

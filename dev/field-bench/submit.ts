@@ -37,7 +37,6 @@ export const timeSubmit = async (device: GPUDevice, encode: () => GPUCommandBuff
   return Math.max(whole - nothing, whole / 10);
 };
 
-/** Returns the words of a buffer. */
 export const readBack = async (device: GPUDevice, buffer: GPUBuffer): Promise<Uint32Array> => {
   const staging = device.createBuffer({ size: buffer.size, usage: bufferUsage.mapRead | bufferUsage.copyDst });
   const encoder = device.createCommandEncoder();

@@ -11,9 +11,8 @@ import { createCheckedEngine } from '../checks/engine.js';
 import { type CurveGroup, oracleOf } from '../oracle/curves.js';
 import { pointsIn, scalarsIn } from '../oracle/encodings.js';
 import { type Coordinate, expectedMsm, gotExpected, spellPoint } from '../oracle/known-bases.js';
-import { keepPipelines } from './keep-pipelines.js';
 import { type FuzzCall, type FuzzProgram, length, movedTo, programs, vectorsOf } from './program.js';
-import { type FoundProgram, runPrograms } from './run-programs.js';
+import { type FoundProgram, keepPipelines, runPrograms } from './run-programs.js';
 
 /** A failed program: the index of the call, and the difference to the expected result. */
 export interface Failure {
@@ -21,10 +20,8 @@ export interface Failure {
   readonly error: string;
 }
 
-/** Returns the group of a program. */
 const groupOf = ({ curve = 'bn254', group = 'g1' }: Partial<CurveGroup>): CurveGroup => ({ curve, group });
 
-/** Makes the inputs and the expected results of a call. */
 export const makeInputs = (call: FuzzCall, program: Partial<CurveGroup> = {}) => {
   const of = groupOf(program);
   const oracle = oracleOf(of);
@@ -51,7 +48,6 @@ export const makeInputs = (call: FuzzCall, program: Partial<CurveGroup> = {}) =>
 
 const SCALAR_BYTES = 32;
 
-/** A point, or its bytes. */
 type Sum = AffinePoint<Coordinate> | Uint8Array;
 
 interface GivenVector {

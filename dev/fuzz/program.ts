@@ -101,7 +101,6 @@ const yes = fc.constant(true as const);
 const logUniform = (most: number): fc.Arbitrary<number> =>
   fc.nat(2 ** 20 - 1).map((share) => Math.floor(2 ** ((share / 2 ** 20) * Math.log2(most + 1))));
 
-/** Draws boundary sizes, and any others. */
 const sizes = (most: number): fc.Arbitrary<number> =>
   fc.oneof(
     fc.nat(Math.min(most, 16)),

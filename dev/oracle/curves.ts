@@ -3,7 +3,6 @@
  * the curve. The others come from other sources than the library's: the formula of a family, or the
  * fields of other curves.
  */
-
 import { weierstrass } from '@noble/curves/abstract/weierstrass.js';
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { bn254 } from '@noble/curves/bn254.js';
@@ -185,7 +184,6 @@ export const curveNames = Object.keys(oracles) as CurveName[];
 export const weierstrassNames = Object.keys(oraclesOfWeierstrass) as WeierstrassName[];
 export const edwardsNames = Object.keys(oraclesOfEdwards) as EdwardsName[];
 
-/** A group of a named curve of the library. */
 export interface CurveGroup {
   readonly curve: CurveName;
   readonly group: Group;
@@ -193,7 +191,6 @@ export interface CurveGroup {
 
 const hasG2 = (curve: CurveName): curve is PairingName => Object.hasOwn(oraclesOfG2, curve);
 
-/** Returns the groups of a curve. */
 export const groupsOf = (curve: CurveName): readonly Group[] => (hasG2(curve) ? ['g1', 'g2'] : ['g1']);
 
 /** Names of the curves with a second group. */

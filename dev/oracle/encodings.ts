@@ -151,7 +151,6 @@ const known: readonly (readonly [encoding: PointEncoding, ...curves: readonly Cu
   ['aztec-compressed', 'bn254'],
 ];
 
-/** Returns the encodings of a group's points. */
 export const encodingsOf = ({ curve, group }: CurveGroup): PointEncoding[] =>
   known.flatMap(([encoding, ...curves]) => {
     const isOfG1 = encoding === 'aztec-compressed';

@@ -31,7 +31,6 @@ export class FieldValues {
     return this.#field.create(value);
   }
 
-  /** Returns the inverse of a number, and 0 for 0. */
   #inverse(value: bigint): bigint {
     return value === 0n ? 0n : this.#field.inv(value);
   }

@@ -158,7 +158,6 @@ function encode(values: readonly bigint[], each: number): Uint8Array<ArrayBuffer
   return bytes;
 }
 
-/** Returns the numbers of a coordinate. */
 export const numbersOf = (coordinate: Coordinate): bigint[] =>
   typeof coordinate === 'bigint' ? [coordinate] : [coordinate.c0, coordinate.c1];
 
@@ -222,7 +221,6 @@ export function knownBases<Of extends Coordinate>(
   return { logs, points, bytes: encodePoints(curve, points) };
 }
 
-/** Returns k·G, for any integer k. */
 function multipleOfGenerator<Of extends Coordinate>({ Point }: OracleCurve<Of>, log: bigint): OraclePoint<Of> {
   // the fast method, whose time depends on the scalar: nothing here is secret
   return Point.BASE.multiplyUnsafe(Point.Fn.create(log));
@@ -252,7 +250,6 @@ export function makeKnownBases<Of extends Coordinate>(curve: OracleCurve<Of>, n:
   return knownBases(curve, logs, sums);
 }
 
-/** Returns scalars uniform in [0, r). */
 export function makeRandomScalars<Of extends Coordinate>(curve: OracleCurve<Of>, n: number, seed: number): bigint[] {
   const random = new Random(seed);
   return Array.from({ length: n }, () => random.belowBig(groupOrder(curve)));

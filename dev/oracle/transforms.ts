@@ -7,7 +7,6 @@ import type { FieldEngine, FieldVector } from '../../src/fields.js';
 export const transformInput = (p: bigint, n: number): bigint[] =>
   Array.from({ length: n }, (_, i) => (BigInt(i + 1) ** 31n + BigInt(i) * 0x1234_5678_9abc_def0n) % p);
 
-/** Returns the value of a polynomial. */
 const valueAt = (p: bigint, coefficients: readonly bigint[], x: bigint): bigint =>
   coefficients.reduceRight((sum, c) => (sum * x + c) % p, 0n);
 

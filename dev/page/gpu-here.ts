@@ -1,7 +1,7 @@
 /** Detects a missing GPU, explains it, and disables what needs one. */
-import { isSettingKnob, withoutSide } from '../bench/knob-names.js';
-import { queryText } from '../bench/knob-problems.js';
+import { queryText } from '../bench/knob.js';
 import { needsGpu, readKnobs } from '../bench/knobs.js';
+import { isSettingKnob, withoutSide } from '../bench/run-knobs.js';
 import { isGpuKnob } from '../bench/settings.js';
 import { h } from './dom.js';
 

@@ -1,21 +1,37 @@
 /** Fields of the form of the page. */
-
+import { defaultBudget } from '../../src/msm/plan/device-profiles.js';
 import { commonKnobs } from '../bench/common-knobs.js';
 import type { KnobText } from '../bench/knob.js';
 import { suggestedMode } from '../bench/knobs.js';
-import { modeOf, pageModeNames } from '../bench/modes.js';
-import { type RunKnobName, runKnobs } from '../bench/run-knobs.js';
-import { engineKnobs } from '../bench/settings.js';
+import { type Mode, modeOf, pageModeNames } from '../bench/modes.js';
+import { knobText, type RunKnobName, runKnobs } from '../bench/run-knobs.js';
+import { engineKnobs, makeSetting } from '../bench/settings.js';
 import { defaultCurve, defaultEncoding, defaultGroup } from '../cases/address.js';
 import { pointDistributions } from '../cases/point-distributions.js';
 import { scalarDistributions } from '../cases/scalar-distributions.js';
 import { type CurveGroup, curveNames, groupsOf } from '../oracle/curves.js';
 import { encodingsOf } from '../oracle/encodings.js';
-import { engineDefaults } from './defaults.js';
 import { h, note } from './dom.js';
 
+type Defaults = Readonly<Record<string, string>>;
+
+/** Returns the defaults of the knobs of a run by name. */
+export const defaultsOf = (mode: Mode): Defaults =>
+  Object.fromEntries(Object.keys(runKnobs).map((name) => [name, knobText(mode, name).unset]));
+
+const { precompute, verify, checks, tuning } = makeSetting(new Map());
+
+/** Defaults of the engine's knobs by name. The engine chooses the others by size and device. */
+export const engineDefaults: Defaults = {
+  precompute: String(precompute),
+  budget: String(defaultBudget({ vendor: '', architecture: '' }) / 2 ** 20),
+  verify: String(Number(verify)),
+  checks: String(Number(checks)),
+  backend: 'gpu',
+  cpubelow: String(tuning.cpuBelow),
+};
+
 export type Choices = Readonly<Record<string, string>>;
-/** Choices, or a function of the rest of the query that returns them. */
 type ChoicesFor = Choices | ((query: URLSearchParams) => Choices);
 
 const about = (entries: Readonly<Record<string, { readonly about: string }>>): Choices =>
@@ -52,7 +68,6 @@ export const runChoices: Partial<Record<RunKnobName, { readonly choices: Choices
 type Control = HTMLInputElement | HTMLSelectElement;
 export type Field = ReturnType<typeof makeField>;
 
-/** Makes a control with its label, its help, and the problem of its value. */
 function makeField(name: string, { label, help }: { label: string; help: string }, control: Control, serial = 0) {
   control.id = `knob-${name}${serial === 0 ? '' : `-${serial}`}`;
   control.name = name;
@@ -139,6 +154,5 @@ const groupField = (query: URLSearchParams, side: 'a.' | 'b.'): Field => {
 export const inGrid = (fields: readonly Field[]): HTMLElement =>
   h('div', { class: 'fields' }, ...fields.map(({ root }) => root));
 
-/** Makes the fieldset of one side of a comparison. */
 export const sideFieldset = (side: 'A' | 'B', fields: readonly Field[]): HTMLFieldSetElement =>
   h('fieldset', {}, h('legend', {}, side), note(`Knobs that apply to ${side} only.`), inGrid(fields));

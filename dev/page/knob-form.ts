@@ -1,18 +1,15 @@
 /** Form of the page. It shows its knobs as a URL, so that every run can be linked to. */
-import { knobsOf, withoutSide } from '../bench/knob-names.js';
-import { type Problem, queryText } from '../bench/knob-problems.js';
+import { type Problem, queryText } from '../bench/knob.js';
 import { needsGpu, readKnobs } from '../bench/knobs.js';
 import { isGpuOnly, type Mode, modeOf } from '../bench/modes.js';
-import type { RunKnobName } from '../bench/run-knobs.js';
+import { knobsOf, type RunKnobName, withoutSide } from '../bench/run-knobs.js';
 import { engineKnobs, isGpuKnob } from '../bench/settings.js';
 import { copyButton } from './copy.js';
-import { defaultsOf } from './defaults.js';
 import { h, note } from './dom.js';
 import { cpuQuery, NEEDS_GPU } from './gpu-here.js';
-import { engineFields, type Field, inGrid, options, runChoices, runFields, sideFieldset } from './knob-fields.js';
+import { defaultsOf, engineFields, inGrid, options, runChoices, runFields, sideFieldset } from './knob-fields.js';
 import { problemList } from './problems.js';
 
-/** Returns the problem of a run that needs a GPU where there is none. */
 function noGpuFor(query: URLSearchParams, mode: Mode): Problem {
   const instead = cpuQuery(query);
   return isGpuOnly(mode)
@@ -23,7 +20,6 @@ function noGpuFor(query: URLSearchParams, mode: Mode): Problem {
 const TUNING_NOTE =
   'Tuning changes the cost, never the result. Empty fields leave the choice to the engine, which decides by n and device. A sweep also takes lists: 32,64,128 or 8..12.';
 
-/** Returns whether the query sets a knob of the engine for both sides. */
 const isSet = (query: URLSearchParams): boolean =>
   Object.keys(engineKnobs).some((name) => (query.get(name) ?? '') !== '');
 
@@ -32,46 +28,32 @@ const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.s
 /** Id of the form, for buttons outside it. */
 export const FORM_ID = 'knobs';
 
-export class KnobForm {
-  readonly root: HTMLFormElement;
-  readonly #mistakes: readonly Problem[];
-  readonly #run: readonly Field[];
-  readonly #common: readonly Field[];
-  readonly #sides: readonly Field[];
-  readonly #sideFieldsets: readonly HTMLFieldSetElement[];
-  readonly #tuning: HTMLDetailsElement;
-  readonly #address = h('a', { class: 'address', href: './' });
-  readonly #trouble = h('div', { role: 'status', hidden: true });
-  #hasGpu = true;
+export type KnobForm = ReturnType<typeof knobForm>;
 
-  /**
-   * @param query query with every knob spelled out
-   * @param mistakes problems of the address, whose fields are marked from the start
-   */
-  constructor(query: URLSearchParams, mistakes: readonly Problem[] = []) {
-    this.#mistakes = mistakes;
-    this.#run = runFields(query);
-    this.#common = engineFields(query, '');
-    const [a, b] = [engineFields(query, 'a.'), engineFields(query, 'b.')];
-    this.#sides = [...a, ...b];
-    this.#sideFieldsets = [sideFieldset('A', a), sideFieldset('B', b)];
-    const common = h('fieldset', {}, note(TUNING_NOTE), inGrid(this.#common));
-    this.#tuning = h('details', { open: isSet(query) }, h('summary', {}, 'Tuning'), common);
-    this.root = this.#makeRoot();
-    this.root.addEventListener('input', (event) => this.#onInput((event.target as HTMLElement).id));
-    this.root.addEventListener('submit', (event) => this.#onSubmit(event));
-    this.#adjust();
-    this.#mirror();
-    this.#markMistakes();
-  }
+/**
+ * @param query query with every knob spelled out
+ * @param mistakes problems of the address, whose fields are marked from the start
+ */
+export function knobForm(query: URLSearchParams, mistakes: readonly Problem[] = []) {
+  const address = h('a', { class: 'address', href: './' });
+  const trouble = h('div', { role: 'status', hidden: true });
+  let hasGpu = true;
+  const run = runFields(query);
+  const common = engineFields(query, '');
+  const [a, b] = [engineFields(query, 'a.'), engineFields(query, 'b.')];
+  const sides = [...a, ...b];
+  const sideFieldsets = [sideFieldset('A', a), sideFieldset('B', b)];
+  const commonFieldset = h('fieldset', {}, note(TUNING_NOTE), inGrid(common));
+  const tuning = h('details', { open: isSet(query) }, h('summary', {}, 'Tuning'), commonFieldset);
+  const root = makeRoot();
 
   /** Disables what needs a GPU. */
-  withoutGpu(): void {
-    this.#hasGpu = false;
-    for (const field of [...this.#sides, ...this.#common]) {
+  function withoutGpu(): void {
+    hasGpu = false;
+    for (const field of [...sides, ...common]) {
       if (isGpuKnob(withoutSide(field.name))) field.grey(NEEDS_GPU);
     }
-    const mode = this.#run.find(({ name }) => name === 'autorun')?.control as HTMLSelectElement;
+    const mode = run.find(({ name }) => name === 'autorun')?.control as HTMLSelectElement;
     for (const option of mode.options) {
       if (!isGpuOnly(option.value as Mode)) continue;
       // a form does not send a choice that is disabled
@@ -79,114 +61,118 @@ export class KnobForm {
       option.title = NEEDS_GPU;
       option.textContent += ' (needs a GPU)';
     }
-    this.#mirror();
-    this.#markMistakes();
+    mirror();
+    markMistakes();
   }
 
-  #makeRoot(): HTMLFormElement {
-    const copy = copyButton('Copy the link', () => this.#address.href);
+  function makeRoot(): HTMLFormElement {
+    const copy = copyButton('Copy the link', () => address.href);
     return h(
       'form',
       { id: FORM_ID, 'aria-labelledby': 'form-title' },
       h('h2', { id: 'form-title' }, 'Knobs'),
       note('Each knob is a parameter of the URL. Invalid values are rejected with an explanation.'),
-      inGrid(this.#run),
-      ...this.#sideFieldsets,
-      this.#tuning,
-      h('div', { class: 'buttons' }, h('small', {}, 'Link to this run:'), this.#address),
-      this.#trouble,
+      inGrid(run),
+      ...sideFieldsets,
+      tuning,
+      h('div', { class: 'buttons' }, h('small', {}, 'Link to this run:'), address),
+      trouble,
       h('div', { class: 'buttons' }, h('button', { type: 'submit', class: 'primary' }, 'Run'), copy),
     );
   }
 
-  #values(): URLSearchParams {
+  function values(): URLSearchParams {
     const filled = new URLSearchParams();
-    for (const [name, value] of new FormData(this.root)) if (value !== '') filled.append(name, String(value));
+    for (const [name, value] of new FormData(root)) if (value !== '') filled.append(name, String(value));
     return filled;
   }
 
-  #mode(): Mode {
-    return this.#values().get('autorun') as Mode;
+  function modeNow(): Mode {
+    return values().get('autorun') as Mode;
   }
 
-  #onInput(id: string): void {
-    if (id === 'knob-autorun') this.#adjust();
-    if (id === 'knob-curve' || id === 'knob-group') this.#relist();
-    this.#mirror();
+  function onInput(id: string): void {
+    if (id === 'knob-autorun') adjust();
+    if (id === 'knob-curve' || id === 'knob-group') relist();
+    mirror();
   }
 
   /**
    * Opens the address instead of submitting the form, which would keep the fragment and send empty
    * fields.
    */
-  #onSubmit(event: SubmitEvent): void {
+  function onSubmit(event: SubmitEvent): void {
     event.preventDefault();
-    this.#mirror();
-    this.#unfold();
-    if (this.#trouble.hidden) {
-      location.assign(this.#address.href);
+    mirror();
+    unfold();
+    if (trouble.hidden) {
+      location.assign(address.href);
       return;
     }
-    this.#trouble.scrollIntoView({ block: 'nearest' });
-    this.root.querySelector<HTMLElement>('[aria-invalid]')?.focus();
+    trouble.scrollIntoView({ block: 'nearest' });
+    root.querySelector<HTMLElement>('[aria-invalid]')?.focus();
   }
 
-  /** Shows the knobs that the mode uses. */
-  #adjust(): void {
-    const mode = this.#mode();
+  function adjust(): void {
+    const mode = modeNow();
     const known = knobsOf(mode);
     const defaults = defaultsOf(mode);
-    for (const { name, small, control } of this.#run) {
+    for (const { name, small, control } of run) {
       if (name === 'autorun') small.textContent = sentence(modeOf(mode).about);
       if (control instanceof HTMLInputElement) control.placeholder = defaults[name] ?? '';
     }
-    for (const field of [...this.#run, ...this.#common]) field.show(known.includes(field.name));
-    for (const side of this.#sideFieldsets) {
+    for (const field of [...run, ...common]) field.show(known.includes(field.name));
+    for (const side of sideFieldsets) {
       side.hidden = mode !== 'accum-ab';
       side.disabled = side.hidden;
     }
-    this.#tuning.hidden = this.#common.every(({ root }) => root.hidden);
-    this.#tuning.open ||= mode === 'sweep';
+    tuning.hidden = common.every(({ root }) => root.hidden);
+    tuning.open ||= mode === 'sweep';
   }
 
   /** Updates choices that depend on other fields. A choice that is still offered stays. */
-  #relist(): void {
-    for (const { name, control } of this.#run) {
+  function relist(): void {
+    for (const { name, control } of run) {
       const list = runChoices[name as RunKnobName];
       if (typeof list?.choices !== 'function') continue;
-      control.replaceChildren(...options(list.choices(this.#values()), list.unset, control.value));
+      control.replaceChildren(...options(list.choices(values()), list.unset, control.value));
     }
   }
 
   /** Updates the address, and shows its problems. */
-  #mirror(): void {
-    const now = this.#values();
+  function mirror(): void {
+    const now = values();
     const text = `?${queryText(now)}`;
-    this.#address.href = text;
-    this.#address.textContent = text;
+    address.href = text;
+    address.textContent = text;
     const { knobs, problems: mistyped } = readKnobs(now);
-    const lacksGpu = knobs !== null && !this.#hasGpu && needsGpu(knobs);
-    const problems = lacksGpu ? [noGpuFor(now, this.#mode())] : mistyped;
-    this.#trouble.hidden = problems.length === 0;
-    this.#trouble.replaceChildren(problemList(problems));
-    this.#mark(problems);
+    const lacksGpu = knobs !== null && !hasGpu && needsGpu(knobs);
+    const problems = lacksGpu ? [noGpuFor(now, modeNow())] : mistyped;
+    trouble.hidden = problems.length === 0;
+    trouble.replaceChildren(problemList(problems));
+    mark(problems);
   }
 
-  #mark(problems: readonly Problem[]): void {
-    for (const field of [...this.#run, ...this.#sides, ...this.#common]) {
+  function mark(problems: readonly Problem[]): void {
+    for (const field of [...run, ...sides, ...common]) {
       field.mark(problems.filter(({ knob }) => knob === field.name).map(({ text }) => text));
     }
   }
 
-  /** Opens the tuning if a field in it is marked. */
-  #unfold(): void {
-    this.#tuning.open ||= this.#common.some(({ control }) => control.hasAttribute('aria-invalid'));
+  function unfold(): void {
+    tuning.open ||= common.some(({ control }) => control.hasAttribute('aria-invalid'));
   }
 
   /** Marks the fields of a wrong address. The top of the page lists its problems. */
-  #markMistakes(): void {
-    this.#trouble.hidden = true;
-    this.#mark(this.#mistakes);
-    this.#unfold();
+  function markMistakes(): void {
+    trouble.hidden = true;
+    mark(mistakes);
+    unfold();
   }
+  root.addEventListener('input', (event) => onInput((event.target as HTMLElement).id));
+  root.addEventListener('submit', (event) => onSubmit(event));
+  adjust();
+  mirror();
+  markMistakes();
+  return { root, withoutGpu };
 }

@@ -2,11 +2,23 @@
  * Draws the report of a run, and updates it as rows arrive. Charts, open details and scroll
  * positions of tables stay.
  */
-import type { Part, Parts, Sentence, Tile } from '../bench/parts.js';
+import type { ChartData, ChartOptions, Part, Parts, Sentence, Tile } from '../bench/parts.js';
+import { settingsChart, stackedShares } from './charts/bars.js';
+import { distributionChart } from './charts/distribution-chart.js';
 import type { Chart } from './charts/frame.js';
-import { charts } from './charts/index.js';
+import { timeline, waterfall } from './charts/lanes.js';
+import { timeChart } from './charts/time-chart.js';
 import { h, note } from './dom.js';
 import { TableView, wordsOf } from './table-view.js';
+
+export const charts: { readonly [Kind in keyof ChartData]: (options: ChartOptions) => Chart<ChartData[Kind]> } = {
+  time: timeChart,
+  settings: settingsChart,
+  shares: stackedShares,
+  distribution: distributionChart,
+  timeline,
+  waterfall,
+};
 
 /** A view of parts of one kind. */
 interface View {
@@ -41,7 +53,6 @@ export class PartsView {
   }
 }
 
-/** Creates the view of a part, which is still empty. */
 function makeView(part: Part): View {
   switch (part.kind) {
     case 'tiles':

@@ -1,7 +1,6 @@
-import { type Problem, queryText } from '../bench/knob-problems.js';
+import { type Problem, queryText } from '../bench/knob.js';
 import { h, note } from './dom.js';
 
-/** Lists the problems of the knobs. */
 export const problemList = (problems: readonly Problem[]): HTMLElement =>
   h(
     'ul',

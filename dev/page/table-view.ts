@@ -51,7 +51,6 @@ export class TableView {
   }
 }
 
-/** Creates a table that does not change. */
 export function table(caption: string, heads: readonly string[], rows: TableData['rows']): HTMLElement {
   const view = new TableView();
   view.update({ caption, heads, rows });

@@ -1,12 +1,10 @@
 /** Transforms of other libraries, by name. */
-
 import { FFT, rootsOfUnity } from '@noble/curves/abstract/fft.js';
 import { type CurveName, oracles } from '../oracle/curves.js';
 import { builders, inNode, isTheirs } from './ffjavascript.js';
 
 /** Transforms of one scalar field, in the arithmetic of another library. */
 export interface TheirTransforms<Values = unknown> {
-  /** Names of the functions. */
   readonly names: { readonly ntt: string; readonly intt: string };
   /** Converts numbers. @param bytes the same numbers, little-endian */
   enter(bytes: Uint8Array, values: readonly bigint[]): Promise<Values>;

@@ -15,7 +15,6 @@ import { rowPaths } from '../bench/rows.js';
  */
 export const maxRowBytes = 16 * 1024 * 1024;
 
-/** Makes an error with the HTTP status of the response. */
 const refusal = (status: number, message: string) => Object.assign(new Error(message), { status });
 
 /** Rejects other origins. Browsers send the origin with every POST. */

@@ -4,13 +4,12 @@
  * transforms whose results are summed; some are aborted or refused. Every result is compared with
  * the known one, and memory with the budget.
  */
-import { createFieldEngine } from '../../src/fields.js';
+import { createFieldEngine, type FieldEngine } from '../../src/fields.js';
 import { createMsmEngine, type EngineStats, type Fp2, type MsmEngine, MsmError, type Tuning } from '../../src/index.js';
 import { oracleOf } from '../oracle/curves.js';
 import { type Coordinate, makeKnownBases, type OracleCurve, Random } from '../oracle/known-bases.js';
-import { randomCall, type Side } from './random-call.js';
-import { VectorSide } from './vector-call.js';
-import { type WatchedBytes, watchBytes } from './watch-bytes.js';
+import { randomCall, type Side, vectorCall } from './random-call.js';
+import { watchBytes } from './watch-bytes.js';
 
 export interface SoakOptions {
   readonly seed: number;
@@ -59,115 +58,10 @@ const openSide = async <Of extends Coordinate>(
   return { oracle, engine, known, bases: await engine.loadBases(known.bytes) };
 };
 
-class Soak {
-  readonly violations: string[] = [];
-  readonly #options: SoakOptions;
-  readonly #watched: WatchedBytes;
-  readonly #random: Random;
-  readonly #g1: Side<bigint>;
-  readonly #g2: Side<Fp2>;
-  readonly #vectors: VectorSide;
-  readonly #rejected: Record<string, number> = {};
-  readonly #begun = performance.now();
-  #calls = 0;
-  #saidAt = 0;
-
-  constructor(
-    options: SoakOptions,
-    watched: WatchedBytes,
-    random: Random,
-    { g1, g2, vectors }: { readonly g1: Side<bigint>; readonly g2: Side<Fp2>; readonly vectors: VectorSide },
-  ) {
-    this.#options = options;
-    this.#watched = watched;
-    this.#random = random;
-    this.#g1 = g1;
-    this.#g2 = g2;
-    this.#vectors = vectors;
-  }
-
-  get state(): SoakTold {
-    const { violations } = this;
-    const { peak, frees } = this.#watched;
-    return {
-      ...{ seconds: this.#elapsed(), calls: this.#calls, rejected: this.#rejected, violations },
-      ...{ peakBytes: peak, frees },
-      stats: [this.#g1.engine.stats, this.#g2.engine.stats],
-    };
-  }
-
-  /** Runs all callers until the time is over, something fails, or no call ends any more. */
-  async run(): Promise<void> {
-    // the timer also keeps Node alive, which would otherwise exit with success if all callers
-    // waited forever
-    let timer: ReturnType<typeof setInterval> | undefined;
-    const stalled = new Promise<void>((resolve) => {
-      let [seen, since] = [this.#calls, performance.now()];
-      timer = setInterval(() => {
-        if (this.#calls !== seen) [seen, since] = [this.#calls, performance.now()];
-        if (performance.now() - since < STALL_MS) return;
-        const stats = JSON.stringify(this.state.stats);
-        this.violations.push(`no call ended in ${STALL_MS / 1000} seconds: ${stats}`);
-        resolve();
-      }, 1000);
-    });
-    const callers = Array.from({ length: this.#options.concurrency }, () => this.#call());
-    await Promise.race([stalled, Promise.all(callers)]);
-    clearInterval(timer);
-  }
-
-  /** Checks that no calls and no memory are left. */
-  checkEnd(): void {
-    for (const { waiting, running } of this.state.stats) {
-      if (waiting + running > 0) this.violations.push(`${waiting} calls wait and ${running} run after the last call`);
-    }
-    for (const { engine, known } of [this.#g1, this.#g2]) {
-      const { bases, scalars } = engine.memory;
-      if (bases !== known.bytes.length)
-        this.violations.push(`${bases} bytes of bases are left, of ${known.bytes.length}`);
-      if (scalars > 0) this.violations.push(`${scalars} bytes of scalars are left`);
-    }
-    const { engine } = this.#vectors;
-    engine.trim();
-    if (engine.memory.used > 0) this.violations.push(`${engine.memory.used} bytes of vectors are left`);
-  }
-
-  #elapsed(): number {
-    return (performance.now() - this.#begun) / 1000;
-  }
-
-  async #call(): Promise<void> {
-    const { seconds, deviceBudget, onTell } = this.#options;
-    const random = this.#random;
-    while (this.#elapsed() < seconds && this.violations.length === 0) {
-      try {
-        const kind = random.below(12);
-        if (kind === 0) await this.#vectors.call(random, this.violations);
-        else if (kind < 5) await randomCall(this.#g2, random, this.violations);
-        else await randomCall(this.#g1, random, this.violations);
-      } catch (error) {
-        this.#countRejection(error);
-      }
-      this.#calls++;
-      const { peak } = this.#watched;
-      if (peak > deviceBudget) this.violations.push(`${peak} bytes were held, of ${deviceBudget}`);
-      if (this.#elapsed() - this.#saidAt >= 30) {
-        this.#saidAt = this.#elapsed();
-        onTell?.(this.state);
-      }
-    }
-  }
-
-  #countRejection(error: unknown): void {
-    const code = error instanceof MsmError ? error.code : String(error);
-    this.#rejected[code] = (this.#rejected[code] ?? 0) + 1;
-    if (!expectedCodes.includes(code)) this.violations.push(`a call rejected with ${String(error)}`);
-  }
-}
-
 /** Runs a soak test. @returns its final state, without `violations` if all was as expected */
 export const soak = async (device: GPUDevice, options: SoakOptions): Promise<SoakTold> => {
-  const { seed, concurrency, points, deviceBudget } = options;
+  const { seed, seconds, concurrency, points, deviceBudget, onTell } = options;
+  const random = new Random(seed);
   const watched = watchBytes(device);
   const own = { device, deviceBudget, tuning, maxQueued: { calls: concurrency } };
   const g1 = await openSide(
@@ -180,12 +74,82 @@ export const soak = async (device: GPUDevice, options: SoakOptions): Promise<Soa
     await createMsmEngine({ ...own, curve: 'bn254', group: 'g2', backend: 'gpu' }),
     points >> 2,
   );
-  const vectors = new VectorSide(await createFieldEngine({ field: 'bn254-fr', deviceOf: g1.engine }), g1);
-  const running = new Soak(options, watched, new Random(seed), { g1, g2, vectors });
-  await running.run();
-  running.checkEnd();
-  const result = running.state;
-  for (const { engine } of [vectors, g1, g2]) engine.destroy();
-  if (watched.bytes > 0) running.violations.push(`${watched.bytes} bytes were left behind`);
+  const vectors = await createFieldEngine({ field: 'bn254-fr', deviceOf: g1.engine });
+
+  const begun = performance.now();
+  const elapsed = (): number => (performance.now() - begun) / 1000;
+  const violations: string[] = [];
+  const rejected: Record<string, number> = {};
+  let [calls, saidAt] = [0, 0];
+  const state = (): SoakTold => ({
+    ...{ seconds: elapsed(), calls, rejected, violations, peakBytes: watched.peak, frees: watched.frees },
+    stats: [g1.engine.stats, g2.engine.stats],
+  });
+  const countRejection = (error: unknown): void => {
+    const code = error instanceof MsmError ? error.code : String(error);
+    rejected[code] = (rejected[code] ?? 0) + 1;
+    if (!expectedCodes.includes(code)) violations.push(`a call rejected with ${String(error)}`);
+  };
+  const call = async (): Promise<void> => {
+    const kind = random.below(12);
+    if (kind === 0) await vectorCall(vectors, g1, random, violations);
+    else if (kind < 5) await randomCall(g2, random, violations);
+    else await randomCall(g1, random, violations);
+  };
+  const caller = async (): Promise<void> => {
+    while (elapsed() < seconds && violations.length === 0) {
+      await call().catch(countRejection);
+      calls++;
+      if (watched.peak > deviceBudget) violations.push(`${watched.peak} bytes were held, of ${deviceBudget}`);
+      if (elapsed() - saidAt < 30) continue;
+      saidAt = elapsed();
+      onTell?.(state());
+    }
+  };
+  await untilStalled(
+    Promise.all(Array.from({ length: concurrency }, caller)),
+    () => calls,
+    () => violations.push(`no call ended in ${STALL_MS / 1000} seconds: ${JSON.stringify(state().stats)}`),
+  );
+
+  vectors.trim();
+  const result = state();
+  violations.push(...leftOvers(result.stats, [g1, g2], vectors));
+  for (const engine of [vectors, g1.engine, g2.engine]) engine.destroy();
+  if (watched.bytes > 0) violations.push(`${watched.bytes} bytes were left behind`);
   return result;
 };
+
+/** Waits for work, or until it makes no progress any more. */
+async function untilStalled(work: Promise<unknown>, progress: () => number, onStall: () => void): Promise<void> {
+  // the timer also keeps Node alive, which would otherwise exit with success if all callers waited
+  // forever
+  let timer: ReturnType<typeof setInterval> | undefined;
+  const stalled = new Promise<void>((resolve) => {
+    let [seen, since] = [progress(), performance.now()];
+    timer = setInterval(() => {
+      if (progress() !== seen) [seen, since] = [progress(), performance.now()];
+      if (performance.now() - since < STALL_MS) return;
+      onStall();
+      resolve();
+    }, 1000);
+  });
+  await Promise.race([stalled, work]);
+  clearInterval(timer);
+}
+
+/** Returns texts about calls and memory that are left after the last call. */
+const leftOvers = (
+  stats: readonly EngineStats[],
+  sides: readonly (Side<bigint> | Side<Fp2>)[],
+  vectors: FieldEngine,
+): string[] => [
+  ...stats.flatMap(({ waiting, running }) =>
+    waiting + running > 0 ? [`${waiting} calls wait and ${running} run after the last call`] : [],
+  ),
+  ...sides.flatMap(({ engine: { memory }, known: { bytes } }) => [
+    ...(memory.bases === bytes.length ? [] : [`${memory.bases} bytes of bases are left, of ${bytes.length}`]),
+    ...(memory.scalars > 0 ? [`${memory.scalars} bytes of scalars are left`] : []),
+  ]),
+  ...(vectors.memory.used > 0 ? [`${vectors.memory.used} bytes of vectors are left`] : []),
+];

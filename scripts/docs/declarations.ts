@@ -13,7 +13,6 @@ export interface Docstring {
 /** A property or method of an interface, or an entry of an object. */
 export interface Member extends Docstring {
   readonly name: string;
-  /** Text of its type. */
   readonly type: string;
   readonly isOptional: boolean;
 }
@@ -93,7 +92,6 @@ export const membersOf = (path: string, name: string): Member[] => {
   });
 };
 
-/** Returns the text of the type that an alias stands for. */
 export const aliasOf = (path: string, name: string): string =>
   oneLine(declarationOf(path, name, ts.isTypeAliasDeclaration).type.getText());
 
@@ -135,7 +133,6 @@ export const entriesOf = (path: string, name: string): ReadonlyMap<string, Docst
   );
 };
 
-/** Returns the strings of an array that a constant holds. */
 export const stringsOf = (path: string, name: string): string[] => {
   const value = constantOf(path, name);
   if (!ts.isArrayLiteralExpression(value)) throw new Error(`${path}: ${name} is no array`);

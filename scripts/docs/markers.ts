@@ -36,17 +36,17 @@ export interface Renewal {
   readonly problems: readonly Problem[];
 }
 
-const opening = /<!-- generated (\S+) -->/y;
 const closing = '<!-- /generated -->';
 
-/** Returns the ranges of fenced code blocks, which may show markers. */
-const fences = (page: string): (readonly [number, number])[] =>
-  [...page.matchAll(/^ *(`{3,}|~{3,}).*\n[\s\S]*?(?:^ *\1[`~]* *$|(?![\s\S]))/gm)].map(({ 0: all, index }) => [
-    index,
-    index + all.length,
-  ]);
-
-const lineOf = (page: string, at: number): number => page.slice(0, at).split('\n').length;
+/** Returns the markers of a page that no code shows. */
+const markersOf = (page: string) => {
+  const fences = [...page.matchAll(/^ *(`{3,}|~{3,}).*\n[\s\S]*?(?:^ *\1[`~]* *$|(?![\s\S]))/gm)].map(
+    ({ 0: all, index }) => [index, index + all.length] as const,
+  );
+  return [...page.matchAll(/<!-- (?:generated (\S+)|\/generated) -->/g)]
+    .filter(({ index }) => page[index - 1] !== '`' && !fences.some(([from, to]) => from <= index && index < to))
+    .map(({ 0: marker, 1: name, index: at }) => ({ marker, name, at, line: page.slice(0, at).split('\n').length }));
+};
 
 /** Returns the first lines in which two texts differ. */
 export const firstDifference = (found: string, wanted: string): Pick<Difference, 'found' | 'wanted'> | null => {
@@ -74,44 +74,38 @@ const misplaced = (page: string, at: number, isBlock: boolean): string | null =>
  */
 export const renew = (page: string, blocks: ReadonlyMap<string, string>): Renewal => {
   const [names, differences, problems]: [string[], Difference[], Problem[]] = [[], [], []];
-  const code = fences(page);
+  const markers = markersOf(page);
   let text = '';
-  /** Index up to which the page is in `text`, and index from which markers are looked for. */
-  let [done, next] = [0, 0];
-  for (let at = page.indexOf('<!-- '); at !== -1; at = page.indexOf('<!-- ', next)) {
-    next = at + 1;
-    if (page[at - 1] === '`' || code.some(([from, to]) => from <= at && at < to)) continue;
-    const line = lineOf(page, at);
-    if (page.startsWith(closing, at)) {
-      problems.push({ line, message: `${closing} closes nothing` });
+  /** Index up to which the page is in `text`. */
+  let done = 0;
+  for (const [i, { marker, name, at, line }] of markers.entries()) {
+    const complain = (message: string): void => void problems.push({ line, message });
+    const before = markers[i - 1];
+    if (name === undefined) {
+      if (before?.name === undefined) complain(`${closing} closes nothing`);
       continue;
     }
-    opening.lastIndex = at;
-    const [marker, name] = opening.exec(page) ?? [];
-    if (marker === undefined || name === undefined) continue;
-    const from = at + marker.length;
-    const to = page.indexOf(closing, from);
-    const other = page.indexOf('<!-- generated ', from);
-    if (to === -1 || (other !== -1 && other < to)) {
-      problems.push({ line, message: `${marker} has no ${closing}` });
+    const end = markers[i + 1];
+    if (end === undefined || end.name !== undefined) {
+      complain(`${marker} has no ${closing}`);
       continue;
     }
     names.push(name);
-    next = to + closing.length;
     const block = blocks.get(name);
     if (block === undefined) {
-      problems.push({ line, message: `no block is named ${name}` });
+      complain(`no block is named ${name}`);
       continue;
     }
     const isBlock = block.includes('\n');
     const why = misplaced(page, at, isBlock);
-    if (why !== null) problems.push({ line, message: `${name}: ${why}` });
+    if (why !== null) complain(`${name}: ${why}`);
+    const from = at + marker.length;
     const wanted = isBlock ? `\n\n${block}\n\n` : block;
-    const found = page.slice(from, to);
+    const found = page.slice(from, end.at);
     const difference = firstDifference(found, wanted);
     if (difference !== null) differences.push({ name, line, text: found, ...difference });
-    text += page.slice(done, from) + wanted + closing;
-    done = next;
+    text += page.slice(done, from) + wanted;
+    done = end.at;
   }
   return { text: text + page.slice(done), names, differences, problems };
 };

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 /** Folders of docs/ that hold no pages of the repository. */
 const builtFolders = ['reference/api/', '.vitepress/', 'node_modules/'];
 
-/** Returns the paths of all pages, relative to the project. */
 export const pagePaths = (project: string): string[] => [
   'README.md',
   ...readdirSync(join(project, 'docs'), { recursive: true, encoding: 'utf8' })

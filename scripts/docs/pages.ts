@@ -16,7 +16,6 @@ export interface RenewedPages {
   readonly pages: readonly Page[];
   /** Names of blocks that no page has. */
   readonly unused: readonly string[];
-  /** Problems of blocks. */
   readonly problems: readonly string[];
 }
 

@@ -3,7 +3,6 @@ import { type ESTree, type Plugin, parseAst } from 'vite';
 
 type Node = ESTree.Node;
 
-/** Returns whether an expression consists of numbers only. */
 const isNumber = (node: Node): boolean =>
   node.type === 'BinaryExpression'
     ? isNumber(node.left) && isNumber(node.right)

@@ -31,7 +31,6 @@ export const withoutComments = (template: string): string =>
     .filter((line) => line !== '')
     .join('\n');
 
-/** Returns whether a statement declares one list that contains WGSL functions. */
 const isTemplate = (statement: ESTree.Node, code: string): boolean =>
   statement.type === 'VariableDeclaration' &&
   statement.declarations.length === 1 &&

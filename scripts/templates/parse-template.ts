@@ -26,7 +26,6 @@ const tokenOf = ([symbol, name, , , more, tagsBefore]: Parsed): TemplateToken =>
   }
 };
 
-/** Returns whether a token renders to nothing: a comment, or a change of the delimiters. */
 const isSilent = ([symbol]: Parsed): boolean => symbol === '!' || symbol === '=';
 
 const tokensOf = (parsed: readonly Parsed[]): Template => {

@@ -4,11 +4,11 @@
  */
 import { describe, expect, test } from 'vitest';
 import { engineIn } from '../../dev/cases/engine-in.js';
-import { libraryCurve } from '../../dev/cases/library-curve.js';
 import { type PointChange, pointChangeNames, pointChanges, pointsIn } from '../../dev/faults/points.js';
 import { type CurveGroup, oracleOf } from '../../dev/oracle/curves.js';
 import { expectedMsm, groupOrder, makeKnownBases, Random } from '../../dev/oracle/known-bases.js';
 import { curveContext } from '../../src/curves/curve.js';
+import { openCurve } from '../../src/curves/open-curve.js';
 import { type Coordinate, createMsmEngine, type MsmEngine, type MsmEngineOptions, MsmError } from '../../src/index.js';
 import { Bench, large, small, tuning } from '../support/failure-bench.js';
 import { type Call, type LeasedDevice, type LeasedGpu, leaseGpu } from '../support/leased-gpu.js';
@@ -165,7 +165,7 @@ test('a sum of one part in the place of another is found', async () => {
 
 const inGroup = async (of: CurveGroup): Promise<void> => {
   const oracle = oracleOf(of);
-  const { pointWords } = await libraryCurve(of);
+  const { pointWords } = await openCurve(of.curve, of.group);
   const n = 40;
   const known = makeKnownBases(oracle, n, 5);
   const random = new Random(6);

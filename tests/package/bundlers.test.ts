@@ -20,7 +20,7 @@ import {
   makeKnownBases,
   makeRandomScalars,
 } from '../../dev/oracle/known-bases.js';
-import { launchChromium } from '../../scripts/browser/launch.mjs';
+import { launchChromium } from '../../scripts/browser/launch.js';
 import { installProject, packPackage, runProgram } from '../support/packed-package.js';
 import { programWith } from '../support/page-programs.js';
 import { inProject } from '../support/run-script.js';

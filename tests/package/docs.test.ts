@@ -13,8 +13,8 @@ import { extname, join } from 'node:path';
 import axe from 'axe-core';
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { launchChromium } from '../../scripts/browser/launch.mjs';
-import { entries } from '../../scripts/docs/navigation.mjs';
+import { launchChromium } from '../../scripts/browser/launch.js';
+import { entries } from '../../scripts/docs/navigation.js';
 import { inProject, runScript } from '../support/run-script.js';
 
 /** The path of the site on its host. */

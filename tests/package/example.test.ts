@@ -2,7 +2,7 @@ import { bn254 } from '@noble/curves/bn254.js';
 import type { Browser } from 'playwright';
 import { build, createServer, type ViteDevServer } from 'vite';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launchChromium } from '../../scripts/browser/launch.mjs';
+import { launchChromium } from '../../scripts/browser/launch.js';
 import { inProject } from '../support/run-script.js';
 
 let server: ViteDevServer;

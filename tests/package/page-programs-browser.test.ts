@@ -11,7 +11,7 @@ import { bn254 } from '@noble/curves/bn254.js';
 import type { Browser, Page } from 'playwright';
 import { build, type PreviewServer, preview } from 'vite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launchChromium } from '../../scripts/browser/launch.mjs';
+import { launchChromium } from '../../scripts/browser/launch.js';
 import { buildLibrary } from '../support/build-library.js';
 import { programWith } from '../support/page-programs.js';
 import { makePowersOfTau } from '../support/powers-of-tau.js';

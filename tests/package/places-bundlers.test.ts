@@ -11,7 +11,7 @@ import { build as esbuild } from 'esbuild';
 import type { Browser } from 'playwright';
 import { createServer, type ViteDevServer, build as vite } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launchChromium } from '../../scripts/browser/launch.mjs';
+import { launchChromium } from '../../scripts/browser/launch.js';
 import { makePlace, type Place, saidBy, serveFolder } from '../support/worker-place.js';
 import { nothingLost, right, someWorkers } from '../support/workers-seen.js';
 

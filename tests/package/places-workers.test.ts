@@ -10,7 +10,7 @@ import type { Server } from 'node:http';
 import { join } from 'node:path';
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launchChromium } from '../../scripts/browser/launch.mjs';
+import { launchChromium } from '../../scripts/browser/launch.js';
 import { type Headers, makePlace, type Place, type Said, saidBy, serveFolder } from '../support/worker-place.js';
 import { nothingLost, notLoaded, right, someWorkers } from '../support/workers-seen.js';
 

@@ -20,7 +20,7 @@ import {
   makeKnownBases,
   makeRandomScalars,
 } from '../../dev/oracle/known-bases.js';
-import { launchChromium } from '../../scripts/browser/launch.mjs';
+import { launchChromium } from '../../scripts/browser/launch.js';
 import { inWasm } from '../support/arithmetic.js';
 import { buildLibrary } from '../support/build-library.js';
 import { inProject } from '../support/run-script.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';
 import { build, createServer, preview, type ViteDevServer } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { launchChromium } from '../../scripts/browser/launch.mjs';
+import { launchChromium } from '../../scripts/browser/launch.js';
 import { installPacked } from '../support/install-packed.js';
 import { ffCurveOf, makeStatement } from '../support/proving.js';
 import { inProject, runNode } from '../support/run-script.js';

@@ -174,11 +174,10 @@ export const toolRooms: Readonly<Record<string, string>> = {
   'dev/fuzz': 'src dev/oracle dev/cases dev/checks',
   'dev/faults': 'src dev/oracle dev/checks scripts/mutate',
   'dev/count': 'src dev/oracle dev/cases dev/field-bench dev/bench',
-  'dev/bench':
-    'src scripts examples dev/oracle dev/cases dev/checks dev/peers dev/soak dev/field-bench dev/fuzz dev/faults dev/count',
+  'dev/bench': 'src examples dev/oracle dev/cases dev/checks dev/peers dev/field-bench dev/count',
   'dev/page': 'src dev/oracle dev/cases dev/bench',
   'dev/server': 'dev/bench',
-  scripts: 'src scripts',
+  scripts: 'src scripts dev/bench dev/cases dev/count dev/faults dev/fuzz dev/soak',
   'scripts/docs': 'src scripts tests dev/oracle dev/count dev/bench',
   'tools/isa': 'src scripts dev/oracle dev/field-bench dev/bench',
   'tools/native': '',

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Launched } from '../../scripts/browser/launch.mjs';
+import type { Launched } from '../../scripts/browser/launch.js';
 import { inProject } from './run-script.js';
 
 /** Starts a Playwright endpoint here. It serves one client at a time, like a device of a farm. */

@@ -14,9 +14,9 @@ import { reportLines } from '../../dev/bench/report.js';
 import type { RowOf, StampedRow } from '../../dev/bench/rows.js';
 import { worthwhileWorkers } from '../../dev/bench/threads/engine-with-workers.js';
 import { slowedDown } from '../../dev/bench/threads/slow-down.js';
-import { libraryCurve } from '../../dev/cases/library-curve.js';
 import type { RunRecord } from '../../src/api/run-record.js';
 import { ratioOfMedians } from '../../src/calibrate/statistics.js';
+import { openCurve } from '../../src/curves/open-curve.js';
 
 const parse = (query: string, place: 'page' | 'terminal' = 'terminal') => parseKnobs(new URLSearchParams(query), place);
 
@@ -101,7 +101,7 @@ describe('a call in a CPU mode counts as complete', () => {
     ({ entries, windows: 26, windowBits: 10, tuning: { cpuChunk } }) as unknown as RunRecord;
 
   it('if all the workers that are worthwhile and permitted took part', async () => {
-    const curve = await libraryCurve({ curve: 'bn254', group: 'g1' });
+    const curve = await openCurve('bn254', 'g1');
     expect(worthwhileWorkers(curve, record(100, 0), 4)).toBe(0);
     expect(worthwhileWorkers(curve, record(1e9, 8), 4)).toBe(4);
     // 26 windows of 2^9 buckets, 64 of them a row, are 208 rows: two chunks of 128, one of them the
@@ -129,7 +129,7 @@ it('a slowed function takes a multiple of the time, and gets its own arguments',
 describe('the report of cpu-distribution', () => {
   const repetitions = [1, 1.02, 0.99, 1.01, 1, 0.98, 1.03];
   const wayOf = (work: string, setting: string, ms: number, workers: number, reps = repetitions.length) => {
-    const at = { case: `scalars=${work}`, n: 1024, work, setting };
+    const at = { case: `scalars=${work}`, n: 1024, work, setting, permitted: 3 };
     const wallTimes = repetitions.slice(0, reps).map((factor) => ms * factor);
     const first = repetitions.slice(0, reps).map((factor) => 100 * factor);
     const shares = wallTimes.map((wallMs, i) => ({
@@ -157,7 +157,7 @@ describe('the report of cpu-distribution', () => {
     );
     expect(text).toMatch(/\nDistribution +even, 2¹⁰ +sparse, 2¹⁰ +Geometric mean\nstatic +1\.000 +1\.000 +1\.000\n/);
     expect(text).toMatch(/\ndynamic, 2 rows +1\.100 +0\.500 +0\.742\n/);
-    expect(text).toMatch(/\neven, 2¹⁰ = 1,024 points\n\nTotal times; every result was checked\n/);
+    expect(text).toMatch(/\neven, 2¹⁰ = 1,024 points, up to 3 workers\n\nTotal times; every result was checked\n/);
     expect(text).toMatch(/\ndynamic, 8 rows +40\.0 +39\.2 – 41\.2 +0\.400 +0\.\d{3} to 0\.\d{3} +8 +2\n/);
     expect(text).toContain('\ndynamic, 8 rows: the fastest of 3.');
   });

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Launched, launchChromium } from '../../scripts/browser/launch.mjs';
-import { watchPage } from '../../scripts/browser/watch-page.mjs';
-import { readArguments } from '../../scripts/command-line.mjs';
-import { openRemotePage, remoteOptions, runRemotely } from '../../scripts/remote.mjs';
+import { type Launched, launchChromium } from '../../scripts/browser/launch.js';
+import { watchPage } from '../../scripts/browser/watch-page.js';
+import { readArguments } from '../../scripts/command-line.js';
+import { openRemotePage, remoteOptions, runRemotely } from '../../scripts/remote.js';
 import { inProject, type Outcome, runScript } from '../support/run-script.js';
 import { type RunServer, startRunServer } from '../support/run-server.js';
 

@@ -188,7 +188,7 @@ test('a chip names the script that installs its compiler', async () => {
   vi.stubEnv('GPU_COMPILERS_DIR', folder);
   vi.resetModules();
   try {
-    const { assertCompilers, assertSomeCompilers } = await import('../../tools/isa/compilers.mjs');
+    const { assertCompilers, assertSomeCompilers } = await import('../../tools/isa/compilers.js');
     expect(assertSomeCompilers).toThrow('compilers/setup.sh');
     for (const tree of ['amd64', 'arm64', 'apple']) {
       mkdirSync(join(folder, tree));

@@ -138,7 +138,7 @@ describe('the statistics of jobs', () => {
 const pass = (concurrency: number, repetition: number, more: Partial<RowOf<'load'>> = {}): RowOf<'load'> => ({
   ...{ event: 'load', mix: 'prover', concurrency, sharing: ALL_ON, repetition, jobs: 60 },
   ...{ wallMs: 1000, jobsPerSecond: 60, p50Ms: 10, p95Ms: 20, merged: 3, gpuMs: 980, waitedMs: 5, idleShare: 0.02 },
-  ...{ peakBytes: 2 ** 20, promisedBytes: 2 ** 19, budgetBytes: 2 ** 28, freesPerSecond: 1.5 },
+  ...{ peakBytes: 2 ** 20, scratchBytes: 2 ** 20, promisedBytes: 2 ** 19, budgetBytes: 2 ** 28, freesPerSecond: 1.5 },
   ...more,
 });
 const together = (togetherMs: number): RowOf<'together'> => ({

@@ -3,11 +3,11 @@
  * every mutant that scripts/mutate/harmless.json explains exists.
  */
 import { afterAll, describe, expect, test } from 'vitest';
-import { explains, explanations, mutantsOf, shuffled, sources } from '../../scripts/mutate/mutants.mjs';
-import { applied, type Change, wgslChanges } from '../../scripts/mutate/operators.mjs';
-import { testsFor } from '../../scripts/mutate/tests-for.mjs';
-import { endWorker, noticedBy } from '../../scripts/mutate/try-out.mjs';
-import { compiles, typescriptChanges } from '../../scripts/mutate/typescript.mjs';
+import { endWorker, noticedBy } from '../../scripts/mutate/campaign.js';
+import { explains, explanations, mutantsOf, shuffled, sources } from '../../scripts/mutate/mutants.js';
+import { applied, type Change, wgslChanges } from '../../scripts/mutate/operators.js';
+import { testsFor } from '../../scripts/mutate/tests-for.js';
+import { compiles, typescriptChanges } from '../../scripts/mutate/typescript.js';
 import { inProject } from '../support/run-script.js';
 
 /** Returns the changed lines of a source, one text for each change. */

@@ -6,8 +6,8 @@ import type { Browser, Page } from 'playwright';
 import type { ViteDevServer } from 'vite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { MsmBench } from '../../dev/bench/run.js';
-import { launchChromium } from '../../scripts/browser/launch.mjs';
-import { startDevServer } from '../../scripts/dev-server.mjs';
+import { launchChromium } from '../../scripts/browser/launch.js';
+import { startDevServer } from '../../scripts/dev-server.js';
 import { type ServedPage, servePage } from '../support/built-page.js';
 import { runScript } from '../support/run-script.js';
 
@@ -254,7 +254,7 @@ describe('the form of the bench page', () => {
  */
 const DRAW = `(async () => {
   const from = (path) => import(new URL(path, document.baseURI).href);
-  const { findingsTable } = await from('bench/modes/targets/findings-table.ts');
+  const { findingsTable } = await from('bench/modes/targets/findings.ts');
   const { PartsView } = await from('page/parts-view.ts');
   const what = 'p95 of interactive calls with others in the background ÷ (twice that alone, and one submit)';
   const findings = [

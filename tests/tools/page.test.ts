@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { formatMs } from '../../dev/bench/format.js';
 import type { MsmBench } from '../../dev/bench/run.js';
 import { encodingsOf } from '../../dev/oracle/encodings.js';
-import { launchChromium } from '../../scripts/browser/launch.mjs';
+import { launchChromium } from '../../scripts/browser/launch.js';
 import { changeModule, type ServedPage, servePage } from '../support/built-page.js';
 
 let served: ServedPage;

@@ -8,7 +8,7 @@ import { extname, join } from 'node:path';
 import type { Browser } from 'playwright';
 import { build } from 'vite';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launchChromium } from '../../scripts/browser/launch.mjs';
+import { launchChromium } from '../../scripts/browser/launch.js';
 import { inProject } from '../support/run-script.js';
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -110,7 +110,6 @@ export const kernelsOfPrediction = (chip: ChipName): Record<'walk' | 'product' |
   return { walk, product: `product words, ${product}`, inverse: `inverse words, ${product}` };
 };
 
-/** A compiled kernel. */
 interface Compiled {
   readonly chip: ChipName;
   readonly kernel: string;

@@ -21,6 +21,7 @@ export interface Figures {
   readonly compileSeconds: number;
 }
 
+/** Values by the driver's own names. */
 export type Statistics = Readonly<Record<string, string | number>>;
 
 /** Returns the names that chip and driver report. */
@@ -67,7 +68,6 @@ const ownNvidia = (read: Read): OwnFigures => ({
   codeBytes: 16 * read('instructions'),
 });
 
-/** Figures of each maker's driver. */
 const readers: Readonly<Record<Chip['maker'], (read: Read, chip: ChipName, all: Statistics) => OwnFigures>> = {
   amd: (read) => ({
     instructions: read('Instructions'),

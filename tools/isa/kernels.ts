@@ -2,7 +2,6 @@
  * Collects kernels for a chip: those that the library compiles for sums and for vectors, and
  * operations of field-bench.
  */
-
 import type { Library } from '../../dev/bench/environment.js';
 import { fieldChain, fieldOperations } from '../../dev/field-bench/kernels.js';
 import { bls12381, p256Curve, secp192r1 } from '../../dev/oracle/curves.js';
@@ -27,7 +26,6 @@ export interface ChipKernel extends Asked {
   readonly title: string;
 }
 
-/** Curves whose kernels are available. */
 export const curves = {
   bn254,
   'bls12-381': bls12381,

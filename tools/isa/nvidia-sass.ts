@@ -180,7 +180,6 @@ export interface NvidiaStatistics extends Readonly<Record<string, string | numbe
   readonly compile_cpu_s: number;
 }
 
-/** Returns the sum of the numbers that a pattern finds in a log. */
 const numberIn = (log: string, pattern: RegExp): number =>
   [...log.matchAll(pattern)].reduce((sum, [, digits]) => sum + Number(digits), 0);
 

@@ -2,7 +2,6 @@
  * Predicts the time of an MSM on GPUs that nobody here has, from what their compilers say of the
  * walk and from the plan. Nothing is measured; docs/reference/performance.md has the results.
  */
-
 import { bn254 } from '../../src/curves/bn254.js';
 import { type CurveContext, curveContext } from '../../src/curves/curve.js';
 import { divstepConstants } from '../../src/field/divsteps.js';
@@ -116,7 +115,6 @@ export const walksOf = (plan: Plan): WalkShape[] => {
   ];
 };
 
-/** Limits that every device has. */
 const portable = {
   maxComputeInvocationsPerWorkgroup: 256,
   maxComputeWorkgroupSizeX: 256,

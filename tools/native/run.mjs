@@ -4,13 +4,14 @@
  * Builds the native programs, runs them and the library in turns, and prints medians.
  */
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 const here = import.meta.dirname;
-const REPETITIONS = 5;
+const project = join(here, '../..');
+const [REPETITIONS, WARM_UPS] = [5, 20];
 
 const { values } = parseArgs({
   options: {
@@ -32,22 +33,38 @@ const cargo = ['build', '--release', '--quiet', '--locked', '--target-dir', buil
 execFileSync('cargo', cargo, { cwd: join(here, 'ark'), stdio: 'inherit' });
 execFileSync('go', ['build', '-o', gnark], { cwd: join(here, 'gnark'), stdio: 'inherit' });
 
-const ours = [process.execPath, join(here, 'ours.mjs')];
 const ark = join(built, 'release', 'native-ark');
 
-/**
- * Programs of each operation, by subject.
- *
- * @type {Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>}
- */
+/** Returns the milliseconds of timed results. @typedef {(logn: number) => number[]} Timed */
+
+/** Runs a native program. @type {(program: string, operation: string) => Timed} */
+const native = (program, operation) => (logn) => {
+  const printed = execFileSync(program, [operation, `${logn}`, `${REPETITIONS}`], { encoding: 'utf8' });
+  return printed.trim().split('\n').map(Number);
+};
+
+/** Runs the bench on one thread. Its first results are left out, in which V8 optimises. @type {(subject?: string) => Timed} */
+const ours = (subject) => (logn) => {
+  const file = join(built, 'ours.json');
+  const own = subject === undefined ? ['--workers', '0', '--build', project] : ['--op', 'ntt'];
+  const how = ['--backend', 'cpu', '--peers', 'none', '--logn', `${logn}`, '--reps', `${WARM_UPS + REPETITIONS}`];
+  const bench = [join(project, 'scripts/bench.mjs'), 'run', ...how, ...own, '--json', file];
+  execFileSync(process.execPath, bench, { stdio: ['ignore', 'ignore', 'inherit'] });
+  /** @type {{ event: string, subject?: string, wallMs: number | number[] }[]} */
+  const rows = JSON.parse(readFileSync(file, 'utf8'));
+  const timed = rows.filter((row) => row.event === (subject ? 'transform' : 'repetition') && row.subject === subject);
+  return timed.flatMap(({ wallMs }) => wallMs).slice(-REPETITIONS);
+};
+
+/** Programs of each operation, by subject. @type {Readonly<Record<string, Readonly<Record<string, Timed>>>>} */
 const operations = {
-  msm: { 'webgpu-msm': [...ours, 'msm'], arkworks: [ark, 'msm'], 'gnark-crypto': [gnark, 'msm'] },
+  msm: { 'webgpu-msm': ours(), arkworks: native(ark, 'msm'), 'gnark-crypto': native(gnark, 'msm') },
   ntt: {
-    'webgpu-msm': [...ours, 'ntt'],
-    'webgpu-msm, to reversed': [...ours, 'ntt-reversed'],
-    arkworks: [ark, 'ntt'],
-    'gnark-crypto': [gnark, 'ntt'],
-    'gnark-crypto, to reversed': [gnark, 'ntt-reversed'],
+    'webgpu-msm': ours('webgpu-msm, natural to natural'),
+    'webgpu-msm, to reversed': ours('webgpu-msm, natural to reversed'),
+    arkworks: native(ark, 'ntt'),
+    'gnark-crypto': native(gnark, 'ntt'),
+    'gnark-crypto, to reversed': native(gnark, 'ntt-reversed'),
   },
 };
 const programs = operations[values.op];
@@ -69,11 +86,10 @@ for (const logn of sizes) {
   const times = new Map(Object.keys(programs).map((name) => [name, []]));
   for (let round = 0; round < rounds; round++) {
     const order = Object.entries(programs);
-    for (const [name, [program = '', ...before]] of round % 2 === 0 ? order : order.toReversed()) {
-      const output = execFileSync(program, [...before, `${logn}`, `${REPETITIONS}`], { encoding: 'utf8' });
-      for (const line of output.trim().split('\n')) {
-        times.get(name)?.push(Number(line));
-        rows.push({ event: 'native', operation: values.op, subject: name, logn, round, wallMs: Number(line) });
+    for (const [name, time] of round % 2 === 0 ? order : order.toReversed()) {
+      for (const wallMs of time(logn)) {
+        times.get(name)?.push(wallMs);
+        rows.push({ event: 'native', operation: values.op, subject: name, logn, round, wallMs });
       }
     }
   }

@@ -5,15 +5,12 @@ import { accelerate } from 'webgpu-msm/snarkjs';
 import { encodedPoints, makeCase } from '../../dev/cases/msm-case.js';
 import { makeCircuit } from '../../examples/prover/circuit.js';
 import { type KeyCurve, makeKeys } from '../../examples/prover/keys.js';
-import type { ProofRow, Row, SumRow } from './rows.js';
 
 /** Options that limit an engine to one thread and one arithmetic. */
 type Limits = Pick<MsmEngineOptions, 'maxWorkers' | 'tuning'>;
 
 /** Later calls of each sum, and pairs of proofs. */
 const REPETITIONS = 7;
-
-const send = (row: Row): Promise<unknown> => fetch('rows', { method: 'POST', body: JSON.stringify(row) });
 
 const timed = async <Result>(work: () => Promise<Result>): Promise<readonly [ms: number, result: Result]> => {
   const begun = performance.now();
@@ -24,21 +21,20 @@ const timed = async <Result>(work: () => Promise<Result>): Promise<readonly [ms:
 const textOf = (value: unknown): string =>
   JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? `${part}` : part));
 
-/** Runs the program of the README. */
-const runReadme = async (): Promise<Row> => {
+const runReadme = async () => {
   const { log } = console;
   const printed: string[] = [];
   console.log = (...values: readonly unknown[]) => printed.push(values.map(textOf).join(' '));
   try {
     const [ms] = await timed(() => import('virtual:readme'));
-    return { event: 'readme', ms, printed: printed.join('\n') };
+    return { event: 'readme' as const, ms, printed: printed.join('\n') };
   } finally {
     console.log = log;
   }
 };
 
 /** @param options limits of the engine; by default it has workers and the fastest arithmetic */
-const sumIn = async (group: 'g1' | 'g2', n: number, options: Limits = {}): Promise<SumRow> => {
+const sumIn = async (group: 'g1' | 'g2', n: number, options: Limits = {}) => {
   const made = makeCase({ group, points: 'distinct', scalars: 'random', n, seed: 1 });
   const common = { curve: 'bn254', backend: 'cpu', ...options } as const;
   const engine = await (group === 'g1' ? createMsmEngine(common) : createMsmEngine({ ...common, group }));
@@ -53,15 +49,15 @@ const sumIn = async (group: 'g1' | 'g2', n: number, options: Limits = {}): Promi
     }
     const [firstMs = Number.NaN, ...ms] = all;
     const { arithmetic = null, workers = 0 } = engine.lastRun ?? {};
-    return { event: 'sum', group, n, arithmetic, workers, firstMs, ms, isRight };
+    return { event: 'sum' as const, group, n, arithmetic, workers, firstMs, ms, isRight };
   } finally {
     engine.destroy();
   }
 };
 
 /** Returns a sum on one thread in each arithmetic that the browser has. */
-const sumsByArithmetic = async (n: number): Promise<SumRow[]> => {
-  const rows: SumRow[] = [];
+const sumsByArithmetic = async (n: number) => {
+  const rows: Awaited<ReturnType<typeof sumIn>>[] = [];
   for (const cpuArithmetic of ['wasm-fma', 'wasm-wide', 'wasm-simd', 'wasm'] as const) {
     try {
       rows.push(await sumIn('g1', n, { maxWorkers: 0, tuning: { cpuArithmetic } }));
@@ -73,7 +69,7 @@ const sumsByArithmetic = async (n: number): Promise<SumRow[]> => {
 };
 
 /** Proves with snarkjs alone and with `accelerate` in turns, after a first proof of each. */
-const prove = async (logn: number): Promise<ProofRow> => {
+const prove = async (logn: number) => {
   const curve = (await snarkjs.curves.getCurveFromName('bn128')) as unknown as KeyCurve;
   const circuit = makeCircuit(curve.r, 2 ** logn - 3, 'dense');
   const zkey = { type: 'mem' as const, data: await makeKeys(curve, circuit, () => undefined) };
@@ -90,8 +86,17 @@ const prove = async (logn: number): Promise<ProofRow> => {
       if (pair > 0) times[side].push(ms);
     }
   }
-  return { event: 'proof', logn, snarkjsMs: times.snarkjs, acceleratedMs: times.accelerated, verified };
+  return { event: 'proof' as const, logn, snarkjsMs: times.snarkjs, acceleratedMs: times.accelerated, verified };
 };
+
+/** Rows that the page sends to its server. */
+export type Row =
+  | { readonly event: 'browser'; readonly userAgent: string; readonly cores: number; readonly isolated: boolean }
+  | Awaited<ReturnType<typeof runReadme | typeof sumIn | typeof prove>>
+  | { readonly event: 'failed'; readonly text: string }
+  | { readonly event: 'end' };
+
+const send = (row: Row): Promise<unknown> => fetch('rows', { method: 'POST', body: JSON.stringify(row) });
 
 const run = async (): Promise<void> => {
   const logn = Number(new URLSearchParams(location.search).get('logn') ?? 12);

@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util';
 import { build, preview } from 'vite';
 import { browserNames, startBrowser } from './browsers.mjs';
 
-/** @typedef {import('./rows.js').Row} Row */
+/** @typedef {import('./page.js').Row} Row */
 
 /** Milliseconds until a browser that sends nothing counts as failed. */
 const SILENT_MS = 180_000;

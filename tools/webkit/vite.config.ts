@@ -4,14 +4,12 @@ import { defineConfig, type Plugin } from 'vite';
 
 const project = join(import.meta.dirname, '../..');
 
-/** Returns the program of the README that computes a sum. */
 const readmeProgram = (): string => {
   const blocks = readFileSync(join(project, 'README.md'), 'utf8').matchAll(/^```js\n([\s\S]*?)^```$/gm);
   for (const [, program = ''] of blocks) if (program.includes('createMsmEngine')) return program;
   throw new Error('README.md has no program with createMsmEngine');
 };
 
-/** Makes the program a module. */
 const readme: Plugin = {
   name: 'readme',
   resolveId: (id) => (id === 'virtual:readme' ? '\0readme' : null),

@@ -2,37 +2,29 @@
  * `accum-ab`: interleaves two settings, two builds, or two groups of a curve on the same inputs,
  * and decides whether their difference is more than noise.
  */
-
-import { median, type RatioOfMedians, ratioOfMedians } from '../../../src/calibrate/statistics.js';
+import { median, ratioOfMedians } from '../../../src/calibrate/statistics.js';
 import { type CaseAddress, defaultGroup, formatCaseAddress, parseCaseAddress } from '../../cases/address.js';
 import { ofMsm } from '../common-knobs.js';
 import { formatMs, shortSize } from '../format.js';
 import { headline, notes, type Part, type Parts, type Tile, tableOf, tiles, verdict } from '../parts.js';
 import { type RowOf, rowsOf } from '../rows.js';
-import { grouped, summarise, type Timed } from '../summary.js';
+import {
+  comparisonText,
+  equivalentsText,
+  grouped,
+  intervalText,
+  summarise,
+  type Timed,
+  verdictText,
+} from '../summary.js';
 import { runTimings, type Times } from '../timings.js';
-import { comparisonText, equivalentsText, intervalText, verdictText } from '../verdict-text.js';
 import { benchMode } from './mode.js';
 import { fromTo, pointsOf, remarks, whereItGoes } from './timings-result.js';
 
 declare module '../rows.js' {
   interface Rows {
     /** Comparison of A and B over the pairs of a case. */
-    readonly comparison: {
-      readonly case: string;
-      readonly n: number;
-      readonly a: string;
-      readonly b: string;
-      readonly pairs: number;
-      /**
-       * B ÷ A of the wall times, and of the product equivalents; null without a GPU to measure
-       * products on.
-       */
-      readonly wallTimes: RatioOfMedians;
-      readonly equivalents: RatioOfMedians | null;
-      readonly aMs: number;
-      readonly bMs: number;
-    };
+    readonly comparison: ReturnType<typeof compare>;
   }
 }
 
@@ -48,8 +40,8 @@ export const accumAb = benchMode({
   ...ofMsm,
   defaults: { reps: 12 },
   knobs: {},
-  run: (run, host, knobs) =>
-    runTimings(run, host, knobs, {
+  run: (bench, knobs) =>
+    runTimings(bench, knobs, {
       labels: ['A', 'B'],
       conclude: (address, times) => compare(address, times as readonly [Times, Times], knobs.seed),
     }),
@@ -69,7 +61,6 @@ export const accumAb = benchMode({
   },
 });
 
-/** Returns one sentence for several sizes. */
 function overAll(comparisons: readonly RowOf<'comparison'>[], of: number): Part {
   const said = grouped(comparisons, verdictText).map((rows) => {
     const sizes = rows.map(({ n }) => shortSize(n)).join(', ');
@@ -84,7 +75,7 @@ function overAll(comparisons: readonly RowOf<'comparison'>[], of: number): Part 
 const withoutGroup = (name: string): string => formatCaseAddress({ ...parseCaseAddress(name), group: defaultGroup });
 
 /** Compares the pairs of A and B. @throws Error if the clock is too coarse */
-function compare(address: CaseAddress, [a, b]: readonly [Times, Times], seed: number): RowOf<'comparison'> {
+function compare(address: CaseAddress, [a, b]: readonly [Times, Times], seed: number) {
   const { n } = address;
   if ([...a.wallTimesMs, ...b.wallTimesMs].some((ms) => ms <= 0)) {
     throw new Error(
@@ -93,7 +84,7 @@ function compare(address: CaseAddress, [a, b]: readonly [Times, Times], seed: nu
   }
   const wallTimes = ratioOfMedians(a.wallTimesMs, b.wallTimesMs, { seed });
   return {
-    event: 'comparison',
+    event: 'comparison' as const,
     case: formatCaseAddress(address),
     n,
     aMs: median(a.wallTimesMs) as number,
@@ -101,6 +92,7 @@ function compare(address: CaseAddress, [a, b]: readonly [Times, Times], seed: nu
     a: a.subject.setting.name,
     b: b.subject.setting.name,
     pairs: a.wallTimesMs.length,
+    /** B ÷ A of the wall times, and of the product equivalents; null without a GPU. */
     wallTimes,
     equivalents:
       a.productEquivalents.length === 0 ? null : ratioOfMedians(a.productEquivalents, b.productEquivalents, { seed }),

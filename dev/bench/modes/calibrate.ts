@@ -1,15 +1,12 @@
 /** `calibrate`: runs the library's own search for the knobs that suit a device. */
-
 import type { CalibrationTrial } from '../../../src/api/calibration.js';
 import type { Tuning } from '../../../src/api/tuning.js';
 import { calibrate as findTuning, indexedDbStore } from '../../../src/calibrate.js';
-import { openBenchDevice } from '../bench-setup.js';
-import type { Host } from '../environment.js';
+import type { GpuBench } from '../bench-setup.js';
 import { formatMs } from '../format.js';
 import type { Knobs } from '../knobs.js';
 import { headline, notes, type Parts, tableOf, tiles } from '../parts.js';
 import { rowsOf, type StampedRow } from '../rows.js';
-import type { Run } from '../run.js';
 import { tuningQuery } from '../settings.js';
 import { benchMode } from './mode.js';
 
@@ -44,38 +41,28 @@ export const calibrate = benchMode({
   show,
 });
 
-async function runCalibrate(run: Run, host: Host, knobs: Knobs): Promise<void> {
-  const bench = await openBenchDevice(run, host, knobs);
-  try {
-    await run.next('Trying settings on a small MSM and checking each result');
-    const { signal } = run;
-    let remembered = false;
-    const browser = indexedDbStore();
-    const store = browser && {
-      get: (name: string) => browser.get(name),
-      set: async (name: string, text: string) => {
-        await browser.set(name, text);
-        remembered = (await browser.get(name)) === text;
-      },
-    };
-    const { tuning, trials, tookMs, compileMs } = await findTuning(bench.device, {
-      curve: knobs.curve,
-      group: knobs.group,
-      again: true,
-      store,
-      signal,
-      onProgress: ({ done, total }) => run.progress(`Tried ${done} of ${total} settings`, done, total),
-    });
-    for (const trial of trials) run.emit({ event: 'trial', ...trial });
-    const query = tuningQuery(tuning).toString();
-    run.emit({ event: 'calibrated', tuning, query, tookMs, compileMs, remembered });
-  } finally {
-    bench.destroy();
-  }
-  await run.end(null);
+async function runCalibrate({ run, device }: GpuBench, { curve, group }: Knobs): Promise<null> {
+  await run.next('Trying settings on a small MSM and checking each result');
+  const { signal } = run;
+  let remembered = false;
+  const browser = indexedDbStore();
+  const store = browser && {
+    get: (name: string) => browser.get(name),
+    set: async (name: string, text: string) => {
+      await browser.set(name, text);
+      remembered = (await browser.get(name)) === text;
+    },
+  };
+  const { tuning, trials, tookMs, compileMs } = await findTuning(device, {
+    ...{ curve, group, again: true, store, signal },
+    onProgress: ({ done, total }) => run.progress(`Tried ${done} of ${total} settings`, done, total),
+  });
+  for (const trial of trials) run.emit({ event: 'trial', ...trial });
+  const query = tuningQuery(tuning).toString();
+  run.emit({ event: 'calibrated', tuning, query, tookMs, compileMs, remembered });
+  return null;
 }
 
-/** Reports the settings that were tried, and the one that was chosen. */
 function show(rows: readonly StampedRow[]): Parts {
   const [row] = rowsOf(rows, 'calibrated');
   if (row === undefined) return [];

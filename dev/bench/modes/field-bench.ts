@@ -3,16 +3,13 @@ import { bn254 } from '../../../src/curves/bn254.js';
 import { modulus } from '../../../src/field/modulus.js';
 import { threadsFor } from '../../field-bench/kernels.js';
 import { type FieldBenchRow, fieldBench as measure } from '../../field-bench/run.js';
-import { openBenchDevice } from '../bench-setup.js';
-import type { Host } from '../environment.js';
-import { bestRow, fastestProduct, products, productText } from '../field-rates.js';
+import type { GpuBench } from '../bench-setup.js';
 import { formatMillions, formatOfPeak, formatPeak } from '../format.js';
 import { integerKnob, integersKnob, type Values } from '../knob.js';
 import type { Knobs } from '../knobs.js';
 import { type Bar, headline, notes, type Part, type Parts, tableOf, tiles } from '../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../rows.js';
-import type { Run } from '../run.js';
-import { type Fastest, grouped } from '../summary.js';
+import { type Fastest, fastestBy, grouped, standingText } from '../summary.js';
 import { benchMode } from './mode.js';
 import { skippedText } from './timings-result.js';
 
@@ -56,34 +53,25 @@ export const fieldBench = benchMode({
 
 const NO_PEAK = 'the loop that measures the limit was slower than the product itself';
 
-async function runFieldBench(run: Run, host: Host, knobs: Knobs & Values<typeof own>): Promise<void> {
+async function runFieldBench(
+  { run, adapter, device, gpu }: GpuBench,
+  knobs: Knobs & Values<typeof own>,
+): Promise<null> {
   const { chains, reps, threads, ms: leastMs } = knobs;
-  const bench = await openBenchDevice(run, host, knobs);
-  try {
-    const { adapter, device } = bench;
-    const { peaks, rows, skipped, copyBytesPerSecond } = await measure(device, modulus(bn254.p), {
-      threads: threads ?? threadsFor(adapter.software),
-      chains,
-      reps,
-      leastMs,
-      features: bench.gpu.wgslLanguageFeatures as ReadonlySet<string>,
-      onProgress: (doing, done, total, prepared) => run.progress(doing, done, total, prepared),
-    });
-    run.signal.throwIfAborted();
-    for (const peak of [...peaks, { operation: 'copy', perSecond: copyBytesPerSecond }]) {
-      run.emit({ event: 'peak', ...peak });
-    }
-    for (const row of rows) run.emit({ event: 'field', ...row });
-    for (const { operation, variant, why } of skipped) {
-      run.emit({ event: 'skipped', variant: `${operation}, ${variant}`, why });
-    }
-  } finally {
-    bench.destroy();
-  }
-  await run.end(null);
+  const { peaks, rows, skipped, copyBytesPerSecond } = await measure(device, modulus(bn254.p), {
+    threads: threads ?? threadsFor(adapter.software),
+    ...{ chains, reps, leastMs, features: gpu.wgslLanguageFeatures as ReadonlySet<string> },
+    onProgress: (doing, done, total, prepared) => run.progress(doing, done, total, prepared),
+  });
+  run.signal.throwIfAborted();
+  for (const peak of [...peaks, { operation: 'copy', perSecond: copyBytesPerSecond }])
+    run.emit({ event: 'peak', ...peak });
+  for (const row of rows) run.emit({ event: 'field', ...row });
+  for (const { operation, variant, why } of skipped)
+    run.emit({ event: 'skipped', variant: `${operation}, ${variant}`, why });
+  return null;
 }
 
-/** Reports the rates of field operations, relative to each other and to the peak. */
 function show(told: readonly StampedRow[]): Parts {
   const rows = rowsOf(told, 'field');
   const [unit] = rows;
@@ -154,7 +142,6 @@ const ascending = (counts: readonly number[]): number[] => [...new Set(counts)].
 const longestCompile = (rows: readonly { readonly compileMs: number }[]): string =>
   Math.max(...rows.map(({ compileMs }) => compileMs)).toFixed(0);
 
-/** Returns the sentence that says the result. */
 function resultOf(fastest: Fastest<RowOf<'field'>>, rows: readonly RowOf<'field'>[]): string {
   const { variant, perSecond } = fastest.best;
   return `The product ${variant} reaches ${formatMillions(perSecond)} million per second: ${productText(fastest, rows)}.`;
@@ -168,3 +155,25 @@ function figures({ best: { variant, perSecond, ofPeak } }: Fastest<RowOf<'field'
     ofPeak === null ? null : ['Share of the hardware limit', formatOfPeak(ofPeak), limit],
   );
 }
+
+/** Returns the row of an operation in one variant with the best number of chains. */
+export const bestRow = <Row extends FieldBenchRow>(
+  rows: readonly Row[],
+  variant: string,
+  operation: string,
+): Row | undefined =>
+  rows
+    .filter((row) => row.variant === variant && row.operation === operation)
+    .sort((a, b) => b.perSecond - a.perSecond)[0];
+
+/** Returns the best row of each product. */
+export const products = <Row extends FieldBenchRow>(rows: readonly Row[]): Row[] => {
+  const variants = new Set(rows.filter(({ operation }) => operation === 'product').map(({ variant }) => variant));
+  return [...variants].flatMap((variant) => bestRow(rows, variant, 'product') ?? []);
+};
+
+export const fastestProduct = <Row extends FieldBenchRow>(rows: readonly Row[]): Fastest<Row> | null =>
+  fastestBy(products(rows), ({ rates }) => rates.map((rate) => 1 / rate));
+
+export const productText = (fastest: Fastest<FieldBenchRow>, rows: readonly FieldBenchRow[]): string =>
+  standingText(fastest, products(rows).length, ({ variant }) => variant);

@@ -2,17 +2,15 @@
  * `loading`: times loading the same points uncompressed, compressed, and with a subgroup check,
  * interleaved.
  */
-
 import type { PointEncoding } from '../../../src/api/values.js';
-import { median, type RatioOfMedians, ratioOfMedians } from '../../../src/calibrate/statistics.js';
+import { median, ratioOfMedians } from '../../../src/calibrate/statistics.js';
 import { type CaseAddress, formatCaseAddress, parseEncoding } from '../../cases/address.js';
 import { encodedPoints, type MsmCase, makeCase, redrawn } from '../../cases/msm-case.js';
 import { type LoadProducts, loadProducts } from '../../count/load-products.js';
 import { oracles } from '../../oracle/curves.js';
 import { encodingsOf } from '../../oracle/encodings.js';
-import { openBenchDevice } from '../bench-setup.js';
+import type { GpuBench } from '../bench-setup.js';
 import { type EngineUnderTest, makeEngine } from '../engine-under-test.js';
-import type { Host } from '../environment.js';
 import { formatMs, formatRatio, formatSize, formatSpeed, shortSize } from '../format.js';
 import { interleave } from '../interleave.js';
 import { knob, type Values } from '../knob.js';
@@ -21,7 +19,6 @@ import { weightOf, wrongResult } from '../measure.js';
 import { headline, notes, type Parts, tableOf, verdict } from '../parts.js';
 import { makeRoofline } from '../roofline.js';
 import { type RowOf, rowsOf, type StampedRow } from '../rows.js';
-import type { Run } from '../run.js';
 import type { Setting } from '../settings.js';
 import { benchMode } from './mode.js';
 
@@ -38,22 +35,7 @@ declare module '../rows.js' {
       readonly repetition: number;
       readonly wallMs: number;
     };
-    /** Summary of the loads of a case in one way. */
-    readonly loaded: {
-      readonly case: string;
-      readonly n: number;
-      readonly setting: string;
-      /** The way it is compared with, and the ratio to that. */
-      readonly beside: string;
-      readonly ratio: RatioOfMedians;
-      readonly medianMs: number;
-      /** Products a point, from the steps of its programs. */
-      readonly products: number;
-      /** Rate of the library's own product: the median between the repetitions; null in G2. */
-      readonly productsPerSecond: number | null;
-      /** Largest time that meets the target; null without a target. */
-      readonly allowedMs: number | null;
-    };
+    readonly loaded: ReturnType<typeof conclude>;
   }
 }
 
@@ -141,71 +123,64 @@ const loadOnce = async (subject: EngineUnderTest, way: Way, scalars: MsmCase): P
   return ms;
 };
 
-async function runLoading(run: Run, host: Host, knobs: LoadingKnobs): Promise<void> {
+async function runLoading(bench: GpuBench, knobs: LoadingKnobs): Promise<null> {
+  const { run } = bench;
   const { cases, curve, reps, settings, encodings } = knobs;
   const taken = await loadProducts(knobs);
   const several = encodings.length + Number(taken.subgroup !== null);
   run.plan(cases.flatMap(({ address: { n } }) => Array(several * (reps + 1)).fill(weightOf(n))));
-  const bench = await openBenchDevice(run, host, knobs);
-  const roofline = makeRoofline(run, bench.gpu, oracles[curve].Point.Fp.ORDER);
-  let subject: EngineUnderTest | null = null;
-  try {
-    const loader = await makeEngine(run, bench, knobs, settings[0] as Setting);
-    subject = loader;
-    for (const { address } of cases) {
-      const { n } = address;
-      const size = n.toLocaleString('en');
-      await run.next(`Making ${size} points in every encoding`);
-      const ways = waysOf(address, knobs, taken);
-      for (const way of ways) {
-        await run.next(`${way.name}: compiling, loading ${size} points, checking the answer`);
-        await loadOnce(loader, way, way.msmCase);
-        run.advance(weightOf(n), 'warm-up');
-      }
-      await roofline.begin([loader]);
-      await interleave(ways, reps, {
-        async take(way, repetition) {
-          await run.next(`${size} points, ${way.name}: repetition ${repetition} of ${reps}`);
-          const wallMs = await loadOnce(loader, way, redrawn(way.msmCase, repetition));
-          way.wallTimesMs.push(wallMs);
-          const told = { case: formatCaseAddress(address), n, setting: way.name, repetition };
-          run.emit({ event: 'loading', ...told, wallMs });
-          run.advance(weightOf(n));
-        },
-        end: () => roofline.measure(),
-      });
-      const productsPerSecond = roofline.rateOf(loader);
-      for (const way of ways) run.emit(conclude(address, way, ways[0] as Way, productsPerSecond));
+  const roofline = makeRoofline(bench, oracles[curve].Point.Fp.ORDER);
+  const loader = bench.own(await makeEngine(bench, knobs, settings[0] as Setting));
+  for (const { address } of cases) {
+    const { n } = address;
+    const size = n.toLocaleString('en');
+    await run.next(`Making ${size} points in every encoding`);
+    const ways = waysOf(address, knobs, taken);
+    for (const way of ways) {
+      await run.next(`${way.name}: compiling, loading ${size} points, checking the answer`);
+      await loadOnce(loader, way, way.msmCase);
+      run.advance(weightOf(n), 'warm-up');
     }
-  } finally {
-    roofline.destroy();
-    subject?.destroy();
-    bench.destroy();
+    await roofline.begin([loader]);
+    await interleave(ways, reps, {
+      async take(way, repetition) {
+        await run.next(`${size} points, ${way.name}: repetition ${repetition} of ${reps}`);
+        const wallMs = await loadOnce(loader, way, redrawn(way.msmCase, repetition));
+        way.wallTimesMs.push(wallMs);
+        const told = { case: formatCaseAddress(address), n, setting: way.name, repetition };
+        run.emit({ event: 'loading', ...told, wallMs });
+        run.advance(weightOf(n));
+      },
+      end: () => roofline.measure(),
+    });
+    const productsPerSecond = roofline.rateOf(loader);
+    for (const way of ways) run.emit(conclude(address, way, ways[0] as Way, productsPerSecond));
   }
-  await run.end(null);
+  return null;
 }
 
-function conclude(address: CaseAddress, way: Way, first: Way, rate: number | null): RowOf<'loaded'> {
+function conclude(address: CaseAddress, way: Way, first: Way, rate: number | null) {
   const { n, group } = address;
   const wholeMs = median(first.wallTimesMs) as number;
   // the cost of a product over p² in products of the prime field is unknown
   const productsPerSecond = group === 'g1' ? rate : null;
   const isBounded = way.isCompressed && !first.isCompressed && productsPerSecond !== null;
   return {
-    event: 'loaded',
+    event: 'loaded' as const,
     case: formatCaseAddress(address),
     n,
     setting: way.name,
+    /** The way it is compared with, and the ratio to that. */
     beside: first.name,
     medianMs: median(way.wallTimesMs) as number,
     ratio: ratioOfMedians(first.wallTimesMs, way.wallTimesMs),
     products: way.products,
     productsPerSecond,
+    /** Largest time that meets the target; null without a target. */
     allowedMs: isBounded ? ALLOWED.times * wholeMs + (1000 * ALLOWED.products * n) / productsPerSecond : null,
   };
 }
 
-/** Returns the sentence that says the result for the largest size. */
 function resultOf(loaded: readonly RowOf<'loaded'>[]): string {
   const most = Math.max(...loaded.map(({ n }) => n));
   const [first, ...others] = loaded.filter(({ n }) => n === most) as [RowOf<'loaded'>, ...RowOf<'loaded'>[]];

@@ -1,10 +1,9 @@
+import type { Bench } from '../bench-setup.js';
 import type { CommonKnob } from '../common-knobs.js';
-import type { Host } from '../environment.js';
 import type { KnobTable, Values } from '../knob.js';
 import type { Knobs } from '../knobs.js';
 import type { Parts } from '../parts.js';
 import type { StampedRow } from '../rows.js';
-import type { Run } from '../run.js';
 
 /** A mode of the bench: what it is for, its knobs, its run and its report. */
 export interface BenchMode<Own extends KnobTable = KnobTable> {
@@ -27,18 +26,20 @@ export interface BenchMode<Own extends KnobTable = KnobTable> {
   readonly checksPlacements?: true;
   /** Common knobs that it uses, except `autorun`. */
   readonly uses: readonly CommonKnob[];
-  /** Knobs of the engine that it uses. */
   readonly engine: readonly string[];
   readonly defaults: { readonly reps?: number; readonly logn?: readonly number[] };
-  /** Knobs of its own. */
   readonly knobs: Own;
   /** Returns what is wrong with values that are valid by themselves; null if nothing is. */
   problemOf?(query: URLSearchParams): string | null;
-  /** Runs the mode and emits rows. Rejects if the run fails. */
-  run(run: Run, host: Host, knobs: Knobs & Values<Own>): Promise<void>;
+  /** Runs the mode and emits rows. Returns why the run failed, or null; rejects on errors. */
+  run(bench: Bench, knobs: Knobs & Values<Own>): Promise<string | null>;
   /** Reports the rows, also while the run goes on. */
   show(rows: readonly StampedRow[]): Parts;
 }
 
 /** Infers the knobs of a mode. */
 export const benchMode = <Own extends KnobTable>(mode: BenchMode<Own>): BenchMode<Own> => mode;
+
+/** Refuses a run about workers without workers. */
+export const refuseNoWorkers = (query: URLSearchParams): string | null =>
+  query.get('workers') === '0' ? 'workers: "0" leaves nothing to compare; use 1 or more' : null;

@@ -24,8 +24,8 @@ export const msmBench = benchMode({
       'automatic, by size',
     ),
   },
-  run: (run, host, knobs) =>
-    runTimings(run, host, knobs, { bounded: true, peers: knobs.peers?.filter((name) => name !== NONE) ?? null }),
+  run: (bench, knobs) =>
+    runTimings(bench, knobs, { bounded: true, peers: knobs.peers?.filter((name) => name !== NONE) ?? null }),
   show: timingsResult,
 });
 
@@ -40,6 +40,6 @@ export const sweep = benchMode({
   ...ofMsm,
   defaults: { reps: 7 },
   knobs: {},
-  run: (run, host, knobs) => runTimings(run, host, knobs, { bounded: true }),
+  run: (bench, knobs) => runTimings(bench, knobs, { bounded: true }),
   show: timingsResult,
 });

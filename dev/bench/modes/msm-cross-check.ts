@@ -1,5 +1,4 @@
 /** `msm-cross-check`: compares every case with the oracles. */
-
 import { median } from '../../../src/calibrate/statistics.js';
 import {
   defaultCurve,
@@ -12,10 +11,9 @@ import { type MsmCase, makeCase, makePoints } from '../../cases/msm-case.js';
 import type { PointSet } from '../../cases/point-distributions.js';
 import type { CurveGroup } from '../../oracle/curves.js';
 import { type Coordinate, encodePoints } from '../../oracle/known-bases.js';
-import { type BenchSetup, openBenchSetup } from '../bench-setup.js';
+import type { Bench } from '../bench-setup.js';
 import { ofMsm } from '../common-knobs.js';
 import { type EngineUnderTest, makeEngine, type Outcome } from '../engine-under-test.js';
-import type { Host } from '../environment.js';
 import { formatMs } from '../format.js';
 import type { Knobs } from '../knobs.js';
 import { weightOf } from '../measure.js';
@@ -28,19 +26,7 @@ import { benchMode } from './mode.js';
 declare module '../rows.js' {
   interface Rows {
     /** Verdict over all runs of one case with one placement. */
-    readonly case: {
-      readonly case: string;
-      /** Null on the CPU, which has no walker. */
-      readonly placement: Placement | null;
-      readonly runs: number;
-      /** True if every run gave the answer of the oracles. */
-      readonly agrees: boolean;
-      readonly onCurve: boolean;
-      /** True if every run gave the same bytes. */
-      readonly identical: boolean;
-      readonly medianMs: number | null;
-      readonly error: string | null;
-    };
+    readonly case: Awaited<ReturnType<typeof runCase>>;
   }
 }
 
@@ -61,55 +47,50 @@ export const msmCrossCheck = benchMode({
 });
 
 /** Creates engines by group and placement on first use, and anew after a failure. */
-function enginesOf(run: Run, bench: BenchSetup, setting: Setting) {
+function enginesOf(bench: Bench, setting: Setting) {
   const engines = new Map<string, EngineUnderTest>();
   const keyOf = ({ curve, group }: CurveGroup, placement: Placement | undefined): string =>
     `${curve} ${group} ${placement}`;
-  const dropKey = (key: string): void => {
-    engines.get(key)?.destroy();
-    engines.delete(key);
+  return {
+    async get(of: CurveGroup, placement: Placement | undefined): Promise<EngineUnderTest> {
+      const tuning = { ...setting.tuning, ...(placement && { walkerPrefixMemory: placement }) };
+      const key = keyOf(of, placement);
+      const engine = engines.get(key) ?? bench.own(await makeEngine(bench, of, { ...setting, tuning }));
+      engines.set(key, engine);
+      return engine;
+    },
+    drop(of: CurveGroup, placement: Placement | undefined): void {
+      const key = keyOf(of, placement);
+      engines.get(key)?.destroy();
+      engines.delete(key);
+    },
   };
-  const get = async (of: CurveGroup, placement: Placement | undefined): Promise<EngineUnderTest> => {
-    const tuning = { ...setting.tuning, ...(placement && { walkerPrefixMemory: placement }) };
-    const key = keyOf(of, placement);
-    const engine = engines.get(key) ?? (await makeEngine(run, bench, of, { ...setting, tuning }));
-    engines.set(key, engine);
-    return engine;
-  };
-  const drop = (of: CurveGroup, placement: Placement | undefined): void => dropKey(keyOf(of, placement));
-  return { get, drop, destroy: (): void => [...engines.keys()].forEach(dropKey) };
 }
 
 /**
  * Runs every case with every placement `reps` times, and compares the results with the oracles and
  * each other.
  */
-async function runMsmCrossCheck(run: Run, host: Host, knobs: Knobs): Promise<void> {
-  const { cases, reps } = knobs;
+async function runMsmCrossCheck(bench: Bench, { cases, reps, settings }: Knobs): Promise<string | null> {
+  const { run } = bench;
   run.plan(cases.flatMap(({ address: { n } }) => Array(reps).fill(weightOf(n))));
-  const bench = await openBenchSetup(run, host, knobs);
-  const engines = enginesOf(run, bench, knobs.settings[0] as Setting);
+  const engines = enginesOf(bench, settings[0] as Setting);
   /** Points of the previous case, which the next case often shares. */
   let points = null as { readonly key: string; readonly set: PointSet<Coordinate> } | null;
   let failures = 0;
-  try {
-    let msmCase = null as MsmCase | null;
-    for (const { address, placement } of cases) {
-      if (msmCase?.address !== address) {
-        await run.next(`Making ${formatCaseAddress(address)} and its known answer`);
-        const key = `${address.curve} ${address.group} ${address.points} ${address.n} ${address.seed}`;
-        if (points?.key !== key) points = { key, set: makePoints(address) };
-        msmCase = makeCase(address, points.set);
-      }
-      const row = await runCase(run, engines, msmCase, placement, reps);
-      if (!passed(row)) failures++;
-      run.emit(row);
+  let msmCase = null as MsmCase | null;
+  for (const { address, placement } of cases) {
+    if (msmCase?.address !== address) {
+      await run.next(`Making ${formatCaseAddress(address)} and its known answer`);
+      const key = `${address.curve} ${address.group} ${address.points} ${address.n} ${address.seed}`;
+      if (points?.key !== key) points = { key, set: makePoints(address) };
+      msmCase = makeCase(address, points.set);
     }
-  } finally {
-    engines.destroy();
-    bench.destroy();
+    const row = await runCase(run, engines, msmCase, placement, reps);
+    if (!passed(row)) failures++;
+    run.emit(row);
   }
-  await run.end(failures === 0 ? null : `${failures} of ${cases.length} checks failed`);
+  return failures === 0 ? null : `${failures} of ${cases.length} checks failed`;
 }
 
 async function runCase(
@@ -118,7 +99,7 @@ async function runCase(
   msmCase: MsmCase,
   asked: Placement | undefined,
   reps: number,
-): Promise<RowOf<'case'>> {
+) {
   const name = formatCaseAddress(msmCase.address);
   const doneBefore = run.bench.done;
   const outcomes: Outcome[] = [];
@@ -150,19 +131,20 @@ async function runCase(
   const complete = outcomes.length === reps;
   const agrees = complete && isWritten && outcomes.every((outcome) => outcome.agrees);
   return {
-    event: 'case',
+    event: 'case' as const,
     case: name,
+    /** Null on the CPU, which has no walker. */
     placement,
     runs: outcomes.length,
     agrees,
     onCurve: complete && outcomes.every((outcome) => outcome.onCurve),
+    /** True if every run gave the same bytes. */
     identical: complete && bytes.size === 1,
     medianMs: agrees ? median(outcomes.map(({ wallMs }) => wallMs)) : null,
     error,
   };
 }
 
-/** Reports a row for each case and placement, and the number that passed. */
 function show(rows: readonly StampedRow[]): Parts {
   const all = rowsOf(rows, 'case');
   if (all.length === 0) return [];

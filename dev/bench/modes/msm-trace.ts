@@ -24,7 +24,7 @@ export const msmTrace = benchMode({
     query.get('backend') === 'cpu'
       ? 'backend: "cpu" has no passes to trace; use autorun=msm-bench to time the CPU'
       : null,
-  run: (run, host, knobs) => runTimings(run, host, knobs, { traced: true }),
+  run: (bench, knobs) => runTimings(bench, knobs, { traced: true }),
   show: (rows) => {
     const told = rowsOf(rows, 'trace');
     return summarise(rows).map((timed) =>

@@ -26,20 +26,19 @@ import {
   tiles,
   verdict,
 } from '../parts.js';
-import { rowsOf, type StampedRow } from '../rows.js';
+import { rowsOf, type StampedRow, voidWrongTimes } from '../rows.js';
 import {
   type Fastest,
   fastestOf,
   grouped,
   partsByHost,
   partsOfWallTime,
+  standingText,
   summarise,
   summarisePeers,
   type Timed,
   type TimedPeer,
 } from '../summary.js';
-import { standingText } from '../verdict-text.js';
-import { voidWrongTimes } from '../void-times.js';
 
 /**
  * Returns a field of a case. The case is not parsed, because rows of another version may have
@@ -129,7 +128,6 @@ export function whereItGoes(timed: readonly Timed[], labelOf: (each: Timed) => s
 export const skippedText = (rows: readonly StampedRow[]): string[] =>
   rowsOf(rows, 'skipped').map(({ variant, why }) => `${variant}: ${why}`);
 
-/** Returns remarks on what the table does not show. */
 export function remarks(timed: readonly Timed[]): string[] {
   const bound = timed.findLast((each) => each.bound !== null)?.bound;
   const where = (which: (each: Timed) => boolean): string =>
@@ -151,7 +149,6 @@ export function remarks(timed: readonly Timed[]): string[] {
   ].filter((remark) => typeof remark === 'string' && remark !== '') as string[];
 }
 
-/** Reports the largest size, and the fastest of several settings. */
 function summary(timed: readonly Timed[], fastest: Fastest | null, among: number, peers: readonly TimedPeer[]): Parts {
   const wrong = timed.find((each) => each.wrong);
   if (wrong)
@@ -160,7 +157,6 @@ function summary(timed: readonly Timed[], fastest: Fastest | null, among: number
   return [headline(resultOf(fastest, among, peers)), tiles(...figures(fastest.best, peers))];
 }
 
-/** Returns the sentence that says the result. */
 function resultOf(fastest: Fastest, among: number, peers: readonly TimedPeer[]): string {
   const { best } = fastest;
   const peer = peerOf(best, peers);

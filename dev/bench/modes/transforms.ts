@@ -3,14 +3,13 @@ import { median } from '../../../src/calibrate/statistics.js';
 import { createFieldEngine, type FieldEngine, type FieldName, type FieldVector } from '../../../src/fields.js';
 import { assertTransforms, transformInput } from '../../oracle/transforms.js';
 import { openTransformPeer, type TheirTransforms, transformPeers } from '../../peers/transforms.js';
-import { openBenchSetup } from '../bench-setup.js';
-import type { Host } from '../environment.js';
+import type { Bench } from '../bench-setup.js';
 import { formatMs, formatRatio, shortSize } from '../format.js';
 import { interleave } from '../interleave.js';
 import { type Values, wordsKnob } from '../knob.js';
 import type { Knobs } from '../knobs.js';
 import { headline, notes, type Parts, tableOf } from '../parts.js';
-import { type RowOf, rowsOf, type StampedRow } from '../rows.js';
+import { rowsOf, type StampedRow } from '../rows.js';
 import type { Run } from '../run.js';
 import { grouped } from '../summary.js';
 import { benchMode } from './mode.js';
@@ -18,23 +17,7 @@ import { benchMode } from './mode.js';
 declare module '../rows.js' {
   interface Rows {
     /** Timed transforms of one size by one subject, whose results were right. */
-    readonly transform: {
-      readonly field: string;
-      readonly logN: number;
-      readonly subject: string;
-      /** Arithmetic of the library; null for others. */
-      readonly arithmetic: string | null;
-      readonly wallMs: readonly number[];
-      readonly medianMs: number;
-      /** Median of the times of all passes on the GPU; null without timestamps. */
-      readonly gpuMs: number | null;
-      /** Products of elements; null for others. */
-      readonly products: number | null;
-      /** Passes over memory; null for others. */
-      readonly passes: number | null;
-      /** Median divided by that of ffjavascript's transform in the same direction; null without. */
-      readonly ofPeer: number | null;
-    };
+    readonly transform: ReturnType<typeof rowOf>;
   }
 }
 
@@ -80,41 +63,31 @@ interface Subject {
   readonly gpuMs: number[];
 }
 
-interface Bench {
+interface Opened {
   readonly run: Run;
   readonly knobs: TransformKnobs;
   readonly fr: FieldEngine;
   readonly peers: ReadonlyMap<string, TheirTransforms>;
 }
 
-async function runTransforms(run: Run, host: Host, knobs: TransformKnobs): Promise<void> {
-  const setup = await openBenchSetup(run, host, knobs);
+async function runTransforms({ run, device, own: owned }: Bench, knobs: TransformKnobs): Promise<null> {
   const { curve } = knobs;
   const sizes = knobs.cases.map(({ address }) => address.n);
   const peers = new Map<string, TheirTransforms>();
-  let fr: FieldEngine | null = null;
-  try {
-    for (const name of transformPeers) {
-      if (!(knobs.peers ?? ['ffjavascript']).includes(name)) continue;
-      const opened = await openTransformPeer(name, curve);
-      if (opened === null) run.emit({ event: 'skipped', variant: name, why: `does not know ${curve}` });
-      else peers.set(name, opened);
-    }
-    fr = await createFieldEngine({
-      field: `${curve}-fr` as FieldName,
-      ...(setup.device === null ? {} : { device: setup.device }),
-    });
-    run.plan(sizes.flatMap((n) => Array(knobs.reps * (3 + 2 * peers.size)).fill(n)));
-    for (const n of sizes) await measure({ run, knobs, fr, peers }, n);
-  } finally {
-    fr?.destroy();
-    setup.destroy();
+  for (const name of transformPeers) {
+    if (!(knobs.peers ?? ['ffjavascript']).includes(name)) continue;
+    const opened = await openTransformPeer(name, curve);
+    if (opened === null) run.emit({ event: 'skipped', variant: name, why: `does not know ${curve}` });
+    else peers.set(name, opened);
   }
-  await run.end(null);
+  const fr = owned(await createFieldEngine({ field: `${curve}-fr` as FieldName, ...(device && { device }) }));
+  run.plan(sizes.flatMap((n) => Array(knobs.reps * (3 + 2 * peers.size)).fill(n)));
+  for (const n of sizes) await measure({ run, knobs, fr, peers }, n);
+  return null;
 }
 
 const subjectsOf = async (
-  { fr, peers }: Bench,
+  { fr, peers }: Opened,
   given: FieldVector,
   input: readonly bigint[],
 ): Promise<readonly Subject[]> => {
@@ -141,7 +114,7 @@ const subjectsOf = async (
   return subjects;
 };
 
-async function measure(bench: Bench, n: number): Promise<void> {
+async function measure(bench: Opened, n: number): Promise<void> {
   const { run, knobs, fr } = bench;
   await run.next(`Transforms of ${shortSize(n)}`);
   const input = transformInput(fr.p, n);
@@ -179,10 +152,11 @@ const rowOf = (
   counts: FieldEngine['lastRun'],
   curve: string,
   n: number,
-): RowOf<'transform'> => {
+) => {
   const beside = all.find((each) => each.peer === 'ffjavascript' && each.direction === direction);
   return {
-    ...{ event: 'transform', field: `${curve}-fr`, logN: Math.log2(n), subject: name },
+    ...{ event: 'transform' as const, field: `${curve}-fr`, logN: Math.log2(n), subject: name },
+    // null for other libraries, without timestamps, and without a peer in the same direction
     arithmetic: counts?.arithmetic ?? null,
     ...{ wallMs, medianMs: medianOf(wallMs), gpuMs: gpuMs.length === 0 ? null : medianOf(gpuMs) },
     ...{ products: counts?.products ?? null, passes: counts?.passes ?? null },

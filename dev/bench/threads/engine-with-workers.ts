@@ -43,38 +43,32 @@ export async function callOnCpu(subject: EngineUnderTest, msmCase: MsmCase): Pro
   return { wallMs, record };
 }
 
-/** An engine on the CPU that runs all its workers before anything is timed. */
-export class EngineWithWorkers {
-  readonly subject: EngineUnderTest;
-  readonly #curve: CurveContext;
-  readonly #most: number;
-  #calledAt = Number.NEGATIVE_INFINITY;
+export type EngineWithWorkers = ReturnType<typeof engineWithWorkers>;
 
-  /** @param most largest number of its workers */
-  constructor(subject: EngineUnderTest, curve: CurveContext, most: number) {
-    this.subject = subject;
-    this.#curve = curve;
-    this.#most = most;
-  }
-
+/**
+ * Returns an engine on the CPU that runs all its workers before anything is timed.
+ *
+ * @param most largest number of its workers
+ */
+export function engineWithWorkers(subject: EngineUnderTest, curve: CurveContext, most: number) {
+  let calledAt = Number.NEGATIVE_INFINITY;
   /** Times one call with the workers that are running. */
-  async call(msmCase: MsmCase): Promise<TimedCall> {
-    const timed = await callOnCpu(this.subject, msmCase);
-    this.#calledAt = performance.now();
+  const call = async (msmCase: MsmCase): Promise<TimedCall> => {
+    const timed = await callOnCpu(subject, msmCase);
+    calledAt = performance.now();
     return timed;
-  }
-
+  };
   /** Calls until all workers worth using take part, or no more will start. */
-  async awaitWorkers(msmCase: MsmCase): Promise<void> {
+  const awaitWorkers = async (msmCase: MsmCase): Promise<void> => {
     for (let calls = 0; calls < MOST_CALLS; calls++) {
-      const { record } = await this.call(msmCase);
-      if (record.workers >= worthwhileWorkers(this.#curve, record, this.#most)) return;
+      const { record } = await call(msmCase);
+      if (record.workers >= worthwhileWorkers(curve, record, most)) return;
     }
-  }
-
+  };
   /** Times one call with all workers running. */
-  async callWithWorkers(msmCase: MsmCase): Promise<TimedCall> {
-    if (performance.now() - this.#calledAt > IDLE_MS) await this.awaitWorkers(msmCase);
-    return this.call(msmCase);
-  }
+  const callWithWorkers = async (msmCase: MsmCase): Promise<TimedCall> => {
+    if (performance.now() - calledAt > IDLE_MS) await awaitWorkers(msmCase);
+    return call(msmCase);
+  };
+  return { subject, call, awaitWorkers, callWithWorkers };
 }

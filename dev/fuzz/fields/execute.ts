@@ -9,8 +9,7 @@ import {
 } from '../../../src/fields.js';
 import { FieldValues } from '../../oracle/field-values.js';
 import { numbersIn } from '../../oracle/transforms.js';
-import { keepPipelines } from '../keep-pipelines.js';
-import { type FoundProgram, runPrograms } from '../run-programs.js';
+import { type FoundProgram, keepPipelines, runPrograms } from '../run-programs.js';
 import { interpret, type Machine, matrixOf, numbersOf } from './interpret.js';
 import { type FieldProgram, fieldPrograms, type Operation } from './program.js';
 
@@ -22,7 +21,6 @@ const LAST = 8;
 /** Properties that a plan and the record of its run have in common. */
 const PLANNED = ['on', 'operations', 'products', 'passes', 'dispatches', 'submits'];
 
-/** Operations of each run. */
 const runsOf = (operations: readonly Operation[]): Operation[][] => {
   const runs: Operation[][] = [[]];
   for (const operation of operations) {

@@ -35,7 +35,6 @@ const drawNumber = (random: Random, p: bigint): bigint => {
   return random.below(3) === 0 ? (edges[random.below(edges.length)] as bigint) : random.belowBig(p);
 };
 
-/** Returns the numbers of a loaded vector. */
 export const numbersOf = ({ n, from, seed }: Loaded, p: bigint): bigint[] => {
   const random = new Random(seed);
   const equal = random.belowBig(p);

@@ -6,7 +6,6 @@
 import fc from 'fast-check';
 import type { FieldEngineOptions } from '../../../src/fields.js';
 
-/** Contents of a vector. */
 export const contents = ['random', 'edges', 'sparse', 'equal', 'zero'] as const;
 
 export interface Loaded {

@@ -1,5 +1,9 @@
 /** Rows of bars, each with its name above it, for charts of any width. */
-import { type Markish, type PlotOptions, text } from '@observablehq/plot';
+import { barX, type Markish, type PlotOptions, ruleY, stackX, text, tickX } from '@observablehq/plot';
+import { formatMs } from '../../bench/format.js';
+import { type ChartData, sharesTable } from '../../bench/parts.js';
+import { chartOf } from './frame.js';
+import { blockSwatch, colourAt, colourOf, textured } from './marks.js';
 
 /** Heights of a row and of its text, and room for the text at its right end, in CSS pixels. */
 const [ROW, TEXT, VALUE] = [46, 20, 110];
@@ -29,3 +33,67 @@ export const inRows = (width: number, rows: readonly BarRow[], marks: Markish[])
     marks: [marks, ...[false, true].flatMap((is) => [label('name', 'left', is), label('value', 'right', is)])],
   };
 };
+
+/**
+ * Draws the median time of each setting as a bar, with its range from the shortest to the longest
+ * time.
+ */
+export const settingsChart = chartOf(({ settings, fastest }: ChartData['settings']) => ({
+  plot: (width) => {
+    const fill = settings.map(({ bound }) => textured(colourAt(0), bound === true ? 'striped' : 'plain'));
+    const y = settings.map((_, row) => row);
+    const ends = { y, stroke: 'var(--ink)', inset: 4 };
+    const marks = [
+      barX(settings, { x: 'medianMs', y, fill, className: 'chart-bar' }),
+      ruleY(settings, { x1: 'lowMs', x2: 'highMs', y, stroke: 'var(--ink)' }),
+      tickX(settings, { x: 'lowMs', ...ends }),
+      tickX(settings, { x: 'highMs', ...ends }),
+    ];
+    const rows = settings.map(({ label, medianMs }) => {
+      const isStrong = label === fastest;
+      return { name: label, value: `${formatMs(medianMs)} ms${isStrong ? ', fastest' : ''}`, isStrong };
+    });
+    return inRows(width, rows, marks);
+  },
+  numbers: {
+    heads: ['Setting', 'Median, ms', 'Shortest, ms', 'Longest, ms'],
+    rows: settings.map(({ label, medianMs, lowMs, highMs }) => [label, ...[medianMs, lowMs, highMs].map(formatMs)]),
+  },
+}));
+
+/** Widths in CSS pixels from which a part has its number, and its name. */
+const [NUMBER, NAME] = [20, 120];
+
+/**
+ * Draws the share of each part in a bar's time. Each part is numbered, and named if its name fits.
+ */
+export const stackedShares = chartOf(({ bars }: ChartData['shares']) => {
+  const table = sharesTable('', 'Pass', bars);
+  const names = table.rows.slice(0, -1).map(([name = '']) => name);
+  const rows = bars.map(({ label }, row) => ({ name: label, value: table.rows.at(-1)?.[row + 1] ?? '' }));
+  const parts = bars.flatMap(({ parts: own }, row) => {
+    const times = names.map((name) => own.reduce((sum, part) => (part.name === name ? sum + part.ms : sum), 0));
+    const total = times.reduce((sum, ms) => sum + ms, 0) || 1;
+    return names.map((name, i) => ({ name, i, row, share: (times[i] as number) / total }));
+  });
+  return {
+    plot: (width) => {
+      const place = { x: 'share', y: 'row' } as const;
+      const label = ({ name, i, share }: (typeof parts)[0]): string =>
+        share * width < NUMBER ? '' : share * width < NAME ? String(i + 1) : `${i + 1} ${name}`;
+      const marks = [
+        barX(parts, {
+          ...stackX(place),
+          fill: parts.map(({ name }) => colourOf(name)),
+          insetRight: 2,
+          title: ({ name, i, row }) => `${name}: ${table.rows[i]?.[row + 1]}`,
+          className: 'chart-parts',
+        }),
+        text(parts, { ...stackX(place), text: label, className: 'chart-words' }),
+      ];
+      return inRows(width, rows, marks);
+    },
+    legend: names.map((name, i) => ({ name, swatch: blockSwatch(colourOf(name), String(i + 1)) })),
+    numbers: { heads: table.heads, rows: table.rows },
+  };
+});

@@ -4,7 +4,6 @@ import { h } from '../dom.js';
 import { TableView } from '../table-view.js';
 import './charts.css';
 
-/** A chart of the page. */
 export interface Chart<Data> {
   readonly root: HTMLElement;
   update(data: Data): void;

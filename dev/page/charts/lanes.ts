@@ -1,9 +1,10 @@
 /** Pictures with a horizontal time axis, and spans in lanes. */
 import { barX, type PlotOptions } from '@observablehq/plot';
 import { formatMs } from '../../bench/format.js';
-import type { Course } from '../../bench/parts.js';
-import { colourOf } from './colours.js';
-import { type Texture, textured } from './marks.js';
+import type { ChartData, Course } from '../../bench/parts.js';
+import { grouped } from '../../bench/summary.js';
+import { chartOf } from './frame.js';
+import { blockSwatch, colourOf, type Texture, textureAt, textured } from './marks.js';
 
 /** Returns lanes below each other, each with its name on the left. */
 export function inLanes(
@@ -35,3 +36,38 @@ export function inLanes(
     ],
   };
 }
+
+/** Draws blocks on a timeline, with a row for each name so that no blocks overlap. */
+export const timeline = chartOf((data: ChartData['timeline']) => {
+  const blocks = data.blocks.toSorted((a, b) => a.startMs - b.startMs);
+  const lanes = grouped(blocks, ({ lane, name }) => `${lane}: ${name}`)
+    .map((spans) => ({ label: `${spans[0]?.lane}: ${spans[0]?.name}`, spans }))
+    .toSorted((a, b) => Number(a.label.startsWith('GPU')) - Number(b.label.startsWith('GPU')));
+  return {
+    plot: () => inLanes(lanes, { height: 26, marginLeft: 190, textureOf: () => 'plain' }),
+    numbers: {
+      heads: ['Phase', 'Runs on', 'Start, ms', 'Duration, ms'],
+      rows: blocks.map(({ name, lane, startMs, ms }) => [name, lane, formatMs(startMs), formatMs(ms)]),
+    },
+  };
+});
+
+/** Draws concurrent jobs as lines, each with its phases in sequence. */
+export const waterfall = chartOf(({ lines }: ChartData['waterfall']) => {
+  const names = [...new Set(lines.flatMap(({ spans }) => spans.map(({ name }) => name)))];
+  const textureOf = (name: string): Texture => textureAt(names.indexOf(name));
+  const timeOf = ({ spans }: Course, name: string): string =>
+    formatMs(spans.reduce((sum, span) => (span.name === name ? sum + span.ms : sum), 0));
+  return {
+    plot: () => inLanes(lines, { height: 15, marginLeft: 92, textureOf }),
+    legend: names.map((name) => ({ swatch: blockSwatch(textured(colourOf(name), textureOf(name))), name })),
+    numbers: {
+      heads: ['Job: scalars', 'Start, ms', ...names.map((name) => `${name}, ms`)],
+      rows: lines.map((line) => [
+        line.label,
+        formatMs(line.spans[0]?.startMs ?? 0),
+        ...names.map((name) => timeOf(line, name)),
+      ]),
+    },
+  };
+});

@@ -1,7 +1,32 @@
 /** Styles that distinguish series and blocks without colour: symbols, dashes and textures. */
 import { dot, plot, ruleY, type SymbolType } from '@observablehq/plot';
 import { h, svg } from '../dom.js';
-import { colourAt } from './colours.js';
+
+/** Assigns the colours of charts.css to names. */
+
+export const PALETTE_SIZE = 8;
+
+export const colourAt = (position: number): string => `var(--series-${(position % PALETTE_SIZE) + 1})`;
+
+/** Passes in execution order, so that each has its colour in whatever order charts are drawn. */
+const known = ['decompose', 'sort', 'partition', 'walk', 'combine', 'reduce', 'combine windows (CPU)', 'host, waiting'];
+/** Phases in which the host does not compute; they share one colour. */
+const waiting = ['encode', 'submit to result', 'read back'];
+
+const positions = new Map([
+  ...known.map((name, i) => [name, i] as const),
+  ...waiting.map((name) => [name, known.length - 1] as const),
+]);
+
+/**
+ * Returns the colour of a pass or phase, the same in all charts. Other names get the next free
+ * colour.
+ */
+export function colourOf(name: string): string {
+  const position = positions.get(name) ?? positions.size;
+  positions.set(name, position);
+  return colourAt(position);
+}
 
 const SYMBOLS: readonly SymbolType[] = ['circle', 'square', 'triangle', 'diamond', 'cross', 'star', 'wye', 'hexagon'];
 const DASHES = ['none', '7 4', '2 3', '10 3 2 3', '14 4', '5 2 5 6', '2 6', '14 3 2 3 2 3'];
@@ -14,7 +39,6 @@ export const lineStyle = (position: number, isBound = false) => ({
   strokeDasharray: isBound ? BOUND_DASH : (DASHES[position % DASHES.length] as string),
 });
 
-/** Returns the points of a series. */
 export const pointStyle = (position: number) => ({
   fill: colourAt(position),
   stroke: 'var(--card)',

@@ -40,7 +40,6 @@ export const timeChart = chartOf(({ series }: ChartData['time']) => {
   };
 });
 
-/** Returns the line of a series, and its points with the ranges of their times. */
 function marksOf({ kind, points }: TimeSeries, i: number): Markish[] {
   const known = points.filter(({ ms }) => ms > 0);
   const course = line(known, { x: 'n', y: 'ms', sort: 'n', ...lineStyle(i, kind === 'bound') });
@@ -61,7 +60,6 @@ function describe(at: TimePoint | undefined): string {
   return `${formatMs(ms)}${spread}`;
 }
 
-/** Returns the range of the x axis, with an octave on either side of a single size. */
 function sizeRange(sizes: readonly number[]): [number, number] {
   const [min, max] = [sizes.at(0) ?? 1, sizes.at(-1) ?? 2];
   const margin = min === max ? 2 : Math.max(2 ** 0.25, (max / min) ** 0.04);

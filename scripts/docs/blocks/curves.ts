@@ -50,7 +50,6 @@ const term = (value: bigint, name: string, factor = ''): string => {
   return ` ${value < 0n ? '−' : '+'} ${value < 0n ? -value : value}${factor}`;
 };
 
-/** Returns the equation of a curve, with coefficients that are short. */
 const equationOf = ({ constants, context }: NamedGroup): string => {
   const { p } = context;
   if ('edwards' in constants) {

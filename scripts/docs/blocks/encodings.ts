@@ -19,7 +19,6 @@ interface Vectors {
   readonly curves?: readonly { readonly encodings?: Readonly<Record<string, unknown>> }[];
 }
 
-/** Returns the software whose output the tests compare with, by encoding. */
 const comparedWith = (): ReadonlyMap<string, readonly string[]> => {
   const folder = fileURLToPath(new URL('../../../tests/vectors/', import.meta.url));
   const compared = new Map<string, string[]>();
@@ -42,14 +41,12 @@ const pointRows = (): string[][] => {
   ]);
 };
 
-/** Returns the bytes of a point in an encoding. */
 const bytesOf = ({ curve, group }: NamedGroup, encoding: PointEncoding): number => {
   const oracle = oracleOf({ curve, group });
   const { x, y } = oracle.Point.BASE.toAffine();
   return pointWriter(oracle, encoding)({ x, y, infinity: false })?.length ?? 0;
 };
 
-/** Encodings of every curve. */
 const everywhere = wordsOf(VALUES, 'PointEncoding').map(({ word }) => word as PointEncoding);
 
 /** Returns the encodings of a group by the bytes of a point: `64: le, be; 32: ark-compressed`. */
@@ -62,7 +59,6 @@ const sizesOf = (of: NamedGroup): string => {
   return [...bySize].map(([bytes, names]) => `${bytes} bytes: ${names.join(', ')}`).join('; ');
 };
 
-/** Returns a row for all groups with the same encodings. */
 const sizeRows = (): string[][] => {
   const titles = new Map<string, string[]>();
   for (const of of namedGroups) {

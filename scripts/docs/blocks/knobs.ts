@@ -31,7 +31,6 @@ const rangeOf = (name: string): string => {
   return `${numberOf(least)} to ${numberOf(most)}`;
 };
 
-/** Returns the defaults of a class of devices before anything was measured. */
 const defaultsOf = (knobs: ClassKnobs): Partial<Tuning> =>
   deviceDefaults({
     knobs,

@@ -65,7 +65,6 @@ const sectionOf = ([name, mode]: readonly [string, BenchMode]): string => {
   ].join('\n\n');
 };
 
-/** Returns the values of a knob of the engine. */
 const valuesOf = (knob: EngineKnob): string =>
   'range' in knob ? knob.range.join(' to ') : Object.keys(knob.words).map(code).join(', ');
 

@@ -3,7 +3,6 @@ import type { Blocks } from '../blocks.js';
 import { aliasOf, type Member, membersOf, stringsOf } from '../declarations.js';
 import { code, prose, table } from '../markdown.js';
 
-/** A heading, and the interfaces whose options a table lists. */
 interface Section {
   readonly title: string;
   /** Further text before the table. */

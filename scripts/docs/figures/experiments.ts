@@ -6,7 +6,6 @@ const text = z.string().min(1);
 
 const experiment = z.strictObject({
   id: text.regex(/^[a-z0-9-]+$/),
-  /** Day of the measurement. */
   date: z.iso.date(),
   machine: text,
   adapter: text,

@@ -10,13 +10,11 @@ export interface Measured {
 const grouped = (value: number, decimals: number): string =>
   value.toLocaleString('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
 
-/** Returns a number with about three digits. */
 const short = (value: number): string => {
   const size = Math.abs(value);
   return grouped(value, size >= 9.95 || size === 0 ? 0 : size >= 0.995 ? 1 : size >= 0.095 ? 2 : 3);
 };
 
-/** Returns a factor of at least 1 with two digits. */
 const factor = (value: number): string => grouped(value, value >= 9.95 ? 0 : value >= 1.095 ? 1 : 2);
 
 const interval = ({ low, high }: Measured, write: (value: number) => string): string =>

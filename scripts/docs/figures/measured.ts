@@ -64,9 +64,7 @@ export class Figures {
   }
 
   measuredOf(figure: RowFigure): Measured {
-    const known = this.#measured.get(figure.id);
-    if (known !== undefined) return known;
-    const measured = measure(figure);
+    const measured = this.#measured.get(figure.id) ?? measure(figure);
     this.#measured.set(figure.id, measured);
     return measured;
   }

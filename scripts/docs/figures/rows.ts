@@ -58,6 +58,5 @@ export const rowsIn = (name: string, list?: string): readonly Row[] => {
   return [content as Row];
 };
 
-/** Returns the rows whose fields have the given values. */
 export const select = (rows: readonly Row[], where: Where): Row[] =>
   rows.filter((row) => Object.entries(where).every(([path, value]) => valueAt(row, path) === value));

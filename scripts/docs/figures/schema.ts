@@ -17,7 +17,6 @@ const common = {
   inline: z.boolean().optional(),
 };
 
-/** A figure of one row or of some rows of a file. */
 const rowFigure = z.strictObject({
   ...common,
   file: text,

@@ -5,9 +5,126 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { code, table } from '../markdown.js';
-import { readExperiments } from './experiments.js';
+import { type Experiment, readExperiments } from './experiments.js';
 import type { Figures } from './measured.js';
-import { grid, list, measurements, power, ratioText, sourceOf } from './table-parts.js';
+import { type Row, rowsIn, valueAt } from './rows.js';
+
+export const power = (logn: number): string => `2^${logn}`;
+
+interface Environment {
+  readonly runtime?: string;
+  readonly cores?: number;
+  readonly os?: string;
+}
+
+/** Modes that measured rows, and that the bench no longer has. */
+const removedModes = ['crossover', 'replay'];
+
+/**
+ * Returns the command of a run from the address that its first row has; undefined for a mode that
+ * the bench no longer has.
+ */
+const commandOf = (query: string): string | undefined => {
+  const asked = new URLSearchParams(query);
+  const mode = asked.get('autorun');
+  if (mode === null || removedModes.includes(mode)) return undefined;
+  asked.delete('autorun');
+  // modes that have another name in a terminal today
+  const today: Readonly<Record<string, string>> = {
+    'msm-bench': 'run',
+    sweep: 'run',
+    'accum-ab': 'run',
+    'msm-trace': 'run --trace',
+  };
+  const name = mode === 'load' && asked.has('encodings') ? 'run --phase load' : (today[mode] ?? mode);
+  return ['npm run bench --', name, ...[...asked].map(([key, value]) => `--${key} ${value}`)].join(' ');
+};
+
+/** Returns how a file of rows was measured, from its first row: adapter, runtime, command. */
+const sourceOf = (figures: Figures, file: string): string => {
+  const [first = {}] = rowsIn(file) as readonly Row[];
+  const environment = (first.environment ?? {}) as Environment | string;
+  const described = valueAt(first, 'adapter.description') as string | undefined;
+  const vendor = String(valueAt(first, 'adapter.vendor'));
+  // drivers of chips name themselves there, and the chip in another place
+  const isDriver = vendor !== 'google' && described?.toLowerCase().startsWith(vendor);
+  const adapter = (isDriver ? `${valueAt(first, 'adapter.device')}, ${described}` : described) || 'no GPU';
+  const note = figures.files[file];
+  const query = first.query;
+  const command = note?.command ?? (typeof query === 'string' ? commandOf(query) : undefined);
+  const isOnCpu =
+    adapter.startsWith('no GPU') || (typeof query === 'string' && /backend=cpu|cpubelow=65536/.test(query));
+  const backend = isOnCpu ? 'CPU' : adapter;
+  const runtime =
+    typeof environment === 'string'
+      ? environment
+      : `${environment.runtime ?? `Node ${String(first.node ?? '20')}`}, ${environment.cores ?? 2} cores`;
+  return [
+    `${backend}; ${runtime}${note?.note ? `; ${note.note}` : ''}`,
+    ...(command === undefined ? [] : [code(command)]),
+    `rows: ${code(`dev/results/${file}`)}`,
+  ].join('; ');
+};
+
+/** Returns how the files of some figures were measured, a line for each. */
+export const sourcesOf = (figures: Figures, ids: readonly string[]): string => {
+  const sources = ids.filter((id) => figures.has(id)).flatMap((id) => figures.sourcesOf(figures.find(id)));
+  return [...new Set(sources.map(({ file }) => file))].map((file) => `- ${sourceOf(figures, file)}.`).join('\n');
+};
+
+/** Returns a table of figures: a line for each number, a column for each id with that number. */
+export const grid = (
+  figures: Figures,
+  name: string,
+  numbers: readonly number[],
+  columns: readonly (readonly [head: string, id: (number: number) => string])[],
+  write: (number: number) => string = power,
+): string => {
+  const lines = numbers.map((number) => ({ number, ids: columns.map(([, id]) => id(number)) }));
+  const text = (id: string): string => (figures.has(id) ? figures.text(id) : '');
+  const rows = lines.map(({ number, ids }) => [write(number), ...ids.map(text)]);
+  const sources = sourcesOf(
+    figures,
+    lines.flatMap(({ ids }) => ids),
+  );
+  return `${table([name, ...columns.map(([head]) => head)], rows)}\n\n${sources}`;
+};
+
+/** Returns a table of figures by their ids, with a name for each line. */
+export const list = (
+  figures: Figures,
+  head: readonly string[],
+  lines: readonly (readonly [name: string, ...ids: string[]])[],
+): string => {
+  const rows = lines.map(([name, ...ids]) => [name, ...ids.map((id) => figures.text(id))]);
+  const sources = sourcesOf(
+    figures,
+    lines.flatMap(([, ...ids]) => ids),
+  );
+  return `${table(head, rows)}\n\n${sources}`;
+};
+
+const digits = (ratio: number): string => ratio.toFixed(ratio < 0.1 ? 3 : 2);
+
+/** Returns the ratio of an experiment with its interval. */
+export const ratioText = ({ ratio, interval }: Pick<Experiment, 'ratio' | 'interval'>): string =>
+  [ratio && digits(ratio), interval && `(${interval.map(digits).join(' to ')})`].filter(Boolean).join(' ');
+
+/** Experiments whose ids begin with a name, with what was measured. */
+export const measurements = (prefix: string, head: string): string =>
+  table(
+    [head, 'n', 'before', 'after', 'ratio', 'row'],
+    readExperiments()
+      .filter(({ id, supersededBy }) => id.startsWith(prefix) && supersededBy === undefined)
+      .map(({ id, what, n, before, after, ...compared }) => [
+        what,
+        n.map((each) => (Number.isInteger(Math.log2(each)) ? power(Math.log2(each)) : String(each))).join(', '),
+        before ?? '',
+        after ?? '',
+        ratioText(compared),
+        code(id),
+      ]),
+  );
 
 const text = z.string();
 
@@ -49,15 +166,10 @@ const provers = (figures: Figures): string => {
 };
 
 const proverSources = (figures: Figures): string =>
-  [
-    ...new Set(
-      figures.all
-        .filter(({ id, supersededBy }) => id.startsWith('proof-') && supersededBy === undefined)
-        .flatMap((figure) => figures.sourcesOf(figure).map(({ file }) => file)),
-    ),
-  ]
-    .map((file) => `- ${sourceOf(figures, file)}.`)
-    .join('\n');
+  sourcesOf(
+    figures,
+    figures.all.flatMap(({ id, supersededBy }) => (id.startsWith('proof-') && !supersededBy ? [id] : [])),
+  );
 
 const kept = (is: boolean | null): string => (is === null ? '' : is ? 'yes' : 'no');
 
@@ -82,7 +194,6 @@ const tableOf = (figures: Figures, defined: z.infer<typeof definition>): string 
   );
 };
 
-/** Tables by name. */
 export const tables: Readonly<Record<string, (figures: Figures) => string>> = {
   provers,
   'provers-sources': proverSources,

@@ -4,23 +4,21 @@
  */
 import { median, ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 import type { CurveContext } from '../../../../src/curves/curve.js';
+import { openCurve } from '../../../../src/curves/open-curve.js';
 import { workerStarter } from '../../../../src/msm/cpu/start-worker.js';
 import { threadsHere } from '../../../../src/threads/platform.js';
 import { type CaseAddress, formatCaseAddress } from '../../../cases/address.js';
-import { libraryCurve } from '../../../cases/library-curve.js';
 import { makeCase, redrawn } from '../../../cases/msm-case.js';
-import { openBenchCpu } from '../../bench-setup.js';
-import { type EngineSetup, makeEngine } from '../../engine-under-test.js';
-import type { Host } from '../../environment.js';
+import type { Bench } from '../../bench-setup.js';
+import { makeEngine } from '../../engine-under-test.js';
 import { interleave } from '../../interleave.js';
 import type { Knobs } from '../../knobs.js';
 import { weightOf } from '../../measure.js';
 import type { RowOf } from '../../rows.js';
 import type { Run } from '../../run.js';
-import { EngineWithWorkers } from '../../threads/engine-with-workers.js';
+import { type EngineWithWorkers, engineWithWorkers } from '../../threads/engine-with-workers.js';
 import { oneSlowed } from '../../threads/one-slowed.js';
-import { benchMode } from '../mode.js';
-import { refuseNoWorkers } from '../no-workers.js';
+import { benchMode, refuseNoWorkers } from '../mode.js';
 import { distributionResult } from './result.js';
 import { measureCosts, SIMULATED, simulatedMs } from './simulation.js';
 import { addressOf, type Way, WORKS, type Work, waysOf, workerCountsOf } from './works.js';
@@ -43,29 +41,27 @@ export const cpuDistribution = benchMode({
   show: distributionResult,
 });
 
-async function runCpuDistribution(run: Run, host: Host, knobs: Knobs): Promise<void> {
+async function runCpuDistribution(bench: Bench, knobs: Knobs): Promise<null> {
+  const { run } = bench;
   const { cases, reps, settings } = knobs;
   if (workerStarter() === null) throw new Error('cpu-distribution: this host has no workers to compare');
   const asked = settings[0]?.workers ?? null;
   const counts = asked === null ? workerCountsOf(threadsHere()) : [asked];
   const works = cases.flatMap(({ address }) => WORKS.map((work) => ({ work, address: addressOf(address, work) })));
-  const ways = waysOf(counts.at(-1) as number);
-  const steps = counts.length * ways.length * (reps + 1) + 1;
+  const steps = counts.length * waysOf(1).length * (reps + 1) + 1;
   run.plan(works.flatMap(({ address: { n } }) => Array(steps).fill(weightOf(n))));
-  const setup = await openBenchCpu(run, host, { ...knobs, settings: ways.map(({ setting }) => setting) });
-  const curve = await libraryCurve(knobs);
+  const curve = await openCurve(knobs.curve, knobs.group);
   for (const { work, address } of works) {
     let windowBits = 0;
     for (const workers of counts) {
-      const timing = { curve, work, address, ways: waysOf(workers), workers, reps };
-      const timed = await timeWork(run, setup, timing);
+      const timed = await timeWork(bench, { curve, work, address, ways: waysOf(workers), workers, reps });
       windowBits = timed.windowBits;
       for (const shared of timed.rows) run.emit(shared);
     }
     for (const row of await simulateWork(run, curve, work, address, windowBits)) run.emit(row);
     run.advance(weightOf(address.n), 'warm-up');
   }
-  await run.end(null);
+  return null;
 }
 
 interface Timing {
@@ -78,11 +74,8 @@ interface Timing {
 }
 
 /** Times one work, with engines of its own, so that no further threads wait. */
-async function timeWork(
-  run: Run,
-  setup: EngineSetup,
-  timing: Timing,
-): Promise<{ readonly rows: RowOf<'shared'>[]; readonly windowBits: number }> {
+async function timeWork(bench: Bench, timing: Timing) {
+  const { run } = bench;
   const { curve, work, address, ways, workers, reps } = timing;
   const told = { case: formatCaseAddress(address), n: address.n, work: work.name, permitted: workers };
   const what = `${work.name}, ${address.n.toLocaleString('en')} points, ${workers} workers`;
@@ -93,9 +86,9 @@ async function timeWork(
   try {
     for (const way of ways) {
       await run.next(`${what}, ${way.name}: loading, starting workers, checking the answer`);
-      const at = work.isOneSlowed ? { ...setup, createWorker: oneSlowed() } : setup;
-      const subject = await makeEngine(run, at, address, way.setting, way.name);
-      const engine = new EngineWithWorkers(subject, curve, workers);
+      const at = work.isOneSlowed ? { ...bench, createWorker: oneSlowed() } : bench;
+      const subject = await makeEngine(at, address, way.setting, way.name);
+      const engine = engineWithWorkers(subject, curve, workers);
       engines.push({ way, engine, calls: [] });
       await subject.load(made);
       await engine.awaitWorkers(made);
@@ -147,23 +140,22 @@ async function simulateWork(
   );
 }
 
-/** One timed call. */
 interface Call {
   readonly wallMs: number;
   readonly workers: number;
   readonly chunk: number;
 }
 
-function conclude(
-  told: Pick<RowOf<'shared'>, 'case' | 'n' | 'work' | 'permitted'>,
+export function conclude(
+  told: { readonly case: string; readonly n: number; readonly work: string; readonly permitted: number },
   { name }: Way,
   first: readonly Call[],
   calls: readonly Call[],
-): RowOf<'shared'> {
+) {
   const [firstMs, wallTimesMs] = [first, calls].map((all) => all.map(({ wallMs }) => wallMs)) as [number[], number[]];
   const workers = calls.map((call) => call.workers);
   return {
-    event: 'shared',
+    event: 'shared' as const,
     ...told,
     setting: name,
     medianMs: median(wallTimesMs) as number,

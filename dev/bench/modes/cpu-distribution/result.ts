@@ -1,11 +1,10 @@
 /** Rows and report of `cpu-distribution`. */
-
-import { type RatioOfMedians, ratioOfMedians } from '../../../../src/calibrate/statistics.js';
+import { ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { formatMs, formatSize, formatSpeed, shortSize } from '../../format.js';
 import { headline, notes, type Part, type Parts, tableOf } from '../../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
-import { fastestBy, grouped } from '../../summary.js';
-import { intervalText, standingText } from '../../verdict-text.js';
+import { fastestBy, grouped, intervalText, standingText } from '../../summary.js';
+import type { conclude } from './index.js';
 import { STATIC } from './works.js';
 
 declare module '../../rows.js' {
@@ -19,8 +18,8 @@ declare module '../../rows.js' {
       /** Name of the work: its scalars, and whether a worker is slowed. */
       readonly work: string;
       readonly setting: string;
-      /** Workers that the engine may have; absent in old rows. */
-      readonly permitted?: number;
+      /** Workers that the engine may have. */
+      readonly permitted: number;
       readonly repetition: number;
       readonly wallMs: number;
       /** Workers that took part. */
@@ -28,20 +27,8 @@ declare module '../../rows.js' {
       /** Bucket rows of a chunk. */
       readonly chunk: number;
     };
-    /** Summary of a work with one way of sharing. */
-    readonly shared: {
-      readonly case: string;
-      readonly n: number;
-      readonly work: string;
-      readonly setting: string;
-      readonly permitted?: number;
-      readonly medianMs: number;
-      /** Ratio to equal shares. */
-      readonly ratio: RatioOfMedians;
-      readonly leastWorkers: number;
-      readonly mostWorkers: number;
-      readonly chunk: number;
-    };
+    /** Summary of a work with one way of sharing, and its ratio to equal shares. */
+    readonly shared: ReturnType<typeof conclude>;
     /** Work on threads that this machine does not have, by the cost of its chunks on one. */
     readonly simulated: {
       readonly case: string;
@@ -92,7 +79,6 @@ const hasWorkers = ({ mostWorkers }: Shared): boolean => mostWorkers > 0;
 
 const isWithoutWorkers = (ways: readonly Shared[]): boolean => !ways.some(hasWorkers);
 
-/** Reports one work. */
 function sectionOf(ways: readonly Shared[], wallTimesOf: WallTimesOf): Part {
   const [{ work, n, permitted }] = ways as [Shared];
   const withWorkers = ways.filter(hasWorkers);
@@ -113,13 +99,9 @@ function sectionOf(ways: readonly Shared[], wallTimesOf: WallTimesOf): Part {
       ? notes('No worker took part, because the sum is too small for workers; use more points.')
       : null,
   ];
-  const workers = permitted === undefined ? '' : `, up to ${permitted} ${permitted === 1 ? 'worker' : 'workers'}`;
-  return { kind: 'section', caption: `${work}, ${formatSize(n)} points${workers}`, parts };
+  const workers = `up to ${permitted} ${permitted === 1 ? 'worker' : 'workers'}`;
+  return { kind: 'section', caption: `${work}, ${formatSize(n)} points, ${workers}`, parts };
 }
-
-/** Names the workers that engines may have; empty in old rows. */
-const workersText = ([first]: readonly Shared[]): string =>
-  first?.permitted === undefined ? '' : `, up to ${first.permitted} workers`;
 
 /** Reports simulated threads: a table for each number of them, with a column for each work. */
 const simulatedTables = (rows: readonly RowOf<'simulated'>[]): Part[] =>
@@ -165,7 +147,7 @@ function overall(all: readonly (readonly Shared[])[], wallTimesOf: WallTimesOf):
         ...(close.length === 0 ? [] : [`For no input is it significantly faster than ${close.join('; ')}.`]),
       ].join(' '),
     ),
-    tableOf(`Median ÷ median of ${STATIC}${workersText(best.rows)}`, together, [
+    tableOf(`Median ÷ median of ${STATIC}, up to ${best.rows[0]?.permitted} workers`, together, [
       ['Distribution', ({ setting }) => setting],
       ...works.map((rows, i) => {
         const [{ work, n }] = rows as [Shared];

@@ -12,7 +12,6 @@ const STRIDES = [2, 8, 16];
 /** Name of the way that the others are compared with: one contiguous range for each thread. */
 export const STATIC = 'static';
 
-/** A way to distribute rows to threads. */
 export interface Way {
   readonly name: string;
   readonly setting: Setting;

@@ -5,8 +5,8 @@ import { formatMs } from '../../format.js';
 import { interleave } from '../../interleave.js';
 import { type Part, tableOf } from '../../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
+import { intervalText } from '../../summary.js';
 import type { EngineWithWorkers } from '../../threads/engine-with-workers.js';
-import { intervalText } from '../../verdict-text.js';
 import type { Finding } from '../targets/findings.js';
 import { caseOf, openEngine, type PoolBench } from './pool-bench.js';
 
@@ -60,20 +60,18 @@ export async function timeFewPoints(bench: PoolBench): Promise<RowOf<'few-points
     for (const { engine } of all) engine.subject.destroy();
   }
   const [one] = all as [Timed];
-  const told = all.map(
-    ({ permitted, wallTimesMs, mostWorkers }): RowOf<'few-points'> => ({
-      event: 'few-points',
-      n: POINTS,
-      permitted,
-      calls: wallTimesMs.length,
-      medianMs: median(wallTimesMs) as number,
-      ratio: ratioOfMedians(one.wallTimesMs, wallTimesMs),
-      mostWorkers,
-    }),
-  );
+  const told = all.map((timed) => rowOf(timed, one));
   for (const row of told) run.emit(row);
   return told;
 }
+
+export const rowOf = ({ permitted, wallTimesMs, mostWorkers }: Timed, one: Timed) => ({
+  event: 'few-points' as const,
+  ...{ n: POINTS, permitted, calls: wallTimesMs.length, mostWorkers },
+  medianMs: median(wallTimesMs) as number,
+  /** Ratio to the engine that may have the fewest. */
+  ratio: ratioOfMedians(one.wallTimesMs, wallTimesMs),
+});
 
 /** @param told summaries, of which the first is the baseline */
 export const judgeFewPoints = (told: readonly RowOf<'few-points'>[]): Finding[] => [

@@ -1,37 +1,21 @@
 /** `cpu-pool`: measures what workers cost: at their start, with too little work, and idle. */
-
-import type { RatioOfMedians } from '../../../../src/calibrate/statistics.js';
-import { libraryCurve } from '../../../cases/library-curve.js';
-import { openBenchCpu } from '../../bench-setup.js';
-import type { Host } from '../../environment.js';
+import { openCurve } from '../../../../src/curves/open-curve.js';
+import type { Bench } from '../../bench-setup.js';
 import type { Knobs } from '../../knobs.js';
 import type { Parts } from '../../parts.js';
 import { rowsOf, type StampedRow } from '../../rows.js';
-import type { Run } from '../../run.js';
 import type { BareThread } from '../../threads/bare-threads.js';
-import { benchMode } from '../mode.js';
-import { refuseNoWorkers } from '../no-workers.js';
-import { type Finding, failureOf } from '../targets/findings.js';
-import { findingsTable } from '../targets/findings-table.js';
-import { fewPointsResult, judgeFewPoints, timeFewPoints } from './few-points.js';
+import { benchMode, refuseNoWorkers } from '../mode.js';
+import { type Finding, failureOf, findingsTable } from '../targets/findings.js';
+import { fewPointsResult, judgeFewPoints, type rowOf, timeFewPoints } from './few-points.js';
 import { caseOf, type PoolBench } from './pool-bench.js';
 import { judgeResident, measureResident, residentResult } from './resident.js';
-import { startsResult, timeStarts, workerCounts } from './starts.js';
+import { startsResult, type timeFirstCall, timeStarts, workerCounts } from './starts.js';
 
 declare module '../../rows.js' {
   interface Rows {
     /** The first large MSM of a new engine, and one with all workers running; both were correct. */
-    readonly 'first-call': {
-      readonly n: number;
-      /** Largest number of workers of the engine. */
-      readonly permitted: number;
-      readonly repetition: number;
-      readonly firstMs: number;
-      /** Workers that took part. */
-      readonly firstWorkers: number;
-      readonly warmMs: number;
-      readonly warmWorkers: number;
-    };
+    readonly 'first-call': Awaited<ReturnType<typeof timeFirstCall>>;
     /** Workers started at once without an engine: when the first and the last reported ready. */
     readonly ready: {
       readonly workers: number;
@@ -40,15 +24,7 @@ declare module '../../rows.js' {
       readonly lastMs: number;
     };
     /** MSMs too small for workers, on an engine that may have `permitted` workers. */
-    readonly 'few-points': {
-      readonly n: number;
-      readonly permitted: number;
-      readonly calls: number;
-      readonly medianMs: number;
-      /** Ratio to the engine that may have the fewest. */
-      readonly ratio: RatioOfMedians;
-      readonly mostWorkers: number;
-    };
+    readonly 'few-points': ReturnType<typeof rowOf>;
     /** Main memory of one more thread. */
     readonly resident: {
       readonly of: BareThread | 'worker after a call' | 'worker idle again';
@@ -79,26 +55,26 @@ export const cpuPool = benchMode({
 /** Default number of workers. */
 const MOST_WORKERS = 8;
 
-async function runCpuPool(run: Run, host: Host, knobs: Knobs): Promise<void> {
+async function runCpuPool(bench: Bench, knobs: Knobs): Promise<string | null> {
+  const { run } = bench;
   const most = knobs.settings[0]?.workers ?? MOST_WORKERS;
   const n = Math.max(...knobs.cases.map(({ address }) => address.n));
   run.plan(Array(workerCounts(most).length * knobs.reps).fill(n));
-  const setup = await openBenchCpu(run, host, knobs);
   await run.next(`Making ${n.toLocaleString('en')} points and the known answer`);
-  const bench: PoolBench = {
-    ...{ run, host, setup, knobs, most },
-    curve: await libraryCurve(knobs),
+  const pool: PoolBench = {
+    ...bench,
+    knobs,
+    most,
+    curve: await openCurve(knobs.curve, knobs.group),
     large: caseOf(knobs, n),
   };
   // measured first, before ended threads leave unused memory behind
-  const resident = judgeResident(await measureResident(bench));
-  const few = judgeFewPoints(await timeFewPoints(bench));
-  await timeStarts(bench);
+  const resident = judgeResident(await measureResident(pool));
+  const few = judgeFewPoints(await timeFewPoints(pool));
+  await timeStarts(pool);
   const found: Readonly<Record<string, readonly Finding[]>> = { 'few points': few, memory: resident };
-  for (const [name, findings] of Object.entries(found)) {
-    run.emit({ event: 'target', name, findings, measured: null });
-  }
-  await run.end(failureOf(Object.values(found).flat(), knobs.strict));
+  for (const [name, findings] of Object.entries(found)) run.emit({ event: 'target', name, findings, measured: null });
+  return failureOf(Object.values(found).flat(), knobs.strict);
 }
 
 function show(rows: readonly StampedRow[]): Parts {

@@ -7,10 +7,9 @@ import { redrawn } from '../../../cases/msm-case.js';
 import { formatMs } from '../../format.js';
 import { interleave } from '../../interleave.js';
 import { type Part, tableOf } from '../../parts.js';
-import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
-import { grouped } from '../../summary.js';
+import { rowsOf, type StampedRow } from '../../rows.js';
+import { grouped, intervalText } from '../../summary.js';
 import { startBareThreads } from '../../threads/bare-threads.js';
-import { intervalText } from '../../verdict-text.js';
 import { openEngine, type PoolBench } from './pool-bench.js';
 
 /** Returns 0 as a baseline, powers of two below the largest number, and that number. */
@@ -36,7 +35,7 @@ export async function timeStarts(bench: PoolBench): Promise<void> {
   });
 }
 
-async function timeFirstCall(bench: PoolBench, permitted: number, repetition: number): Promise<RowOf<'first-call'>> {
+export async function timeFirstCall(bench: PoolBench, permitted: number, repetition: number) {
   const { large } = bench;
   const drawn = redrawn(large, repetition);
   const engine = await openEngine(bench, permitted, large);
@@ -45,10 +44,8 @@ async function timeFirstCall(bench: PoolBench, permitted: number, repetition: nu
     await engine.awaitWorkers(large);
     const warm = await engine.callWithWorkers(drawn);
     return {
-      event: 'first-call',
-      n: large.address.n,
-      permitted,
-      repetition,
+      event: 'first-call' as const,
+      ...{ n: large.address.n, permitted, repetition },
       firstMs: first.wallMs,
       firstWorkers: first.record.workers,
       warmMs: warm.wallMs,

@@ -3,8 +3,7 @@
  * turn, to measure its gain.
  */
 import { ratioOfMedians } from '../../../../src/calibrate/statistics.js';
-import { openBenchSetup } from '../../bench-setup.js';
-import type { Host } from '../../environment.js';
+import type { Bench } from '../../bench-setup.js';
 import { interleave } from '../../interleave.js';
 import { weightOf } from '../../measure.js';
 import { type RowOf, rowsOf } from '../../rows.js';
@@ -15,10 +14,9 @@ import { failureOf } from '../targets/findings.js';
 import { drawJobs, type Job, type JobShape, makeProblem } from './jobs.js';
 import { judgeLoad, wallTimesAt } from './judge.js';
 import { ALL_ON, type LoadKnobs, loadKnobs, sharingOf, variantsOf } from './knobs.js';
-import { callInLoops, measurePass } from './measure.js';
+import { callInLoops, measurePass, measureUrgent } from './measure.js';
 import { loadResult } from './result.js';
 import { openSubject, type Subject } from './subject.js';
-import { measureUrgent } from './urgent.js';
 
 export const load = benchMode({
   title: 'Load',
@@ -44,13 +42,13 @@ const URGENT = 20;
 /** Jobs that the waterfall shows, each on a line. */
 const MOST_LINES = 60;
 
-/** One measured level: an engine, and its number of callers. */
 interface Level {
   readonly subject: Subject;
   readonly concurrency: number;
 }
 
-async function runLoad(run: Run, host: Host, knobs: LoadKnobs): Promise<void> {
+async function runLoad(bench: Bench, knobs: LoadKnobs): Promise<string | null> {
+  const { run, adapter, gpu } = bench;
   const { reps, seed, mix, concurrency } = knobs;
   const n = Math.max(...knobs.cases.map(({ address }) => address.n));
   const most = Math.max(...concurrency);
@@ -59,56 +57,46 @@ async function runLoad(run: Run, host: Host, knobs: LoadKnobs): Promise<void> {
   const passWeight = shapes.reduce((sum, shape) => sum + weightOf(shape.n), 0);
   const levelCount = concurrency.length + variants.length - 1;
   run.plan([...Array(variants.length + levelCount * reps).fill(passWeight), ...Array(reps + 1).fill(passWeight)]);
-  const bench = await openBenchSetup(run, host, knobs);
-  const subjects: Subject[] = [];
-  try {
-    await run.next(`Making ${(4 * n).toLocaleString('en')} points, scalars and the known answers`);
-    const problem = makeProblem(knobs, n, seed);
-    const makeJobs = async (some: readonly JobShape[]): Promise<Job[]> => {
-      const jobs: Job[] = [];
-      for (const shape of some) {
-        jobs.push(problem.jobOf(shape));
-        await run.next(`Making scalars and the known answers: ${jobs.length} of ${some.length}`);
-      }
-      return jobs;
-    };
-    const jobs = await makeJobs(shapes);
-    for (const { label, sharing } of variants) {
-      await run.next(`${label}: loading, compiling, checking every answer`);
-      const subject = await openSubject(run, bench, knobs, problem, label, { ...sharingOf(knobs), ...sharing });
-      subjects.push(subject);
-      // all answers once; of the others enough to compile, and to learn what calls take
-      const first = label === ALL_ON ? jobs : jobs.slice(0, most);
-      await callInLoops(first, most, (job) => subject.compute(job));
-      run.advance(passWeight, 'warm-up');
+  await run.next(`Making ${(4 * n).toLocaleString('en')} points, scalars and the known answers`);
+  const problem = makeProblem(knobs, n, seed);
+  const makeJobs = async (some: readonly JobShape[]): Promise<Job[]> => {
+    const jobs: Job[] = [];
+    for (const shape of some) {
+      jobs.push(problem.jobOf(shape));
+      await run.next(`Making scalars and the known answers: ${jobs.length} of ${some.length}`);
     }
-    const [own, ...others] = subjects as [Subject, ...Subject[]];
-    const levels: Level[] = [
-      ...concurrency.map((callers) => ({ subject: own, concurrency: callers })),
-      ...others.map((subject) => ({ subject, concurrency: most })),
-    ];
-    await measureLevels(run, levels, jobs, knobs);
-    await measureTogether(run, own, await makeJobs(drawJobs('small', n, TOGETHER, seed)), reps);
-    await run.next('Interactive calls, alone and with others in the background');
-    const urgent = await makeJobs(Array(URGENT).fill({ set: 'a', n: Math.max(1, n >> 2) }));
-    const [background] = await makeJobs([{ set: 'all', n: 4 * n }]);
-    const interactive = await measureUrgent(run, own, urgent, background as Job);
-    run.emit(interactive);
-    run.advance(passWeight);
-    const findings = judgeLoad(
-      rowsOf(run.bench.rows, 'load'),
-      rowsOf(run.bench.rows, 'together'),
-      interactive,
-      // there are no targets for the CPU alone
-      bench.adapter.software && bench.gpu !== null,
-      bench.gpu !== null,
-    );
-    run.emit({ event: 'target', name: 'load', findings, measured: null });
-    await run.end(failureOf(findings, knobs.strict));
-  } finally {
-    for (const { engine } of subjects) engine.destroy();
-    bench.destroy();
+    return jobs;
+  };
+  const jobs = await makeJobs(shapes);
+  const subjects: Subject[] = [];
+  for (const { label, sharing } of variants) {
+    await run.next(`${label}: loading, compiling, checking every answer`);
+    const subject = await openSubject(bench, knobs, problem, label, { ...sharingOf(knobs), ...sharing });
+    subjects.push(subject);
+    // all answers once; of the others enough to compile, and to learn what calls take
+    const first = label === ALL_ON ? jobs : jobs.slice(0, most);
+    await callInLoops(first, most, (job) => subject.compute(job));
+    run.advance(passWeight, 'warm-up');
   }
+  const [own, ...others] = subjects as [Subject, ...Subject[]];
+  const levels: Level[] = [
+    ...concurrency.map((callers) => ({ subject: own, concurrency: callers })),
+    ...others.map((subject) => ({ subject, concurrency: most })),
+  ];
+  await measureLevels(run, levels, jobs, knobs);
+  await measureTogether(run, own, await makeJobs(drawJobs('small', n, TOGETHER, seed)), reps);
+  await run.next('Interactive calls, alone and with others in the background');
+  const urgent = await makeJobs(Array(URGENT).fill({ set: 'a', n: Math.max(1, n >> 2) }));
+  const [background] = await makeJobs([{ set: 'all', n: 4 * n }]);
+  const interactive = await measureUrgent(run, own, urgent, background as Job);
+  run.emit(interactive);
+  run.advance(passWeight);
+  const { rows } = run.bench;
+  // there are no targets for the CPU alone
+  const isSoftware = adapter.software && gpu !== null;
+  const findings = judgeLoad(rowsOf(rows, 'load'), rowsOf(rows, 'together'), interactive, isSoftware, gpu !== null);
+  run.emit({ event: 'target', name: 'load', findings, measured: null });
+  return failureOf(findings, knobs.strict);
 }
 
 /** Measures each number of callers, and each variant at the largest number, interleaved. */

@@ -2,7 +2,6 @@
  * Draws the jobs of a mix, sums over resident points, and makes their points, scalars and known
  * answers. The seed alone decides them.
  */
-
 import { type CurveGroup, oracleOf } from '../../../oracle/curves.js';
 import {
   type AffinePoint,
@@ -30,7 +29,6 @@ export const rangeOfSet = (set: SetName, n: number): { readonly first: number; r
     all: { first: 0, length: 4 * n },
   })[set];
 
-/** One requested sum. */
 export interface JobShape {
   readonly set: SetName;
   /** Number of scalars. */

@@ -1,5 +1,4 @@
 /** Knobs of `load`, and the kinds of sharing that it switches off in turn. */
-
 import type { Sharing } from '../../../../src/api/sharing.js';
 import { integerKnob, integersKnob, type Values, wordKnob } from '../../knob.js';
 import type { Knobs } from '../../knobs.js';

@@ -1,14 +1,9 @@
 /** Measures one pass through the jobs at one concurrency, and the phases of each job. */
-
 import type { EngineEvent, EngineStats } from '../../../../src/api/sharing.js';
-import type { RowOf } from '../../rows.js';
+import { nextTurn } from '../../../../src/scheduling/time-slice.js';
+import type { Run } from '../../run.js';
 import type { Job, Mix } from './jobs.js';
 import type { Subject } from './subject.js';
-
-export interface Pass {
-  readonly row: RowOf<'load'>;
-  readonly spans: readonly JobSpans[];
-}
 
 /** @throws Error if a result is wrong */
 export async function measurePass(
@@ -17,7 +12,7 @@ export async function measurePass(
   mix: Mix,
   concurrency: number,
   repetition: number,
-): Promise<Pass> {
+) {
   const promisedBytes = await promised(jobs, concurrency);
   const before = engine.stats;
   events.length = 0;
@@ -27,18 +22,22 @@ export async function measurePass(
   const grown = (what: Exclude<keyof EngineStats, 'calibration'>): number => after[what] - before[what];
   const latencies = times.map(({ ms }) => ms);
   const spans = spansOf(times, events, begunAt);
-  const row: RowOf<'load'> = {
-    event: 'load',
+  const row = {
+    event: 'load' as const,
+    /** `sharing`: kinds of sharing between calls, all of them, or all but one. */
     ...{ mix, concurrency, sharing: label, repetition, jobs: jobs.length, wallMs },
     jobsPerSecond: (1000 * jobs.length) / wallMs,
     p50Ms: quantile(latencies, 0.5),
     p95Ms: quantile(latencies, 0.95),
+    /** Calls that were coalesced with others. */
     merged: grown('merged'),
     gpuMs: grown('gpuMs'),
+    /** Milliseconds that all calls together waited. */
     waitedMs: grown('waitedMs'),
     idleShare: idleShareOf(grown('gpuMs'), spans),
-    peakBytes: engine.memory.peak,
-    scratchBytes: scratch.most,
+    /** Largest scratch of the engine so far, and at an event of this pass. */
+    ...{ peakBytes: engine.memory.peak, scratchBytes: scratch.most },
+    /** Planned scratch of as many of the largest jobs as there are callers, at most the budget. */
     ...{ promisedBytes, budgetBytes: memoryBudget },
     freesPerSecond: (1000 * grown('frees')) / wallMs,
   };
@@ -141,4 +140,70 @@ export function idleShareOf(gpuMs: number, spans: readonly JobSpans[]): number |
   // after the last computed result only windows are combined, which needs no GPU
   const workingMs = Math.max(...spans.map(({ computedAt }) => computedAt));
   return Math.max(0, 1 - gpuMs / workingMs);
+}
+
+/** Background callers: one call on the GPU, and one that waits. */
+const BACKGROUND_CALLERS = 2;
+
+/** Background calls from which the longest submit is measured. */
+const BACKGROUND_ALONE = 3;
+
+/**
+ * Returns the milliseconds from a result to the next call. They vary, so that calls arrive at any
+ * phase of a submit.
+ */
+const pauseOf = (index: number): number => 10 + ((37 * index) % 100);
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** @throws Error if a result is wrong */
+export async function measureUrgent(run: Run, { engine, compute }: Subject, urgent: readonly Job[], background: Job) {
+  const latencies = async (): Promise<number[]> => {
+    const found: number[] = [];
+    for (const [i, job] of urgent.entries()) {
+      await pause(pauseOf(i));
+      const begun = performance.now();
+      await compute(job, 'interactive');
+      found.push(performance.now() - begun);
+      run.tick();
+    }
+    return found;
+  };
+  let submitMs = 0;
+  for (let i = 0; i < BACKGROUND_ALONE; i++) {
+    await compute(background, 'background');
+    const { hostTimes, submits } = engine.lastRun ?? {};
+    submitMs = Math.max(submitMs, (hostTimes?.submitToResultMs ?? 0) / (submits || 1));
+  }
+  const alone = await latencies();
+  let isOver = false;
+  let done = 0;
+  const callers = Array.from({ length: BACKGROUND_CALLERS }, async () => {
+    while (!isOver) {
+      await compute(background, 'background');
+      done++;
+      // sums that end within a time slice of the CPU would let no timer end a pause
+      await nextTurn();
+    }
+  });
+  let busy: number[];
+  try {
+    // a caller that fails ends the measurement
+    busy = await Promise.race([latencies(), Promise.all(callers).then(() => [])]);
+  } finally {
+    isOver = true;
+  }
+  await Promise.all(callers);
+  return {
+    event: 'interactive' as const,
+    n: urgent[0]?.n ?? 0,
+    calls: urgent.length,
+    ...{ backgroundN: background.n, backgroundDone: done },
+    /** Longest submit of the background calls. */
+    submitMs,
+    aloneP50Ms: quantile(alone, 0.5),
+    aloneP95Ms: quantile(alone, 0.95),
+    busyP50Ms: quantile(busy, 0.5),
+    busyP95Ms: quantile(busy, 0.95),
+  };
 }

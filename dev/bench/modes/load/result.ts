@@ -2,56 +2,19 @@
  * Rows and report of `load`: a row for each number of callers, the gain of each kind of sharing,
  * and the waterfall of one pass.
  */
-
 import { median, type RatioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { formatBytes, formatMs, formatRatio, formatSpeed } from '../../format.js';
 import { type Column, headline, notes, type Part, type Parts, tableOf } from '../../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
 import { grouped } from '../../summary.js';
-import { findingsTable } from '../targets/findings-table.js';
-import type { Mix } from './jobs.js';
+import { findingsTable } from '../targets/findings.js';
 import { ALL_ON } from './knobs.js';
-import type { JobSpans } from './measure.js';
+import type { JobSpans, measurePass, measureUrgent } from './measure.js';
 
 declare module '../../rows.js' {
   interface Rows {
     /** One pass of `load` through its jobs at one concurrency; every result was correct. */
-    readonly load: {
-      readonly mix: Mix;
-      readonly concurrency: number;
-      /** Kinds of sharing between calls: all of them, or all but one. */
-      readonly sharing: string;
-      readonly repetition: number;
-      readonly jobs: number;
-      readonly wallMs: number;
-      readonly jobsPerSecond: number;
-      /** Latency from call to result. */
-      readonly p50Ms: number;
-      readonly p95Ms: number;
-      /** Calls that were coalesced with others. */
-      readonly merged: number;
-      /** Milliseconds in which the GPU computed. */
-      readonly gpuMs: number;
-      /** Milliseconds that all calls together waited. */
-      readonly waitedMs: number;
-      /**
-       * Share of the time until the last result in which the GPU had no work; null unless the GPU
-       * computed all.
-       */
-      readonly idleShare: number | null;
-      /** Largest scratch of the engine so far. */
-      readonly peakBytes: number;
-      /** Largest scratch at an event of this pass; absent in old rows. */
-      readonly scratchBytes?: number;
-      /**
-       * Planned scratch of as many of the largest jobs as there are callers, at most the budget; in
-       * old rows of the largest job alone.
-       */
-      readonly promisedBytes: number;
-      readonly budgetBytes: number;
-      /** Buffers freed on the device. */
-      readonly freesPerSecond: number;
-    };
+    readonly load: Awaited<ReturnType<typeof measurePass>>['row'];
     /** Time of a pass at one concurrency ÷ that at concurrency 1; null if 1 was not measured. */
     readonly inflation: {
       readonly concurrency: number;
@@ -78,24 +41,12 @@ declare module '../../rows.js' {
       readonly merged: number;
     };
     /** Interactive calls, one at a time: without and with background calls. */
-    readonly interactive: {
-      readonly n: number;
-      readonly calls: number;
-      readonly backgroundN: number;
-      readonly backgroundDone: number;
-      /** Longest submit of the background calls. */
-      readonly submitMs: number;
-      readonly aloneP50Ms: number;
-      readonly aloneP95Ms: number;
-      readonly busyP50Ms: number;
-      readonly busyP95Ms: number;
-    };
+    readonly interactive: Awaited<ReturnType<typeof measureUrgent>>;
   }
 }
 
 type Load = RowOf<'load'>;
 
-/** Passes of one engine at one concurrency. */
 interface Group {
   readonly sharing: string;
   readonly concurrency: number;
@@ -118,7 +69,6 @@ const spellRatio = (ratio: RatioOfMedians | null | undefined): string => {
   return `${formatRatio(ratio.ratio)} (${ratio.verdict === 'too few pairs' ? ratio.verdict : range})`;
 };
 
-/** Returns a column with the median of a number over the passes. */
 const medians = (
   head: string,
   of: (row: Load) => number | null,
@@ -127,18 +77,16 @@ const medians = (
 
 const [, jobsPerSecond] = medians('Jobs per second', (row) => row.jobsPerSecond, 2);
 
-/** Columns of all passes. */
 const latencies: readonly Column<Group>[] = [
   ['p50, ms', (group) => formatMs(middle(group, (row) => row.p50Ms))],
   ['p95, ms', (group) => formatMs(middle(group, (row) => row.p95Ms))],
 ];
 
-/** Columns of passes on a GPU. */
 const ofGpu: readonly Column<Group>[] = [
   ['GPU ms per job', (group) => formatMs(middle(group, ({ gpuMs, jobs }) => gpuMs / jobs))],
   medians('GPU idle, %', ({ idleShare }) => idleShare && 100 * idleShare, 1),
   medians('Merged calls', (row) => row.merged, 0),
-  ['Peak scratch', (group) => mostOf(group, ({ scratchBytes, peakBytes }) => scratchBytes ?? peakBytes)],
+  ['Peak scratch', (group) => mostOf(group, (row) => row.scratchBytes)],
   ['Planned scratch', (group) => mostOf(group, (row) => row.promisedBytes)],
   medians('Buffers freed per second', (row) => row.freesPerSecond, 1),
 ];
@@ -202,7 +150,6 @@ export function loadResult(rows: readonly StampedRow[]): Parts {
   ];
 }
 
-/** Returns the sentence that says the result for the largest number of callers. */
 function resultOf(group: Group, inflation: RatioOfMedians | null | undefined): string {
   const { concurrency } = group;
   const rate = `${concurrency} ${concurrency === 1 ? 'caller' : 'callers'}: ${jobsPerSecond(group)} jobs per second`;
@@ -217,7 +164,6 @@ function resultOf(group: Group, inflation: RatioOfMedians | null | undefined): s
   }
 }
 
-/** Returns the latencies without and with background calls. */
 const latencyLines = (row: RowOf<'interactive'>) => {
   const submit = row.submitMs > 0 ? `, longest submit ${formatMs(row.submitMs)} ms` : '';
   const background = `${row.backgroundN.toLocaleString('en')} scalars each${submit}`;
@@ -227,7 +173,6 @@ const latencyLines = (row: RowOf<'interactive'>) => {
   ];
 };
 
-/** Returns the phases of a job, in order. */
 const spansOf = ({ calledAt, startedAt, onGpuAt, computedAt, endedAt }: RowOf<'waterfall'>['jobs'][number]) => [
   { name: 'queued', startMs: calledAt, ms: startedAt - calledAt },
   { name: 'staged', startMs: startedAt, ms: onGpuAt - startedAt },
@@ -244,7 +189,6 @@ function waterfallLine({ concurrency, jobs }: RowOf<'waterfall'>): string {
   return `A job of ${concurrency} callers, medians: ${middles.join(', ')}.`;
 }
 
-/** Reports the phases of each job from call to result. */
 const waterfallOf = ({ concurrency, jobs }: RowOf<'waterfall'>): Part => {
   const endMs = Math.max(...jobs.map(({ endedAt }) => endedAt));
   return {

@@ -8,39 +8,31 @@ import { describeAdapter } from '../../../../src/gpu/device.js';
 import { defaultBudget } from '../../../../src/msm/plan/device-profiles.js';
 import { engineIn } from '../../../cases/engine-in.js';
 import { gotExpected, samePoint } from '../../../oracle/known-bases.js';
-import type { BenchSetup } from '../../bench-setup.js';
+import type { Bench } from '../../bench-setup.js';
+import { engineOptions } from '../../engine-under-test.js';
 import type { Knobs } from '../../knobs.js';
-import type { Run } from '../../run.js';
 import type { Setting } from '../../settings.js';
 import { type Job, type JobShape, type Problem, type SetName, setNames } from './jobs.js';
 
 export type Subject = Awaited<ReturnType<typeof openSubject>>;
 
 /** @param label name of the engine in rows */
-export async function openSubject(
-  run: Run,
-  bench: BenchSetup,
-  knobs: Knobs,
-  problem: Problem,
-  label: string,
-  sharing: Sharing,
-) {
+export async function openSubject(bench: Bench, knobs: Knobs, problem: Problem, label: string, sharing: Sharing) {
+  const { run, device } = bench;
   const setting = knobs.settings[0] as Setting;
-  const { tuning, backend, workers } = setting;
-  const memoryBudget = setting.memoryBudget ?? defaultBudget(describeAdapter(bench.device?.adapterInfo));
+  const memoryBudget = setting.memoryBudget ?? defaultBudget(describeAdapter(device?.adapterInfo));
   const { createMsmEngine } = await bench.library(setting);
   const events: EngineEvent[] = [];
   const scratch = { most: 0, now: (): number => 0 };
+  const options = { ...engineOptions(bench, { ...setting, memoryBudget }), tuning: setting.tuning, sharing };
   const engine = await engineIn(createMsmEngine, knobs, {
-    ...{ memoryBudget, tuning, sharing },
-    ...(bench.device && { device: bench.device }),
-    ...(backend !== null && { backend }),
-    ...(workers !== null && { maxWorkers: workers }),
+    ...options,
     onEvent(event) {
       events.push(event);
       scratch.most = Math.max(scratch.most, scratch.now());
     },
   });
+  bench.own(engine);
   scratch.now = () => engine.memory.scratch;
   const bases = new Map<SetName, Bases>();
   for (const set of setNames) {

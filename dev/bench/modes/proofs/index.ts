@@ -2,15 +2,15 @@
  * `proofs`: times proofs of snarkjs without and with the library, and those of the library alone,
  * and measures the memory of the former.
  */
-
-import { openBenchSetup } from '../../bench-setup.js';
+import type { Bench } from '../../bench-setup.js';
+import { engineOptions } from '../../engine-under-test.js';
 import type { Host } from '../../environment.js';
 import { interleave } from '../../interleave.js';
 import { knob, parseIntegers, type Values, wordKnob } from '../../knob.js';
 import type { Knobs } from '../../knobs.js';
 import { weightOf } from '../../measure.js';
 import type { RowOf } from '../../rows.js';
-import type { Run } from '../../run.js';
+import type { Setting } from '../../settings.js';
 import { benchMode } from '../mode.js';
 import { type Finding, failureOf } from '../targets/findings.js';
 import { openProver, type Side, sideNames, sides, systems, witnesses } from './prover.js';
@@ -67,7 +67,8 @@ async function watchPeak<Result>({ usedBytes }: Host, work: () => Promise<Result
   }
 }
 
-async function runProofs(run: Run, host: Host, knobs: ProofKnobs): Promise<void> {
+async function runProofs(bench: Bench, knobs: ProofKnobs): Promise<string | null> {
+  const { run } = bench;
   const sizes = knobs.cases.map(({ address }) => Math.round(Math.log2(address.n)));
   const { concurrency, reps } = knobs;
   const { length } = sides;
@@ -77,28 +78,18 @@ async function runProofs(run: Run, host: Host, knobs: ProofKnobs): Promise<void>
       ...concurrency.flatMap((callers) => Array(length * reps).fill(callers * weightOf(2 ** logn))),
     ]),
   );
-  const bench = await openBenchSetup(run, host, knobs);
-  try {
-    const found: Finding[] = [];
-    for (const logn of sizes) {
-      const rows = await measure(run, host, knobs, bench.device, logn);
-      const findings = judgeProofs(rows);
-      found.push(...findings);
-      run.emit({ event: 'target', name: `2^${logn}`, findings, measured: null });
-    }
-    await run.end(failureOf(found, knobs.strict));
-  } finally {
-    bench.destroy();
+  const found: Finding[] = [];
+  for (const logn of sizes) {
+    const findings = judgeProofs(await measure(bench, knobs, logn));
+    found.push(...findings);
+    run.emit({ event: 'target', name: `2^${logn}`, findings, measured: null });
   }
+  return failureOf(found, knobs.strict);
 }
 
-async function measure(
-  run: Run,
-  host: Host,
-  { concurrency, curve, reps, settings, system, witness }: ProofKnobs,
-  device: GPUDevice | null,
-  logn: number,
-): Promise<readonly RowOf<'proof'>[]> {
+async function measure(bench: Bench, knobs: ProofKnobs, logn: number): Promise<readonly RowOf<'proof'>[]> {
+  const { run, host } = bench;
+  const { concurrency, curve, reps, settings, system, witness } = knobs;
   await run.next(`Making keys for a domain of 2^${logn}`);
   const prover = await openProver(curve, logn, () => run.tick(), system, witness);
   const rows: RowOf<'proof'>[] = [];
@@ -106,18 +97,8 @@ async function measure(
     await run.next(`2^${logn}, ${sideNames[side]}: proof ${repetition} (${when})`);
     const { result, peak } = await watchPeak(host, () => prover.prove(side));
     const { constraints } = prover;
-    const row = {
-      event: 'proof',
-      system,
-      witness,
-      logn,
-      constraints,
-      side,
-      when,
-      repetition,
-      ...result,
-      peakBytes: peak,
-    } as const;
+    const told = { system, witness, logn, constraints, side, when, repetition };
+    const row = { event: 'proof', ...told, ...result, peakBytes: peak } as const;
     rows.push(row);
     run.emit(row);
     run.advance(weightOf(2 ** logn));
@@ -126,13 +107,7 @@ async function measure(
     // memory of snarkjs alone is measured before the library is loaded
     await prove('first', 'plain', 1);
     for (let repetition = 1; repetition <= reps; repetition++) await prove('by itself', 'plain', repetition);
-    const [setting] = settings;
-    const { backend = null, workers = null } = setting ?? {};
-    const options = {
-      ...(device && { device }),
-      ...(backend && { backend }),
-      ...(workers !== null && { maxWorkers: workers }),
-    };
+    const options = engineOptions(bench, { ...(settings[0] as Setting), memoryBudget: null });
     for (const side of sides.slice(1)) {
       // proofs by snarkjs alone would warn that they bypass the library
       const quiet = { ...options, onWarning: () => {} };

@@ -2,7 +2,6 @@
  * Opens snarkjs with a key of one proof system. A proof is made by snarkjs with its own MSMs or
  * those of the library, or by the library alone.
  */
-
 import { makeCircuit } from '../../../../examples/prover/circuit.js';
 import { makeKeys } from '../../../../examples/prover/keys.js';
 import { makePowersOfTau, type TauCurve } from '../../../../examples/prover/powers-of-tau.js';
@@ -23,7 +22,6 @@ export const sideNames: Readonly<Record<Side, string>> = {
   whole: 'the library alone',
 };
 
-/** Time of one verified proof. */
 export interface ProofTime {
   readonly ms: number;
   /**
@@ -49,7 +47,6 @@ interface OwnKey {
   destroy(): void;
 }
 
-/** Functions that open keys, by proof system. */
 const openers: Readonly<Record<System, (zkey: Uint8Array, options: ProvingKeyOptions) => Promise<OwnKey>>> = {
   groth16: openGroth16,
   plonk: openPlonk,
@@ -122,7 +119,6 @@ async function timed<Result>(
   }
 }
 
-/** Makes a PLONK or FFLONK key by snarkjs's own setup. */
 async function setUp(system: SnarkSystem, ff: TauCurve, logn: number, r1cs: Uint8Array): Promise<File> {
   const zkey: { type: 'mem'; data?: Uint8Array } = { type: 'mem' };
   await system.setup(file(r1cs), file(await makePowersOfTau(ff, logn)), zkey);
@@ -215,7 +211,6 @@ export async function openProver(
 }
 export type Prover = Awaited<ReturnType<typeof openProver>>;
 
-/** Proof systems of snarkjs. */
 export const systems = ['groth16', 'plonk', 'fflonk'] as const;
 export type System = (typeof systems)[number];
 

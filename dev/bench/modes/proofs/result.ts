@@ -1,18 +1,14 @@
 /** Rows and report of `proofs`: medians of each prover, and the library's targets. */
-
 import { median, ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { formatMs } from '../../format.js';
 import { type Part, type Parts, tableOf } from '../../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
-import { grouped } from '../../summary.js';
-import { intervalText } from '../../verdict-text.js';
-import { type Finding, notMeasured, ratioFinding } from '../targets/findings.js';
-import { findingsTable } from '../targets/findings-table.js';
+import { grouped, intervalText } from '../../summary.js';
+import { type Finding, findingsTable, notMeasured, ratioFinding } from '../targets/findings.js';
 import { type Side, type System, sideNames, sides, type Witness } from './prover.js';
 
 declare module '../../rows.js' {
   interface Rows {
-    /** One verified proof. */
     readonly proof: {
       /** Absent in old rows, which are of Groth16. */
       readonly system?: System;
@@ -64,7 +60,6 @@ const peakOf = (rows: readonly Proof[]): number | null =>
     null,
   );
 
-/** Compares proofs of one size with the targets. */
 export function judgeProofs(rows: readonly Proof[]): Finding[] {
   const inTurns = (side: Side): readonly number[] => msOf(select(rows, side, 'in turns'));
   const [plain, ours, whole] = [inTurns('plain'), inTurns('ours'), inTurns('whole')];

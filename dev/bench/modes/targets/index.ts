@@ -3,24 +3,22 @@
  * results are correct.
  */
 import { maxPoints } from '../../../cases/address.js';
-import { openBenchDevice } from '../../bench-setup.js';
+import type { GpuBench } from '../../bench-setup.js';
 import { integerKnob, wordsKnob } from '../../knob.js';
 import { notes, type Parts } from '../../parts.js';
 import { type RowOf, rowsOf } from '../../rows.js';
 import { errorMessage } from '../../run.js';
 import { benchMode } from '../mode.js';
 import { cold } from './cold.js';
-import { failureOf, verdictOf, verdicts } from './findings.js';
-import { findingsTable } from './findings-table.js';
+import { failureOf, findingsTable, verdictOf, verdicts } from './findings.js';
 import { batch, distributions } from './inputs.js';
 import { cost, gpuTime, memory, small } from './warm.js';
 import { efficiency, work } from './work.js';
-import { type Row, rowNames, Workbench } from './workbench.js';
+import { openWorkbench, type Row, rowNames, type Workbench } from './workbench.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: each row judges its own kind of measurement
 const rows: readonly Row<any>[] = [work, efficiency, cost, gpuTime, distributions, small, batch, memory, cold];
 
-/** Default largest sizes. */
 const LOGN = { software: 16, hardware: 20 };
 
 /** Smallest largest size: cold starts are measured at this size. */
@@ -46,30 +44,20 @@ export const targets = benchMode({
   engine: ['build'],
   defaults: { reps: 6 },
   knobs: own,
-  async run(run, host, knobs) {
+  async run(bench, knobs) {
+    const { run, adapter } = bench;
     const wanted = rows.filter(({ name }) => knobs.rows === null || knobs.rows.includes(name));
     run.plan(wanted.map(() => 1));
-    const device = await openBenchDevice(run, host, knobs);
-    const { software } = device.adapter;
-    const logn = knobs.logn ?? (software ? LOGN.software : LOGN.hardware);
-    const bench = new Workbench(run, device, knobs, logn);
+    const logn = knobs.logn ?? (adapter.software ? LOGN.software : LOGN.hardware);
+    const workbench = openWorkbench(bench as GpuBench, knobs, logn);
     const found = new Map<string, RowOf<'target'>>();
-    try {
-      for (const row of [...wanted.filter(({ first }) => first), ...wanted.filter(({ first }) => !first)]) {
-        found.set(row.name, await measureRow(row, bench));
-        run.advance(1, 'warm-up');
-      }
-    } finally {
-      bench.destroy();
-      device.destroy();
+    for (const row of [...wanted.filter(({ first }) => first), ...wanted.filter(({ first }) => !first)]) {
+      found.set(row.name, await measureRow(row, workbench));
+      run.advance(1, 'warm-up');
     }
     for (const { name } of wanted) run.emit(found.get(name) as RowOf<'target'>);
-    await run.end(
-      failureOf(
-        [...found.values()].flatMap(({ findings }) => findings),
-        knobs.strict,
-      ),
-    );
+    const findings = [...found.values()].flatMap((row) => row.findings);
+    return failureOf(findings, knobs.strict);
   },
   show: (told) => targetParts(rowsOf(told, 'target')),
 });

@@ -2,7 +2,6 @@
  * Rows about other inputs: adversarial inputs against random ones, and a batch of short vectors
  * against single calls. All are interleaved.
  */
-
 import { type MsmCase, makeCase, redrawn } from '../../../cases/msm-case.js';
 import type { PointDistributionName } from '../../../cases/point-distributions.js';
 import type { ScalarDistributionName } from '../../../cases/scalar-distributions.js';

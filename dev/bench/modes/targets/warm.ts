@@ -1,5 +1,4 @@
 /** Rows about warm MSMs of random scalars: cost, times and memory by size. */
-
 import { interleave } from '../../interleave.js';
 import { type Finding, middleOf, needs, notMeasured, ratioFinding, round, type Target } from './findings.js';
 import type { Baseline, Row, Workbench } from './workbench.js';
@@ -45,7 +44,6 @@ export const cost: Row<Sizes<Pick<Baseline, 'productEquivalents' | 'wallTimesMs'
     }),
 };
 
-/** Milliseconds on the GPU, by log n. */
 const GPU_TIMES = [
   [16, 3],
   [18, 6],
@@ -101,7 +99,6 @@ export const small: Row<Pick<Baseline, 'wallTimesMs' | 'productEquivalents'>> = 
   },
 };
 
-/** Millions of bytes of scratch, by log n. */
 const MEMORY = [
   [16, 48],
   [18, 64],

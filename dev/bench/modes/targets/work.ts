@@ -6,7 +6,6 @@ import { type MsmCounts, SQUARE } from '../../../count/count-msm.js';
 import { type Finding, middleOf, needs, notMeasured, type Target } from './findings.js';
 import { type FieldCosts, row } from './workbench.js';
 
-/** Work in products. */
 export interface Work {
   readonly all: number;
   /** Combine, reduce and combining the windows on the CPU. */

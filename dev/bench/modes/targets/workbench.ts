@@ -1,7 +1,6 @@
 /**
  * Resources that rows share: warm engines with their inputs, and measurements used by several rows.
  */
-
 import type { PhaseTime } from '../../../../src/api/run-record.js';
 import type { Tuning } from '../../../../src/api/tuning.js';
 import { bn254 } from '../../../../src/curves/bn254.js';
@@ -13,13 +12,12 @@ import { type MsmCounts, makeCounter } from '../../../count/count-msm.js';
 import { fieldOperations, libraryVariant, threadsFor } from '../../../field-bench/kernels.js';
 import { openMeter, type ProductMeter, ratesAround } from '../../../field-bench/product-meter.js';
 import { type FieldBenchRow, fieldBench } from '../../../field-bench/run.js';
-import type { BenchDevice } from '../../bench-setup.js';
+import type { GpuBench } from '../../bench-setup.js';
 import { type EngineUnderTest, makeEngine } from '../../engine-under-test.js';
-import { bestRow } from '../../field-rates.js';
 import type { Knobs } from '../../knobs.js';
 import { isOnGpu, wrongResult } from '../../measure.js';
-import type { Run } from '../../run.js';
 import type { Setting } from '../../settings.js';
+import { bestRow } from '../field-bench.js';
 import type { Finding } from './findings.js';
 
 export const SEED = 1;
@@ -91,160 +89,98 @@ export function fieldCosts(rows: readonly FieldBenchRow[], variant: string, plai
 const LEAST_FIELD_REPS = 15;
 
 /** Engines, devices and measurements of one run of targets. */
-export class Workbench {
-  readonly bench: BenchDevice;
-  readonly software: boolean;
-  readonly reps: number;
-  /** Largest size, as a power of two. */
-  readonly logn: number;
-  readonly #run: Run;
-  readonly #setting: Setting;
-  readonly #cleanUp: (() => void)[] = [];
-  readonly #once = new Map<string, Promise<unknown>>();
+export type Workbench = ReturnType<typeof openWorkbench>;
 
-  constructor(run: Run, bench: BenchDevice, { reps, settings }: Knobs, logn: number) {
-    this.#run = run;
-    this.bench = bench;
-    this.software = bench.adapter.software;
-    this.reps = reps;
-    this.logn = logn;
-    this.#setting = settings[0] as Setting;
-  }
-
-  get signal(): AbortSignal {
-    return this.#run.signal;
-  }
-
-  library() {
-    return this.bench.library(this.#setting);
-  }
-
-  /** Announces the next step. */
-  announce(doing: string): Promise<void> {
-    return this.#run.next(doing);
-  }
-
-  async subject(changes: Partial<Setting> = {}): Promise<EngineUnderTest> {
-    const setting = { ...this.#setting, ...changes };
-    const made = await makeEngine(this.#run, this.bench, { curve: 'bn254', group: 'g1' }, setting);
-    this.#cleanUp.push(() => made.destroy());
+/** @param logn largest size, as a power of two */
+export function openWorkbench(bench: GpuBench, { reps, settings }: Knobs, logn: number) {
+  const { run, device, gpu, own } = bench;
+  const { software } = bench.adapter;
+  const setting = settings[0] as Setting;
+  const once = new Map<string, Promise<unknown>>();
+  const memoised = <T>(key: string, make: () => Promise<T>): Promise<T> => {
+    const made = (once.get(key) as Promise<T> | undefined) ?? make();
+    once.set(key, made);
     return made;
-  }
-
+  };
+  const subject = async (changes: Partial<Setting> = {}): Promise<EngineUnderTest> =>
+    own(await makeEngine(bench, { curve: 'bn254', group: 'g1' }, { ...setting, ...changes }));
   /** Opens a device that has compiled nothing yet. */
-  async freshDevice(): Promise<GPUDevice> {
-    const { device } = await openDevice({ gpu: this.bench.gpu });
-    this.#cleanUp.push(() => device.destroy());
-    return device;
-  }
-
+  const freshDevice = async (): Promise<GPUDevice> => own((await openDevice({ gpu })).device);
   /** Times one MSM. @returns its wall time @throws Error if its answer is wrong */
-  async time(timed: EngineUnderTest, msmCase: MsmCase): Promise<number> {
+  const time = async (timed: EngineUnderTest, msmCase: MsmCase): Promise<number> => {
     const outcome = await timed.compute(msmCase);
     if (!outcome.agrees) throw wrongResult(msmCase, timed.label, outcome);
     return outcome.wallMs;
-  }
-
+  };
   /**
    * Loads the points, and computes each case once: the first compiles, and the second plans with
    * the measured speed.
    */
-  async warmUp(timed: EngineUnderTest, cases: readonly MsmCase[]): Promise<void> {
-    await this.announce(`${formatCaseAddress((cases[0] as MsmCase).address)}: loading, compiling, warming up`);
+  const warmUp = async (timed: EngineUnderTest, cases: readonly MsmCase[]): Promise<void> => {
+    await run.next(`${formatCaseAddress((cases[0] as MsmCase).address)}: loading, compiling, warming up`);
     await timed.load(cases[0] as MsmCase);
-    for (const each of cases) await this.time(timed, each);
-  }
-
-  /** Prepares a warm engine for n points. */
-  warm(n: number): Promise<WarmEngine> {
-    return this.#memoised(`warm ${n}`, async () => {
-      await this.announce(`n = ${n}: making the points`);
+    for (const each of cases) await time(timed, each);
+  };
+  const warm = (n: number): Promise<WarmEngine> =>
+    memoised(`warm ${n}`, async () => {
+      await run.next(`n = ${n}: making the points`);
       const first = makeCase({ points: 'distinct', scalars: 'random', n, seed: SEED });
       const cases = [first, redrawn(first, 1)] as const;
-      const made = await this.subject();
-      await this.warmUp(made, cases);
+      const made = await subject();
+      await warmUp(made, cases);
       return { n, subject: made, cases, peakBytes: made.engine.memory.peak };
     });
-  }
-
+  const meter = (): Promise<ProductMeter> =>
+    memoised('meter', async () => {
+      await run.next('Calibrating the product that costs are counted in');
+      return own(await openMeter(gpu, (why) => run.loseDevice(why)));
+    });
   /** Times warm MSMs of n random scalars. */
-  baseline(n: number): Promise<Baseline> {
-    return this.#memoised(`baseline ${n}`, async () => {
-      const { subject: timed, cases } = await this.warm(n);
-      const rateAround = await ratesAround(await this.#meter());
+  const baseline = (n: number): Promise<Baseline> =>
+    memoised(`baseline ${n}`, async () => {
+      const { subject: timed, cases } = await warm(n);
+      const rateAround = await ratesAround(await meter());
       const runs: TimedRun[] = [];
-      for (let rep = 0; rep < this.reps; rep++) {
-        await this.announce(`n = ${n}: run ${rep + 1} of ${this.reps}`);
-        const wallMs = await this.time(timed, cases[rep % 2] as MsmCase);
+      for (let rep = 0; rep < reps; rep++) {
+        await run.next(`n = ${n}: run ${rep + 1} of ${reps}`);
+        const wallMs = await time(timed, cases[rep % 2] as MsmCase);
         const phases = timed.engine.lastRun?.phases ?? null;
         runs.push({ wallMs, productEquivalents: (wallMs / 1000) * (await rateAround()), phases });
       }
       const { tuning } = timed.engine.lastRun as NonNullable<typeof timed.engine.lastRun>;
       return { n, ...summariseRuns(runs), tuning };
     });
-  }
-
   /** Counts the work of the MSM that `baseline` times, with the same plan. */
-  counts(n: number): Promise<MsmCounts> {
-    return this.#memoised(`counts ${n}`, async () => {
-      const { tuning } = await this.baseline(n);
-      await this.announce(`n = ${n}: counting`);
-      return (await this.#counter())({ n, tuning });
+  const counts = (n: number): Promise<MsmCounts> =>
+    memoised(`counts ${n}`, async () => {
+      const { tuning } = await baseline(n);
+      await run.next(`n = ${n}: counting`);
+      // a device of its own, because counting instruments the kernels compiled on it
+      const count = await memoised('counter', async () => makeCounter(await freshDevice()));
+      return count({ n, tuning });
     });
-  }
-
   /** Measures the field operations with the product that MSMs use. */
-  field(): Promise<FieldCosts> {
-    return this.#memoised('field', async () => {
-      const variant = libraryVariant((await this.baseline(2 ** 10)).tuning.fieldProduct);
+  const field = (): Promise<FieldCosts> =>
+    memoised('field', async () => {
+      const variant = libraryVariant((await baseline(2 ** 10)).tuning.fieldProduct);
       const [plain] = fieldOperations;
-      const { rows } = await fieldBench(this.bench.device, modulus(bn254.p), {
-        threads: threadsFor(this.software),
-        chains: [1, 2],
-        reps: Math.max(this.reps, LEAST_FIELD_REPS),
-        leastMs: 50,
+      const { rows } = await fieldBench(device, modulus(bn254.p), {
+        ...{ threads: threadsFor(software), chains: [1, 2], reps: Math.max(reps, LEAST_FIELD_REPS), leastMs: 50 },
         operations: fieldOperations.filter((operation) => operation === plain || operation.variant === variant),
-        features: this.bench.gpu.wgslLanguageFeatures as ReadonlySet<string>,
+        features: gpu.wgslLanguageFeatures as ReadonlySet<string>,
         onProgress: (doing) => {
-          this.signal.throwIfAborted();
-          this.#run.bench.doing = doing;
-          this.#run.tick();
+          run.signal.throwIfAborted();
+          run.bench.doing = doing;
+          run.tick();
         },
       });
       return fieldCosts(rows, variant, plain?.variant ?? '');
     });
-  }
-
-  /** Destroys engines before their devices. */
-  destroy(): void {
-    for (const clean of this.#cleanUp.splice(0).reverse()) clean();
-  }
-
-  #meter(): Promise<ProductMeter> {
-    return this.#memoised('meter', async () => {
-      await this.announce('Calibrating the product that costs are counted in');
-      const opened = await openMeter(this.bench.gpu, (why) => this.#run.loseDevice(why));
-      this.#cleanUp.push(() => opened.destroy());
-      return opened;
-    });
-  }
-
-  /**
-   * Opens the counter on a device of its own, because counting instruments the kernels compiled on
-   * it.
-   */
-  #counter() {
-    return this.#memoised('counter', async () => makeCounter(await this.freshDevice()));
-  }
-
-  #memoised<T>(key: string, make: () => Promise<T>): Promise<T> {
-    const made = (this.#once.get(key) as Promise<T> | undefined) ?? make();
-    this.#once.set(key, made);
-    return made;
-  }
+  const library = () => bench.library(setting);
+  const shared = { bench, software, reps, logn, signal: run.signal, announce: (doing: string) => run.next(doing) };
+  return { ...shared, library, subject, freshDevice, time, warmUp, warm, baseline, counts, field };
 }
 
-/** Names of the rows in print order. */
 export const rowNames = [
   'work',
   'efficiency',
@@ -273,5 +209,4 @@ export interface Row<Measured> {
   judge(measured: Measured, conditions: Conditions): Finding[];
 }
 
-/** Infers the type of the measurement. */
 export const row = <Measured>(own: Row<Measured>): Row<Measured> => own;

@@ -1,4 +1,0 @@
-/** The files outside docs/ that pages link to, each as a page of the site. */
-import { shownFiles } from '../../scripts/docs/repository.mjs';
-
-export default { paths: () => shownFiles().map(({ path, content }) => ({ params: { path }, content })) };

@@ -1,0 +1,120 @@
+/** Starts a Chromium that has an adapter of the requested kind. */
+import { type Browser, chromium } from 'playwright';
+import { describeAdapter } from '../adapter/adapter-line.mjs';
+import type { AdapterRequest } from '../adapter/choose-adapter.mjs';
+import { CommandError } from '../command-line.js';
+import { inTime } from '../in-time.js';
+import { type ChromiumCandidate, findChromium } from './find-chromium.js';
+
+export interface Launched {
+  readonly browser: Browser;
+  /** Origin and version of the Chromium, for messages */
+  readonly source: string;
+  readonly kind: 'software' | 'hardware';
+  readonly launchOptions: { executablePath: string; args: string[]; env: Record<string, string> };
+}
+
+const COMMON = ['--no-sandbox', '--enable-unsafe-webgpu'];
+const SYSTEM = [
+  ...COMMON,
+  '--ignore-gpu-blocklist',
+  // On Linux, WebGPU runs on Vulkan, which Chromium does not enable by itself on every driver.
+  ...(process.platform === 'linux' ? ['--enable-features=Vulkan', '--use-angle=vulkan'] : []),
+];
+const FLAGS = {
+  software: [...COMMON, '--use-webgpu-adapter=swiftshader'],
+  hardware: SYSTEM,
+  system: SYSTEM,
+};
+
+/** Starts of one Chromium. About one start in 300 ends with a crash, and the next one succeeds. */
+const ATTEMPTS = 2;
+
+/** Time in which an adapter has to answer. */
+const PROBE_TIMEOUT_MS = 30_000;
+
+/**
+ * Starts the first Chromium that has a suitable adapter.
+ *
+ * @param adapter `auto` takes a GPU where Chromium finds one, else the software adapter
+ * @throws CommandError 3 if no Chromium starts, or none has a requested adapter
+ */
+export async function launchChromium(adapter: AdapterRequest): Promise<Launched> {
+  const reasons = new Set<string>();
+  for (const candidate of findChromium()) {
+    for (const kind of adapter === 'auto' ? (['hardware', 'software'] as const) : [adapter]) {
+      for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+        const outcome = await start(candidate, kind);
+        if (outcome.browser !== null) return outcome;
+        reasons.add(`${candidate.source}: ${outcome.reason}`);
+        if (outcome.hasStarted) break;
+      }
+    }
+  }
+  throw new CommandError(
+    3,
+    reasons.size === 0
+      ? `no Chromium found: set PW_EXECUTABLE to one (the one from npm runs on Linux x64 only, and this is ${process.platform} ${process.arch})`
+      : `no Chromium with a${adapter === 'auto' ? 'n' : ` ${adapter}`} adapter:\n  ${[...reasons].join('\n  ')}`,
+  );
+}
+
+/** Starts one candidate, and closes it again if its adapter is of another kind. */
+async function start(
+  candidate: ChromiumCandidate,
+  kind: Exclude<AdapterRequest, 'auto'>,
+): Promise<Launched | { browser: null; hasStarted: boolean; reason: string }> {
+  let browser: Browser | null = null;
+  let reason: string;
+  try {
+    const { executablePath, environment } = await candidate.prepare();
+    const launchOptions = {
+      executablePath,
+      args: [`--headless=${candidate.headless}`, ...FLAGS[kind]],
+      env: { ...(process.env as Record<string, string>), ...environment },
+    };
+    browser = await chromium.launch(launchOptions);
+    const found = await probe(browser);
+    if (found !== null && (found === kind || kind === 'system')) {
+      return { browser, source: `${candidate.source}, ${browser.version()}`, kind: found, launchOptions };
+    }
+    reason = `was asked for a ${kind} adapter and has ${found === null ? 'none' : `only a ${found} one`}`;
+  } catch (error) {
+    reason = inBrief(error);
+  }
+  await browser?.close();
+  return { browser: null, hasStarted: browser !== null, reason };
+}
+
+/**
+ * Shortens Playwright's report of a failed start to its first line and the browser's last output.
+ */
+function inBrief(error: unknown) {
+  if (!(error instanceof Error)) return String(error);
+  const [first = '', ...rest] = error.message.split('\n');
+  const words = rest.filter((line) => line.includes('[err]')).map((line) => line.replace(/^.*\[err\]\s*/, ''));
+  return [first, ...words.slice(-3)].join('\n    ');
+}
+
+async function probe(browser: Browser): Promise<'software' | 'hardware' | null> {
+  const page = await browser.newPage();
+  try {
+    // WebGPU needs a secure context: an https address, which the route answers without a network
+    await page.route('**/*', (route) => route.fulfill({ contentType: 'text/html', body: '' }));
+    await page.goto('https://adapter.invalid/');
+    const late = () => new Error(`the adapter does not answer within ${PROBE_TIMEOUT_MS / 1000} s`);
+    const info = await inTime(page.evaluate(adapterInPage), PROBE_TIMEOUT_MS, late);
+    return info && (describeAdapter(info).software ? 'software' : 'hardware');
+  } finally {
+    await page.close();
+  }
+}
+
+/** Returns the adapter's description. This function runs in the page. */
+async function adapterInPage() {
+  const adapter = await navigator.gpu?.requestAdapter();
+  if (!adapter) return null;
+  // these are getters of the prototype, so a spread would miss them
+  const { vendor, architecture, device, description, isFallbackAdapter } = adapter.info;
+  return { vendor, architecture, device, description, isFallbackAdapter };
+}

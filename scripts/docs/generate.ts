@@ -1,0 +1,39 @@
+/**
+ * node scripts/docs/generate.mjs --write
+ *
+ * Renews the generated text of README.md and docs/. With --check it writes nothing, and lists the
+ * places that differ.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { project } from '../builds.mjs';
+import { command, flag, runCommand, UsageError } from '../command-line.js';
+import { renewPages, reportLines } from './pages.js';
+
+const generate = command({
+  usage: 'usage: node scripts/docs/generate.mjs --write | --check | --list',
+  options: {
+    write: flag('renew the generated text of all pages'),
+    check: flag('list the places that differ, and write nothing'),
+    list: flag('list the names of all blocks, and the pages that have them'),
+  },
+  notes: 'Exit code: 0 all pages are as generated · 1 a page differs, or has a marker that is wrong · 2 bad usage',
+  async run({ write, check, list }) {
+    if ([write, check, list].filter(Boolean).length !== 1) throw new UsageError('give one of --write, --check, --list');
+    const { pages, unused, problems } = await renewPages(project);
+    if (list) {
+      for (const { path, names } of pages) for (const name of names) console.log(`${name}  ${path}`);
+      for (const name of unused) console.log(`${name}  (no page)`);
+      return;
+    }
+    if (write) for (const { path, found, text } of pages) if (text !== found) writeFileSync(join(project, path), text);
+    const wrong = write ? pages.map((page) => ({ ...page, differences: [] })) : pages;
+    const lines = [...problems, ...reportLines(wrong)];
+    if (lines.length === 0) return;
+    console.error(lines.join('\n'));
+    if (!write) console.error('renew with: node scripts/docs/generate.mjs --write');
+    process.exitCode = 1;
+  },
+});
+
+await runCommand(generate);

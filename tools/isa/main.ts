@@ -1,0 +1,143 @@
+/**
+ * npm --prefix tools/isa start -- --gpu navi31,ampere --kernels walk,product
+ *
+ * Compiles the kernels with the compilers of real chips and prints the statistics of their drivers:
+ * instructions, registers, spills, private memory, waves, the estimated time, bytes of code, and
+ * seconds of compiling. Nothing is executed. Two settings may be compared, as in `bench run`.
+ */
+import { writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import { ownLibrary } from '../../dev/bench/bench-setup.js';
+import { parseKnobs } from '../../dev/bench/knobs.js';
+import { type Setting, settingKnobs } from '../../dev/bench/settings.js';
+import { knobOptions } from '../../scripts/bench.js';
+import {
+  anyText,
+  command,
+  flag,
+  listOf,
+  type Option,
+  oneOf,
+  outputFile,
+  refusalsAsUsage,
+  runCommand,
+  UsageError,
+  valued,
+} from '../../scripts/command-line.js';
+import { writeSection } from '../../scripts/docs-section.js';
+import { openLibrary } from '../../scripts/run-bench.js';
+import { cards, cyclesOfCards, kernelsOfPrediction } from './cards.js';
+import { chips as allChips, type ChipName, chipNames } from './chips.js';
+import { assertCompilers, assertSomeCompilers } from './compilers.js';
+import { docsTable, kernelsOfTable, sourcesOf, tableChips } from './docs-table.js';
+import { type ChipKernel, curves, fieldKernels, stageKernels, vectorKernels } from './kernels.js';
+import { type Compiled, measure } from './measure.js';
+import { predictionTable } from './prediction-table.js';
+import { chipReport } from './report.js';
+
+const DEFAULT_CHIPS = ['navi31', 'ampere'];
+
+const own = {
+  gpu: valued('navi31', `chips (default ${DEFAULT_CHIPS}); a wrong name lists them all`, listOf(anyText)),
+  kernels: valued('walk,product', 'only kernels whose name contains one of these words', listOf(anyText), ['']),
+  curve: valued('bls12-381', 'the curve (default bn254)', oneOf(...(Object.keys(curves) as (keyof typeof curves)[]))),
+  write: flag('write the tables of docs/reference; only --json may be given with it'),
+  json: valued('FILE', 'also write all statistics of the drivers to a file', outputFile),
+};
+
+const settingOptions = Object.fromEntries(
+  Object.entries(knobOptions('accum-ab')).filter(([name]) => settingKnobs.includes(name.replace(/^[ab]\./, ''))),
+) as Record<string, Option<string[]>>;
+
+function readSettings(knobs: Readonly<Record<string, readonly string[]>>): readonly Setting[] {
+  const pairs = Object.entries(knobs).flatMap(([name, texts]) => texts.map((text) => [name, text]));
+  const sides = pairs.some(([name = '']) => /^[ab]\./.test(name));
+  const query = new URLSearchParams([['autorun', sides ? 'accum-ab' : 'msm-bench'], ...pairs]);
+  return refusalsAsUsage(
+    () => parseKnobs(query, 'terminal').settings,
+    (message) => message.replaceAll(/^/gm, '--'),
+  );
+}
+
+async function choose(
+  chips: readonly ChipName[],
+  settings: readonly Setting[],
+  curveName: keyof typeof curves,
+  words: readonly string[],
+) {
+  const curve = curves[curveName];
+  // another build has no field kernels
+  const stagesOnly = settings.some(({ build }) => build !== null);
+  const wanted = [];
+  for (const chip of chips) {
+    for (const [side, setting] of settings.entries()) {
+      const { build, tuning } = setting;
+      const library = build === null ? ownLibrary(setting) : await openLibrary(build);
+      const all = await stageKernels(library, chip, curve, tuning);
+      if (!stagesOnly && curveName === 'bn254') all.push(...(await vectorKernels(chip)));
+      if (!stagesOnly) all.push(...(await fieldKernels(chip, curve)));
+      const kernels = all.filter(({ title }) => words.some((word) => title.includes(word)));
+      if (kernels.length === 0) {
+        const names = all.map(({ title }) => title).join('; ');
+        throw new UsageError(`--kernels: no name contains one of ${words}; the names are ${names}`);
+      }
+      wanted.push({ chip, side, kernels });
+    }
+  }
+  return wanted;
+}
+
+/**
+ * Compiles the kernels of the table in docs/reference/chips.md, and writes it and the predictions.
+ */
+async function writeTable() {
+  const kernels = new Map<ChipName, ChipKernel[]>();
+  for (const chip of tableChips) kernels.set(chip, await kernelsOfTable(chip));
+  const { compiled, rows, drivers } = await measure(
+    [...kernels].map(([chip, own]) => ({ chip, side: 0, kernels: own })),
+  );
+  writeSection('docs/reference/chips.md', 'isa', docsTable(await sourcesOf(kernels), rows, drivers));
+  const more = [];
+  for (const { chip } of cards) {
+    if (kernels.has(chip)) continue;
+    const names = Object.values(kernelsOfPrediction(chip));
+    more.push({ chip, side: 0, kernels: (await kernelsOfTable(chip)).filter(({ title }) => names.includes(title)) });
+  }
+  const all = [...compiled, ...(await measure(more)).compiled];
+  writeSection('docs/reference/performance.md', 'isa', predictionTable(cyclesOfCards(all)));
+  return compiled;
+}
+
+const compile = command({
+  usage: 'usage: npm --prefix tools/isa start -- [options]',
+  options: { ...own, ...settingOptions },
+  notes: 'Exit code: 0 done · 1 a kernel does not compile · 2 bad usage, or the compilers are not installed',
+  async run({ gpu, kernels: words, curve = 'bn254', write, json, ...knobs }) {
+    assertSomeCompilers();
+    const settings = readSettings(knobs);
+    const [first, second] = settings.map(({ name }) => name);
+    const isPlain = second === undefined && first === 'defaults' && gpu === undefined && curve === 'bn254';
+    if (write && !(isPlain && words.includes('')))
+      throw new UsageError('--write: the table has fixed chips, kernels and settings; leave the other options out');
+    const chips = (gpu ?? DEFAULT_CHIPS).map((name) => {
+      const chip = chipNames.find((each) => each === name);
+      if (chip === undefined) throw new UsageError(`--gpu: '${name}' is not one of ${chipNames.join(', ')}`);
+      return chip;
+    });
+    assertCompilers((write ? tableChips : chips).map((name) => allChips[name]));
+    let compiled: readonly Compiled[];
+    if (write) compiled = await writeTable();
+    else {
+      const measured = await measure(await choose(chips, settings, curve, words));
+      compiled = measured.compiled;
+      console.log(second === undefined ? `${curve}, ${first}` : `${curve}\nA: ${first}\nB: ${second}`);
+      console.log(chipReport(measured.rows, measured.drivers).join('\n'));
+    }
+    if (json !== undefined) writeFileSync(json, `${JSON.stringify(compiled, null, 2)}\n`);
+  },
+});
+
+// npm starts a script in the folder of its package, but paths among the options are the caller's
+const { INIT_CWD } = process.env;
+if (INIT_CWD !== undefined && relative(import.meta.dirname, process.cwd()) === '') process.chdir(INIT_CWD);
+await runCommand(compile);

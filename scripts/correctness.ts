@@ -1,5 +1,6 @@
 /** npm run correctness: see --help. */
 import { parseKnobs } from '../dev/bench/knobs.js';
+import { passed } from '../dev/bench/modes/msm-cross-check.js';
 import { rowsOf } from '../dev/bench/rows.js';
 import { formatCaseAddress } from '../dev/cases/address.js';
 import { describeCases } from '../dev/cases/select.js';
@@ -14,6 +15,7 @@ import {
   refusalsAsUsage,
   repeatable,
   runCommand,
+  say,
   type Values,
   valued,
 } from './command-line.js';
@@ -96,8 +98,10 @@ async function check({ query, runs, adapter, list, stall }: ReturnType<typeof as
   try {
     console.log(`Chromium: ${source}; adapter: ${kind}; ${total} checks`);
     const rows = await followAndReport(await browser.newPage(), `${url}?${query}`, { adapter: 'any', stall }, (row) => {
-      if (row.event === 'case' && row.runs === runs && !missing.delete(keyOf(row.case, row.placement)))
-        missing.delete(row.case);
+      if (row.event !== 'case') return;
+      const key = keyOf(row.case, row.placement);
+      if (row.runs === runs && !missing.delete(key)) missing.delete(row.case);
+      say(`${(row.medianMs?.toFixed(0) ?? '–').padStart(6)} ms  ${key}: ${passed(row) ? 'right' : 'WRONG'}`);
     });
     for (const name of missing) console.error(`did not run: ${name}`);
     if (missing.size > 0) throw new CommandError(1, `\nWRONG: ${missing.size} of ${total} did not run.`);

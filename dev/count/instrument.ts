@@ -49,7 +49,7 @@ const elementWords = (type: string, pointWords: number): number => {
     Packed: pointWords / 2,
     Extended: 2 * pointWords,
   };
-  const known: Readonly<Record<string, number>> = { u32: 1, 'atomic<u32>': 1, ...structs };
+  const known: Readonly<Record<string, number>> = { u32: 1, 'atomic<u32>': 1, 'vec4<u32>': 4, ...structs };
   const words = known[type];
   if (words === undefined)
     throw new Error(`instrument: array<${type}> has an unknown element size; add it to the list`);

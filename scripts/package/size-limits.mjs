@@ -12,7 +12,7 @@ const workerBytes = 5760;
 /** Limits by file name without `.js`. */
 export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
   index: {
-    bytes: 80 * 1024,
+    bytes: 82432,
     holds: 'the engine, its shaders, and BN254’s G1',
     loaded: 'by the import of `webgpu-msm`; a first result on a GPU waits for nothing else',
   },
@@ -82,5 +82,5 @@ export const bundleLimits = {
   /**
    * Bundlers that put dynamic imports and the text of the worker into one file, such as esbuild.
    */
-  oneFile: 136 * 1024 + workerBytes,
+  oneFile: 139776 + workerBytes,
 };

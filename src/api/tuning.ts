@@ -58,9 +58,16 @@ export interface Tuning {
    * submits have no bound.
    */
   readonly additionsPerSubmit: number;
-  /** Threads in a workgroup of the sort, 1 to 64. */
+  /**
+   * Threads in a workgroup of the sort, 1 to 128; at most 64 are taken where a thread has more than
+   * 16 entries.
+   */
   readonly sortThreadsPerWorkgroup: number;
-  /** Entries that one thread of the sort ranks one after the other, 1 to 256. */
+  /**
+   * Entries that one thread of the sort ranks one after the other, 1 to 256. Up to 16 are held in
+   * registers, and the workgroup orders them in its memory before it writes them; more are read
+   * twice.
+   */
   readonly sortEntriesPerThread: number;
   /**
    * Method of field products. `signed`: limbs with signs, carried through floats, for devices with

@@ -126,7 +126,7 @@ const drawn: Partial<Tuning>[] = [
   { ...single, windowBits: 5, walkerTasks: 300, walkerEntriesPerTask: 2, walkerLeastThreads: 1 },
   { ...single, windowBits: 10, walkerTasks: 64, walkerEntriesPerTask: 9, walkerLeastThreads: 17 },
   // two and three passes of the sort, and its odd number of bits
-  { ...private84, windowBits: 13, walkerTasks: 100, sortThreadsPerWorkgroup: 1, sortEntriesPerThread: 256 },
+  { ...private84, windowBits: 13, walkerTasks: 100, sortThreadsPerWorkgroup: 128, sortEntriesPerThread: 16 },
   { ...workgroup84, windowBits: 14, walkerTasks: 1000, sortThreadsPerWorkgroup: 5, sortEntriesPerThread: 3 },
 ];
 

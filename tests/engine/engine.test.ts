@@ -414,7 +414,7 @@ describe('createMsmEngine refuses', () => {
     [{ walkerTasks: 0 }, /^tuning\.walkerTasks/],
     [{ walkerEntriesPerTask: 2 ** 16 + 1 }, /^tuning\.walkerEntriesPerTask/],
     [{ walkerLeastThreads: Number.NaN }, /^tuning\.walkerLeastThreads/],
-    [{ sortThreadsPerWorkgroup: 65 }, /^tuning\.sortThreadsPerWorkgroup/],
+    [{ sortThreadsPerWorkgroup: 129 }, /^tuning\.sortThreadsPerWorkgroup/],
     [{ sortEntriesPerThread: 257 }, /^tuning\.sortEntriesPerThread/],
     [{ cpuBelow: -1 }, /^tuning\.cpuBelow must be an integer from 0/],
     [{ cpuBelow: 2 ** 16 + 1 }, /^tuning\.cpuBelow .* got 65537/],

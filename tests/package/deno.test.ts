@@ -67,8 +67,8 @@ const kernelsOf = ({ createKernels, programKernel, tablesKernels }: Builders, co
     kernels.decompose(),
     kernels.partition(),
     kernels.reduce(),
-    ...Object.values(kernels.sort(16, 128)),
-    ...Object.values(kernels.sort(64, 32)),
+    ...Object.values(kernels.sort({ threads: 8, perThread: 256, bins: 64 })),
+    ...Object.values(kernels.sort({ threads: 128, perThread: 16, bins: 32 })),
   ];
 };
 

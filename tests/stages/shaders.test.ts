@@ -76,6 +76,7 @@ const bytesIn = (space: 'workgroup' | 'private', { source }: Kernel, fieldBytes:
   const held = /struct Held \{([^}]*)\}/.exec(source)?.[1] ?? '';
   const sizes: Record<string, number> = {
     u32: 4,
+    'atomic<u32>': 4,
     'vec2<u32>': 8,
     'vec4<u32>': 16,
     Packed: fieldBytes,
@@ -285,16 +286,18 @@ describe('kernels for all curves', () => {
   test('reduce compiles', () => compileKernels(builds, (kernels) => [kernels.reduce()], 32));
 
   test.each([
-    [1, 1],
-    [1, 256],
-    [16, 128],
-    [64, 32],
-    [64, 256],
-    [7, 13],
-  ])('sort with %i threads of %i entries', async (threads, perThread) => {
-    await compileKernels(builds, (kernels) => Object.values(kernels.sort(threads, perThread)), 32);
-    // its counters are 16 bits wide and count a tile
-    expect(threads * perThread).toBeLessThan(2 ** 16);
+    [1, 1, 64],
+    [1, 256, 64],
+    [8, 256, 32],
+    [64, 256, 64],
+    [64, 17, 64],
+    [128, 16, 32],
+    [128, 16, 64],
+    [7, 13, 64],
+  ])('sort with %i threads of %i entries and %i bins', async (threads, perThread, bins) => {
+    await compileKernels(builds, (kernels) => Object.values(kernels.sort({ threads, perThread, bins })), 32);
+    // its counters are 8 bits wide and count the entries of 8 threads, or 16 bits and a tile
+    expect(perThread <= 16 ? 8 * perThread : threads * perThread).toBeLessThan(perThread <= 16 ? 2 ** 8 : 2 ** 16);
   });
 });
 

@@ -1,20 +1,22 @@
 /**
  * The radix sort alone, at the limits of its arithmetic: full tiles whose entries all fall into one
  * bin, or into two bins that share a word of counters; sizes around a tile; keys at both ends of
- * their range.
+ * their range; groups of threads that are not full.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Random } from '../../dev/oracle/known-bases.js';
 import { Runner } from '../../src/gpu/runner.js';
 import { ABSENT, ENTRY_WORDS } from '../../src/msm/stages/entry.js';
 import {
+  MOST_HELD_ENTRIES,
   MOST_SORT_ENTRIES,
   MOST_SORT_THREADS,
-  RADIX_BINS,
   RADIX_BITS,
   SortConfig,
   sortKernels,
   sortPasses,
+  sortShape,
+  sortTiles,
 } from '../../src/msm/stages/sort.js';
 import type { Command } from '../../src/shaders/commands.js';
 import { sort } from '../reference/sort.js';
@@ -37,8 +39,9 @@ interface Shape {
 
 const sortOnGpu = async (entries: Uint32Array, shape: Shape): Promise<{ sorted: Uint32Array; totals: Uint32Array }> => {
   const { rowLength, windows, keyBits, threads, perThread } = shape;
-  const { count, scan, scatter } = sortKernels(threads, perThread);
-  const tiles = Math.ceil(rowLength / (threads * perThread));
+  const sized = sortShape({ sortThreadsPerWorkgroup: threads, sortEntriesPerThread: perThread }, keyBits);
+  const { count, scan, scatter } = sortKernels(sized);
+  const tiles = sortTiles(rowLength, sized);
   const passes = sortPasses(keyBits);
   const buffer = (name: string) => ({ buffer: name });
   const commands = passes.flatMap(({ shift, bits }, pass): Command[] => {
@@ -68,7 +71,7 @@ const sortOnGpu = async (entries: Uint32Array, shape: Shape): Promise<{ sorted: 
     ];
   });
   const bytes = 4 * ENTRY_WORDS * rowLength * windows;
-  const scratch = { a: bytes, b: bytes, counts: 4 * windows * RADIX_BINS * tiles, totals: 4 * windows };
+  const scratch = { a: bytes, b: bytes, counts: 4 * windows * sized.bins * tiles, totals: 4 * windows };
   const poison = Object.entries(scratch).map(([name, size]) => ({
     to: { buffer: name },
     data: new Uint32Array(size / 4).fill(0xdeadbeef),
@@ -116,20 +119,42 @@ const check = async (shape: Shape, keys: Keys): Promise<void> => {
   expect(sorted.subarray(0, length).findIndex((word, i) => word !== expected.sorted[i])).toBe(-1);
 };
 
-describe(`the largest tile: ${MOST_SORT_THREADS} threads of ${MOST_SORT_ENTRIES} entries`, () => {
-  const [threads, perThread] = [MOST_SORT_THREADS, MOST_SORT_ENTRIES];
-  const shape = { keyBits: 9, windows: 2, firstWindow: 3, threads, perThread };
-  test.each(Object.entries(patterns(9)))('%s are sorted', async (_, keys) => {
-    for (const rowLength of [threads * perThread, threads * perThread + 5]) await check({ ...shape, rowLength }, keys);
+/** The largest shape of each form of the kernels, with all bins and with half of them. */
+describe.each([
+  ['held by threads', MOST_SORT_THREADS, MOST_HELD_ENTRIES, RADIX_BITS + 3],
+  ['held by threads', MOST_SORT_THREADS, MOST_HELD_ENTRIES, 2 * RADIX_BITS],
+  ['read twice', 64, MOST_SORT_ENTRIES, RADIX_BITS + 3],
+  ['read twice', 64, MOST_HELD_ENTRIES + 1, 2 * RADIX_BITS],
+])('entries %s, %i threads of %i, keys of %i bits', (_, threads, perThread, keyBits) => {
+  const tile = threads * perThread;
+  const shape = { keyBits, windows: 2, firstWindow: 3, threads, perThread };
+  test.each(Object.entries(patterns(keyBits)))('%s are sorted', async (_, keys) => {
+    for (const rowLength of [tile - 1, tile, tile + 5]) await check({ ...shape, rowLength }, keys);
   });
 });
 
-describe('many small tiles: 5 threads of 3 entries', () => {
-  const shape = { windows: 3, firstWindow: 0, threads: 5, perThread: 3 };
+describe('counts of several stretches of the scan, of which the last is not full', () => {
+  test.each([3, 4, 5, 8, 11, 32, 100])('%i threads', async (threads) => {
+    // a thread takes 16 counts at a time, and each tile has 32 of them
+    const tiles = 2 * threads + 1;
+    expect((32 * tiles) % (16 * threads)).not.toBe(0);
+    const shape = { keyBits: 5, windows: 2, firstWindow: 1, threads, perThread: 1, rowLength: tiles * threads };
+    const { 'descending keys': descending, 'random keys, some absent': random } = patterns(5);
+    for (const keys of [descending, random]) await check(shape, keys as Keys);
+  });
+});
+
+describe.each([
+  [5, 3],
+  [11, 2],
+  [3, 17],
+])('many small tiles: %i threads of %i entries', (threads, perThread) => {
+  const tile = threads * perThread;
+  const shape = { windows: 3, firstWindow: 0, threads, perThread };
   test.each([1, RADIX_BITS, RADIX_BITS + 1, 2 * RADIX_BITS, 2 * RADIX_BITS + 1, 15])(
     'keys of %i bits are sorted',
     async (keyBits) => {
-      for (const rowLength of [1, 2, 14, 15, 16, 300]) {
+      for (const rowLength of [1, 2, tile - 1, tile, tile + 1, 300]) {
         for (const keys of Object.values(patterns(keyBits))) {
           // keys are cut to the given bits, as the sort never gets longer ones
           await check({ ...shape, rowLength, keyBits }, (...at) => {

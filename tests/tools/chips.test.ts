@@ -66,7 +66,11 @@ test.each([
 ] as const)('%s compiles with its own products and coordinates, and 64 threads', async (chip, product, coordinates) => {
   const chosen = withProduct(curveContext(bn254), product);
   const ours = createKernels(chosen);
-  const { count, scan, scatter } = ours.sort(64, 32);
+  const { count, scan, scatter } = ours.sort({
+    threads: 128,
+    perThread: coordinates === 'xyzz' ? 16 : 8,
+    bins: 64,
+  });
   const { spread, double } = tablesKernels(chosen);
   const walks =
     coordinates === 'xyzz'

@@ -36,8 +36,8 @@ const tuning = {
   walkerEntriesPerTask: 32,
   walkerLeastThreads: 16,
   additionsPerSubmit: 2 ** 30,
-  sortThreadsPerWorkgroup: 16,
-  sortEntriesPerThread: 128,
+  sortThreadsPerWorkgroup: 8,
+  sortEntriesPerThread: 256,
   combineBits: 4,
 } as const;
 const measured = [

@@ -241,7 +241,7 @@ describe('budgets and limits', () => {
         walkerEntriesPerTask: fc.integer({ min: 1, max: 2 ** 16 }),
         walkerLeastThreads: fc.integer({ min: 1, max: 2 ** 20 }),
         additionsPerSubmit: fc.integer({ min: 2 ** 10, max: 2 ** 30 }),
-        sortThreadsPerWorkgroup: fc.integer({ min: 1, max: 64 }),
+        sortThreadsPerWorkgroup: fc.integer({ min: 1, max: 128 }),
         sortEntriesPerThread: fc.integer({ min: 1, max: 256 }),
         instrument: fc.constantFrom(stageChecks, undefined),
       },

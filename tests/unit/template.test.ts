@@ -216,7 +216,7 @@ describe('rendering equals that of Mustache', () => {
         for (const instrumented of [true, false]) kernels.walk({ prefixMemory, threads: 16, slots: 4, instrumented });
       kernels.digest();
       kernels.decompose();
-      kernels.sort(64, 4);
+      for (const perThread of [4, 32]) kernels.sort({ threads: 64, perThread, bins: 64 });
       kernels.partition();
       kernels.reduce();
       const { digest: _, ...ofVectors } = fieldKernels(curve.field, 64);

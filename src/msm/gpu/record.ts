@@ -87,7 +87,7 @@ const recordDecompose = (kernels: Kernels, batch: Batch, group: WindowGroup): Co
 
 const recordSort = (kernels: Kernels, batch: Batch, group: WindowGroup): Command[] => {
   const { plan } = batch;
-  const { count, scan, scatter } = kernels.sort(plan.tuning.sortThreadsPerWorkgroup, plan.tuning.sortEntriesPerThread);
+  const { count, scan, scatter } = kernels.sort(plan.sortShape);
   return plan.sortPasses.flatMap(({ shift, bits }, pass): Command[] => {
     const config = SortConfig.pack({
       row_length: rowLengthOf(batch),

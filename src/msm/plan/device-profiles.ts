@@ -3,7 +3,6 @@ import type { Tuning } from '../../api/tuning.js';
 import type { CurveContext } from '../../curves/curve.js';
 import type { FieldProduct } from '../../field/modulus.js';
 import type { KernelWithArray } from '../../shaders/local-arrays.js';
-import { MOST_SORT_THREADS } from '../stages/sort.js';
 
 /** Knobs whose defaults depend on the class of the adapter. */
 export type ClassKnobs = Pick<
@@ -24,17 +23,20 @@ export type ClassKnobs = Pick<
   readonly pairs?: Partial<Tuning>;
 };
 
-/** A GPU wants tens of thousands of threads, and slots cost it registers and cache. */
+/**
+ * A GPU wants tens of thousands of threads, and slots and held entries cost it registers and cache:
+ * with 16 entries a thread of the sort spills on a Mali (docs/reference/performance.md).
+ */
 export const gpuKnobs: ClassKnobs = {
   walkerCoordinates: 'affine',
   walkerThreadsPerWorkgroup: 64,
   walkerSlots: 8,
-  walkerTasks: 2 ** 17,
+  walkerTasks: 131072, // 2^17, but bundlers keep an unused object that has powers
   walkerEntriesPerTask: 32,
   walkerLeastThreads: 2 ** 12,
   combineBits: 2,
-  sortThreadsPerWorkgroup: Math.min(64, MOST_SORT_THREADS),
-  sortEntriesPerThread: 32,
+  sortThreadsPerWorkgroup: 128,
+  sortEntriesPerThread: 8,
   additionsPerSubmit: null,
 };
 
@@ -52,6 +54,7 @@ export const wideKnobs: ClassKnobs = {
   walkerCoordinates: 'xyzz',
   walkerEntriesPerTask: 16,
   walkerLeastThreads: 2 ** 14,
+  sortEntriesPerThread: 16,
   pairs: { walkerCoordinates: 'affine', walkerTasks: 2 ** 18 },
 };
 
@@ -67,8 +70,8 @@ export const softwareKnobs: ClassKnobs = {
   walkerEntriesPerTask: 32,
   walkerLeastThreads: 16,
   combineBits: 4,
-  sortThreadsPerWorkgroup: 16,
-  sortEntriesPerThread: 128,
+  sortThreadsPerWorkgroup: 8,
+  sortEntriesPerThread: 256,
   additionsPerSubmit: 2 ** 30,
 };
 

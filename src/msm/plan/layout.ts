@@ -7,7 +7,7 @@ import type { Instrument } from '../stages/instrument.js';
 import { Level } from '../stages/level.js';
 import { levelTasks } from '../stages/partition.js';
 import { reduceShape } from '../stages/reduce.js';
-import { RADIX_BINS, sortPasses } from '../stages/sort.js';
+import { sortPasses, sortShape, sortTiles } from '../stages/sort.js';
 import { extendedWords } from '../stages/walk-xyzz.js';
 import { accountsBytes } from './accounts.js';
 import type { Plan, ScratchSizes } from './plan.js';
@@ -40,6 +40,7 @@ type Shape = Pick<
   | 'groups'
   | 'buckets'
   | 'sortPasses'
+  | 'sortShape'
   | 'tiles'
   | 'levelTasks'
   | 'reduce'
@@ -55,6 +56,7 @@ const shapeOf = (load: Workload, tuning: Tuning, instrument: Instrument | undefi
   const most = Math.min(mostWindows, Math.max(1, Math.floor(tuning.additionsPerSubmit / rowLength)));
   const windowsPerGroup = Math.ceil(windows / Math.ceil(windows / most));
   const entries = rowLength * windowsPerGroup;
+  const sort = sortShape(tuning, tuning.windowBits - 1);
   const mostTasks = Math.min(tuning.walkerTasks, Math.max(1, Math.ceil(entries / tuning.walkerEntriesPerTask)));
   return {
     vectors,
@@ -70,7 +72,8 @@ const shapeOf = (load: Workload, tuning: Tuning, instrument: Instrument | undefi
     groups: Math.ceil(windows / windowsPerGroup),
     buckets: 2 ** (tuning.windowBits - 1),
     sortPasses: sortPasses(tuning.windowBits - 1),
-    tiles: Math.ceil(rowLength / (tuning.sortThreadsPerWorkgroup * tuning.sortEntriesPerThread)),
+    sortShape: sort,
+    tiles: sortTiles(rowLength, sort),
     levelTasks: levelTasks(mostTasks, tuning.combineBits),
     reduce: reduceShape(tuning.windowBits, windows, tuning.combineBits),
   };
@@ -106,7 +109,7 @@ const scratchOf = (shape: Shape, curve: CurveContext, picked: boolean): ScratchS
     entriesA: ENTRY_BYTES * Math.max(entries, reduce.splitEntries),
     entriesB:
       ENTRY_BYTES * Math.max(entries, reduce.bitsEntries, reduce.foldEntries && reduce.foldFirst + reduce.foldEntries),
-    counts: 4 * windowsPerGroup * RADIX_BINS * tiles,
+    counts: 4 * windowsPerGroup * shape.sortShape.bins * tiles,
     totals: 4 * windowsPerGroup,
     levels: Level.byteLength * (levelTasks.length + reduce.walks.length),
     buckets: sumBytes * windows * buckets,

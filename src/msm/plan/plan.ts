@@ -1,7 +1,7 @@
 import type { Tuning } from '../../api/tuning.js';
 import type { Instrument } from '../stages/instrument.js';
 import type { ReduceShape } from '../stages/reduce.js';
-import type { SortPass } from '../stages/sort.js';
+import type { SortPass, SortShape } from '../stages/sort.js';
 import type { DeviceProfile } from './device-defaults.js';
 
 /** Limits of a device that sizes depend on. */
@@ -60,6 +60,7 @@ export interface Plan {
   /** B: buckets of one window. */
   readonly buckets: number;
   readonly sortPasses: readonly SortPass[];
+  readonly sortShape: SortShape;
   /** Tiles of one window row in the sort. */
   readonly tiles: number;
   /** The most tasks of each walk over the sorted stream and its partial sums, down to 1. */

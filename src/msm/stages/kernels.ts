@@ -9,7 +9,7 @@ import { normalizeKernel } from './normalize.js';
 import { partitionKernel } from './partition.js';
 import { programKernel } from './program.js';
 import { reduceKernel } from './reduce.js';
-import { type SortKernels, sortKernels } from './sort.js';
+import { type SortKernels, type SortShape, sortKernels } from './sort.js';
 import { type TablesKernels, tablesKernels } from './tables.js';
 import { type WalkShape, walkKernel } from './walk.js';
 import { walkXyzzKernel } from './walk-xyzz.js';
@@ -22,7 +22,7 @@ export interface Kernels {
   tables(): TablesKernels;
   digest(): Kernel;
   decompose(): Kernel;
-  sort(threads: number, perThread: number): SortKernels;
+  sort(shape: SortShape): SortKernels;
   partition(): Kernel;
   walk(shape: WalkShape): Kernel;
   walkXyzz(shape: Pick<WalkShape, 'threads' | 'instrumented'>): Kernel;

@@ -103,7 +103,7 @@ fn sort_scan(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_
     var own: array<vec4<u32>, VECTORS>;
     var sum = 0u;
     for (var v = 0u; v < VECTORS; v++) {
-      own[v] = vec4(0u); // else Tint leaves the counts of the stretch before
+      own[v] = vec4(0u); // else Dawn leaves the counts of the stretch before
       if (at + v < length) {
         own[v] = counts[first + at + v];
       }

@@ -115,30 +115,25 @@ describe('the stage checks of a broken stage', () => {
     [
       'two entries go to one place',
       'sort_scatter',
-      once('bases[bin] + increment(bin, thread)', 'bases[bin] + (increment(bin, thread) & ~1u)'),
+      once('sorted[bases[bin] + place]', 'sorted[bases[bin] + (place & ~1u)]'),
       /in sort: .*\(bucket \d+, walk 0;/,
     ],
     [
       'a sign is lost',
       'sort_scatter',
-      once('Entry(key, entry.point_ref)', 'Entry(key, entry.point_ref & INDEX_MASK)'),
+      once('key, entry.point_ref);', 'key, entry.point_ref & INDEX_MASK);'),
       /in sort: an entry is none of the digits/,
     ],
     [
       'the sort is not stable',
       'sort_scatter',
       once(
-        'entries[window * config.row_length + i]',
-        'entries[window * config.row_length + start + min(start + PER_THREAD, length) - 1u - i]',
+        'entry_of(window, start + j, length)',
+        'entry_of(window, select(start + j, min(start + PER_THREAD, length) - 1u - j, start + j < length), length)',
       ),
       /in sort: two entries of a bucket are the same, or not in the order/,
     ],
-    [
-      'a digit is dropped',
-      'sort_scan',
-      once('totals[window] = sums[thread]', 'totals[window] = sums[thread] - 1u'),
-      /in sort: /,
-    ],
+    ['a digit is dropped', 'sort_scan', once('totals[window] = carry', 'totals[window] = carry - 1u'), /in sort: /],
     [
       'the tasks leave a gap',
       'partition_stream',

@@ -211,8 +211,9 @@ export const programs = (mostPoints = 4096): fc.Arbitrary<FuzzProgram> =>
       const of = curve ?? 'bn254';
       const group: Group = inG2 && groupsOf(of).includes('g2') ? 'g2' : 'g1';
       // SwiftShader expands dot products, and its compiler crashes on them for fields of 381 bits,
-      // for pairs, and if checked with a ≠ 0; engines refuse them there
-      const isChecked = checks && (of === 'p256' || edwardsNames.some((name) => name === of));
+      // for pairs, and in checked walks with a ≠ 0 (engines refuse them there) or extended sums
+      const hasA = of === 'p256' || edwardsNames.some((name) => name === of);
+      const isChecked = checks && (hasA || walker.walkerCoordinates === 'xyzz');
       const isTooMuch = group === 'g2' || oracles[of].coordinateBytes > 32 || isChecked;
       const fieldProduct = knobs.fieldProduct === 'dot4' && isTooMuch ? 'unsigned' : knobs.fieldProduct;
       // its compiler also crashes on extended sums of pairs of 381 bits

@@ -29,7 +29,7 @@ const START_MS = 10_000;
  * **Number of workers.** A round uses the number that `run` is given, and fewer while they start.
  * To force exactly three for debugging: `createMsmEngine({ backend: 'cpu', maxWorkers: 3, … })`
  * with `tuning: { cpuDistribution: 'static' }`, which waits for all three, and a sum large enough
- * for three (`workersFor` in msm/plan/work.ts). `lastRun.workers` says how many took part.
+ * for three (`workersToWake` in msm/plan/work.ts). `lastRun.workers` says how many took part.
  *
  * **Size of chunks.** The caller cuts a round. MSMs are cut by `cutRows` (msm/cpu/cut.ts): with
  * `tuning.cpuDistribution` `static` into one chunk for each thread, with `dynamic` by the size of

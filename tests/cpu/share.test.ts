@@ -16,7 +16,7 @@ import { cutRows } from '../../src/msm/cpu/cut.js';
 import { digitsOfScalars } from '../../src/msm/cpu/digits.js';
 import { type Operands, POINTS_OF_BLOCK } from '../../src/msm/cpu/point-blocks.js';
 import { rowsOf, Share } from '../../src/msm/cpu/share.js';
-import { workersFor } from '../../src/msm/plan/work.js';
+import { workersToStart, workersToWake } from '../../src/msm/plan/work.js';
 import { finish } from '../../src/scheduling/steps.js';
 import { WasmHorner } from '../../src/wasm/horner/horner.js';
 import { PointAdder } from '../../src/wasm/points/point-adder.js';
@@ -155,7 +155,7 @@ describe('points of several blocks', () => {
   });
 });
 
-describe('cutRows and workersFor', () => {
+describe('cutRows, workersToStart and workersToWake', () => {
   test('each row is in exactly one chunk, and no chunk is empty', () => {
     for (const rows of [1, 2, 19, 640, 1280, 5000]) {
       for (const workers of [1, 3, 7, 63]) {
@@ -176,18 +176,17 @@ describe('cutRows and workersFor', () => {
 
   test('66 points get no worker, 2^16 points get several, and points of G2 get more', () => {
     const pairs = curveContext(bn254G2, quadraticField);
-    const few = workersFor(curve, 66 * 64, true);
-    expect(few.woken).toBe(0);
-    expect(few.started).toBeLessThan(0.1);
-    const many = workersFor(curve, 2 ** 16 * 20, true);
-    expect(many.started).toBeGreaterThan(6);
-    expect(many.woken).toBeGreaterThan(2 * many.started);
-    expect(workersFor(pairs, 2 ** 16 * 20, true).started).toBeGreaterThan(2 * many.started);
+    expect(workersToWake(curve, 66 * 64, true)).toBe(0);
+    expect(workersToStart(curve, 66 * 64)).toBeLessThan(0.1);
+    const started = workersToStart(curve, 2 ** 16 * 20);
+    expect(started).toBeGreaterThan(6);
+    expect(workersToWake(curve, 2 ** 16 * 20, true)).toBeGreaterThan(2 * started);
+    expect(workersToStart(pairs, 2 ** 16 * 20)).toBeGreaterThan(2 * started);
   });
 
   test('less work is divided among workers that share memory than among those that are sent a copy', () => {
-    const unit = 1 / workersFor(curve, 1, true).started;
-    const woken = (work: number) => [true, false].map((shares) => workersFor(curve, work * unit, shares).woken);
+    const unit = 1 / workersToStart(curve, 1);
+    const woken = (work: number) => [true, false].map((shares) => workersToWake(curve, work * unit, shares));
     expect(woken(0.4)).toEqual([0, 0]);
     expect(woken(0.6)).toEqual([6, 0]);
     expect(woken(1.3)).toEqual([13, 2]);

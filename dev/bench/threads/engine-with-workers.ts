@@ -2,7 +2,7 @@
 import type { RunRecord } from '../../../src/api/run-record.js';
 import type { CurveContext } from '../../../src/curves/curve.js';
 import { rowsOf } from '../../../src/msm/cpu/share.js';
-import { workersFor } from '../../../src/msm/plan/work.js';
+import { workersToWake } from '../../../src/msm/plan/work.js';
 import type { MsmCase } from '../../cases/msm-case.js';
 import type { EngineUnderTest } from '../engine-under-test.js';
 import { wrongResult } from '../measure.js';
@@ -22,7 +22,7 @@ export function worthwhileWorkers(
   { entries, windows, windowBits, tuning: { cpuChunk } }: RunRecord,
   most: number,
 ): number {
-  const worth = Math.min(most, workersFor(curve, entries, true).woken);
+  const worth = Math.min(most, workersToWake(curve, entries, true));
   if (cpuChunk === 0) return worth;
   return Math.min(worth, Math.ceil(rowsOf({ digits: { windows, windowBits } }) / cpuChunk) - 1);
 }

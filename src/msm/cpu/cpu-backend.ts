@@ -9,7 +9,7 @@ import type { CpuArithmetic } from '../plan/cost.js';
 import { softwareKnobs } from '../plan/device-profiles.js';
 import type { PlanLimits } from '../plan/plan.js';
 import type { Knobs } from '../plan/tuning.js';
-import { cpuShape, workersFor } from '../plan/work.js';
+import { cpuShape, workersToStart } from '../plan/work.js';
 import { fullWorkload, NO_TABLES } from '../plan/workload.js';
 import type { MsmDone, MsmRequest } from '../request.js';
 import { arithmeticHere, withAdder } from './adder.js';
@@ -99,8 +99,7 @@ export class CpuBackend implements Backend {
     const { pool, workers, arithmetic } = this.#threads.of(this.#site().tuning);
     if (pool === null || arithmetic === 'bigint' || n === 0) return;
     const { digits } = cpuShape(fullWorkload(n, this.#curve, NO_TABLES));
-    const { started } = workersFor(this.#curve, digits, pool.sharesMemory);
-    pool.start(Math.min(workers, Math.floor(started)));
+    pool.start(Math.min(workers, Math.floor(workersToStart(this.#curve, digits))));
   }
 
   async place(): Promise<void> {}

@@ -8,7 +8,7 @@ import { toAffine } from '../../curves/jacobian.js';
 import { type PointSource, readerOf } from '../../curves/point-source.js';
 import { badArgument } from '../../errors.js';
 import type { SurveyedVector } from '../plan/survey.js';
-import { workersFor } from '../plan/work.js';
+import { workersToStart } from '../plan/work.js';
 import { publicPoint } from '../stages/combine-windows.js';
 import { withAdder } from './adder.js';
 import { type FewSum, multiplyFew } from './few-points.js';
@@ -79,7 +79,7 @@ const multiplyOnBigInts = async (
   }
   const { windowBits, windows } = largest;
   const { waitedMs } = timeSlice;
-  const wantsWorkers = threads.workers > 0 && workersFor(curve, entries, true).started >= 1;
+  const wantsWorkers = threads.workers > 0 && workersToStart(curve, entries) >= 1;
   const noWorkers = wantsWorkers && threads.arithmetic !== 'bigint' ? NO_WEBASSEMBLY : null;
   const withoutWorkers = { workers: 0, noWorkers, chunk: 0, lost: null };
   return { sums, windowBits, windows, entries, arithmetic: 'bigint', ...withoutWorkers, waitedMs };

@@ -8,7 +8,7 @@ import type { OwnThread } from '../../threads/round.js';
 import type { CompiledKernel } from '../../wasm/points/kernel.js';
 import type { PointAdder } from '../../wasm/points/point-adder.js';
 import type { SurveyedVector } from '../plan/survey.js';
-import { workersFor } from '../plan/work.js';
+import { workersToStart, workersToWake } from '../plan/work.js';
 import { publicPoint } from '../stages/combine-windows.js';
 import type { Horner } from '../stages/horner.js';
 import { combineWindows } from './combine-windows.js';
@@ -170,11 +170,14 @@ export class WasmMsm {
   #workersOf(ranges: readonly VectorRange[]): number {
     const { pool, workers } = this.#threads;
     const entries = sumOf(ranges, (range) => range.entries);
-    const worth = workersFor(this.#curve, entries, pool?.sharesMemory ?? true);
-    if (worth.started >= 1) this.#isLarge = true;
+    const curve = this.#curve;
+    const started = workersToStart(curve, entries);
+    if (started >= 1) this.#isLarge = true;
     // a pool that runs the round of another sum is busy
     const hasPool = pool !== null && !pool.isOff && !pool.isBusy;
-    const used = hasPool ? Math.min(workers, worth.woken, pool.afford(worth.started)) : 0;
+    const used = hasPool
+      ? Math.min(workers, workersToWake(curve, entries, pool.sharesMemory), pool.afford(started))
+      : 0;
     this.#additionsPerThread = entries / (1 + used);
     return used;
   }

@@ -47,19 +47,23 @@ const START_MS = 40;
 const SHARED = { leastMs: 20, wakeMs: 4 };
 const COPIED = { leastMs: START_MS, wakeMs: 20 };
 
-/** Workers, beside the calling thread, that some work justifies. */
-export interface WorthWorkers {
-  /** Workers to start. It has a fraction, so that the work of several calls adds up. */
-  readonly started: number;
-  /** Workers to wake, of those that run. */
-  readonly woken: number;
-}
+const workMs = (curve: CurveContext, additions: number): number => (additions * additionNs(curve)) / 1e6;
 
-/** @param sharesMemory whether workers share memory; otherwise each is sent a copy of the input */
-export const workersFor = (curve: CurveContext, additions: number, sharesMemory: boolean): WorthWorkers => {
-  const ms = (additions * additionNs(curve)) / 1e6;
+/**
+ * Returns how many workers, beside the calling thread, a number of additions justifies starting. It
+ * has a fraction, so that the work of several calls adds up.
+ */
+export const workersToStart = (curve: CurveContext, additions: number): number => workMs(curve, additions) / START_MS;
+
+/**
+ * Returns how many of the workers that run a number of additions justifies waking.
+ *
+ * @param sharesMemory whether workers share memory; otherwise each is sent a copy of the input
+ */
+export const workersToWake = (curve: CurveContext, additions: number, sharesMemory: boolean): number => {
+  const ms = workMs(curve, additions);
   const { leastMs, wakeMs } = sharesMemory ? SHARED : COPIED;
-  return { started: ms / START_MS, woken: ms < leastMs ? 0 : Math.floor(ms / wakeMs) };
+  return ms < leastMs ? 0 : Math.floor(ms / wakeMs);
 };
 
 /** Speed of a worker as a part of a core's (docs/reference/performance.md). */
@@ -79,8 +83,8 @@ export const cpuWork = (curve: CurveContext, loads: readonly Workload[], workers
       return { digits, buckets: rounds * windows * 2 ** (windowBits - 1), bytes: 0 };
     }),
   );
-  const { started } = workersFor(curve, digits + CPU_BUCKET_ADDITIONS * buckets, true);
-  const threads = 1 + EFFICIENCY * Math.min(workers, Math.floor(started));
+  const started = Math.floor(workersToStart(curve, digits + CPU_BUCKET_ADDITIONS * buckets));
+  const threads = 1 + EFFICIENCY * Math.min(workers, started);
   return { digits: digits / threads, buckets: buckets / threads, bytes: 0 };
 };
 

@@ -157,11 +157,27 @@ const copyOptions = (options: MsmEngineOptions<Coordinate>) => {
   });
 };
 
-/** Opens the device; null where there is none and the CPU computes instead. */
-const joinDevice = async (source: DeviceSource, needsGpu: boolean): Promise<OpenDevice | null> => {
+/**
+ * Returns whether an engine leaves software adapters alone: the CPU computes all of its sums there,
+ * so that nothing is created, compiled or uploaded that would compute nothing. A caller who wants
+ * the adapter names it by `backend`, or gives it sums by `tuning.cpuBelow`.
+ */
+const needsHardware = ({ backend, tuning: { cpuBelow = null } }: ReadOptions): boolean =>
+  backend === 'auto' && cpuBelow === null;
+
+/**
+ * Opens the device; null where there is none, or only a software adapter that the engine leaves
+ * alone, and the CPU computes instead.
+ */
+const joinDevice = async (source: DeviceSource, settings: ReadOptions): Promise<OpenDevice | null> => {
   try {
-    return await source.join();
+    const open = await source.join();
+    // the device may be of an engine that computes on it all the same
+    if (!open.adapter.software || !needsHardware(settings)) return open;
+    source.leave();
+    return null;
   } catch (error) {
+    const needsGpu = settings.backend === 'gpu';
     const isMissing = error instanceof MsmError && (error.code === 'no-webgpu' || error.code === 'unsupported-device');
     if (needsGpu || !isMissing) throw error;
     return null;
@@ -180,7 +196,7 @@ const beginFirstUse = (curve: CurveContext, open: OpenDevice, { store }: FirstUs
 
 /**
  * Makes an engine that computes multi-scalar multiplications in one group of a curve: on one GPU
- * device, or without WebGPU on the CPU.
+ * device, or on the CPU where there is no WebGPU or only a software adapter.
  *
  * @throws MsmError `bad-argument` (an option is wrong; the message names it); with `backend: 'gpu'`
  *   also `no-webgpu`, `unsupported-device`
@@ -226,9 +242,14 @@ export const composeEngine = async (
   if (settings.backend === 'cpu') return cpuOnly(curve, settings);
   // the closure keeps `gpu` reachable while a call is pending: Dawn in Node crashes if it is
   // collected meanwhile
-  const another = (): DeviceSource => new DeviceSource((again) => openDevice({ device, gpu, powerPreference }, again));
+  const another = (): DeviceSource =>
+    new DeviceSource((again) => {
+      // the device that replaces a lost one keeps bases that may be nowhere else
+      const hardwareOnly = !again && needsHardware(settings);
+      return openDevice({ device, gpu, powerPreference, hardwareOnly }, again);
+    });
   const source = given ?? (deviceOf && sourcesOfEngines.get(deviceOf)) ?? another();
-  const open = await joinDevice(source, settings.backend === 'gpu');
+  const open = await joinDevice(source, settings);
   if (open === null) return cpuOnly(curve, settings);
   try {
     const firstUse = settings.firstUse && (await beginFirstUse(curve, open, settings.firstUse));

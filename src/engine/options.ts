@@ -24,8 +24,8 @@ export interface MsmEngineOptions<Of extends Coordinate = bigint> {
   readonly device?: GPUDevice;
   /**
    * Backend that computes. `auto`: the one that is expected to be the fastest for each call: the
-   * GPU, the CPU, or both at the same time; without WebGPU, the CPU. `gpu`: the GPU; without WebGPU
-   * an error `no-webgpu`. `cpu`: the CPU, even if there is a GPU. `both`: GPU and CPU share each
+   * GPU, the CPU, or both at the same time; without WebGPU, or where the only adapter is software,
+   * the CPU, unless `tuning.cpuBelow` is set. `gpu`: the GPU; without WebGPU an error `no-webgpu`. `cpu`: the CPU, even if there is a GPU. `both`: GPU and CPU share each
    * call; without WebGPU, the CPU. `MsmEngine.backends` has the outcome.
    *
    * @defaultValue `auto`
@@ -34,7 +34,8 @@ export interface MsmEngineOptions<Of extends Coordinate = bigint> {
   /**
    * Limit on the workers that compute large sums on the CPU, in addition to the thread of the
    * engine: 0 to 1024. The first load or sum that is large enough starts them; idle workers end
-   * after ten seconds.
+   * after ten seconds. The engine measures what workers bring and uses fewer, or none, where more
+   * make sums slower.
    *
    * @defaultValue one less than the platform's hardware threads
    */

@@ -42,6 +42,13 @@ const findGpu = (gpu: GPU | undefined): GPU => {
   );
 };
 
+/** Refuses a software adapter: the CPU computes on the same cores, and faster. */
+export class SoftwareAdapterError extends MsmError {
+  constructor() {
+    super('no-webgpu', "the only adapter is software; take backend 'gpu' or 'both' to compute on it all the same");
+  }
+}
+
 /** Limits to raise to those of the adapter; all others stay at the portable minimum. */
 const wanted = ['maxStorageBufferBindingSize', 'maxBufferSize'] as const;
 
@@ -77,21 +84,29 @@ const requestDevice = async (adapter: GPUAdapter): Promise<GPUDevice> => {
  *   row
  * @throws MsmError `bad-argument` for a wrong device or GPU, `no-webgpu` without WebGPU or adapter,
  *   `unsupported-device` if the adapter makes no device
+ * @throws SoftwareAdapterError with `hardwareOnly`
  */
 export const openDevice = async (
   options: {
     device?: GPUDevice | undefined;
     gpu?: GPU | undefined;
     powerPreference?: GPUPowerPreference | undefined;
+    /** True where no device is to be made on a software adapter. */
+    hardwareOnly?: boolean;
   },
   again = false,
 ): Promise<OpenDevice> => {
+  const { hardwareOnly = false } = options;
+  const assertWanted = (adapter: AdapterDescription): AdapterDescription => {
+    if (hardwareOnly && adapter.software) throw new SoftwareAdapterError();
+    return adapter;
+  };
   if (options.device !== undefined) {
     if (typeof options.device?.createBuffer !== 'function') throw badArgument('device must be a GPUDevice');
     return {
       device: options.device,
       owned: false,
-      adapter: describeAdapter(options.device.adapterInfo),
+      adapter: assertWanted(describeAdapter(options.device.adapterInfo)),
       hasDot4: hasDot4(options.gpu),
     };
   }
@@ -117,8 +132,8 @@ export const openDevice = async (
         : 'WebGPU has no adapter here: check the GPU driver (Dawn in Node needs Vulkan, Metal or Direct3D 12) and the browser’s GPU settings',
     );
   }
-  const device = await requestDevice(adapter);
   // older browsers have the flag on the adapter and not in `info`
   const isFallback = (adapter as { readonly isFallbackAdapter?: unknown }).isFallbackAdapter === true;
-  return { device, owned: true, adapter: describeAdapter(adapter.info, isFallback), hasDot4: hasDot4(gpu) };
+  const description = assertWanted(describeAdapter(adapter.info, isFallback));
+  return { device: await requestDevice(adapter), owned: true, adapter: description, hasDot4: hasDot4(gpu) };
 };

@@ -1,8 +1,9 @@
 /** A pool of workers that compute rounds together with the caller's own thread. */
 import { chunkSource } from './chunks/choose.js';
 import type { StartWorker } from './platform.js';
-import { type Round, type RoundOutcome, RoundRun } from './round.js';
+import { type MeasuredRound, type Round, type RoundOutcome, RoundRun } from './round.js';
 import { SharedMemory } from './shared-memory.js';
+import { type ChosenWorkers, WorkerCount } from './worker-count.js';
 import { WorkerSet } from './worker-set.js';
 
 /** Timeouts of a pool, in milliseconds. */
@@ -27,6 +28,7 @@ const START_MS = 10_000;
  * tasks nor results. The chunks of a worker that dies are computed again on the own thread.
  *
  * **Number of workers.** A round uses the number that `run` is given, and fewer while they start.
+ * The caller asks `choose` for it, which knows what workers brought to rounds of the same size.
  * To force exactly three for debugging: `createMsmEngine({ backend: 'cpu', maxWorkers: 3, … })`
  * with `tuning: { cpuDistribution: 'static' }`, which waits for all three, and a sum large enough
  * for three (`workersToWake` in msm/plan/work.ts). `lastRun.workers` says how many took part.
@@ -46,6 +48,8 @@ export class Pool<Task, Result> {
   #idle: ReturnType<typeof setTimeout> | undefined;
   /** Workers that the rounds since the last end of all workers justify starting. */
   #earned = 0;
+  /** What was measured, by the size of rounds. */
+  readonly #counts = new Map<number, WorkerCount>();
 
   /**
    * @param sharesMemory whether workers can be given shared memory
@@ -105,6 +109,36 @@ export class Pool<Task, Result> {
   afford(workers: number): number {
     this.#earned += workers;
     return Math.max(this.size, Math.floor(this.#earned));
+  }
+
+  /**
+   * Chooses the workers of the next round, by what they brought to rounds of its size.
+   *
+   * @param work of the round, in the unit of `OwnThread.work`
+   * @param most number of workers that the work justifies
+   */
+  choose(work: number, most: number): ChosenWorkers {
+    return this.#countOf(work).choose(most);
+  }
+
+  /**
+   * Notes what a round measured.
+   *
+   * @param estimate the work that `choose` was given
+   * @param work all work that the round did
+   */
+  note({ aloneRate, aloneWork, togetherMs }: MeasuredRound, workers: number, estimate: number, work: number): void {
+    const speedup = (work - aloneWork) / aloneRate / togetherMs;
+    // a clock that stands still measures nothing
+    if (Number.isFinite(speedup) && speedup > 0) this.#countOf(estimate).note(workers, speedup);
+  }
+
+  /** Rounds of less than four times the work are of one size. */
+  #countOf(work: number): WorkerCount {
+    const size = Math.floor(Math.log2(work) / 2);
+    const count = this.#counts.get(size) ?? new WorkerCount();
+    this.#counts.set(size, count);
+    return count;
   }
 
   /** Starts workers up to a number, which are ready then when a round begins. */

@@ -10,6 +10,8 @@ import type { RoundListener, WorkerSet } from './worker-set.js';
 export interface OwnThread<Result> {
   /** Computes a chunk. @returns how long it took, in milliseconds */
   add(chunk: number): Promise<number>;
+  /** Work of all chunks added so far, in a unit of the round. */
+  readonly work: number;
   /** Returns the result of all chunks added so far. */
   settle(): Promise<Result>;
 }
@@ -22,8 +24,15 @@ export interface Round<Task, Result> {
   /** Number of chunks; with `static` the own thread has the first. */
   readonly chunks: number;
   readonly distribution: Distribution;
+  /**
+   * True if the own thread computes the first two chunks alone, before workers begin, to measure
+   * what they bring. `static` ignores it.
+   */
+  readonly measures: boolean;
   /** Begins a part of the round on the own thread. */
   own(): OwnThread<Result>;
+  /** Returns the time in milliseconds, which stands still while other rounds go first. */
+  now(): number;
   /**
    * Returns how many workers may compute; asked after each chunk of the own thread. The others
    * wait before their next chunk, until all chunks are taken. `static` ignores it.
@@ -35,6 +44,16 @@ export interface Round<Task, Result> {
   turn(): Promise<void>;
 }
 
+/** Work and time of the own thread alone, and of all threads after that. */
+export interface MeasuredRound {
+  /** Work per millisecond of the own thread in its second chunk: the first prepares its memory. */
+  readonly aloneRate: number;
+  /** Work of the own thread before workers began. */
+  readonly aloneWork: number;
+  /** Milliseconds from when workers began until all results were there. */
+  readonly togetherMs: number;
+}
+
 export interface RoundOutcome<Result> {
   /** Results of all threads, in no order; together they cover each chunk exactly once. */
   readonly results: readonly Result[];
@@ -42,6 +61,8 @@ export interface RoundOutcome<Result> {
   readonly workers: readonly number[];
   /** Why workers were lost; null if none was. */
   readonly lost: string | null;
+  /** null if the round measured nothing: workers were lost, held back, or not yet warm. */
+  readonly measured: MeasuredRound | null;
 }
 
 /** How often the own thread calls `checkpoint` while it waits for workers, in milliseconds. */
@@ -74,6 +95,8 @@ export class RoundRun<Task, Result> implements RoundListener<Task, Result> {
   #longestMs = 0;
   /** Milliseconds that the own thread has computed since it last heard workers. */
   #unheardMs = 0;
+  /** False once a worker was held back. */
+  #hadAll = true;
 
   constructor(
     round: Round<Task, Result>,
@@ -91,6 +114,8 @@ export class RoundRun<Task, Result> implements RoundListener<Task, Result> {
   async run(): Promise<RoundOutcome<Result>> {
     // an aborted call must not start workers
     await this.#round.checkpoint();
+    const alone = this.#measures ? await this.#computeAlone() : null;
+    const begun = this.#round.now();
     this.#adjust();
     for (let chunk = this.#source.takeOwn(); chunk !== null; chunk = this.#source.takeOwn()) {
       await this.#compute(chunk);
@@ -102,11 +127,36 @@ export class RoundRun<Task, Result> implements RoundListener<Task, Result> {
     await this.#awaitWorkers();
     for (const chunk of [...this.#again, ...this.#source.takeRest()]) await this.#compute(chunk);
     await this.#settleOwn();
+    const lost = this.#deaths.length === 0 ? null : this.#deaths.join('; ');
+    const isTelling = lost === null && this.#hadAll;
     return {
       results: this.#results,
       workers: this.#participants,
-      lost: this.#deaths.length === 0 ? null : this.#deaths.join('; '),
+      lost,
+      measured: alone !== null && isTelling ? { ...alone, togetherMs: this.#round.now() - begun } : null,
     };
+  }
+
+  get #measures(): boolean {
+    const workers = this.#workers.all.slice(0, this.#maxWorkers);
+    const areReady = workers.length === this.#maxWorkers && workers.every(({ isWarm }) => isWarm);
+    return this.#round.measures && !this.#source.isStatic && areReady;
+  }
+
+  /** Computes two chunks before workers begin. @returns null if there are no two */
+  async #computeAlone(): Promise<Omit<MeasuredRound, 'togetherMs'> | null> {
+    const own = this.#round.own();
+    this.#own = own;
+    const rates: number[] = [];
+    for (const _ of [0, 1]) {
+      const chunk = this.#source.takeOwn();
+      if (chunk === null) return null;
+      const before = own.work;
+      const begun = this.#round.now();
+      await this.#compute(chunk);
+      rates.push((own.work - before) / (this.#round.now() - begun));
+    }
+    return { aloneRate: rates[1] as number, aloneWork: own.work };
   }
 
   async #compute(chunk: number): Promise<void> {
@@ -164,6 +214,7 @@ export class RoundRun<Task, Result> implements RoundListener<Task, Result> {
     const asked = this.#source.isStatic ? undefined : this.#round.allowed?.();
     const allowed = Math.min(this.#maxWorkers, asked ?? this.#maxWorkers);
     const before = this.#allowed;
+    this.#hadAll &&= allowed === this.#maxWorkers;
     if (allowed === before) return;
     this.#allowed = allowed;
     this.#source.permit(allowed);

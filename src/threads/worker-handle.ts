@@ -43,6 +43,7 @@ export class WorkerHandle<Task, Result> {
   #state: WorkerState = 'starting';
   #setup: unknown = null;
   #isAsking = false;
+  #rounds = 0;
 
   /** @throws TypeError if `worker` is no worker */
   constructor(number: number, worker: ComputeWorker, listener: WorkerListener<Result>) {
@@ -58,6 +59,11 @@ export class WorkerHandle<Task, Result> {
   /** True while the worker waits for the answer to `next`. */
   get isAsking(): boolean {
     return this.#isAsking;
+  }
+
+  /** True between rounds, once its code has run in one: engines compile it in its first round. */
+  get isWarm(): boolean {
+    return this.#state === 'idle' && this.#rounds > 0;
   }
 
   ready(): void {
@@ -89,6 +95,7 @@ export class WorkerHandle<Task, Result> {
 
   done(): void {
     this.#state = 'idle';
+    this.#rounds++;
     if (isOfNode(this.#worker)) this.#worker.unref();
   }
 

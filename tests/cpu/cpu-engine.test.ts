@@ -12,6 +12,7 @@ import { type Coordinate, createMsmEngine, type MsmEngine, MsmError, type Tuning
 import { inWasm } from '../support/arithmetic.js';
 import { keptEngine } from '../support/engines.js';
 import { getDevice } from '../support/gpu.js';
+import { leaseDevice } from '../support/leased-gpu.js';
 import { smallCase, smallCurve } from '../support/small-curve.js';
 import { sleep } from '../support/time.js';
 
@@ -50,7 +51,7 @@ describe('the choice of a backend', () => {
   });
 
   test('with a device the GPU computes, and small MSMs run on the CPU', async () => {
-    const device = await getDevice();
+    const { device } = await leaseDevice({ adapterInfo: { vendor: 'a GPU' } as GPUAdapterInfo });
     const { points, scalars, expected } = smallCase(3);
     for (const [wanted, backends, on] of [
       ['auto', ['gpu', 'cpu'], 'cpu'],

@@ -94,13 +94,14 @@ describe('a sum', () => {
     // a pool without workers: the own thread computes all chunks
     const pool = {
       afford: () => 1,
+      choose: (_: number, workers: number) => ({ workers, measures: false }),
       reserve: () => undefined,
       run: async ({ own, chunks }: Round<RoundTask, WindowSums>): Promise<RoundOutcome<WindowSums>> => {
         const share = own();
         const begun = performance.now();
         for (let chunk = 0; chunk < chunks; chunk++) spent.own += await share.add(chunk);
         spent.all = performance.now() - begun;
-        return { results: [await share.settle()], workers: [], lost: null };
+        return { results: [await share.settle()], workers: [], lost: null, measured: null };
       },
     } as unknown as CpuPool;
     let pauses = 0;

@@ -13,7 +13,10 @@ import { survey } from '../../src/msm/plan/survey.js';
 import { NO_TABLES } from '../../src/msm/plan/workload.js';
 import type { StartWorker } from '../../src/threads/platform.js';
 import { Pool } from '../../src/threads/pool.js';
+import { useAllWorkers } from '../support/all-workers.js';
 import { openEngine } from '../support/engines.js';
+
+useAllWorkers();
 
 const curve = curveContext(bn254);
 const start = workerStarter() as StartWorker;

@@ -7,8 +7,11 @@ import { expect, test } from 'vitest';
 import { makeCase } from '../../dev/cases/msm-case.js';
 import type { Bases, MsmEngine } from '../../src/index.js';
 import { workerStarter } from '../../src/msm/cpu/start-worker.js';
+import { useAllWorkers } from '../support/all-workers.js';
 import { openEngine } from '../support/engines.js';
 import { sleep, until } from '../support/time.js';
+
+useAllWorkers();
 
 const large = makeCase({ points: 'distinct', scalars: 'random', n: 20_000, seed: 12 });
 

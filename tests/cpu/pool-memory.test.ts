@@ -14,7 +14,10 @@ import { survey } from '../../src/msm/plan/survey.js';
 import { NO_TABLES } from '../../src/msm/plan/workload.js';
 import type { Begin, FromWorker, ToWorker } from '../../src/threads/messages.js';
 import { Pool } from '../../src/threads/pool.js';
+import { useAllWorkers } from '../support/all-workers.js';
 import { sleep } from '../support/time.js';
+
+useAllWorkers();
 
 const curve = curveContext(bn254);
 

@@ -41,16 +41,20 @@ const everyChunk = Array.from({ length: CHUNKS }, (_, chunk) => chunk);
 const CHUNK_MS = 2;
 
 /** Runs a round of which no chunk lets the event loop run. */
-const run = async (pool: Pool<null, Chunks>, chunks: number, workers: number) => {
+const run = async (pool: Pool<null, Chunks>, chunks: number, workers: number, measures = false) => {
   const own: number[] = [];
   let turns = 0;
-  const { results } = await pool.run(
+  const { results, measured } = await pool.run(
     {
       ...{ setup: null, task: null, chunks, distribution: 'dynamic', checkpoint: async () => undefined },
+      ...{ measures, now: () => CHUNK_MS * own.length },
       own: () => ({
         add: async (chunk) => {
           own.push(chunk);
           return CHUNK_MS;
+        },
+        get work() {
+          return own.length;
         },
         settle: async () => own,
       }),
@@ -61,7 +65,7 @@ const run = async (pool: Pool<null, Chunks>, chunks: number, workers: number) =>
     },
     workers,
   );
-  return { turns, own, all: results.flat().toSorted((a, b) => a - b) };
+  return { turns, own, measured, all: results.flat().toSorted((a, b) => a - b) };
 };
 
 const makePool = (): Pool<null, Chunks> => {
@@ -83,5 +87,34 @@ test('a worker is heard while the own thread computes', async () => {
 
 test('the own thread takes no turns for workers that take no part', async () => {
   const pool = makePool();
-  expect(await run(pool, CHUNKS, 0)).toEqual({ turns: 0, own: everyChunk, all: everyChunk });
+  expect(await run(pool, CHUNKS, 0)).toMatchObject({ turns: 0, own: everyChunk, all: everyChunk });
+});
+
+test('a round that measures computes two chunks alone, once its workers have run a round', async () => {
+  const pool = makePool();
+  const first = await run(pool, CHUNKS, 1, true);
+  expect(first.measured).toBeNull();
+  const { own, all, measured } = await run(pool, CHUNKS, 1, true);
+  expect(all).toEqual(everyChunk);
+  expect(own.slice(0, 2)).toEqual([0, 1]);
+  // a chunk is a unit of work, and the clock goes on with the own thread's chunks
+  expect(measured).toEqual({ aloneRate: 1 / CHUNK_MS, aloneWork: 2, togetherMs: CHUNK_MS * (own.length - 2) });
+  const { measured: unwanted } = await run(pool, CHUNKS, 1);
+  expect(unwanted).toBeNull();
+});
+
+test('a pool whose rounds take longer with its worker soon has none for them', () => {
+  const pool = makePool();
+  const measure = (togetherMs: number) => ({ aloneRate: 1, aloneWork: 0, togetherMs });
+  for (let round = 0; round < 3; round++) {
+    expect(pool.choose(1000, 1)).toEqual({ workers: 1, measures: true });
+    // 1,000 units of work take the own thread 1,000 ms
+    pool.note(measure(1500), 1, 1000, 1000);
+  }
+  expect(pool.choose(1000, 1).workers).toBe(0);
+  // rounds of other sizes are measured apart
+  expect(pool.choose(100_000, 1).workers).toBe(1);
+  // a clock that stands still says nothing
+  for (let round = 0; round < 3; round++) pool.note(measure(0), 1, 100_000, 100_000);
+  expect(pool.choose(100_000, 1).workers).toBe(1);
 });

@@ -15,7 +15,10 @@ import { survey } from '../../src/msm/plan/survey.js';
 import { NO_TABLES } from '../../src/msm/plan/workload.js';
 import { threadsHere } from '../../src/threads/platform.js';
 import { Pool, type PoolTimeouts } from '../../src/threads/pool.js';
+import { useAllWorkers } from '../support/all-workers.js';
 import { sleep } from '../support/time.js';
+
+useAllWorkers();
 
 const curve = curveContext(bn254);
 const start = workerStarter() as () => Worker;

@@ -174,6 +174,23 @@ describe('cutRows, workersToStart and workersToWake', () => {
     }
   });
 
+  test('a round that measures begins with two short chunks', () => {
+    for (const [rows, workers] of [
+      [640, 1],
+      [5000, 15],
+    ] as const) {
+      const cuts = cutRows(rows, workers, { distribution: 'dynamic', chunk: null }, true);
+      const sizes = cuts.slice(1).map((end, i) => end - (cuts[i] as number));
+      expect([cuts[0], cuts.at(-1)]).toEqual([0, rows]);
+      for (const size of sizes) expect(size).toBeGreaterThan(0);
+      expect((cuts[2] as number) / rows).toBeLessThan(1 / 20);
+      expect(sizes.slice(2)).toEqual(sizes.slice(2).toSorted((a, b) => b - a));
+    }
+    // too few rows to divide them further, and knobs that fix the sizes
+    expect(cutRows(2, 1, { distribution: 'dynamic', chunk: null }, true)).toEqual([0, 1, 2]);
+    expect(cutRows(8, 1, { distribution: 'dynamic', chunk: 4 }, true)).toEqual([0, 4, 8]);
+  });
+
   test('66 points get no worker, 2^16 points get several, and points of G2 get more', () => {
     const pairs = curveContext(bn254G2, quadraticField);
     expect(workersToWake(curve, 66 * 64, true)).toBe(0);

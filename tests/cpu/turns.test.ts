@@ -88,6 +88,7 @@ test('a pool is reserved while the input of its round is prepared, and free afte
   const pool = {
     sharesMemory: true,
     afford: () => 1,
+    choose: (_: number, workers: number) => ({ workers, measures: false }),
     reserve: () => {
       isReserved = true;
     },
@@ -102,7 +103,7 @@ test('a pool is reserved while the input of its round is prepared, and free afte
       [isReserved, isFilling] = [false, false];
       const share = own();
       for (let chunk = 0; chunk < chunks; chunk++) await share.add(chunk);
-      return { results: [await share.settle()], workers: [], lost: null };
+      return { results: [await share.settle()], workers: [], lost: null, measured: null };
     },
   } as unknown as CpuPool;
   const checkpoint = () => {

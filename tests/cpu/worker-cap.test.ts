@@ -4,7 +4,10 @@ import { makeCase } from '../../dev/cases/msm-case.js';
 import { createMsmEngine, type EngineEvent, type MsmEngine, type Sharing } from '../../src/index.js';
 import { workerCap } from '../../src/msm/routing/worker-cap.js';
 import { DeviceQueue } from '../../src/scheduling/device-queue.js';
+import { useAllWorkers } from '../support/all-workers.js';
 import { getDevice } from '../support/gpu.js';
+
+useAllWorkers();
 
 describe('the cap', () => {
   const flags = { gpu: false, caller: false };

@@ -141,7 +141,7 @@ describe('recipes', { tags: 'long' }, () => {
 
   test('a statement has both groups on one device, as in docs/how-to/your-prover.md', async () => {
     const { zkey } = await makeStatement('groth16', 'bn254', 6, 'dense');
-    const leased = await leaseGpu();
+    const leased = await leaseGpu(undefined, { vendor: 'a GPU', architecture: '', device: '', description: '' });
     const { openStatement } = await recipe('groth16-statement');
     const statement = await openStatement(zkey.data, { gpu: leased.gpu });
     expect(leased.devices).toHaveLength(1);

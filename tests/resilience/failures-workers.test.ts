@@ -7,9 +7,12 @@ import { beforeAll, expect } from 'vitest';
 import { type MsmCase, makeCase } from '../../dev/cases/msm-case.js';
 import { type Bases, type ComputeWorker, createMsmEngine, type MsmEngine, type MsmOptions } from '../../src/index.js';
 import { workerStarter } from '../../src/msm/cpu/start-worker.js';
+import { useAllWorkers } from '../support/all-workers.js';
 import { expectOutcome, prove } from '../support/failure-bench.js';
 import { type Row, sections } from '../support/failure-table.js';
 import { sleep } from '../support/time.js';
+
+useAllWorkers();
 
 /** Work for several workers. */
 let large: MsmCase<bigint>;

@@ -35,6 +35,13 @@ const commands = {
     profile,
     url,
   ],
+  chromium: (url, profile) => [
+    firstOf(process.env.CHROMIUM ?? '', '/usr/bin/chromium', '/usr/bin/google-chrome'),
+    '--headless',
+    '--no-sandbox',
+    `--user-data-dir=${profile}`,
+    url,
+  ],
 };
 
 export const browserNames = Object.keys(commands);

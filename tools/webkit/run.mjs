@@ -1,5 +1,6 @@
 /**
  * npm --prefix tools/webkit start -- --browsers webkit,firefox --logn 12 --json rows.json
+ * npm --prefix tools/webkit start -- --browsers webkit,firefox,chromium --workers --isolated
  *
  * Builds a page with the library, opens it in browsers one after the other, and prints what they
  * send.
@@ -22,6 +23,7 @@ const { values } = parseArgs({
     browsers: { type: 'string', default: 'webkit,firefox' },
     logn: { type: 'string', default: '12' },
     isolated: { type: 'boolean', default: false },
+    workers: { type: 'boolean', default: false },
     json: { type: 'string' },
   },
 });
@@ -46,6 +48,13 @@ const lineOf = (row) => {
       const how = `${row.arithmetic}, ${row.workers} workers, first call ${row.firstMs.toFixed(0)} ms`;
       return `MSM ${row.group} of ${row.n}: ${medianText(row.ms)}, ${row.isRight ? 'right' : 'WRONG'}; ${how}`;
     }
+    case 'workers': {
+      const last = [row.workersMs, row.noneMs].map((all) => all.slice(row.learning));
+      const [withMs = [], noneMs = []] = last;
+      const ratio = (median(withMs) / median(noneMs)).toFixed(2);
+      const counts = `workers by call ${row.workers.join(' ')}`;
+      return `MSM of ${row.n}: workers ${medianText(withMs)}, none ${medianText(noneMs)}, ${ratio}; ${row.isRight ? 'right' : 'WRONG'}; ${counts}`;
+    }
     case 'proof': {
       const ratio = median(row.acceleratedMs) / median(row.snarkjsMs);
       const both = `snarkjs ${medianText(row.snarkjsMs)}, accelerated ${medianText(row.acceleratedMs)}`;
@@ -61,7 +70,7 @@ const lineOf = (row) => {
 /** Returns whether a row is of a success. @param {Row} row */
 const isGood = (row) =>
   row.event !== 'failed' &&
-  !(row.event === 'sum' && !row.isRight) &&
+  !((row.event === 'sum' || row.event === 'workers') && !row.isRight) &&
   !(row.event === 'proof' && !row.verified) &&
   !(row.event === 'readme' && row.printed === '');
 
@@ -129,7 +138,7 @@ try {
   /** @type {object[]} */
   const all = [];
   for (const name of browsers) {
-    const rows = await runIn(name, `${url}?logn=${values.logn}`);
+    const rows = await runIn(name, `${url}?logn=${values.logn}${values.workers ? '&only=workers' : ''}`);
     all.push(...rows.map((row) => ({ browser: name, ...row })));
     if (!rows.every(isGood)) process.exitCode = 1;
   }

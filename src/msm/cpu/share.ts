@@ -95,6 +95,11 @@ export class Share {
     this.#ground = adder.mark;
   }
 
+  /** Number of digits that were not zero, so far. */
+  get entries(): number {
+    return this.#entries;
+  }
+
   /** Adds the rows of a chunk. @param cuts first row of each chunk, and the number of rows */
   addChunk(cuts: readonly number[], chunk: number): Steps<void> {
     return this.add(cuts[chunk] as number, cuts[chunk + 1] as number);

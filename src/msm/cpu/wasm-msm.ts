@@ -5,6 +5,7 @@ import type { PointSource } from '../../curves/point-source.js';
 import type { Steps } from '../../scheduling/steps.js';
 import { inTimeSlices, type TimeSlice } from '../../scheduling/time-slice.js';
 import type { OwnThread } from '../../threads/round.js';
+import type { ChosenWorkers } from '../../threads/worker-count.js';
 import type { CompiledKernel } from '../../wasm/points/kernel.js';
 import type { PointAdder } from '../../wasm/points/point-adder.js';
 import type { SurveyedVector } from '../plan/survey.js';
@@ -136,7 +137,7 @@ export class WasmMsm {
   /** Returns the window sums of some ranges, by thread. */
   async #round(ranges: readonly VectorRange[]): Promise<readonly WindowSums[]> {
     const { pool } = this.#threads;
-    const workers = this.#workersOf(ranges);
+    const { workers, measures } = this.#workersOf(ranges);
     const operands = await this.#allOperands(ranges, workers > 0 ? pool : null);
     const rows = sumOf(operands, rowsOf);
     if (pool === null || workers === 0) {
@@ -145,41 +146,58 @@ export class WasmMsm {
       return [await own.settle()];
     }
     const { distribution, allowed } = this.#threads;
-    const cuts = cutRows(rows, workers, this.#threads);
+    const cuts = cutRows(rows, workers, this.#threads, measures);
     const chunks = cuts.length - 1;
-    this.#mostRows = cuts[1] as number;
+    const used = Math.min(workers, chunks - 1);
+    for (const [i, end] of cuts.slice(1).entries())
+      this.#mostRows = Math.max(this.#mostRows, end - (cuts[i] as number));
     const outcome = await pool.run(
       {
         setup: this.#kernel,
         task: { operands: operands.map(alone), cuts },
         chunks,
         distribution,
+        measures,
+        now: () => this.#now(),
         own: () => this.#ownThread(operands, cuts),
         allowed,
         checkpoint: () => this.#timeSlice.checkpoint(),
         turn: () => this.#timeSlice.yield(),
       },
-      Math.min(workers, chunks - 1),
+      used,
     );
     for (const worker of outcome.workers) this.#workers.add(worker);
-    if (outcome.lost !== null) this.#lost.push(outcome.lost);
-    return outcome.results;
+    const { results, lost, measured } = outcome;
+    if (lost !== null) this.#lost.push(lost);
+    if (measured !== null) {
+      const entries = sumOf(results, (result) => result.entries);
+      pool.note(
+        measured,
+        used,
+        sumOf(ranges, (range) => range.entries),
+        entries,
+      );
+    }
+    return results;
   }
 
   /** Decides how many workers a round uses. */
-  #workersOf(ranges: readonly VectorRange[]): number {
-    const { pool, workers } = this.#threads;
+  #workersOf(ranges: readonly VectorRange[]): ChosenWorkers {
+    const { pool, workers, distribution } = this.#threads;
     const entries = sumOf(ranges, (range) => range.entries);
     const curve = this.#curve;
     const started = workersToStart(curve, entries);
     if (started >= 1) this.#isLarge = true;
     // a pool that runs the round of another sum is busy
     const hasPool = pool !== null && !pool.isOff && !pool.isBusy;
-    const used = hasPool
+    const most = hasPool
       ? Math.min(workers, workersToWake(curve, entries, pool.sharesMemory), pool.afford(started))
       : 0;
-    this.#additionsPerThread = entries / (1 + used);
-    return used;
+    // `static` is for those who want all workers that are permitted
+    const isFixed = !hasPool || distribution === 'static';
+    const chosen = isFixed ? { workers: most, measures: false } : pool.choose(entries, most);
+    this.#additionsPerThread = entries / (1 + chosen.workers);
+    return chosen;
   }
 
   /** Prepares the operands of a round. @param pool the workers that compute it, if any */
@@ -239,6 +257,9 @@ export class WasmMsm {
   #ownThread(operands: readonly Operands[], cuts: readonly number[]): OwnThread<WindowSums> {
     const share = new Share(this.#adder, operands);
     return {
+      get work() {
+        return share.entries;
+      },
       add: (chunk) => this.#timed(share.addChunk(cuts, chunk)),
       settle: () => this.#run(share.settle()),
     };
@@ -246,10 +267,14 @@ export class WasmMsm {
 
   /** Runs steps. @returns how long they took, without sums that went first, in milliseconds */
   async #timed(steps: Steps<void>): Promise<number> {
-    const spent = (): number => performance.now() - this.#timeSlice.waitedMs;
-    const before = spent();
+    const before = this.#now();
     await this.#run(steps);
-    return spent() - before;
+    return this.#now() - before;
+  }
+
+  /** Returns the time without that of sums that went first, in milliseconds. */
+  #now(): number {
+    return performance.now() - this.#timeSlice.waitedMs;
   }
 
   #run<Result>(steps: Steps<Result>): Promise<Result> {

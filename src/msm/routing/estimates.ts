@@ -12,7 +12,6 @@ import { type ExpectedTime, worthCoalescing } from './coalescing.js';
 import {
   afterDivision,
   afterRun,
-  afterTrial,
   type BackendName,
   type Decision,
   decide,
@@ -129,11 +128,6 @@ export class Estimates {
     this.#models = afterRun(this.#models ?? models, { backend, work: works[backend], ms });
   }
 
-  /** Learns from a trial of the GPU. @param ms Infinity after a failure: no trial follows then */
-  learnTrial({ models }: Pick<Estimate, 'models'>, work: Works['gpu'] | null, ms: number): void {
-    this.#models = afterTrial(this.#models ?? models, work, ms);
-  }
-
   /** Learns from a call that was divided. */
   learnDivision(facts: RoutingFacts, stretches: readonly Stretch[], predicted: Prediction, ms: number): void {
     this.#models = afterDivision(this.#modelsOf(facts), stretches, predicted, ms);
@@ -152,7 +146,7 @@ export class Estimates {
   #modelsOf({ adapter }: RoutingFacts): Models {
     if (this.#models === null || this.#adapter !== adapter) {
       this.#adapter = adapter;
-      // no trials where every call is divided, or where the CPU has only BigInts, which are slower
+      // every call is divided, or the CPU has only BigInts, which are slower than any adapter
       const trust = this.#dividesAll || this.#arithmetic === 'bigint' ? 'known' : trustOf(adapter);
       const cpu = cpuCoefficients(this.#curve, this.#arithmetic ?? EXPECTED);
       this.#models = modelsOf(gpuCoefficients(this.#curve, adapter), cpu, trust);

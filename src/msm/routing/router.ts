@@ -10,7 +10,6 @@ import type { MsmDone, MsmRequest } from '../request.js';
 import { DividedCall, type Halves } from './divided-call.js';
 import { type Estimate, Estimates, type RoutingFacts } from './estimates.js';
 import type { BackendName } from './routing.js';
-import { computeTrial } from './trial-call.js';
 import { type CapOptions, workerCap } from './worker-cap.js';
 
 /** Scalars of a call, before their survey. */
@@ -128,15 +127,9 @@ export class Router implements Dispatcher {
     facts: RoutingFacts,
     estimate: Estimate,
   ): Promise<MsmDone> {
-    const { route, predicted } = estimate;
-    switch (route) {
+    switch (estimate.route) {
       case 'gpu':
         return this.#onOne('gpu', halves.gpu, request, call, estimate);
-      case 'trial': {
-        const estimates = this.#estimates;
-        const done = await computeTrial(this.#curve, halves, request, call, estimates, facts, estimate);
-        return { ...done, record: { ...done.record, predicted } };
-      }
       case 'both':
         return this.#onBoth(halves, request, call, facts, estimate);
       case 'compile':

@@ -26,25 +26,18 @@ export interface Models extends Readonly<Record<BackendName, CostModel>> {
   readonly undivided: number;
   /** Trust in the prior of the GPU. */
   readonly trust: Trust;
-  /** Time of all measured calls, in ms. */
-  readonly spentMs: number;
-  /** Time of all trials of the GPU, in ms. */
-  readonly triedMs: number;
 }
 
-/**
- * Weight of a prior, in runs. It is less than one run for software adapters, whose speed depends on
- * the cores of the machine.
- */
-const PRIOR_WEIGHT = { known: undefined, guessed: 1, software: 0.5 } as const;
+/** Weight of a guessed prior, in runs. */
+const GUESSED_WEIGHT = 1;
 
 /** Returns the models before any call. */
 export const modelsOf = (gpu: Coefficients, cpu: Coefficients, trust: Trust = 'known'): Models => ({
-  gpu: { prior: gpu, runs: [], thought: PRIOR_WEIGHT[trust] },
+  gpu: { prior: gpu, runs: [], thought: trust === 'guessed' ? GUESSED_WEIGHT : undefined },
   cpu: { prior: cpu, runs: [] },
   together: [],
   undivided: 0,
-  ...{ trust, spentMs: 0, triedMs: 0 },
+  trust,
 });
 
 /** Returns the work of a fraction `share` of the scalars. Its number of buckets is that of all. */
@@ -111,33 +104,11 @@ export const routeOf = ({ gpuMs, cpuMs, bothMs }: Prediction): BackendName | 'bo
   return cpuMs <= gpuMs ? 'cpu' : 'gpu';
 };
 
-/** Number of runs after which a GPU counts as measured. */
-const MEASURED = 2;
-
 /** Fraction of a divided call that a GPU of unknown speed draws first, while the CPU computes. */
 const CAUTIOUS = 1 / 32;
 
 /** A GPU of unknown speed draws at most this many times as much as its largest run. */
 const STEP = 2;
-
-/**
- * Fractions of the time of all calls that trials may take: before the GPU is measured, and after.
- */
-const [TRIALS, LATER_TRIALS] = [1 / 4, 1 / 32];
-
-/** Largest fraction of the scalars in a trial. */
-const MOST_TRIAL = 1 / 4;
-
-/**
- * A trial must take this many times the fixed time beyond it, else it tells nothing of the rest.
- */
-const TELLING = 2;
-
-/** A measured GPU this many times slower than the CPU is tried no more. */
-const HOPELESS = 2;
-
-/** Kernels are compiled for a trial alone only after calls took this time in all, in ms. */
-const COMPILES_AFTER_MS = 2000;
 
 /**
  * Time that a GPU takes to compile, in ms: 1.1 s on an H200, and seconds in browsers. A call that
@@ -147,25 +118,11 @@ const COMPILING_MS = 1000;
 
 /** The backend chosen for a call. */
 export interface Decision {
-  /**
-   * `trial`: the GPU computes and times a small part, the CPU the rest. `compile`: the CPU
-   * computes, and kernels are compiled for later calls.
-   */
-  readonly route: BackendName | 'both' | 'trial' | 'compile';
+  /** `compile`: the CPU computes, and kernels are compiled for later calls. */
+  readonly route: BackendName | 'both' | 'compile';
   /** Largest fraction of the scalars that the GPU draws first. */
   readonly first: number;
 }
-
-/** Returns the fraction of the scalars for a trial; 0: no trial. */
-const trialOf = ({ gpu, spentMs, triedMs }: Models, works: Works, { gpuMs, cpuMs }: Prediction): number => {
-  const isMeasured = gpu.runs.length >= MEASURED;
-  if (gpu.runs.length >= KNOWN || (isMeasured && gpuMs > HOPELESS * cpuMs)) return 0;
-  const { factor, fixedMs } = fitted(gpu);
-  const wholeMs = factor * growingMs(gpu.prior, works.gpu);
-  const allowedMs = (isMeasured ? LATER_TRIALS : TRIALS) * spentMs - triedMs - fixedMs;
-  const ms = Math.min(MOST_TRIAL * wholeMs, allowedMs);
-  return ms >= TELLING * fixedMs ? ms / wholeMs : 0;
-};
 
 /** Returns the fraction of the scalars that the GPU draws first: `STEP` times its largest run. */
 const firstOf = ({ gpu }: Models, works: Works): number => {
@@ -176,25 +133,20 @@ const firstOf = ({ gpu }: Models, works: Works): number => {
 
 /**
  * Decides the route of a call. With a known prior the fastest route is taken. With a guessed prior
- * the first calls are divided. Both begin on the CPU while kernels are compiled. With a software
- * adapter the first calls run on the CPU, with trials of the GPU.
+ * the first calls are divided. Both begin on the CPU while kernels are compiled. A software adapter,
+ * which may replace a lost GPU, computes nothing: it has the cores of the CPU.
  *
  * @param isReady true if the kernels are compiled
  */
 export const decide = (models: Models, works: Works, prediction: Prediction, isReady: boolean): Decision => {
-  const { gpu, trust, spentMs } = models;
+  const { trust } = models;
+  if (trust === 'software') return { route: 'cpu', first: 1 };
   const fastest = routeOf(prediction);
   const mayWait = isReady || fastest === 'cpu' || prediction.cpuMs > COMPILING_MS;
-  if (trust !== 'software' && !mayWait) return { route: 'compile', first: 1 };
-  if (trust === 'known' || (trust === 'guessed' && fastest === 'cpu')) return { route: fastest, first: 1 };
-  if (trust === 'guessed') {
-    const first = firstOf(models, works);
-    return { route: first < 1 ? 'both' : fastest, first };
-  }
-  if (gpu.runs.length >= MEASURED && fastest !== 'cpu') return { route: fastest, first: 1 };
-  const first = trialOf(models, works, prediction);
-  if (first > 0 && isReady) return { route: 'trial', first };
-  return { route: first === 0 || spentMs < COMPILES_AFTER_MS ? 'cpu' : 'compile', first: 1 };
+  if (!mayWait) return { route: 'compile', first: 1 };
+  if (trust === 'known' || fastest === 'cpu') return { route: fastest, first: 1 };
+  const first = firstOf(models, works);
+  return { route: first < 1 ? 'both' : fastest, first };
 };
 
 /** Work that a backend computed without a pause, and its time. */
@@ -209,18 +161,6 @@ export const afterRun = (models: Models, { backend, work, ms }: Stretch): Models
   ...models,
   [backend]: learned(models[backend], work, ms),
   undivided: models.undivided + 1,
-  spentMs: models.spentMs + ms,
-});
-
-/**
- * Returns the models after a trial of the GPU.
- *
- * @param ms time of the trial; Infinity after a failure, so that no trial follows
- */
-export const afterTrial = (models: Models, work: Work | null, ms: number): Models => ({
-  ...models,
-  ...(work !== null && { gpu: learned(models.gpu, work, ms) }),
-  triedMs: models.triedMs + ms,
 });
 
 /**
@@ -234,9 +174,8 @@ export const afterDivision = (
   ms: number,
 ): Models => {
   const isNew = ({ backend }: Stretch): boolean => models[backend].runs.length < KNOWN;
-  const known = { ...models, undivided: 0, spentMs: models.spentMs + ms };
-  if (stretches.some(isNew))
-    return { ...stretches.filter(isNew).reduce(afterRun, known), undivided: 0, spentMs: known.spentMs };
+  const known = { ...models, undivided: 0 };
+  if (stretches.some(isNew)) return { ...stretches.filter(isNew).reduce(afterRun, known), undivided: 0 };
   if (bothMs === null) return known;
   return { ...known, together: [...models.together, (togetherOf(models) * ms) / bothMs].slice(-KEPT) };
 };

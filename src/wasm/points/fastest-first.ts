@@ -20,8 +20,14 @@ const PRIME = 2n ** 254n - 245n;
 /** Products of a round, which takes less than a tenth of a millisecond. */
 const PRODUCTS = 2 ** 10;
 
-/** Turns of each form: an engine compiles what is called often a second time, in the background. */
-const TURNS = 3;
+/**
+ * Turns of each form at once, and in all. Other programs and the engine's compiler slow turns down
+ * at random and never speed one up, so that the fastest of many counts.
+ */
+const TURNS = { first: 3, all: 16 } as const;
+
+/** Least milliseconds between later turns, which begin with sums: the calling thread is idle then. */
+const BETWEEN_MS = 200;
 
 /** Least and most milliseconds of a turn: the most is enough for clocks of one millisecond. */
 const TURN_MS = [1, 3] as const;
@@ -75,38 +81,61 @@ const productsIn = (lanes: Lanes): (() => void) => {
  */
 const LANE_GAIN = 1.15;
 
-/** Returns whether integers in two lanes are faster than in one: in V8 they are, in JSC not. */
-const areTwoLanesFaster = (): boolean => {
-  const runs = ([2, 1] as const).map(productsIn);
-  const best = [0, 0];
-  for (const _ of range(TURNS)) {
-    for (const [i, run] of runs.entries()) best[i] = Math.max(best[i] as number, rateOf(run));
+/** Compares integers in two lanes with those in one: in V8 two are faster, in JSC one. */
+export class LaneRace {
+  readonly #runs: readonly [two: () => void, one: () => void];
+  /** Rounds per millisecond in the fastest turn of each. */
+  readonly #best: [two: number, one: number] = [0, 0];
+  #turns = 0;
+  #last = Number.NEGATIVE_INFINITY;
+
+  /** @param runs compute as many products in two lanes, and in one */
+  constructor(runs: readonly [two: () => void, one: () => void]) {
+    this.#runs = runs;
   }
-  return LANE_GAIN * (best[0] as number) >= (best[1] as number);
-};
+
+  #turn(): void {
+    this.#turns++;
+    this.#best[0] = Math.max(this.#best[0], rateOf(this.#runs[0]));
+    this.#best[1] = Math.max(this.#best[1], rateOf(this.#runs[1]));
+    this.#last = performance.now();
+  }
+
+  /** Returns whether two lanes are faster; measures at first some 20 ms, later at most 6 ms. */
+  areTwoFaster(): boolean {
+    while (this.#turns < TURNS.first) this.#turn();
+    if (this.#turns < TURNS.all && performance.now() - this.#last > BETWEEN_MS) this.#turn();
+    return LANE_GAIN * this.#best[0] >= this.#best[1];
+  }
+}
 
 const TWO_LANES_FIRST = ['wasm-simd', 'wasm'] as const;
 const ONE_LANE_FIRST = ['wasm', 'wasm-simd'] as const;
 
-let order: readonly WasmArithmetic[] | undefined;
+/** Arithmetics that are faster than both kinds of lanes. */
+let faster: readonly WasmArithmetic[] | undefined;
+
+/** null where nothing is to be measured. */
+let race: LaneRace | null | undefined;
 
 /**
  * Returns the arithmetics that the platform has, the fastest first. Where it has neither
- * multiply-adds nor wide arithmetic, the first call measures for some 20 ms.
+ * multiply-adds nor wide arithmetic, calls measure, the first one for some 20 ms.
  */
 export const fastestFirst = (p: bigint): readonly WasmArithmetic[] => {
-  order ??= orderHere();
+  faster ??= (['wasm-fma', 'wasm-wide'] as const).filter(hasArithmetic);
+  if (race === undefined) race = openRace(faster);
+  const order = [...faster, ...(race === null || race.areTwoFaster() ? TWO_LANES_FIRST : ONE_LANE_FIRST)];
   const isWideFirst = p.toString(2).length > MOST_BITS_OF_FLOATS && order.includes('wasm-wide');
   return isWideFirst ? ['wasm-wide', ...order.filter((name) => name !== 'wasm-wide')] : order;
 };
 
-const orderHere = (): readonly WasmArithmetic[] => {
-  const best = (['wasm-fma', 'wasm-wide'] as const).filter(hasArithmetic);
-  if (best.length > 0 || !hasArithmetic('wasm-simd')) return [...best, ...TWO_LANES_FIRST];
+const openRace = (faster: readonly WasmArithmetic[]): LaneRace | null => {
+  if (faster.length > 0 || !hasArithmetic('wasm-simd')) return null;
   try {
-    return areTwoLanesFaster() ? TWO_LANES_FIRST : ONE_LANE_FIRST;
+    return new LaneRace([productsIn(2), productsIn(1)]);
   } catch {
     // a content security policy forbids WebAssembly
-    return TWO_LANES_FIRST;
+    return null;
   }
 };

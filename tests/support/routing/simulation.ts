@@ -12,7 +12,6 @@ import { Division } from '../../../src/msm/routing/division.js';
 import {
   afterDivision,
   afterRun,
-  afterTrial,
   decide,
   type Models,
   modelsOf,
@@ -100,22 +99,6 @@ export const machines = {
     cpu: { fixedMs: 3, digitNs: 450 },
     together: 1.8,
   },
-  'software, slow': {
-    about: 'two cores with a software GPU that names itself, a quarter as fast as the prior assumes',
-    adapter: { vendor: 'mesa', architecture: '', software: true },
-    workers: 1,
-    gpu: { fixedMs: 120, digitNs: 2400 },
-    cpu: { fixedMs: 3, digitNs: 450 },
-    together: 1.8,
-  },
-  'software, fast': {
-    about: 'a fallback adapter on many cores, next to interpreted WebAssembly',
-    adapter: { vendor: '', architecture: '', software: true },
-    workers: 1,
-    gpu: { fixedMs: 30, digitNs: 180 },
-    cpu: { fixedMs: 8, digitNs: 900 },
-    together: 1.8,
-  },
 } as const satisfies Readonly<Record<string, Machine>>;
 
 /** Milliseconds of a whole trace by routing. */
@@ -188,27 +171,18 @@ export const simulate = (curve: CurveContext, machine: Machine, trace: Trace, se
   for (const call of trace) {
     const load = workloadOf(call, curve);
     const works: Works = { gpu: gpuWork(curve, [load], 2 ** 30, null), cpu: cpuWork(curve, [load], machine.workers) };
-    const prediction = predict(models, works, !adapter.software);
+    const prediction = predict(models, works, true);
     const decision = decide(models, works, prediction, true);
     const { first } = decision;
     const route = decision.route === 'compile' ? 'cpu' : decision.route;
-    routes[route === 'trial' ? 'both' : route]++;
+    routes[route]++;
     const both = divided(models, works, real, machine.together, load.n, first);
-    // fewer scalars have narrower windows
-    const partOf = ({ digits, buckets, bytes }: Works['gpu'], share: number) => ({
-      digits: share * digits,
-      buckets: Math.sqrt(share) * buckets,
-      bytes: share * bytes,
-    });
-    const tried = { gpu: partOf(works.gpu, first), cpu: partOf(works.cpu, 1 - first) };
     const luck = 1 + NOISE * (random.below(2001) / 1000 - 1);
     const mishap = random.below(OUTLIERS.oneOf) === 0 ? OUTLIERS.times : 1;
     const took = {
       cpu: luck * (real.cpu.fixedMs + growingMs(real.cpu, works.cpu)),
       gpu: luck * (real.gpu.fixedMs + growingMs(real.gpu, works.gpu)),
       both: luck * both.ms,
-      trial:
-        luck * (real.gpu.fixedMs + growingMs(real.gpu, tried.gpu) + real.cpu.fixedMs + growingMs(real.cpu, tried.cpu)),
     };
     all.cpu += took.cpu;
     all.gpu += took.gpu;
@@ -216,14 +190,6 @@ export const simulate = (curve: CurveContext, machine: Machine, trace: Trace, se
     all.best += Math.min(took.cpu, took.gpu, took.both);
     // the outlier is visible to the router, but not counted, because it would have hit any route
     const seen = ({ ms, ...stretch }: Stretch): Stretch => ({ ...stretch, ms: mishap * ms });
-    if (route === 'trial') {
-      const [gpuMs, cpuMs] = (['gpu', 'cpu'] as const).map(
-        (of) => mishap * luck * (real[of].fixedMs + growingMs(real[of], tried[of])),
-      ) as [number, number];
-      models = afterTrial(models, tried.gpu, gpuMs);
-      models = afterRun(models, { backend: 'cpu', work: tried.cpu, ms: cpuMs });
-      continue;
-    }
     models =
       route === 'both'
         ? afterDivision(models, both.stretches.map(seen), prediction, mishap * took.both)

@@ -196,11 +196,44 @@ export const assertNotAborted = (signal: AbortSignal | undefined, what?: string)
 };
 
 /**
+ * Does work that cannot be ended, and rejects once a signal is aborted. The work may go on then; its
+ * result is dropped.
+ *
+ * @param what the operation, such as `call`
+ * @throws MsmError `aborted`; and errors of the work
+ */
+export const untilAborted = async <Result>(
+  signal: AbortSignal | undefined,
+  what: string,
+  work: () => Promise<Result>,
+): Promise<Result> => {
+  assertNotAborted(signal, what);
+  let unsubscribe = (): unknown => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    unsubscribe = onAbort(signal, () => reject(abortedBy(signal, what)));
+  });
+  try {
+    return await Promise.race([work(), aborted]);
+  } finally {
+    unsubscribe();
+  }
+};
+
+/**
  * Returns the error of an invalid argument.
  *
  * @param message the argument, the rule, and what to do
  */
 export const badArgument = (message: string): MsmError => new MsmError('bad-argument', message);
+
+/** Passes a warning to a caller's handler, whose errors do not concern the work that warns. */
+export const warnBy = (onWarning: ((message: string) => void) | undefined, message: string): void => {
+  try {
+    (onWarning ?? console.warn)(`webgpu-msm: ${message}`);
+  } catch {
+    // the work goes on
+  }
+};
 
 /** Returns a handler for the failed import of a module of the package. */
 export const notLoaded =

@@ -4,7 +4,9 @@
  *
  * @module
  */
+
 export { type AztecCrs, openAztecCrs } from './formats/aztec.js';
+export type { SnarkjsFileOptions } from './formats/binfile.js';
 export { type GnarkSrs, type GnarkSrsOptions, openGnarkSrs } from './formats/gnark.js';
 export { type Halo2Params, openHalo2Params } from './formats/halo2.js';
 export { openPtau, type Ptau, type PtauSections } from './formats/ptau.js';

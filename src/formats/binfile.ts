@@ -4,7 +4,8 @@
  * All numbers are little-endian. Source:
  * https://github.com/iden3/r1csfile/blob/master/doc/r1cs_bin_format.md and the files themselves.
  */
-import { badArgument } from '../errors.js';
+import { badArgument, show, warnBy } from '../errors.js';
+import { ownOptions } from '../own-options.js';
 import { numbersOf, type OpenFile } from './source.js';
 
 /** The position of a section's bytes in the file. */
@@ -25,15 +26,40 @@ const MOST_SECTIONS = 64;
 /** The most bytes of a section that is read as a header. snarkjs's largest has 1,132. */
 const MOST_HEADER_BYTES = 4096;
 
+/** Options of the readers of snarkjs's files. */
+export interface SnarkjsFileOptions {
+  /**
+   * Called with a warning if bytes follow the last section. Such a file may be damaged; snarkjs
+   * ignores the bytes, and so do the readers. Its errors are ignored.
+   *
+   * @defaultValue `console.warn`
+   */
+  readonly onWarning?: (message: string) => void;
+}
+
+/** Returns a function that passes warnings on. @throws MsmError `bad-argument` */
+export const readWarning = (options: SnarkjsFileOptions): ((message: string) => void) => {
+  const { onWarning } = ownOptions(options);
+  if (onWarning !== undefined && typeof onWarning !== 'function')
+    throw badArgument(`options.onWarning must be a function, got ${show(onWarning)}`);
+  return (message) => warnBy(onWarning, message);
+};
+
 /**
  * Reads the table of sections.
  *
  * @param magic the four letters
  * @param newest the highest known version
- * @throws MsmError `bad-argument` if the file is not such a container, is cut off, or has trailing
- * bytes
+ * @param warn called if bytes follow the last section, as files that were overwritten by shorter
+ *   ones have them
+ * @throws MsmError `bad-argument` if the file is not such a container, or is cut off
  */
-export const readSections = async (file: OpenFile, magic: string, newest: number): Promise<Sections> => {
+export const readSections = async (
+  file: OpenFile,
+  magic: string,
+  newest: number,
+  warn: (message: string) => void,
+): Promise<Sections> => {
   const { what, byteLength } = file;
   if (byteLength < HEADER_BYTES) {
     throw badArgument(`${what}: the header takes ${HEADER_BYTES} bytes, and the file has ${byteLength}`);
@@ -67,7 +93,7 @@ export const readSections = async (file: OpenFile, magic: string, newest: number
     sections.set(id, { at, byteLength: Number(size) });
     at += Number(size);
   }
-  if (at !== byteLength) throw badArgument(`${what}: ${byteLength - at} bytes follow the last section`);
+  if (at !== byteLength) warn(`${what}: ${byteLength - at} bytes follow the last section and are ignored`);
   return sections;
 };
 

@@ -1,5 +1,5 @@
 import { badArgument } from '../errors.js';
-import { Fields, readSections, sectionOf } from './binfile.js';
+import { Fields, readSections, readWarning, type SnarkjsFileOptions, sectionOf } from './binfile.js';
 import type { PointSection } from './section.js';
 import { pointsIn, readCurve, type SnarkjsCurve } from './snarkjs.js';
 import { type FileSource, openFile } from './source.js';
@@ -54,9 +54,10 @@ const MOST_POWER = 32;
  * console.log(curve, group, encoding); // bn254 g1 le-montgomery
  * ```
  */
-export const openPtau = async (source: FileSource): Promise<Ptau> => {
+export const openPtau = async (source: FileSource, options: SnarkjsFileOptions = {}): Promise<Ptau> => {
+  const warn = readWarning(options);
   const file = openFile('ptau', source);
-  const sections = await readSections(file, 'ptau', NEWEST);
+  const sections = await readSections(file, 'ptau', NEWEST, warn);
   const header = await Fields.read(file, sectionOf(file, sections, 1, 'header'), 'section 1 (header)');
   const curve = readCurve(file, header);
   const power = header.u32();

@@ -1,5 +1,5 @@
 import { badArgument } from '../errors.js';
-import { Fields, readSections, type Sections, sectionOf } from './binfile.js';
+import { Fields, readSections, readWarning, type Sections, type SnarkjsFileOptions, sectionOf } from './binfile.js';
 import type { PointSection } from './section.js';
 import { ORDER_BYTES, pointInHeader, pointsIn, readCurve, type SnarkjsCurve } from './snarkjs.js';
 import { type FileSource, type OpenFile, openFile } from './source.js';
@@ -196,9 +196,10 @@ export const fileOf = (zkey: Zkey): KeyFile => files.get(zkey) as KeyFile;
  * engine.destroy();
  * ```
  */
-export const openZkey = async (source: FileSource): Promise<Zkey> => {
+export const openZkey = async (source: FileSource, options: SnarkjsFileOptions = {}): Promise<Zkey> => {
+  const warn = readWarning(options);
   const file = openFile('zkey', source);
-  const sections = await readSections(file, 'zkey', NEWEST);
+  const sections = await readSections(file, 'zkey', NEWEST, warn);
   const kind = await Fields.read(file, sectionOf(file, sections, 1, 'protocol'), 'section 1 (protocol)');
   const id = kind.u32();
   kind.end();

@@ -6,7 +6,10 @@ import type { EngineOptions } from '../proofs/engine-options.js';
 
 /** Options of `openProvingKey`; those of engines are as `createMsmEngine` has them. */
 export interface ProvingKeyOptions extends EngineOptions {
-  /** Ends the load with code `aborted`. */
+  /**
+   * Ends the load with code `aborted`, for everyone who awaits it. Load a key that several callers
+   * share without a signal, and end a proof by the signal of `prove`.
+   */
   readonly signal?: AbortSignal;
   /** Called when a section of the key is loaded. */
   onProgress?(progress: Progress): void;

@@ -1,10 +1,13 @@
 /** Opens keys of Groth16. */
+
+import type { MsmEngine } from '../api/engine.js';
 import type { FieldEngine } from '../api/fields.js';
 import type { Bases } from '../api/handles.js';
+import type { AffinePoint, Coordinate, Fp2 } from '../api/values.js';
 import type { CallOptions } from '../engine/arguments.js';
 import { readCallOptions } from '../engine/arguments.js';
 import { handOver } from '../engine/bytes.js';
-import { assertNotAborted, badArgument } from '../errors.js';
+import { assertNotAborted, badArgument, warnBy } from '../errors.js';
 import { openField } from '../fields/program/open-field.js';
 import { readCoefficients } from '../formats/coefficients.js';
 import type { PointSection } from '../formats/section.js';
@@ -13,7 +16,7 @@ import { fileOf, type Groth16Zkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';
 import { readPoint } from '../proofs/combine.js';
 import { type EngineOptions, readKeyOptions } from '../proofs/engine-options.js';
-import { inSection } from '../proofs/in-section.js';
+import { assertFinite, inSection } from '../proofs/in-section.js';
 import { KeyVectors } from '../proofs/key-vectors.js';
 import { type DrawScalar, drawRandomScalar } from '../proofs/randomness.js';
 import { nextTurn } from '../scheduling/time-slice.js';
@@ -44,16 +47,34 @@ const loadMatrices = async (
   return KeyVectors.open(zkey.curve, g1, ofEngines, load, signal);
 };
 
+const readFinite = async <Of extends Coordinate>(
+  engine: MsmEngine<Of>,
+  section: PointSection,
+): Promise<AffinePoint<Of>> => {
+  assertFinite(section, await section.points());
+  return readPoint(engine, section);
+};
+
 const loadPoints = async (
   { few1, few2 }: Engines,
   { alpha1, beta1, beta2, gamma2, delta1, delta2 }: Groth16Zkey['sections'],
 ): Promise<HeaderPoints> => {
-  const read1 = (section: PointSection) => inSection(section.name, () => readPoint(few1, section));
-  const read2 = (section: PointSection) => inSection(section.name, () => readPoint(few2, section));
+  const read1 = (section: PointSection) => inSection(section.name, () => readFinite(few1, section));
+  const read2 = (section: PointSection) => inSection(section.name, () => readFinite(few2, section));
   return {
     ...{ alpha1: await read1(alpha1), beta1: await read1(beta1), beta2: await read2(beta2) },
     ...{ gamma2: await read2(gamma2), delta1: await read1(delta1), delta2: await read2(delta2) },
   };
+};
+
+/** Warns of a key that newZKey of snarkjs made and nobody contributed to: γ and δ are 1. */
+const warnOfSetup = ({ gamma2, delta2 }: HeaderPoints, { onWarning }: EngineOptions): void => {
+  const numbers = ({ x, y }: AffinePoint<Fp2>): string => [x, y].flatMap(({ c0, c1 }) => [c0, c1]).join();
+  if (numbers(gamma2) !== numbers(delta2)) return;
+  warnBy(
+    onWarning,
+    'zkey: γ equals δ, as before the first contribution to phase 2 of its setup: whoever has the key can make proofs of false statements that verify. Use it for tests alone',
+  );
 };
 
 const loadSection = async (
@@ -67,6 +88,7 @@ const loadSection = async (
   assertNotAborted(signal);
   const options = { label: name, encoding, ...(signal && { signal }) };
   // an array of several chunks was made for this call; a smaller one may be the source's own
+  if (name === 'H') assertFinite(section, bytes);
   const points = !inMemory && bytes.byteLength > CHUNK_BYTES ? handOver(bytes) : bytes;
   return inSection(name, () => (section.group === 'g1' ? g1 : g2).loadBases(points, options));
 };
@@ -94,6 +116,7 @@ const loadKey = async (
   }
   const ofVerifier = await loadSection({ g1: engines.few1, g2: engines.few2 }, ic, inMemory, signal);
   const points = step(await loadPoints(engines, sections));
+  warnOfSetup(points, ofEngines);
   const vectors = await loadMatrices(engines, zkey, ofEngines, signal);
   try {
     step(vectors);
@@ -122,14 +145,15 @@ export const openProvingKeyWith = async (
   const { signal, onProgress } = own;
   const call = readCallOptions({ ...(signal && { signal }), ...(onProgress && { onProgress }) });
   assertNotAborted(call.signal);
-  const zkey = await openZkey(source);
+  const { onWarning } = ofEngines;
+  const zkey = await openZkey(source, onWarning && { onWarning });
   if (zkey.protocol !== 'groth16') {
     throw badArgument(`zkey is a key of ${zkey.protocol}; openProvingKey opens keys of groth16`);
   }
   assertNotAborted(call.signal);
   const engines = await openEngines(zkey.curve, ofEngines);
   try {
-    return new LoadedProvingKey(await loadKey(zkey, engines, ofEngines, call), draw);
+    return new LoadedProvingKey(await loadKey(zkey, engines, ofEngines, call), draw, ofEngines);
   } catch (error) {
     destroyEngines(engines);
     throw error;

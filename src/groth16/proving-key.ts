@@ -1,6 +1,7 @@
 /** A key that proves. */
 import type { FileSource } from '../formats/source.js';
 import { CircuitProver, type ProofRun } from '../proofs/circuit-prover.js';
+import type { EngineOptions } from '../proofs/engine-options.js';
 import type { DrawScalar } from '../proofs/randomness.js';
 import { publicSignalsOf } from '../proofs/snarkjs-json.js';
 import { readWitness } from '../proofs/witness.js';
@@ -18,15 +19,15 @@ export class LoadedProvingKey extends CircuitProver<ProofResult> implements Prov
   readonly #draw: DrawScalar;
 
   /** @param draw draws r and s, in this order */
-  constructor(key: LoadedKey, draw: DrawScalar) {
-    super(key, PARTS);
+  constructor(key: LoadedKey, draw: DrawScalar, ofEngines: EngineOptions) {
+    super(key, PARTS, ofEngines);
     this.#key = key;
     this.#draw = draw;
   }
 
   protected async compute(witness: FileSource, run: ProofRun): Promise<ProofResult> {
     const { curve, variables, publicSignals, order } = this.#key;
-    const values = await readWitness(witness, { order, variables });
+    const values = await readWitness(witness, { order, variables }, run.warn);
     run.secrets.push(values);
     const signals = publicSignalsOf(values, publicSignals);
     const blinding = { r: this.#draw(order), s: this.#draw(order) };

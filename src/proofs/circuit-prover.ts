@@ -1,10 +1,11 @@
 /** A key that proves: what the keys of all proof systems have in common. */
 import type { TurnOptions } from '../api/calls.js';
 import { readCallOptions } from '../engine/arguments.js';
-import { assertNotAborted, badArgument, MsmError, onAbort, show } from '../errors.js';
+import { assertNotAborted, badArgument, MsmError, onAbort, show, warnBy } from '../errors.js';
 import type { FileSource } from '../formats/source.js';
 import { ownOptions } from '../own-options.js';
 import type { CircuitFacts, CircuitKey, ProofProgress, ProveOptions, VerifyOptions } from './api.js';
+import type { EngineOptions } from './engine-options.js';
 import { copyWitness } from './witness.js';
 
 /** A proof that is being computed. */
@@ -16,6 +17,8 @@ export interface ProofRun {
   readonly secrets: Uint8Array[];
   /** Reports that one more part is complete. @param part as `ProofProgress` has it */
   readonly onPart: (part: string) => void;
+  /** Warns the owner of the key, once for each message. */
+  readonly warn: (message: string) => void;
 }
 
 const destroyedError = (): MsmError =>
@@ -41,14 +44,21 @@ export abstract class CircuitProver<Result extends Proven> implements CircuitKey
   readonly domainSize: number;
   /** Parts of a proof, for progress. */
   readonly #parts: number;
+  readonly #onWarning: EngineOptions['onWarning'];
+  readonly #warned = new Set<string>();
   #isDestroyed = false;
 
-  constructor({ curve, variables, publicSignals, domainSize }: CircuitFacts, parts: number) {
+  constructor(
+    { curve, variables, publicSignals, domainSize }: CircuitFacts,
+    parts: number,
+    { onWarning }: Pick<EngineOptions, 'onWarning'>,
+  ) {
     this.curve = curve;
     this.variables = variables;
     this.publicSignals = publicSignals;
     this.domainSize = domainSize;
     this.#parts = parts;
+    this.#onWarning = onWarning;
   }
 
   /** Computes a proof. @param witness a copy, if it is in memory */
@@ -110,6 +120,10 @@ export abstract class CircuitProver<Result extends Proven> implements CircuitKey
         done.add(part);
         const progress: ProofProgress = { phase: 'prove', part, done: done.size, total };
         onProgress?.(progress);
+      },
+      warn: (message) => {
+        if (!this.#warned.has(message)) warnBy(this.#onWarning, message);
+        this.#warned.add(message);
       },
     };
     const unsubscribe = onAbort(signal, () => run.ending.abort(signal?.reason));

@@ -28,7 +28,11 @@ const isValuesAlone = ({ inMemory, byteLength, readNow }: OpenFile): boolean =>
   (byteLength < MAGIC.length || [...readNow(0, MAGIC.length)].some((byte, i) => byte !== MAGIC.charCodeAt(i)));
 
 /** Returns the position of the values. @throws MsmError `bad-argument` */
-const valuesIn = async (file: OpenFile, { order, variables }: WitnessOf): Promise<readonly [number, number]> => {
+const valuesIn = async (
+  file: OpenFile,
+  { order, variables }: WitnessOf,
+  warn: (message: string) => void,
+): Promise<readonly [number, number]> => {
   const { what, byteLength } = file;
   const expected = variables * ORDER_BYTES;
   if (isValuesAlone(file)) {
@@ -37,7 +41,7 @@ const valuesIn = async (file: OpenFile, { order, variables }: WitnessOf): Promis
       `${what} must be a .wtns file or ${variables} numbers of ${ORDER_BYTES} bytes, got ${byteLength} bytes`,
     );
   }
-  const sections = await readSections(file, MAGIC, NEWEST);
+  const sections = await readSections(file, MAGIC, NEWEST, warn);
   const header = await Fields.read(file, sectionOf(file, sections, 1, 'header'), 'section 1 (header)');
   const bytes = header.u32();
   if (bytes !== ORDER_BYTES || header.number(bytes) !== order) {
@@ -58,12 +62,17 @@ const valuesIn = async (file: OpenFile, { order, variables }: WitnessOf): Promis
 /**
  * Reads a witness. Checks that its first value is 1, and not that values are below the prime.
  *
+ * @param warn called if bytes follow the file
  * @returns an array of its own, 32 little-endian bytes for each variable
  * @throws MsmError `bad-argument` without any value of the witness
  */
-export const readWitness = async (source: FileSource, circuit: WitnessOf): Promise<Uint8Array<ArrayBuffer>> => {
+export const readWitness = async (
+  source: FileSource,
+  circuit: WitnessOf,
+  warn: (message: string) => void,
+): Promise<Uint8Array<ArrayBuffer>> => {
   const file = openFile('witness', source);
-  const [from, to] = await valuesIn(file, circuit);
+  const [from, to] = await valuesIn(file, circuit, warn);
   const values = new Uint8Array(await readRange(file, from, to));
   if (values.subarray(0, ORDER_BYTES).some((byte, i) => byte !== Number(i === 0))) {
     values.fill(0);

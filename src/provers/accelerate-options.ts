@@ -84,7 +84,7 @@ export interface AccelerateOptions extends EnginesOptions {
 
 /** Valid options, with defaults filled in. */
 export interface ReadAccelerateOptions {
-  readonly engines: EnginesOptions & Pick<MsmEngineOptions, 'onWarning'>;
+  readonly engines: EnginesOptions & Required<Pick<MsmEngineOptions, 'onWarning'>>;
   /** undefined: chosen by the device and main memory. */
   readonly basesBudget: number | undefined;
   readonly leastPoints: number;

@@ -3,9 +3,9 @@ import { badArgument } from '../errors.js';
 import type { Groth16Zkey, PlonkZkey } from '../formats/zkey.js';
 import { type AccelerateOptions, readAccelerateOptions } from './accelerate-options.js';
 import { type AccelerateStats, noCounts } from './accelerate-stats.js';
-import { type AcceleratedProvers, proversOf, replaceProvers } from './accelerated.js';
+import { type AcceleratedProvers, hasProverOf, proversOf, replaceProvers } from './accelerated.js';
 import { Accelerator } from './accelerator.js';
-import { curvesOf, groupClassOf, isReplaced, replaceMultiExp, type Snarkjs } from './ffjavascript.js';
+import { curvesOf, groupClassOf, isReplaced, notSnarkjs, replaceMultiExp, type Snarkjs } from './ffjavascript.js';
 import type { SnarkjsFile } from './proof-files.js';
 
 /**
@@ -29,7 +29,9 @@ export interface Accelerate {
    * Makes `groth16`, `plonk` and `fflonk` with `prove` and `fullProve` that compute whole proofs
    * with this library. They also take the place of those members of snarkjs where these can be
    * replaced: in the CommonJS module, in the script for pages, and in a copy `{ ...snarkjs }`. The
-   * namespace of the ES module is constant.
+   * namespace of the ES module is constant, so there prove with the result of `accelerate`:
+   * `const { groth16 } = await accelerate(snarkjs)`. snarkjs before 0.7.5 does not export its
+   * curves; whole proofs of Groth16 need none.
    *
    * Has snarkjs compute all other MSMs with this library: `multiExpAffine`, and
    * `multiExpAffineChunked` where snarkjs has it, in G1 and G2 of bn128 and bls12381, on curves
@@ -74,9 +76,13 @@ export interface Accelerate {
 
 const begin = async (snarkjs: Snarkjs, options: AccelerateOptions = {}): Promise<Accelerated> => {
   const curves = curvesOf(snarkjs);
+  const hasProvers = hasProverOf(snarkjs);
+  if (curves === null && !hasProvers) throw notSnarkjs(snarkjs);
   const read = await readAccelerateOptions(options);
-  const own = new Accelerator(read);
-  const type = read.singleThread ? await groupClassOf(curves) : null;
+  if (read.singleThread && curves === null)
+    throw badArgument('options.singleThread needs snarkjs.curves, which snarkjs 0.7.5 or later has');
+  const own = new Accelerator(read, { hasProvers, hasCurves: curves !== null });
+  const type = read.singleThread && curves !== null ? await groupClassOf(curves) : null;
   // two accelerators would restore each other's methods
   if (isReplaced())
     throw badArgument('snarkjs is accelerated already, maybe by another copy of this library; restore it first');
@@ -109,7 +115,8 @@ const prepare = async (zkey: Groth16Zkey | PlonkZkey | SnarkjsFile): Promise<voi
  * import { accelerate } from 'webgpu-msm/snarkjs';
  *
  * const restore = await accelerate(snarkjs);
- * const { proof } = await restore.groth16.prove('circuit.zkey', 'witness.wtns');
+ * const { groth16 } = restore;
+ * const { proof } = await groth16.prove('circuit.zkey', 'witness.wtns');
  * console.log(proof.protocol, accelerate.stats.snarkjsProofs); // groth16 0
  * restore();
  * ```

@@ -1,5 +1,5 @@
 /** The provers of snarkjs that `accelerate` replaces by whole proofs of this library. */
-import { badArgument } from '../errors.js';
+import { badArgument, untilAborted } from '../errors.js';
 import type { FflonkProof } from '../fflonk.js';
 import type { Groth16Proof } from '../groth16.js';
 import type { PlonkProof } from '../plonk.js';
@@ -18,6 +18,12 @@ import {
 export interface SnarkjsProveOptions {
   /** Computes without threads. Left to snarkjs unless `accelerate` has the option, too. */
   readonly singleThread?: boolean;
+  /**
+   * Ends this proof: it rejects with code `aborted`, at once. Its key stays loaded, or goes on
+   * loading for later proofs. What snarkjs is computing itself goes on, and its result is dropped.
+   * snarkjs has no such option.
+   */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A proof, and the public values that it is verified with. */
@@ -38,7 +44,7 @@ export interface AcceleratedProver<Proof> {
    *   its size and times, bytes by their SHA-256.
    * @param witness the `.wtns`. Bytes are copied before the call returns.
    * @param logger as snarkjs has it, and passed on where snarkjs proves
-   * @param options as snarkjs has them
+   * @param options as snarkjs has them, and `signal`
    * @throws MsmError `aborted`; `bad-argument` if `accelerate` was given a snarkjs without the
    *   function; and errors of snarkjs
    */
@@ -110,7 +116,8 @@ const proverOf = (system: WholeSystem, snarkjs: Members, proofs: WholeProofs) =>
     ): Promise<SnarkjsProof> => {
       if (calculate === undefined) throw missing('wtns.calculate');
       const witness: { readonly type: 'mem'; readonly data?: Uint8Array } = { type: 'mem' };
-      await calculate(input, wasm, witness, witnessOptions);
+      const { signal } = options ?? {};
+      await untilAborted(signal, 'proof', () => calculate(input, wasm, witness, witnessOptions));
       try {
         return await prove(zkey, witness, logger, options);
       } finally {
@@ -119,6 +126,10 @@ const proverOf = (system: WholeSystem, snarkjs: Members, proofs: WholeProofs) =>
     },
   };
 };
+
+/** Returns whether a value has a prover of snarkjs. */
+export const hasProverOf = (snarkjs: unknown): boolean =>
+  wholeSystems.some((system) => typeof ((snarkjs ?? {}) as Members)[system]?.prove === 'function');
 
 /** Makes the accelerated provers of a snarkjs. */
 export const proversOf = (snarkjs: Snarkjs, proofs: WholeProofs): AcceleratedProvers => {

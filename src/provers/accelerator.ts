@@ -1,4 +1,5 @@
 import type { MsmEngine } from '../api/engine.js';
+import type { Bases } from '../api/handles.js';
 import type { Coordinate } from '../api/values.js';
 import type { Group } from '../curves/names.js';
 import { assertNotAborted, kindOf, MsmError } from '../errors.js';
@@ -11,14 +12,26 @@ import { BasesCache } from './bases-cache.js';
 import type { Contest } from './contest.js';
 import { contestIn, type OriginalGroup } from './doubt.js';
 import { type FfCurveName, type FfGroup, type GroupMethods, type ProofWatch, threadedGroup } from './ffjavascript.js';
-import { filledPoints, type MsmForSnarkjs, markOf, SCALAR_BYTES, workOf, zeroExtended } from './msm-for-snarkjs.js';
+import {
+  filledPoints,
+  type MsmForSnarkjs,
+  markOf,
+  SCALAR_BYTES,
+  withoutUnused,
+  workOf,
+  zeroExtended,
+} from './msm-for-snarkjs.js';
 import { type KeySource, openKeySource, type SnarkjsFile } from './proof-files.js';
 import { ProverEngines } from './prover-engines.js';
 import { ScalarsCache } from './scalars-cache.js';
 import { WholeProofs } from './whole-proofs.js';
 
 /** Kinds of warnings. Each kind is given once. */
-type Warning = 'fallback' | 'proof' | 'bypassed' | 'budget';
+type Warning = 'fallback' | 'proof' | 'bypassed' | 'sums' | 'budget';
+
+/** Returns whether an error says that bytes are no point. */
+const isOfPoints = (error: unknown): boolean =>
+  error instanceof MsmError && (error.code === 'not-on-curve' || /^points\[/.test(error.message));
 
 /** Computes the MSMs and proofs of one snarkjs module until it is ended. */
 export class Accelerator {
@@ -34,9 +47,13 @@ export class Accelerator {
   #isOver = false;
   readonly #warned = new Set<Warning>();
   /** Counts since a proof was last written. */
-  readonly #seen = { msms: 0, transforms: 0 };
+  readonly #seen = { msms: 0, computed: 0, draws: 0, transforms: 0 };
+  readonly #hasProvers: boolean;
 
-  constructor(options: ReadAccelerateOptions) {
+  /** @param snarkjs whether it has provers, and exports its curves */
+  constructor(options: ReadAccelerateOptions, snarkjs: { readonly hasProvers: boolean; readonly hasCurves: boolean }) {
+    const { hasProvers, hasCurves } = snarkjs;
+    this.#hasProvers = hasProvers;
     this.#options = options;
     this.#engines = new ProverEngines(options, this.counts);
     const { counts } = this;
@@ -56,24 +73,32 @@ export class Accelerator {
       counts.leftToSnarkjs = left;
     });
     this.proofs = new WholeProofs({
-      ...{ options, counts, warnTight, engine, contest: this.#contest },
+      ...{ options, counts, warnTight, engine, contest: this.#contest, hasCurves },
       warnOf: (error) => this.#warnOfProof(error),
     });
   }
 
-  /** Warns of proofs in which no MSM reached this library. */
+  /** Warns of proofs of which this library computed nothing, or sums alone. */
   readonly watch: ProofWatch = {
+    draws: () => {
+      this.#seen.draws++;
+    },
     transforms: () => {
       this.#seen.transforms++;
     },
     writes: () => {
-      const { msms, transforms } = this.#seen;
+      const { msms, computed, draws, transforms } = this.#seen;
       if (transforms === 0) return;
-      Object.assign(this.#seen, { msms: 0, transforms: 0 });
+      Object.assign(this.#seen, { msms: 0, computed: 0, draws: 0, transforms: 0 });
       if (msms === 0)
         this.#warn(
           'bypassed',
           'the proof was not accelerated: this snarkjs computes MSMs by methods of its curves that this version of webgpu-msm does not replace',
+        );
+      if (computed > 0 && draws > 0 && this.#hasProvers && !this.proofs.isSnarkjsProving)
+        this.#warn(
+          'sums',
+          'only the MSMs of this proof were accelerated, because it was computed by a prove of snarkjs that accelerate cannot replace, such as that of an ES module; whole proofs are faster: const { groth16 } = await accelerate(snarkjs), then groth16.prove, or likewise plonk and fflonk',
         );
     },
   };
@@ -94,6 +119,10 @@ export class Accelerator {
         const filled = n === given ? bases : (bases as Uint8Array).subarray(0, n * pointBytes);
         return this.#compute({
           ...{ curve, name, group, given, n, scalars, mark: markOf(bases) },
+          file: {
+            ...{ byteLength: n * pointBytes, pointBytes },
+            read: async (offset, length) => bases.slice(offset, offset + length) as Uint8Array,
+          },
           with: (engine, use) => this.#bases.with(engine, filled, use),
           original: (own) => multiExpAffine(bases, own, ...more),
         });
@@ -101,9 +130,10 @@ export class Accelerator {
       ...(multiExpAffineChunked && {
         multiExpAffineChunked: (read, byteLength, scalars, ...more) => {
           const given = typeof read === 'function' ? byteLength / pointBytes : Number.NaN;
+          const file = { byteLength, pointBytes, read };
           return this.#compute({
-            ...{ curve, name, group, given, n: given, scalars, mark: 'read in chunks' },
-            with: (engine, use) => this.#bases.withFile(engine, { byteLength, pointBytes, read }, use),
+            ...{ curve, name, group, given, n: given, scalars, mark: 'read in chunks', file },
+            with: (engine, use) => this.#bases.withFile(engine, file, use),
             original: (own) => multiExpAffineChunked(read, byteLength, own, ...more),
           });
         },
@@ -134,13 +164,21 @@ export class Accelerator {
     // snarkjs's own method copies too: the caller may change the scalars from now on
     const own = zeroExtended(scalars, given, each, SCALAR_BYTES);
     try {
-      const multiply = () =>
-        msm.with(opening, async (loaded) => {
-          const engine = await opening;
-          return this.#scalars.with(engine, curve, own, (all) =>
-            engine.msm(loaded, all.subarray(0, n), { result: 'le-montgomery', ...(signal && { signal }) }),
-          );
-        });
+      const use = async (loaded: Bases) => {
+        const engine = await opening;
+        return this.#scalars.with(engine, curve, own, (all) =>
+          engine.msm(loaded, all.subarray(0, n), { result: 'le-montgomery', ...(signal && { signal }) }),
+        );
+      };
+      const multiply = async () => {
+        try {
+          return await msm.with(opening, use);
+        } catch (error) {
+          const file = isOfPoints(error) ? withoutUnused(msm.file, own) : null;
+          if (file === null) throw error;
+          return this.#bases.withFile(opening, file, use);
+        }
+      };
       const sum = await this.#contest.timed(work, 'own', multiply);
       this.#count(await opening, n);
       return group.toJacobian(sum);
@@ -160,6 +198,7 @@ export class Accelerator {
   #count(engine: MsmEngine<Coordinate>, n: number): void {
     const { counts } = this;
     const { on = 'cpu', workers = 0 } = engine.lastRun ?? {};
+    this.#seen.computed++;
     counts.calls++;
     counts.on[on]++;
     counts.adapter = engine.adapter;
@@ -172,7 +211,8 @@ export class Accelerator {
   async prepare(given: Zkey | SnarkjsFile): Promise<void> {
     const isOpen = typeof (given as Partial<Zkey> | null | undefined)?.sections === 'object';
     const file = isOpen ? null : await openKeySource(given);
-    const zkey = file === null ? (given as Zkey) : await openZkey(file.source);
+    const zkey =
+      file === null ? (given as Zkey) : await openZkey(file.source, { onWarning: this.#options.engines.onWarning });
     const { curve, protocol, sections } = zkey;
     const all =
       protocol === 'groth16' ? [sections.a, sections.b1, sections.b2, sections.c, sections.h] : [sections.ptau];

@@ -14,8 +14,8 @@ interface Curves {
 /** snarkjs as it is imported: `import * as snarkjs from 'snarkjs'`. */
 export interface Snarkjs {
   /**
-   * The curves, by which the library recognises snarkjs. Every version has them; the types
-   * `@types/snarkjs` omit them.
+   * The curves, by which the library recognises snarkjs 0.7.5 and later; the types `@types/snarkjs`
+   * omit them. Earlier versions are recognised by their provers.
    */
   readonly curves?: Curves;
   /** A member that `@types/snarkjs` declares. */
@@ -94,12 +94,17 @@ const groupsOf = (curve: unknown): readonly FfGroup[] => {
 export const threadedGroup = (curve: FfCurveName): FfGroup | null =>
   groupsOf((globalThis as Record<string, unknown>)[globalOf[curve]])[0] ?? null;
 
-/** Returns the curves of snarkjs. @throws MsmError `bad-argument` if the argument is not snarkjs */
-export const curvesOf = (given: Snarkjs): Curves => {
+/** Returns the curves of snarkjs; null of versions before 0.7.5, which do not export them. */
+export const curvesOf = (given: Snarkjs): Curves | null => {
   const { curves } = (given ?? {}) as { readonly curves?: Curves };
-  if (typeof curves?.getCurveFromName === 'function') return curves;
-  throw badArgument(`snarkjs must be the module snarkjs (import * as snarkjs from 'snarkjs'), got ${kindOf(given)}`);
+  return typeof curves?.getCurveFromName === 'function' ? curves : null;
 };
+
+/** Returns the error of an argument that is not snarkjs. */
+export const notSnarkjs = (given: unknown): Error =>
+  badArgument(
+    `snarkjs must be the module snarkjs (import * as snarkjs from 'snarkjs'), of version 0.7.5 or later or with a prover, got ${kindOf(given)}`,
+  );
 
 /**
  * Returns whether the globals are watched already, by this copy of the library or by another one.
@@ -168,10 +173,11 @@ const callBefore = <Name extends string>(
 };
 
 /**
- * Callbacks for steps of a proof besides its MSMs: it transforms scalars, and writes its points at
- * the end.
+ * Callbacks for steps of a proof besides its MSMs: it draws numbers that hide the witness, which
+ * setups do not, transforms scalars, and writes its points at the end.
  */
 export interface ProofWatch {
+  draws(): void;
   transforms(): void;
   writes(): void;
 }
@@ -179,10 +185,14 @@ export interface ProofWatch {
 /** Calls `watch` for the proofs on a curve. @returns a function that ends the watch */
 const watchProofs = (curve: unknown, watch: ProofWatch): (() => void) => {
   const { Fr, G1 } = (curve ?? {}) as {
-    readonly Fr?: Record<'ifft', () => unknown>;
+    readonly Fr?: Record<'ifft' | 'random', () => unknown>;
     readonly G1?: Record<'toObject', () => unknown>;
   };
-  const ends = [callBefore(Fr, 'ifft', () => watch.transforms()), callBefore(G1, 'toObject', () => watch.writes())];
+  const ends = [
+    callBefore(Fr, 'random', () => watch.draws()),
+    callBefore(Fr, 'ifft', () => watch.transforms()),
+    callBefore(G1, 'toObject', () => watch.writes()),
+  ];
   return () => {
     for (const end of ends) end();
   };

@@ -1,6 +1,7 @@
 /** Files of a proof in the forms that snarkjs takes: a name, bytes, or an object that names one. */
 import { badArgument, kindOf } from '../errors.js';
 import type { FileSource } from '../formats/source.js';
+import { fetchFile, openFetched } from './fetched-files.js';
 
 /** An object that names a file: `{ type: 'mem', data }` or `{ type: 'file', fileName }`. */
 export interface SnarkjsFileObject {
@@ -57,32 +58,32 @@ const nameIn = (what: string, given: unknown): string => {
   throw badArgument(`${what} must be bytes, a name, or an object of type mem or file, got ${kindOf(given)}`);
 };
 
-/** @throws MsmError `bad-argument` if the server has no such file */
-const fetchBytes = async (what: string, url: string): Promise<Uint8Array> => {
-  const response = await fetch(url);
-  if (!response.ok) throw badArgument(`${what}: the server answered ${response.status}`);
-  return new Uint8Array(await response.arrayBuffer());
-};
-
-const readBytes = (what: string, name: string): Promise<Uint8Array> => {
+const readBytes = async (what: string, name: string): Promise<Uint8Array> => {
   const fs = fileSystem();
-  return fs === null ? fetchBytes(what, name) : fs.promises.readFile(name);
+  return fs === null ? (await fetchFile(what, name))[0] : fs.promises.readFile(name);
 };
 
 /**
  * Identifies bytes by SHA-256, so that no copy of them has to be kept. A page that is not a secure
  * context has no such function.
  */
+const digestOf = async (bytes: Uint8Array): Promise<string> => {
+  const { subtle } = crypto as { readonly subtle?: SubtleCrypto };
+  if (subtle === undefined) throw badArgument('zkey: keys in memory are recognised in secure contexts alone');
+  const digest = new Uint8Array(await subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>));
+  return `sha256 ${digest}`;
+};
+
 const inMemory = (bytes: Uint8Array): KeySource => ({
   source: bytes,
   byteLength: bytes.length,
-  identify: async () => {
-    const { subtle } = crypto as { readonly subtle?: SubtleCrypto };
-    if (subtle === undefined) throw badArgument('zkey: keys in memory are recognised in secure contexts alone');
-    const digest = new Uint8Array(await subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>));
-    return `sha256 ${digest}`;
-  },
+  identify: () => digestOf(bytes),
 });
+
+const onServer = async (url: string): Promise<KeySource> => {
+  const { source, byteLength, identity } = await openFetched('zkey', url, digestOf);
+  return { source, byteLength, identify: async () => identity };
+};
 
 const onDisk = async (fs: FileSystem, path: string): Promise<KeySource> => {
   const stat = () => fs.promises.stat(path, { bigint: true });
@@ -108,7 +109,7 @@ export const openKeySource = async (given: unknown): Promise<KeySource> => {
   if (bytes !== null) return inMemory(bytes);
   const name = nameIn('zkey', given);
   const fs = fileSystem();
-  return fs === null ? inMemory(await fetchBytes('zkey', name)) : onDisk(fs, name);
+  return fs === null ? onServer(name) : onDisk(fs, name);
 };
 
 const MAGIC = 'wtns';

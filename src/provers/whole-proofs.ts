@@ -1,7 +1,8 @@
 /** Whole proofs for snarkjs, computed by the provers of this library. */
 import type { MsmEngine } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
-import { assertNotAborted, badArgument, notLoaded, onAbort } from '../errors.js';
+import { readCallOptions } from '../engine/arguments.js';
+import { assertNotAborted, badArgument, notLoaded, onAbort, untilAborted } from '../errors.js';
 import type { FileSource } from '../formats/source.js';
 import type { Zkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';
@@ -47,7 +48,7 @@ export type ProveArguments = readonly [
   zkey: unknown,
   witness: unknown,
   logger?: unknown,
-  options?: { readonly singleThread?: unknown },
+  options?: { readonly singleThread?: unknown; readonly signal?: AbortSignal | undefined },
 ];
 
 /** snarkjs's own `prove`. */
@@ -57,6 +58,22 @@ export type OriginalProve = (...given: ProveArguments) => Promise<SnarkjsProof>;
 const nameOf = (system: WholeSystem, { byteLength }: KeySource): string =>
   `${system} proof with a key of ${byteLength} bytes`;
 
+/** Calls `work` with a signal that is aborted as soon as one of some signals is. */
+const withEither = async <Result>(
+  signals: readonly (AbortSignal | undefined)[],
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> => {
+  const ending = new AbortController();
+  const end = (signal: AbortSignal | undefined) => () => ending.abort(signal?.reason);
+  const unsubscribe = signals.map((signal) => onAbort(signal, end(signal)));
+  signals.filter((signal) => signal?.aborted).forEach((signal) => void end(signal)());
+  try {
+    return await work(ending.signal);
+  } finally {
+    for (const each of unsubscribe) each();
+  }
+};
+
 /** Parts of an accelerator that whole proofs use. */
 export interface WholeProofsHost {
   readonly options: ReadAccelerateOptions;
@@ -64,6 +81,8 @@ export interface WholeProofsHost {
   /** Returns the engine of a curve's G1, whose device keys use. */
   engine(curve: FfCurveName): Promise<MsmEngine<Coordinate>>;
   readonly contest: Contest;
+  /** Whether snarkjs exports its curves, as 0.7.5 and later versions do. */
+  readonly hasCurves: boolean;
   warnOf(error: unknown): void;
   warnTight(bytes: number): void;
 }
@@ -79,6 +98,8 @@ export class WholeProofs {
   /** Curves of keys that were loaded, by `nameOf`. */
   readonly #curves = new Map<string, FfCurveName>();
   #leaving = 0;
+  /** Proofs that snarkjs computes for `prove`. */
+  #originals = 0;
   #isOver = false;
 
   /** @param open opens keys; tests choose the blinding */
@@ -96,18 +117,36 @@ export class WholeProofs {
     return this.#leaving > 0;
   }
 
-  /** Proves, or has snarkjs prove where the library cannot. */
+  /** True while snarkjs computes a proof that was asked of this library. */
+  get isSnarkjsProving(): boolean {
+    return this.#originals > 0;
+  }
+
+  /**
+   * Proves, or has snarkjs prove where the library cannot. A signal of the proof ends it at once, and
+   * not the load of a key that other proofs may wait for.
+   */
   async prove(system: WholeSystem, original: OriginalProve, given: ProveArguments): Promise<SnarkjsProof> {
+    const { signal } = given[3] ?? {};
+    readCallOptions(signal === undefined ? {} : { signal });
+    return untilAborted(signal, 'proof', () => this.#proveOrLeave(system, original, given));
+  }
+
+  async #proveOrLeave(system: WholeSystem, original: OriginalProve, given: ProveArguments): Promise<SnarkjsProof> {
     const { options, counts } = this.#host;
     if (this.#isOver) return original(...given);
     assertNotAborted(options.signal, 'proof');
-    const [zkey, witness, , { singleThread = false } = {}] = given;
+    const [zkey, witness, , { singleThread = false, signal } = {}] = given;
     try {
+      // snarkjs 0.7.0 changed the proofs of PLONK, and no member tells 0.6 and 0.7.4 apart
+      if (!this.#host.hasCurves && system !== 'groth16')
+        throw badArgument(`whole proofs of ${system} need snarkjs.curves, which snarkjs 0.7.5 or later has`);
       if (singleThread && !options.singleThread) throw leftToSnarkjs('it is to have no threads');
-      const result = await this.#prove(system, zkey, copyWitnessFile(witness), !singleThread);
+      const result = await this.#prove(system, zkey, copyWitnessFile(witness), !singleThread, signal);
       counts.wholeProofs++;
       return result;
     } catch (error) {
+      assertNotAborted(signal, 'proof');
       // the acceleration was undone meanwhile, which is no failure
       if (this.#isOver) return original(...given);
       assertNotAborted(options.signal, 'proof');
@@ -116,7 +155,17 @@ export class WholeProofs {
       // snarkjs says itself how a key or a witness is wrong
       counts.snarkjsProofs++;
       const work = isLeft ? error.work : undefined;
-      return work === undefined ? original(...given) : this.#leave(work, () => original(...given));
+      const prove = () => this.#original(() => original(...given));
+      return work === undefined ? prove() : this.#leave(work, prove);
+    }
+  }
+
+  async #original(prove: () => Promise<SnarkjsProof>): Promise<SnarkjsProof> {
+    this.#originals++;
+    try {
+      return await prove();
+    } finally {
+      this.#originals--;
     }
   }
 
@@ -130,16 +179,19 @@ export class WholeProofs {
     }
   }
 
-  /** @param isContested whether snarkjs proves where it is faster */
+  /**
+   * @param isContested whether snarkjs proves where it is faster
+   * @param signalOfProof ends this proof, and no load
+   */
   async #prove(
     system: WholeSystem,
     zkey: unknown,
     reading: Promise<Uint8Array>,
     isContested: boolean,
+    signalOfProof: AbortSignal | undefined,
   ): Promise<SnarkjsProof> {
     const begun = performance.now();
     const { contest } = this.#host;
-    const { signal } = this.#ending;
     const { verifyProof } = this.#host.options;
     const [opened, read] = await Promise.allSettled([openKeySource(zkey), reading]);
     if (read.status === 'rejected') throw read.reason;
@@ -148,7 +200,10 @@ export class WholeProofs {
       const file = opened.value;
       const work = isContested ? this.#workOf(system, file) : null;
       if (work !== null && contest.leaves(work)) throw leftToSnarkjs('snarkjs may be faster', work);
-      const prove = () => this.#with(system, file, (key) => key.prove(read.value, { signal, verifyProof }));
+      const prove = () =>
+        this.#with(system, file, (key) =>
+          withEither([this.#ending.signal, signalOfProof], (signal) => key.prove(read.value, { signal, verifyProof })),
+        );
       return await (work === null ? prove() : contest.timed(work, 'own', prove, begun));
     } finally {
       read.value.fill(0);
@@ -170,7 +225,7 @@ export class WholeProofs {
   async #load(system: WholeSystem, file: KeySource): Promise<WholeKey> {
     const { options, counts, engine } = this.#host;
     const { source } = file;
-    const { curve, domainSize, protocol } = await openZkey(source);
+    const { curve, domainSize, protocol } = await openZkey(source, { onWarning: options.engines.onWarning });
     if (protocol !== system) throw badArgument(`zkey is a key of ${protocol}, not of ${system}`);
     if (domainSize < options.leastPoints) throw leftToSnarkjs('the circuit is small');
     this.#curves.set(nameOf(system, file), curve);

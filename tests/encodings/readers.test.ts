@@ -789,7 +789,6 @@ describe('files of other formats', () => {
       'says 4294967295 sections, and at most 64',
     ],
     ['one section more', () => changed(files.groth16, 8, u32(11)), 'it ends before section 11 of 11 begins'],
-    ['one section less', () => changed(files.groth16, 8, u32(9)), 'bytes follow the last section'],
     [
       '2^64 − 1 bytes',
       () => changed(files.groth16, 16, new Uint8Array(8).fill(255)),
@@ -834,6 +833,23 @@ describe('files of other formats', () => {
     ],
   ])('%s is refused', async (_, bytes, message) => {
     await isRefused(openZkey(bytes()), message);
+  });
+
+  test.each([
+    ['zkey', openZkey, () => files.groth16],
+    ['ptau', openPtau, () => files.ptau],
+  ] as const)('bytes behind the last section of a %s are ignored with a warning', async (what, open, bytes) => {
+    const warnings: string[] = [];
+    const onWarning = (message: string): never => {
+      warnings.push(message);
+      throw new Error('mine');
+    };
+    const expected = await open(bytes(), { onWarning });
+    expect(warnings).toEqual([]);
+    const opened = await open(concatBytes(bytes(), new Uint8Array(5)), { onWarning });
+    expect(JSON.stringify(opened)).toBe(JSON.stringify(expected));
+    expect(warnings).toEqual([`webgpu-msm: ${what}: 5 bytes follow the last section and are ignored`]);
+    await isRefused(open(bytes(), { onWarning: 5 as never }), 'options.onWarning must be a function');
   });
 
   test.each([

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MsmError, openProvingKey, type ProvingKey, type ProvingKeyOptions } from '../../src/groth16.js';
-import { ffCurveOf, makeStatement, type Statement } from '../support/proving.js';
+import { ffCurveOf, makeStatement, type Statement, snarkjs } from '../support/proving.js';
 
 let statement: Statement;
 let zkey: Uint8Array;
@@ -48,6 +48,10 @@ const changed = (file: Uint8Array, at: number, bytes: ArrayLike<number>): Uint8A
   return copy;
 };
 
+/** Applies a beacon, as the last contribution to a key. */
+const beaconOf = (...given: readonly unknown[]): Promise<unknown> =>
+  (snarkjs.zKey as unknown as { beacon(...given: readonly unknown[]): Promise<unknown> }).beacon(...given);
+
 const refused = (message: string | RegExp, code = 'bad-argument') => ({
   code,
   message: typeof message === 'string' ? expect.stringContaining(message) : expect.stringMatching(message),
@@ -86,6 +90,57 @@ describe('keys', () => {
     const alpha = placeOf(zkey, 2).from + 84;
     const flipped = open(changed(zkey, alpha, [(zkey[alpha] as number) ^ 1]));
     await expect(flipped).rejects.toMatchObject(refused('zkey: section alpha1: ', 'not-on-curve'));
+  });
+
+  test('with infinity where no setup has it are refused by the index of the point', async () => {
+    const { from, to } = placeOf(zkey, 9);
+    for (let at = from; at < to; at += 64) {
+      const infinite = open(changed(zkey, at, new Uint8Array(64)));
+      await expect(infinite).rejects.toMatchObject(refused(`section H: points[${(at - from) / 64}] is infinity`));
+    }
+    // α, β, γ and δ in G1 and G2
+    let at = placeOf(zkey, 2).from + 84;
+    for (const [name, bytes] of Object.entries({
+      alpha1: 64,
+      beta1: 64,
+      beta2: 128,
+      gamma2: 128,
+      delta1: 64,
+      delta2: 128,
+    })) {
+      const infinite = open(changed(zkey, at, new Uint8Array(bytes)));
+      await expect(infinite).rejects.toMatchObject(refused(`section ${name}: points[0] is infinity`));
+      at += bytes;
+    }
+  });
+
+  test('without a contribution to phase 2 are taken with one warning', async () => {
+    const made = await makeStatement('groth16', 'bn254', 5, 'dense', 'snarkjs');
+    const first = { data: made.zkey.data };
+    const contributed: { type: string; data?: Uint8Array } = { type: 'mem' };
+    await beaconOf({ type: 'mem', ...first }, contributed, 'only', '01'.repeat(32), 10);
+    const warned = async (file: Uint8Array, values: Uint8Array): Promise<readonly string[]> => {
+      const warnings: string[] = [];
+      using own = await open(file, { onWarning: (message) => void warnings.push(message) });
+      for (let i = 0; i < 2; i++) await own.prove(values);
+      return warnings;
+    };
+    expect(await warned(first.data, made.circuit.witness)).toEqual([
+      expect.stringMatching(/^webgpu-msm: zkey: γ equals δ/),
+    ]);
+    expect(await warned(contributed.data as Uint8Array, made.circuit.witness)).toEqual([]);
+    expect(await warned(zkey, witness)).toEqual([]);
+  });
+
+  test('and witnesses with bytes behind the last section are taken with one warning each, as by snarkjs', async () => {
+    const behind = (file: Uint8Array): Uint8Array => changed(new Uint8Array(file.length + 7), 0, file);
+    const warnings: string[] = [];
+    using own = await open(behind(zkey), { onWarning: (message) => void warnings.push(message) });
+    expect(warnings).toEqual(['webgpu-msm: zkey: 7 bytes follow the last section and are ignored']);
+    for (let i = 0; i < 2; i++) expect(await statement.verify(await own.prove(behind(witness)))).toBe(true);
+    expect(warnings.slice(1)).toEqual(['webgpu-msm: witness: 7 bytes follow the last section and are ignored']);
+    const files = [behind(zkey), behind(witness)].map((data) => ({ type: 'mem', data }));
+    expect(await statement.verify(await snarkjs.groth16.prove(files[0], files[1]))).toBe(true);
   });
 
   test('with a coefficient outside of the circuit are refused', async () => {

@@ -74,6 +74,16 @@ describe.each(['plonk', 'fflonk'] as const)('keys of %s', (system) => {
     );
   });
 
+  test('with infinity among the powers of τ are refused by its index', async () => {
+    for (const i of [0, 1, 20]) {
+      const infinite = zkey.slice();
+      infinite.fill(0, sectionAt(ptauId) + i * 64, sectionAt(ptauId) + (i + 1) * 64);
+      expect(await errorOf(infinite)).toMatchObject({
+        ...{ code: 'bad-argument', message: expect.stringContaining(`(ptau): points[${i}] is infinity`) },
+      });
+    }
+  });
+
   test('with any bit flipped are refused by a typed error, or prove', async () => {
     const header = sectionAt(2);
     const places = fc.oneof(

@@ -12,6 +12,7 @@ import { noCounts } from '../../src/provers/accelerate-stats.js';
 import { Contest } from '../../src/provers/contest.js';
 import { ProverEngines } from '../../src/provers/prover-engines.js';
 import { WholeProofs } from '../../src/provers/whole-proofs.js';
+import { nextTurn } from '../../src/scheduling/time-slice.js';
 import { type Accelerated, type AccelerateOptions, accelerate, type Snarkjs } from '../../src/snarkjs.js';
 import { leaseGpu } from '../support/leased-gpu.js';
 import {
@@ -86,7 +87,7 @@ describe.each(['bn254', 'bls12-381'] as const)('proofs on %s', (curve) => {
       () => false,
       () => undefined,
     );
-    const host = { options, counts, contest, engine: (of: ProverCurve) => engines.get(of, 'g1') };
+    const host = { options, counts, contest, hasCurves: true, engine: (of: ProverCurve) => engines.get(of, 'g1') };
     const proofs = new WholeProofs(
       { ...host, warnOf: refuse, warnTight: refuse },
       {
@@ -244,11 +245,23 @@ describe('snarkjs proves', () => {
     }
     expect(accelerate.stats).toMatchObject({ wholeProofs: 0, snarkjsProofs: wrong.length });
     expect(warnings).toEqual([expect.stringMatching(/^webgpu-msm: snarkjs computes this proof itself/)]);
-    // a key with bytes behind it is refused by the library, and not by snarkjs
+    // a damaged key is refused by the library, and not by snarkjs
+    const damaged = zkey.data.slice();
+    // the first point of H becomes infinity
+    damaged.fill(0, damaged.length - 64 * 64, damaged.length - 63 * 64);
+    const result = await groth16.prove(damaged, circuit.witness);
+    expect(await statement.verify(result)).toBe(false);
+    expect(accelerate.stats.calls).toBeGreaterThan(3);
+  });
+
+  test('none of the keys with bytes behind the last section, of which one warning says so', async () => {
+    const { zkey, circuit, verify } = await statementOf('groth16');
+    const { groth16 } = await begin();
     const longer = new Uint8Array(zkey.data.length + 5);
     longer.set(zkey.data);
-    expect(await statement.verify(await groth16.prove(longer, circuit.witness))).toBe(true);
-    expect(accelerate.stats.calls).toBeGreaterThan(3);
+    for (let i = 0; i < 2; i++) expect(await verify(await groth16.prove(longer, circuit.witness))).toBe(true);
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 2, snarkjsProofs: 0, keyLoads: 1 });
+    expect(warnings).toEqual(['webgpu-msm: zkey: 5 bytes follow the last section and are ignored']);
   });
 
   test('of a wrong witness as ever: Groth16 does not verify, PLONK and FFLONK are refused', async () => {
@@ -424,6 +437,107 @@ describe('an end', () => {
     await expect(groth16.prove(zkey.data, circuit.witness)).rejects.toMatchObject({ code: 'aborted' });
     expect(accelerate.stats).toMatchObject({ wholeProofs: 0, snarkjsProofs: 0, fallbacks: 0 });
     expect(warnings).toEqual([]);
+  });
+});
+
+describe('the signal of one proof', () => {
+  const aborted = { code: 'aborted', cause: 'enough' };
+
+  test('ends it in any part, and neither the load of the key nor proofs beside it', async () => {
+    const { zkey, circuit, verify } = await statementOf('groth16');
+    const { groth16 } = await begin();
+    const prove = (signal?: AbortSignal) => groth16.prove(zkey.data, circuit.witness, undefined, { signal });
+    await expect(prove(AbortSignal.abort('enough'))).rejects.toMatchObject(aborted);
+    const first = new AbortController();
+    const [loading, beside] = [prove(first.signal), prove()];
+    first.abort('enough');
+    await expect(loading).rejects.toMatchObject(aborted);
+    expect(await verify(await beside)).toBe(true);
+    const late = new AbortController();
+    const proving = prove(late.signal);
+    // the key is loaded, so the proof computes
+    await nextTurn();
+    late.abort('enough');
+    await expect(proving).rejects.toMatchObject(aborted);
+    expect(await verify(await prove(new AbortController().signal))).toBe(true);
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 2, snarkjsProofs: 0, keyLoads: 1 });
+    expect(warnings).toEqual([]);
+    await expect(prove(5 as never)).rejects.toMatchObject({ code: 'bad-argument' });
+  });
+
+  test('ends one that snarkjs computes, and a witness that it calculates', async () => {
+    const { zkey, circuit, verify } = await statementOf('groth16');
+    let proves = 0;
+    const module = { ...snarkjs, wtns: { calculate: () => new Promise(() => undefined) } };
+    const original = module.groth16.prove;
+    const controller = new AbortController();
+    module.groth16 = {
+      ...module.groth16,
+      prove: (...given) => {
+        if (++proves === 1) controller.abort('enough');
+        return original(...given);
+      },
+    };
+    const { groth16 } = await begin({ leastPoints: 1000 }, module as unknown as Snarkjs);
+    const prove = (signal: AbortSignal) => groth16.prove(zkey.data, circuit.witness, undefined, { signal });
+    await expect(prove(controller.signal)).rejects.toMatchObject(aborted);
+    expect(await verify(await prove(new AbortController().signal))).toBe(true);
+    expect(proves).toBe(2);
+    const other = new AbortController();
+    const full = groth16.fullProve({}, 'none', zkey.data, undefined, undefined, { signal: other.signal });
+    other.abort('enough');
+    await expect(full).rejects.toMatchObject(aborted);
+  });
+});
+
+describe('without the curves, as of snarkjs before 0.7.5', () => {
+  test('whole proofs of Groth16 are computed, and the sums of PLONK, whose proofs 0.7.0 changed', async () => {
+    const [one, other] = [await statementOf('groth16'), await statementOf('plonk')];
+    const { curves: _, ...old } = snarkjs;
+    const { groth16, plonk } = await begin({}, old as Snarkjs);
+    expect(await one.verify(await groth16.prove(one.zkey.data, one.circuit.witness))).toBe(true);
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 1, snarkjsProofs: 0 });
+    expect(warnings).toEqual([]);
+    for (let i = 0; i < 2; i++)
+      expect(await other.verify(await plonk.prove(other.zkey.data, other.circuit.witness))).toBe(true);
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 1, snarkjsProofs: 2, fallbacks: 0 });
+    expect(accelerate.stats.calls).toBeGreaterThan(7);
+    expect(warnings).toEqual([expect.stringContaining('snarkjs 0.7.5 or later')]);
+  });
+
+  test('what needs them says the version that has them', async () => {
+    const { curves: _, ...old } = snarkjs;
+    const refused = { code: 'bad-argument', message: expect.stringContaining('0.7.5 or later') };
+    await expect(begin({ singleThread: true }, old as Snarkjs)).rejects.toMatchObject(refused);
+    await expect(begin({}, { zKey: old.zKey } as Snarkjs)).rejects.toMatchObject(refused);
+  });
+});
+
+describe('a proof by the namespace, of which sums alone are accelerated,', () => {
+  test('has one warning with the way to whole proofs, which is silent', async () => {
+    const { zkey, circuit, prove, verify } = await statementOf('groth16');
+    const plonk = await statementOf('plonk');
+    const { groth16 } = await begin();
+    expect(await verify(await groth16.prove(zkey.data, circuit.witness))).toBe(true);
+    expect(warnings).toEqual([]);
+    for (let i = 0; i < 2; i++) expect(await verify(await prove())).toBe(true);
+    expect(await plonk.verify(await plonk.prove())).toBe(true);
+    expect(warnings).toEqual([expect.stringContaining('const { groth16 } = await accelerate(snarkjs)')]);
+  });
+
+  test('has none where whole proofs could not be: without provers, left to snarkjs, and at a setup', async () => {
+    const { zkey, circuit, prove, verify } = await statementOf('groth16');
+    const only = await begin({}, { curves: snarkjs.curves });
+    expect(await verify(await prove())).toBe(true);
+    only();
+    const tight = await begin({ basesBudget: zkey.data.length - 1 });
+    expect(await verify(await tight.groth16.prove(zkey.data, circuit.witness))).toBe(true);
+    const made = memoryFile();
+    const ptau = memoryFile(await powersOf('bn254', 6, 9 * 2 ** 6 + 18, false));
+    await snarkjs.plonk.setup(memoryFile((await statementOf('plonk')).circuit.r1cs), ptau, made);
+    await snarkjs.zKey.exportVerificationKey(made);
+    expect(accelerate.stats.calls).toBeGreaterThan(7);
+    expect(warnings.filter((message) => message.includes('await accelerate'))).toEqual([]);
   });
 });
 

@@ -217,15 +217,19 @@ describe('acceleration of snarkjs', () => {
     for (let i = 0; i < 4; i++) expect(await statement.verify(await statement.prove())).toBe(true);
     expect(accelerate.stats).toMatchObject({ calls: 20, hits: 3 * 4, basesBudget: bytes - 1 });
     expect(accelerate.stats.bytes).toBeLessThan(bytes);
-    expect(warnings).toEqual([expect.stringContaining(`basesBudget, ${bytes - 1} bytes; set it to ${bytes} or more`)]);
-    const enough = Number(/set it to (\d+) or more$/.exec(warnings[0] as string)?.[1]);
+    // the proofs are those of the namespace, which is constant
+    expect(warnings).toEqual([
+      expect.stringContaining('only the MSMs'),
+      expect.stringContaining(`basesBudget, ${bytes - 1} bytes; set it to ${bytes} or more`),
+    ]);
+    const enough = Number(/set it to (\d+) or more$/.exec(warnings[1] as string)?.[1]);
     expect(enough).toBe(bytes);
     restore();
     warnings.length = 0;
     await begin({ basesBudget: enough, onWarning: (message) => warnings.push(message) });
     for (let i = 0; i < 3; i++) expect(await statement.verify(await statement.prove())).toBe(true);
     expect(accelerate.stats).toMatchObject({ loads: 5, hits: 10, evictions: 0 });
-    expect(warnings).toEqual([]);
+    expect(warnings).toEqual([expect.stringContaining('only the MSMs')]);
   });
 
   test('compiles in `prepare`: the first proof compiles nothing, and `stats` have the time', {
@@ -411,7 +415,8 @@ describe('acceleration of snarkjs', () => {
     }
     expect(await statement.verify(await statement.prove())).toBe(true);
     expect(accelerate.stats.fallbacks).toBe(1);
-    expect(warnings).toHaveLength(1);
+    // the other one: by the namespace sums alone are accelerated
+    expect(warnings).toEqual([expect.stringContaining('only the MSMs'), expect.stringContaining('this MSM itself')]);
     // on a new device
     expect(await statement.verify(await statement.prove())).toBe(true);
     expect(accelerate.stats.fallbacks).toBe(1);
@@ -494,6 +499,36 @@ describe('arguments of accelerate', () => {
     Object.assign(options.tuning, { windowBits: 99 });
     expect(await statement.verify(await statement.prove())).toBe(true);
     expect(accelerate.stats).toMatchObject({ calls: 5, fallbacks: 0 });
+  });
+
+  test('give the sum where a place that is no point has the scalar zero, as `verifyFromInit` asks for', async () => {
+    const { G1 } = await ffCurveOf('bn254');
+    const { oneAffine } = G1 as unknown as { readonly oneAffine: Uint8Array };
+    const points = new Uint8Array(20 * 64);
+    for (let i = 0; i < 20; i++) points.set(oneAffine, i * 64);
+    const scalars = Uint8Array.from({ length: 20 * 32 }, (_, i) => (i % 32 === 0 ? 1 + (i >> 5) : 0));
+    // one off the curve, and one with coordinates that are not below p
+    for (const [i, byte] of [
+      [19, 1],
+      [7, 255],
+    ] as const) {
+      points.fill(byte, i * 64, (i + 1) * 64);
+      scalars.fill(0, i * 32, (i + 1) * 32);
+    }
+    const affine = (point: Uint8Array): string =>
+      String((G1 as unknown as { toAffine(point: Uint8Array): Uint8Array }).toAffine(point));
+    const wanted = affine(await G1.multiExpAffine(points, scalars));
+    const paged = { byteLength: points.length, slice: (from: number, to: number) => points.slice(from, to) };
+    const warnings: string[] = [];
+    await begin({ onWarning: (message) => warnings.push(message) });
+    for (const given of [points, paged]) expect(affine(await G1.multiExpAffine(given, scalars))).toBe(wanted);
+    expect(accelerate.stats).toMatchObject({ calls: 2, fallbacks: 0 });
+    expect(warnings).toEqual([]);
+    // with a scalar it is snarkjs's to say
+    scalars[19 * 32] = 1;
+    await G1.multiExpAffine(points, scalars);
+    expect(accelerate.stats).toMatchObject({ calls: 2, fallbacks: 1 });
+    expect(warnings).toEqual([expect.stringContaining('points[19]')]);
   });
 
   test('may have an `onWarning` that throws, without an effect', async () => {

@@ -1,6 +1,8 @@
 /** The worker threads of one engine. */
+
 import type { ComputeWorker } from '../../api/sharing.js';
 import type { Tuning } from '../../api/tuning.js';
+import { warnBy } from '../../errors.js';
 import { canShare, threadsHere } from '../../threads/platform.js';
 import { Pool } from '../../threads/pool.js';
 import type { Knobs } from '../plan/tuning.js';
@@ -71,12 +73,8 @@ export class CpuThreads {
   warn(why: string): void {
     if (this.#warned.has(why)) return;
     this.#warned.add(why);
-    const { onWarning = console.warn } = this.#options;
-    try {
-      onWarning(`webgpu-msm: large sums on the CPU have no workers: ${why}. See docs/how-to/bundlers-workers-csp.md.`);
-    } catch {
-      // an error of the caller's handler does not concern the sum
-    }
+    const { onWarning } = this.#options;
+    warnBy(onWarning, `large sums on the CPU have no workers: ${why}. See docs/how-to/bundlers-workers-csp.md.`);
   }
 
   /** Ends the workers, unless they compute. */

@@ -7,7 +7,7 @@ import type { PlonkZkey } from '../../formats/zkey.js';
 import { openZkey } from '../../formats.js';
 import { createMsmEngine } from '../../index.js';
 import { type EngineOptions, readKeyOptions } from '../engine-options.js';
-import { inSection } from '../in-section.js';
+import { assertFinite, inSection } from '../in-section.js';
 
 /** Options of `openProvingKey`. */
 export interface OpenOptions extends EngineOptions {
@@ -32,7 +32,8 @@ export const openKey = async <Key>(
   const { own, ofEngines } = readKeyOptions(options, ['signal']);
   const { signal } = own;
   assertNotAborted(signal);
-  const zkey = await openZkey(source);
+  const { onWarning } = ofEngines;
+  const zkey = await openZkey(source, onWarning && { onWarning });
   if (zkey.protocol !== protocol) {
     throw badArgument(
       `zkey is a key of ${zkey.protocol}; openProvingKey of webgpu-msm/${protocol} opens keys of ${protocol}`,
@@ -50,7 +51,9 @@ export const openKey = async <Key>(
 /** Loads the first powers of τ. @throws MsmError as `loadBases`, naming the section */
 export const loadPowers = async ({ zkey, g1, signal }: OpenedFile, section: number, count: number): Promise<Bases> => {
   const { ptau } = zkey.sections;
+  const name = `${section} (ptau)`;
   const powers = await ptau.points(0, count);
+  assertFinite({ ...ptau, name }, powers);
   const options = { label: 'ptau', encoding: ptau.encoding, ...(signal && { signal }) };
-  return inSection(`${section} (ptau)`, () => g1.loadBases(powers, options));
+  return inSection(name, () => g1.loadBases(powers, options));
 };

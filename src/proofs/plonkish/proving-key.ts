@@ -2,6 +2,7 @@
 import type { FileSource } from '../../formats/source.js';
 import type { CircuitFacts } from '../api.js';
 import { CircuitProver, type ProofRun } from '../circuit-prover.js';
+import type { EngineOptions } from '../engine-options.js';
 import type { KeyVectors } from '../key-vectors.js';
 import type { DrawScalar } from '../randomness.js';
 import { publicSignalsOf } from '../snarkjs-json.js';
@@ -35,8 +36,13 @@ export class PlonkishProvingKey<Key extends PlonkishKey, Proof> extends CircuitP
   readonly #system: PlonkishSystem<Key, Proof>;
 
   /** @param draw draws b1, b2 and so on, in this order */
-  constructor(vectors: KeyVectors<Key>, draw: DrawScalar, system: PlonkishSystem<Key, Proof>) {
-    super(vectors.home, ROUNDS);
+  constructor(
+    vectors: KeyVectors<Key>,
+    draw: DrawScalar,
+    system: PlonkishSystem<Key, Proof>,
+    ofEngines: EngineOptions,
+  ) {
+    super(vectors.home, ROUNDS, ofEngines);
     this.#vectors = vectors;
     this.#draw = draw;
     this.#system = system;
@@ -46,7 +52,7 @@ export class PlonkishProvingKey<Key extends PlonkishKey, Proof> extends CircuitP
     const { home } = this.#vectors;
     const { variables, publicSignals, fr, additions, bases } = home;
     const circuit = { order: fr.p, variables: variables - additions.variables.length / 2 };
-    const values = await readWitness(witness, circuit);
+    const values = await readWitness(witness, circuit, run.warn);
     run.secrets.push(values);
     const signals = publicSignalsOf(values, publicSignals);
     const sums = { bases, lengths: this.#system.lengths(home) };

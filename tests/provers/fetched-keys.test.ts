@@ -1,0 +1,106 @@
+/** Keys that `accelerate` takes by URL, as in a page: from a server that counts its answers. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type Accelerated, type AccelerateOptions, accelerate } from '../../src/snarkjs.js';
+import { ffCurveOf, makeStatement, type Statement, snarkjs } from '../support/proving.js';
+
+let one: Statement;
+let other: Statement;
+let server: Server;
+let origin: string;
+
+/** The file that the server has, and the headers by which it tells versions apart. */
+let served: { file: Uint8Array; headers: Record<string, string>; hasHead: boolean };
+/** Methods of the requests for keys. */
+const methods: string[] = [];
+/** Each test has an address of its own. */
+let url: string;
+let tests = 0;
+
+let restore: Accelerated;
+const begin = async (options: AccelerateOptions = {}): Promise<Accelerated['groth16']> => {
+  restore = await accelerate(snarkjs, { backend: 'cpu', leastPoints: 8, ...options });
+  return restore.groth16;
+};
+
+beforeAll(async () => {
+  one = await makeStatement('groth16', 'bn254', 6, 'dense');
+  other = await makeStatement('groth16', 'bn254', 6, 'sparse');
+  server = createServer((request, response) => {
+    methods.push(request.method ?? '');
+    const isHead = request.method === 'HEAD';
+    response.writeHead(isHead && !served.hasHead ? 405 : 200, {
+      'content-length': served.file.length,
+      ...served.headers,
+    });
+    response.end(isHead ? undefined : served.file);
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  server.close();
+  await (await ffCurveOf('bn254')).terminate();
+});
+beforeEach(() => {
+  methods.length = 0;
+  url = `${origin}/${++tests}.zkey`;
+  // a page has no module of files
+  vi.spyOn(process, 'getBuiltinModule').mockImplementation((() => undefined) as never);
+});
+afterEach(() => {
+  restore?.();
+  vi.restoreAllMocks();
+});
+
+const serve = ({ zkey }: Statement, headers: Record<string, string>, hasHead = true): void => {
+  served = { file: zkey.data, headers, hasHead };
+};
+
+const hourAgo = (): string => new Date(Date.now() - 3_600_000).toUTCString();
+
+const expectProof = async ({ circuit, verify }: Statement, groth16: Accelerated['groth16']): Promise<void> =>
+  expect(await verify(await groth16.prove(url, circuit.witness))).toBe(true);
+
+describe('a key by URL', () => {
+  test.each([
+    ['ETag', () => ({ etag: '"1"' })],
+    ['ETag that is weak', () => ({ etag: 'W/"1"', 'last-modified': new Date().toUTCString() })],
+    ['Last-Modified, long ago', () => ({ 'last-modified': hourAgo() })],
+  ])('is fetched once while its %s stays, and again when that changes', async (_, headers) => {
+    const groth16 = await begin();
+    serve(one, headers());
+    for (let i = 0; i < 3; i++) await expectProof(one, groth16);
+    expect(methods).toEqual(['GET', 'HEAD', 'HEAD']);
+    serve(other, { etag: '"2"', 'last-modified': hourAgo() });
+    await expectProof(other, groth16);
+    expect(methods).toEqual(['GET', 'HEAD', 'HEAD', 'HEAD', 'GET']);
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 4, snarkjsProofs: 0, keyLoads: 2 });
+  });
+
+  test.each([
+    ['no validators', () => ({}), true],
+    ['a Last-Modified of just now', () => ({ 'last-modified': new Date().toUTCString() }), true],
+    ['no answer to HEAD', () => ({ etag: '"1"' }), false],
+  ])('is fetched for each proof with %s, and loaded once by its contents', async (_, headers, hasHead) => {
+    const groth16 = await begin();
+    serve(one, headers(), hasHead);
+    for (let i = 0; i < 2; i++) await expectProof(one, groth16);
+    expect(methods.filter((method) => method === 'GET')).toHaveLength(2);
+    serve(other, headers(), hasHead);
+    // the length alone does not tell two keys of one circuit's size apart
+    if (hasHead) await expectProof(other, groth16);
+    expect(accelerate.stats).toMatchObject({ snarkjsProofs: 0, keyLoads: hasHead ? 2 : 1 });
+  });
+
+  test('that left memory is fetched again when it is loaded, not before', async () => {
+    serve(one, { etag: '"1"' });
+    await expectProof(one, await begin());
+    restore();
+    await expectProof(one, await begin());
+    expect(methods).toEqual(['GET', 'HEAD', 'GET']);
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 1, keyLoads: 1 });
+  });
+});

@@ -19,6 +19,8 @@ export const bls12377: KnownCurve = {
     y: 0x01914a69c5102eff1f674f5d30afeec4bd7fb348ca3e52d96d182ad44fb82305c2fe3d3634a9591afd82de55559c8ea6n,
   },
   encodings: ['ark', 'ark-compressed', 'gnark', 'gnark-compressed'],
+  // arkworks and gnark-crypto; the least one is 11
+  scalarGenerator: 22n,
   // φ: (x, y) to (β·x, y) with β³ = 1 is multiplication by −s² in the group, with the seed s: φ² +
   // φ + 1 = 0, and s⁴ − s² + 1 = r (Scott, https://eprint.iacr.org/2021/1130)
   membership: {

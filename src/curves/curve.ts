@@ -61,6 +61,11 @@ export interface KnownCurve<Of extends Coordinate = bigint> extends Curve<Of> {
   readonly membership?: Membership<Of>;
   /** The twisted Edwards curve of which this curve is the image. */
   readonly edwards?: TwistedEdwards;
+  /**
+   * A number that is no square modulo r, and whose powers are the roots of unity of transforms, where
+   * the software that has the curve does not use the least one.
+   */
+  readonly scalarGenerator?: bigint;
 }
 
 /** The constants of a twisted Edwards curve a·x² + y² = 1 + d·x²·y². */
@@ -74,7 +79,7 @@ export interface TwistedEdwards {
  * A named twisted Edwards curve. Callers use its coordinates; the library computes on its image
  * (edwards.ts).
  */
-export interface EdwardsCurve extends Pick<Curve, 'name' | 'p' | 'order'> {
+export interface EdwardsCurve extends Pick<KnownCurve, 'name' | 'p' | 'order' | 'scalarGenerator'> {
   readonly edwards: TwistedEdwards;
 }
 

@@ -12,6 +12,8 @@ export const babyJubjub: EdwardsCurve = {
   name: 'baby-jubjub',
   p: 0x30644e72e131a029b85045b68181585d2833e84879b9709143e1f593f0000001n,
   order: 0x060c89ce5c263405370a08b6d0302b0bab3eedb83920ee0a677297dc392126f1n,
+  // arkworks; the least one is 19
+  scalarGenerator: 31n,
   edwards: {
     a: 168700n,
     d: 168696n,

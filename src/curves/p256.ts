@@ -1,4 +1,4 @@
-import type { Curve } from './curve.js';
+import type { KnownCurve } from './curve.js';
 
 const p = 0xffffffff00000001000000000000000000000000ffffffffffffffffffffffffn;
 
@@ -7,7 +7,7 @@ const p = 0xffffffff00000001000000000000000000000000ffffffffffffffffffffffffn;
  *
  * Source: NIST SP 800-186, section 3.2.1.3, https://doi.org/10.6028/NIST.SP.800-186
  */
-export const p256: Curve = {
+export const p256: KnownCurve = {
   name: 'p256',
   p,
   order: 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n,
@@ -18,4 +18,6 @@ export const p256: Curve = {
     y: 0x4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5n,
   },
   encodings: ['ark', 'ark-compressed'],
+  // arkworks; the least one is 7
+  scalarGenerator: 11n,
 };

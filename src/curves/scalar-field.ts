@@ -1,6 +1,6 @@
 import { isPrime } from '../field/prime.js';
 import { power } from '../field/square-root.js';
-import type { Curve } from './curve.js';
+import type { Curve, KnownCurve } from './curve.js';
 
 /**
  * The ring of scalars of a curve: integers modulo the group order r. It is a field if r is prime.
@@ -20,15 +20,18 @@ export interface ScalarField {
 }
 
 /**
- * Derives the scalar field of a curve. The root of unity is z^((r − 1) / 2^k) for the least
- * quadratic non-residue z: an odd power of a non-residue is a non-residue, so its order is 2^k and
- * no less.
+ * Derives the scalar field of a curve. The root of unity is z^((r − 1) / 2^k) for a quadratic
+ * non-residue z: an odd power of a non-residue is a non-residue, so its order is 2^k and no less. z
+ * is `scalarGenerator`, or else the least one.
  */
-export const scalarFieldOf = ({ order }: Pick<Curve, 'order'>): ScalarField => {
+export const scalarFieldOf = ({
+  order,
+  scalarGenerator,
+}: Pick<Curve, 'order'> & Pick<KnownCurve, 'scalarGenerator'>): ScalarField => {
   if (order % 2n === 0n || !isPrime(order)) return { order, isPrime: false, twoAdicity: 0, rootOfUnity: null };
   let [odd, twoAdicity] = [order - 1n, 0];
   for (; odd % 2n === 0n; odd /= 2n) twoAdicity++;
-  let nonResidue = 2n;
+  let nonResidue = scalarGenerator ?? 2n;
   // Euler's criterion
   while (power(nonResidue, (order - 1n) / 2n, order) === 1n) nonResidue++;
   return { order, isPrime: true, twoAdicity, rootOfUnity: power(nonResidue, odd, order) };

@@ -1,6 +1,7 @@
 /** Calldata of verifier contracts. */
-import { assertProtocol } from '../proofs/snarkjs-json.js';
-import { publicWords, wordOf, wordsOf } from '../proofs/solidity.js';
+import type { ProofInput, ProofNumber } from '../proofs/api.js';
+import { readMember, readProofObject } from '../proofs/snarkjs-json.js';
+import { numberWord, pointWords, publicWords } from '../proofs/solidity.js';
 import type { FflonkProof } from './api.js';
 import { evaluationNames, polynomialNames } from './names.js';
 
@@ -9,8 +10,8 @@ import { evaluationNames, polynomialNames } from './names.js';
  * of words in hexadecimal, the same text as `fflonk.exportSolidityCallData` of snarkjs, which takes
  * the public values first and has no quotes.
  *
- * @param proof a proof of `prove`
- * @param publicSignals its public values, in decimal
+ * @param proof a proof on BN254, whose numbers fit words
+ * @param publicSignals its public values
  * @throws MsmError `bad-argument` naming the number
  * @example
  * ```ts
@@ -24,12 +25,15 @@ import { evaluationNames, polynomialNames } from './names.js';
  * key.destroy();
  * ```
  */
-export const exportSolidityCallData = (proof: FflonkProof, publicSignals: readonly string[]): string => {
-  assertProtocol(proof, 'fflonk');
-  const { polynomials, evaluations } = proof as Partial<FflonkProof>;
+export const exportSolidityCallData = (
+  proof: ProofInput<FflonkProof>,
+  publicSignals: readonly ProofNumber[],
+): string => {
+  const members = readProofObject(proof, 'fflonk');
+  const [polynomials, evaluations] = [readMember(members, 'polynomials'), readMember(members, 'evaluations')];
   const words = [
-    ...polynomialNames.flatMap((name) => wordsOf(`proof.polynomials.${name}`, polynomials?.[name], [0, 1])),
-    ...[...evaluationNames, 'inv' as const].map((name) => wordOf(`proof.evaluations.${name}`, evaluations?.[name])),
+    ...polynomialNames.flatMap((name) => pointWords(`proof.polynomials.${name}`, polynomials[name])),
+    ...[...evaluationNames, 'inv' as const].map((name) => numberWord(`proof.evaluations.${name}`, evaluations[name])),
   ];
   // a space follows the first comma alone
   return `[${words[0]}, ${words.slice(1).join()}],[${publicWords(publicSignals)}]`.replaceAll('"', '');

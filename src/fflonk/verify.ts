@@ -9,8 +9,14 @@ import { power } from '../field/square-root.js';
 import { decodeCommitment } from '../proofs/plonkish/commitment.js';
 import { challengeOfPoints } from '../proofs/plonkish/transcript.js';
 import { publicValueAt, type StatementOf, type Sum, verifyOpening } from '../proofs/plonkish/verification.js';
-import { assertProtocol, readDecimal, readProjective, readPublicSignals } from '../proofs/snarkjs-json.js';
-import type { FflonkProof } from './api.js';
+import {
+  inNumbers,
+  readJsonPoint,
+  readMember,
+  readNumber,
+  readProofObject,
+  readPublicSignals,
+} from '../proofs/snarkjs-json.js';
 import { circuitPolynomials } from './circuit.js';
 import type { LoadedKey } from './loaded-key.js';
 import { evaluationNames, polynomialNames } from './names.js';
@@ -26,15 +32,15 @@ interface Statement extends StatementOf {
 }
 
 /** Reads a proof. @throws MsmError `bad-argument` naming the number */
-const readStatement = (proof: FflonkProof, publicSignals: readonly string[]): Statement => {
-  assertProtocol(proof, 'fflonk');
-  const { polynomials, evaluations } = proof as Partial<FflonkProof>;
+const readStatement = (proof: unknown, publicSignals: unknown): Statement => {
+  const members = readProofObject(proof, 'fflonk');
+  const [polynomials, evaluations] = [readMember(members, 'polynomials'), readMember(members, 'evaluations')];
   const points = polynomialNames.map((name) => [
     name,
-    readProjective(`proof.polynomials.${name}`, polynomials?.[name], readDecimal),
+    readJsonPoint(`proof.polynomials.${name}`, polynomials[name], inNumbers),
   ]);
   const read = (name: (typeof evaluationNames)[number] | 'inv'): bigint =>
-    readDecimal(`proof.evaluations.${name}`, evaluations?.[name]);
+    readNumber(`proof.evaluations.${name}`, evaluations[name]);
   const values = evaluationNames.map((name) => [name, read(name)] as const);
   const inverse = read('inv');
   return {
@@ -137,8 +143,8 @@ const computeSides = async (
  */
 export const verify = async (
   key: LoadedKey,
-  proof: FflonkProof,
-  publicSignals: readonly string[],
+  proof: unknown,
+  publicSignals: unknown,
   signal: AbortSignal | undefined,
 ): Promise<boolean> => {
   const statement = readStatement(proof, publicSignals);

@@ -36,7 +36,8 @@ interface GnarkCurve {
 
 /**
  * Constants of the format. Source: gnark-crypto v0.22.0, ecc/…/kzg/marshal.go,
- * https://pkg.go.dev/github.com/consensys/gnark-crypto/ecc/bn254/kzg, and files that it wrote.
+ * https://pkg.go.dev/github.com/consensys/gnark-crypto/ecc/bn254/kzg, and files that it wrote; up to
+ * v0.12 the package is ecc/…/fr/kzg.
  */
 const curves: Readonly<Record<FileCurve, GnarkCurve>> = {
   bn254: { bytes: 32, steps: 66 },
@@ -104,10 +105,37 @@ const openDump = async (file: OpenFile, name: FileCurve, curve: GnarkCurve): Pro
 };
 
 /**
+ * Opens a file of v0.10 and earlier: G2 and α·G2, then the number of points and the points, all of
+ * them compressed.
+ */
+const openWithoutKeys = async (file: OpenFile, name: FileCurve, { bytes }: GnarkCurve): Promise<GnarkSrs> => {
+  const { what, byteLength } = file;
+  const g2Bytes = 2 * bytes;
+  const at = 2 * g2Bytes + LENGTH_BYTES;
+  const count = byteLength <= at ? 0 : numbersOf(await file.read(at - LENGTH_BYTES, at)).getUint32(0, false);
+  if (count === 0 || byteLength !== at + count * bytes) {
+    throw badArgument(
+      `${what}: the file begins with a compressed point, as gnark-crypto up to v0.10 wrote it, but ${byteLength} bytes do not fit an SRS of ${name} with ${count} points: is the file cut off, or of another curve?`,
+    );
+  }
+  const common = { curve: name, encoding: 'gnark-compressed' } as const;
+  return {
+    curve: name,
+    form: 'compressed',
+    sections: {
+      g1: pointSection(file, { ...common, name: 'G1', group: 'g1', count, pointBytes: bytes, at }),
+      g2: pointSection(file, { ...common, name: 'G2', group: 'g2', count: 2, pointBytes: g2Bytes, at: 0 }),
+    },
+  };
+};
+
+/**
  * Opens a KZG SRS of gnark-crypto (`kzg.SRS`), as written by `WriteTo`, `WriteRawTo` or
- * `WriteDump`, or a `kzg.ProvingKey` alone. Reads its lengths, and no points. A dump is a copy of
- * memory, little-endian with 64-bit words. gnark-crypto calls that format unstable; this function
- * reads dumps of v0.13 to v0.22.
+ * `WriteDump`, or a `kzg.ProvingKey` alone. Reads its lengths, and no points. There are three
+ * layouts: up to v0.10 the points of G2 come first; v0.11 and v0.12 have a proving key and then a
+ * verifying key; v0.13 to v0.22 append lines to the latter. A dump is a copy of memory, little-endian
+ * with 64-bit words. gnark-crypto calls that format unstable; this function reads dumps of v0.13 to
+ * v0.22.
  *
  * @throws MsmError `bad-argument` if no SRS of the curve has the length of the file
  * @example
@@ -135,15 +163,17 @@ export const openGnarkSrs = async (source: FileSource, options: GnarkSrsOptions 
     );
   }
   const head = await file.read(0, LENGTH_BYTES + 1);
+  // no proving key has 2^31 points
+  if (((head[0] as number) & COMPRESSED) !== 0) return openWithoutKeys(file, name, curve);
   const count = numbersOf(head).getUint32(0, false);
   const compressed = ((head[LENGTH_BYTES] as number) & COMPRESSED) !== 0;
   const pointBytes = compressed ? curve.bytes : 2 * curve.bytes;
   const end = LENGTH_BYTES + count * pointBytes;
   const key = 5 * pointBytes;
-  // v0.13 and later append lines to the key
+  // v0.11 and v0.12 have keys without lines
   if (count === 0 || ![0, key, key + linesBytes(curve)].includes(byteLength - end)) {
     throw badArgument(
-      `${what}: ${byteLength} bytes do not fit an SRS of ${name} with ${count} points of ${pointBytes} bytes: is the file cut off, or of another curve?`,
+      `${what}: ${byteLength} bytes do not fit an SRS of ${name} with ${count} points of ${pointBytes} bytes, as gnark-crypto v0.11 to v0.22 writes it: is the file cut off, or of another curve?`,
     );
   }
   const common = { curve: name, encoding: compressed ? 'gnark-compressed' : 'gnark' } as const;

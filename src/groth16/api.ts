@@ -1,7 +1,7 @@
 /** Types of `webgpu-msm/groth16`. */
 import type { Progress } from '../api/calls.js';
 import type { FileSource } from '../formats/source.js';
-import type { CircuitKey, ProveOptions, VerifyOptions } from '../proofs/api.js';
+import type { CircuitKey, ProofInput, ProofNumber, ProveOptions, VerifyOptions } from '../proofs/api.js';
 import type { EngineOptions } from '../proofs/engine-options.js';
 
 /** Options of `openProvingKey`; those of engines are as `createMsmEngine` has them. */
@@ -66,7 +66,8 @@ export interface ProvingKey extends CircuitKey {
    * Verifies a proof of this circuit by the points of the key: on the CPU, in turns of a few
    * milliseconds.
    *
-   * @param publicSignals values of the public variables without the constant 1, in decimal
+   * @param proof a proof as snarkjs's `verify` takes it
+   * @param publicSignals values of the public variables without the constant 1
    * @returns false for a proof that does not verify, also for one with another number of public
    *   values, points outside of the group or numbers that are not below their prime
    * @throws MsmError `bad-argument` if it is no proof of this proof system; `aborted`, `destroyed`;
@@ -82,5 +83,9 @@ export interface ProvingKey extends CircuitKey {
    * key.destroy();
    * ```
    */
-  verify(proof: Groth16Proof, publicSignals: readonly string[], options?: VerifyOptions): Promise<boolean>;
+  verify(
+    proof: ProofInput<Groth16Proof>,
+    publicSignals: readonly ProofNumber[],
+    options?: VerifyOptions,
+  ): Promise<boolean>;
 }

@@ -1,6 +1,6 @@
 /** A key that proves. */
 import type { FileSource } from '../formats/source.js';
-import { CircuitProver, type ProofRun } from '../proofs/circuit-prover.js';
+import { CircuitProver, type ProofRun, type Statement } from '../proofs/circuit-prover.js';
 import type { EngineOptions } from '../proofs/engine-options.js';
 import type { DrawScalar } from '../proofs/randomness.js';
 import { publicSignalsOf } from '../proofs/snarkjs-json.js';
@@ -37,7 +37,7 @@ export class LoadedProvingKey extends CircuitProver<ProofResult> implements Prov
     return { proof, publicSignals: signals };
   }
 
-  protected check({ proof, publicSignals }: ProofResult, signal: AbortSignal | undefined): Promise<boolean> {
+  protected check({ proof, publicSignals }: Statement, signal: AbortSignal | undefined): Promise<boolean> {
     return verify(this.#key, proof, publicSignals, signal);
   }
 

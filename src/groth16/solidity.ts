@@ -1,15 +1,18 @@
 /** Calldata of verifier contracts. */
-import { assertProtocol } from '../proofs/snarkjs-json.js';
-import { publicWords, wordsOf } from '../proofs/solidity.js';
+import type { ProofInput, ProofNumber } from '../proofs/api.js';
+import { readProofObject } from '../proofs/snarkjs-json.js';
+import { pairWords, pointWords, publicWords } from '../proofs/solidity.js';
 import type { Groth16Proof } from './api.js';
+
+const list = (words: readonly string[]): string => `[${words.join(', ')}]`;
 
 /**
  * Returns the arguments of `verifyProof` of the contract that snarkjs writes for a key: words in
  * hexadecimal, the same text as `groth16.exportSolidityCallData` of snarkjs. Pairs of Fp2 are in
  * the order of the precompiled contract, the second one first.
  *
- * @param proof a proof of `prove`
- * @param publicSignals its public values, in decimal
+ * @param proof a proof on BN254, whose numbers fit words
+ * @param publicSignals its public values
  * @throws MsmError `bad-argument` naming the number
  * @example
  * ```ts
@@ -23,10 +26,12 @@ import type { Groth16Proof } from './api.js';
  * key.destroy();
  * ```
  */
-export const exportSolidityCallData = (proof: Groth16Proof, publicSignals: readonly string[]): string => {
-  assertProtocol(proof, 'groth16');
-  const point = (name: 'pi_a' | 'pi_c'): string => `[${wordsOf(`proof.${name}`, proof[name], [0, 1]).join(', ')}]`;
-  const pair = (index: number): string =>
-    `[${wordsOf(`proof.pi_b[${index}]`, proof.pi_b?.[index], [1, 0]).join(', ')}]`;
-  return `${point('pi_a')},[${pair(0)},${pair(1)}],${point('pi_c')},[${publicWords(publicSignals)}]`;
+export const exportSolidityCallData = (
+  proof: ProofInput<Groth16Proof>,
+  publicSignals: readonly ProofNumber[],
+): string => {
+  const { pi_a, pi_b, pi_c } = readProofObject(proof, 'groth16');
+  const [a, c] = [pointWords('proof.pi_a', pi_a), pointWords('proof.pi_c', pi_c)].map(list);
+  const b = pairWords('proof.pi_b', pi_b).map(list);
+  return `${a},[${b.join()}],${c},[${publicWords(publicSignals)}]`;
 };

@@ -6,19 +6,18 @@ import type { AffinePoint, Fp2 } from '../api/values.js';
 import { handOver } from '../engine/bytes.js';
 import { ONE } from '../proofs/combine.js';
 import { bytesOf, SCALAR_BYTES } from '../proofs/scalars.js';
-import { assertProtocol, readDecimal, readPair, readProjective, readPublicSignals } from '../proofs/snarkjs-json.js';
+import { inNumbers, inPairs, readJsonPoint, readProofObject, readPublicSignals } from '../proofs/snarkjs-json.js';
 import { areInGroup, assertKeyPoints, isProductOne } from '../proofs/verification.js';
-import type { Groth16Proof } from './api.js';
 import type { LoadedKey } from './loaded-key.js';
 import type { ProofPoints } from './write-proof.js';
 
 /** Reads the points of a proof. @throws MsmError `bad-argument` naming the number */
-const readProof = (proof: Groth16Proof): ProofPoints => {
-  assertProtocol(proof, 'groth16');
+const readProof = (proof: unknown): ProofPoints => {
+  const { pi_a, pi_b, pi_c } = readProofObject(proof, 'groth16');
   return {
-    a: readProjective('proof.pi_a', proof.pi_a, readDecimal),
-    b: readProjective('proof.pi_b', proof.pi_b, readPair),
-    c: readProjective('proof.pi_c', proof.pi_c, readDecimal),
+    a: readJsonPoint('proof.pi_a', pi_a, inNumbers),
+    b: readJsonPoint('proof.pi_b', pi_b, inPairs),
+    c: readJsonPoint('proof.pi_c', pi_c, inNumbers),
   };
 };
 
@@ -42,8 +41,8 @@ const sumOfInputs = async (
  */
 export const verify = async (
   key: LoadedKey,
-  proof: Groth16Proof,
-  publicSignals: readonly string[],
+  proof: unknown,
+  publicSignals: unknown,
   signal: AbortSignal | undefined,
 ): Promise<boolean> => {
   const { curve, points, engines } = key;

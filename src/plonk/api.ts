@@ -1,6 +1,6 @@
 /** Types of `webgpu-msm/plonk`. */
 import type { FileSource } from '../formats/source.js';
-import type { CircuitKey, ProveOptions, VerifyOptions } from '../proofs/api.js';
+import type { CircuitKey, ProofInput, ProofNumber, ProveOptions, VerifyOptions } from '../proofs/api.js';
 import type { EngineOptions } from '../proofs/engine-options.js';
 
 /** Options of `openProvingKey`; those of the engine are as `createMsmEngine` has them. */
@@ -90,7 +90,8 @@ export interface ProvingKey extends CircuitKey {
    * Verifies a proof of this circuit by the points of the key: on the CPU, in turns of a few
    * milliseconds.
    *
-   * @param publicSignals values of the public variables without the constant 1, in decimal
+   * @param proof a proof as snarkjs's `verify` takes it
+   * @param publicSignals values of the public variables without the constant 1
    * @returns false for a proof that does not verify, also for one with another number of public
    *   values, points outside of the group or numbers that are not below their prime
    * @throws MsmError `bad-argument` if it is no proof of this proof system; `aborted`, `destroyed`
@@ -105,5 +106,9 @@ export interface ProvingKey extends CircuitKey {
    * key.destroy();
    * ```
    */
-  verify(proof: PlonkProof, publicSignals: readonly string[], options?: VerifyOptions): Promise<boolean>;
+  verify(
+    proof: ProofInput<PlonkProof>,
+    publicSignals: readonly ProofNumber[],
+    options?: VerifyOptions,
+  ): Promise<boolean>;
 }

@@ -1,6 +1,7 @@
 /** Calldata of verifier contracts. */
-import { assertProtocol } from '../proofs/snarkjs-json.js';
-import { publicWords, wordOf, wordsOf } from '../proofs/solidity.js';
+import type { ProofInput, ProofNumber } from '../proofs/api.js';
+import { readProofObject } from '../proofs/snarkjs-json.js';
+import { numberWord, pointWords, publicWords } from '../proofs/solidity.js';
 import type { PlonkProof } from './api.js';
 
 const points = ['A', 'B', 'C', 'Z', 'T1', 'T2', 'T3', 'Wxi', 'Wxiw'] as const;
@@ -11,8 +12,8 @@ const values = ['eval_a', 'eval_b', 'eval_c', 'eval_s1', 'eval_s2', 'eval_zw'] a
  * of words in hexadecimal, the same text as `plonk.exportSolidityCallData` of snarkjs, which has no
  * comma between them.
  *
- * @param proof a proof of `prove`
- * @param publicSignals its public values, in decimal
+ * @param proof a proof on BN254, whose numbers fit words
+ * @param publicSignals its public values
  * @throws MsmError `bad-argument` naming the number
  * @example
  * ```ts
@@ -26,11 +27,14 @@ const values = ['eval_a', 'eval_b', 'eval_c', 'eval_s1', 'eval_s2', 'eval_zw'] a
  * key.destroy();
  * ```
  */
-export const exportSolidityCallData = (proof: PlonkProof, publicSignals: readonly string[]): string => {
-  assertProtocol(proof, 'plonk');
+export const exportSolidityCallData = (
+  proof: ProofInput<PlonkProof>,
+  publicSignals: readonly ProofNumber[],
+): string => {
+  const members = readProofObject(proof, 'plonk');
   const words = [
-    ...points.flatMap((name) => wordsOf(`proof.${name}`, proof[name], [0, 1])),
-    ...values.map((name) => wordOf(`proof.${name}`, proof[name])),
+    ...points.flatMap((name) => pointWords(`proof.${name}`, members[name])),
+    ...values.map((name) => numberWord(`proof.${name}`, members[name])),
   ];
   // a space follows the first comma alone
   return `[${words[0]}, ${words.slice(1).join()}][${publicWords(publicSignals)}]`;

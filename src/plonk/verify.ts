@@ -8,8 +8,7 @@ import { mod } from '../field/modulus.js';
 import { decodeCommitment } from '../proofs/plonkish/commitment.js';
 import { challengeOfPoints } from '../proofs/plonkish/transcript.js';
 import { publicValueAt, type StatementOf, type Sum, verifyOpening } from '../proofs/plonkish/verification.js';
-import { assertProtocol, readDecimal, readProjective, readPublicSignals } from '../proofs/snarkjs-json.js';
-import type { PlonkProof } from './api.js';
+import { inNumbers, readJsonPoint, readNumber, readProofObject, readPublicSignals } from '../proofs/snarkjs-json.js';
 import { type Challenges, type Evaluations, linearize } from './linearization.js';
 import type { LoadedKey } from './loaded-key.js';
 
@@ -26,10 +25,10 @@ interface Statement extends StatementOf {
 }
 
 /** Reads a proof. @throws MsmError `bad-argument` naming the number */
-const readStatement = (proof: PlonkProof, publicSignals: readonly string[]): Statement => {
-  assertProtocol(proof, 'plonk');
-  const points = pointNames.map((name) => [name, readProjective(`proof.${name}`, proof[name], readDecimal)]);
-  const evaluations = evaluationNames.map((name) => readDecimal(`proof.${name}`, proof[name]));
+const readStatement = (proof: unknown, publicSignals: unknown): Statement => {
+  const members = readProofObject(proof, 'plonk');
+  const points = pointNames.map((name) => [name, readJsonPoint(`proof.${name}`, members[name], inNumbers)]);
+  const evaluations = evaluationNames.map((name) => readNumber(`proof.${name}`, members[name]));
   return {
     points: Object.fromEntries(points),
     scalars: evaluations,
@@ -99,8 +98,8 @@ const computeSides = async (
  */
 export const verify = async (
   key: LoadedKey,
-  proof: PlonkProof,
-  publicSignals: readonly string[],
+  proof: unknown,
+  publicSignals: unknown,
   signal: AbortSignal | undefined,
 ): Promise<boolean> => {
   const statement = readStatement(proof, publicSignals);

@@ -36,6 +36,27 @@ export interface VerifyOptions {
   readonly signal?: AbortSignal;
 }
 
+/**
+ * A number as `verify` and `exportSolidityCallData` take it: a bigint, an integer up to 2^53 − 1, or
+ * a string of decimal digits, or of 0x and hexadecimal ones.
+ */
+export type ProofNumber = bigint | number | string;
+
+/** A part of a proof, with its numbers in any form. */
+export type InAnyForm<Part> = Part extends string
+  ? ProofNumber
+  : Part extends readonly (infer Each)[]
+    ? readonly InAnyForm<Each>[]
+    : { readonly [Name in keyof Part]: InAnyForm<Part[Name]> };
+
+/**
+ * A proof as `verify` and `exportSolidityCallData` take it: numbers in any form, points of two or
+ * three coordinates. The names of the proof system and of the curve may be missing.
+ */
+export type ProofInput<Proof extends { readonly protocol: string; readonly curve: string }> = InAnyForm<
+  Omit<Proof, 'protocol' | 'curve'>
+> & { readonly protocol?: string | undefined; readonly curve?: string | undefined };
+
 /** Facts about the circuit of a key. */
 export interface CircuitFacts {
   /** The curve. */

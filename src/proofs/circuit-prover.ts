@@ -24,10 +24,10 @@ export interface ProofRun {
 const destroyedError = (): MsmError =>
   new MsmError('destroyed', 'the proving key was destroyed; open it again with openProvingKey');
 
-/** A proof, and the public values that it is verified with. */
-interface Proven {
+/** A proof that is verified, and its public values: anything that a caller passed. */
+export interface Statement {
   readonly proof: unknown;
-  readonly publicSignals: readonly string[];
+  readonly publicSignals: unknown;
 }
 
 /** Reads `verifyProof`. @throws MsmError `bad-argument` */
@@ -37,7 +37,7 @@ const readVerifyProof = (options: ProveOptions): boolean => {
   throw badArgument(`options.verifyProof must be true or false, got ${show(verifyProof)}`);
 };
 
-export abstract class CircuitProver<Result extends Proven> implements CircuitKey {
+export abstract class CircuitProver<Result extends Statement> implements CircuitKey {
   readonly curve: CircuitFacts['curve'];
   readonly variables: number;
   readonly publicSignals: number;
@@ -65,7 +65,7 @@ export abstract class CircuitProver<Result extends Proven> implements CircuitKey
   protected abstract compute(witness: FileSource, run: ProofRun): Promise<Result>;
 
   /** Returns whether a proof verifies. @throws MsmError `bad-argument` if it is no proof */
-  protected abstract check(result: Proven, signal: AbortSignal | undefined): Promise<boolean>;
+  protected abstract check(statement: Statement, signal: AbortSignal | undefined): Promise<boolean>;
 
   /** Frees the key. */
   protected abstract free(): void;
@@ -92,7 +92,7 @@ export abstract class CircuitProver<Result extends Proven> implements CircuitKey
     throw destroyedError();
   }
 
-  verify(proof: Result['proof'], publicSignals: readonly string[], options: VerifyOptions = {}): Promise<boolean> {
+  verify(proof: unknown, publicSignals: unknown, options: VerifyOptions = {}): Promise<boolean> {
     return this.#whileOpen(async () => {
       const { signal } = readCallOptions(options);
       assertNotAborted(signal, 'verification');

@@ -8,6 +8,7 @@ import { badArgument } from '../errors.js';
 import { Fields, readSections, sectionOf } from '../formats/binfile.js';
 import { ORDER_BYTES } from '../formats/snarkjs.js';
 import { type FileSource, type OpenFile, openFile, readRange } from '../formats/source.js';
+import { numberOf } from './scalars.js';
 
 /** The newest version of the container that snarkjs reads. */
 const NEWEST = 2;
@@ -22,10 +23,12 @@ export interface WitnessOf {
   readonly variables: number;
 }
 
-/** Returns whether a file in memory is the values alone. */
-const isValuesAlone = ({ inMemory, byteLength, readNow }: OpenFile): boolean =>
-  inMemory &&
-  (byteLength < MAGIC.length || [...readNow(0, MAGIC.length)].some((byte, i) => byte !== MAGIC.charCodeAt(i)));
+/** Returns whether a file is the values alone: those begin with 1, and not with the magic number. */
+const isValuesAlone = async (file: OpenFile): Promise<boolean> => {
+  if (file.byteLength < MAGIC.length) return true;
+  const head = await file.read(0, MAGIC.length);
+  return head.some((byte, i) => byte !== MAGIC.charCodeAt(i));
+};
 
 /** Returns the position of the values. @throws MsmError `bad-argument` */
 const valuesIn = async (
@@ -35,7 +38,7 @@ const valuesIn = async (
 ): Promise<readonly [number, number]> => {
   const { what, byteLength } = file;
   const expected = variables * ORDER_BYTES;
-  if (isValuesAlone(file)) {
+  if (await isValuesAlone(file)) {
     if (byteLength === expected) return [0, expected];
     throw badArgument(
       `${what} must be a .wtns file or ${variables} numbers of ${ORDER_BYTES} bytes, got ${byteLength} bytes`,
@@ -59,8 +62,22 @@ const valuesIn = async (
   return [values.at, values.at + expected];
 };
 
+/** Words of 32 bits of a value. */
+const WORDS = ORDER_BYTES / 4;
+
+/** Returns the first variable whose value is not below the prime; −1 if there is none. */
+const firstNotBelow = (values: Uint8Array<ArrayBuffer>, order: bigint): number => {
+  const words = new Uint32Array(values.buffer);
+  const top = Number(order >> BigInt(32 * (WORDS - 1)));
+  for (let i = 0; i < words.length / WORDS; i++) {
+    if ((words[(i + 1) * WORDS - 1] as number) < top) continue;
+    if (numberOf(values.subarray(i * ORDER_BYTES, (i + 1) * ORDER_BYTES)) >= order) return i;
+  }
+  return -1;
+};
+
 /**
- * Reads a witness. Checks that its first value is 1, and not that values are below the prime.
+ * Reads a witness. Checks that its first value is 1, and that all are below the prime.
  *
  * @param warn called if bytes follow the file
  * @returns an array of its own, 32 little-endian bytes for each variable
@@ -77,6 +94,11 @@ export const readWitness = async (
   if (values.subarray(0, ORDER_BYTES).some((byte, i) => byte !== Number(i === 0))) {
     values.fill(0);
     throw badArgument('witness: variable 0 must have the value 1');
+  }
+  const variable = firstNotBelow(values, circuit.order);
+  if (variable >= 0) {
+    values.fill(0);
+    throw badArgument(`witness: variable ${variable} must have a value below the prime of the field`);
   }
   return values;
 };

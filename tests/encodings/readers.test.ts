@@ -469,14 +469,21 @@ describe('readers of gnark files', () => {
   });
 
   test.each([
+    ['gnark-0.9-bn254.srs', 'bn254', true],
+    ['gnark-0.9-bls12-381.srs', 'bls12-381', true],
     ['gnark-0.12-bn254.srs', 'bn254', true],
     ['gnark-0.12-bn254.pk', 'bn254', false],
     ['gnark-0.12-bls12-381.srs', 'bls12-381', true],
-  ] as const)('%s, of a version without lines', async (name, curve, hasG2) => {
+  ] as const)('%s, of a version without lines or keys', async (name, curve, hasG2) => {
     const { form, sections } = await openGnarkSrs(vector(name), { curve });
     expect([form, sections.g1.count, sections.g2 !== null]).toEqual(['compressed', n, hasG2]);
     expect(hex(await sections.g1.points())).toBe(
       inForm(oracles[curve], powers(oracles[curve], alpha, n), 'compressed'),
+    );
+    if (sections.g2 === null) return;
+    expect(sections.g2).toMatchObject({ count: 2, group: 'g2', curve, encoding: 'gnark-compressed' });
+    expect(hex(await sections.g2.points())).toBe(
+      inForm(oraclesOfG2[curve], powers(oraclesOfG2[curve], alpha, 2), 'compressed'),
     );
   });
 
@@ -493,7 +500,11 @@ describe('readers of gnark files', () => {
       openGnarkSrs(raw, { curve: 'bls12-381' }),
       /an SRS of bls12-381 with 8 points of 96 .* another curve/,
     );
-    await isRefused(openGnarkSrs(Uint8Array.of(255, 255, 255, 255, 0)), /with 4294967295 points/);
+    await isRefused(openGnarkSrs(Uint8Array.of(127, 255, 255, 255, 0)), /with 2147483647 points .* v0.11 to v0.22/);
+    await isRefused(openGnarkSrs(Uint8Array.of(255, 255, 255, 255, 0)), /up to v0.10 wrote it, but 5 bytes/);
+    const oldest = vector('gnark-0.9-bn254.srs');
+    await isRefused(openGnarkSrs(oldest.subarray(0, -1)), /up to v0.10 wrote it, but 387 bytes .* with 8 points/);
+    await isRefused(openGnarkSrs(oldest, { curve: 'bls12-381' }), /an SRS of bls12-381 .* another curve/);
     await isRefused(openGnarkSrs(dump.subarray(0, -1)), 'the dump says 8 points of 64 bytes, and 511 are left');
     // @ts-expect-error: no such curve
     await isRefused(openGnarkSrs(raw, { curve: 'toString' }), "options.curve: 'toString' is unknown");
@@ -888,6 +899,7 @@ describe('files of other formats', () => {
     ['g2.dat', (source) => openAztecCrs(vector('aztec-g1.dat'), source), () => vector('aztec-g2.dat')],
     ['halo2', openHalo2Params, () => vector('halo2-bn254-raw.params')],
     ['gnark', (source) => openGnarkSrs(source), () => vector('gnark-0.12-bn254.srs')],
+    ['gnark 0.9', (source) => openGnarkSrs(source), () => vector('gnark-0.9-bn254.srs')],
     [
       'gnark of bls12-381',
       (source) => openGnarkSrs(source, { curve: 'bls12-381' }),

@@ -225,7 +225,7 @@ describe('witnesses', () => {
       [witness.slice(76, -32), 'witness must be a .wtns file or 63 numbers of 32 bytes, got 1984 bytes'],
       [new Uint8Array(63 * 32), 'variable 0 must have the value 1'],
       [new Uint8Array(), 'witness must be'],
-      [changed(witness, value + 31, [255]), 'witness: a value is not below the prime of the field (numbers[3]'],
+      [changed(witness, value + 31, [255]), 'witness: variable 3 must have a value below the prime of the field'],
       [zkey, 'witness must be'],
       [new Blob([]), 'witness'],
       ['1', 'witness: the file must be'],

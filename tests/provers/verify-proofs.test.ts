@@ -197,15 +197,43 @@ const verifies = (system: (typeof systems)[number], curve: (typeof curves)[numbe
     const point = place.join('.');
     const withPoint = (value: unknown) => changed(proof, place, () => value);
     for (const [given, signals, message] of [
-      [null, publicSignals, `proof must be a proof of ${system}`],
-      [{ ...proof, protocol: 'another' }, publicSignals, `proof must be a proof of ${system}`],
-      [withPoint(5), publicSignals, `proof.${point} must be an array`],
-      [withPoint(['1', '2']), publicSignals, `proof.${point}[2] must be 1, or 0 for infinity`],
+      [null, publicSignals, `proof must be a proof of ${system}, an object, got null`],
+      [
+        JSON.stringify(proof),
+        publicSignals,
+        `proof must be a proof of ${system}, an object, got string; read the text`,
+      ],
+      [
+        { ...proof, protocol: 'another' },
+        publicSignals,
+        `proof must be a proof of ${system}, but its protocol is 'another'`,
+      ],
+      [{}, publicSignals, 'proof.'],
+      [withPoint(5), publicSignals, `proof.${point} must be an array, got number`],
+      [withPoint(['1']), publicSignals, `proof.${point} must have the coordinates x, y and 1, got 1`],
       [withPoint(['1', '2', '3']), publicSignals, `proof.${point}[2] must be 1, or 0 for infinity`],
-      [withPoint(['1', -2, '1']), publicSignals, `proof.${point}[1] must be a decimal number`],
-      [proof, undefined, 'publicSignals must be an array'],
-      [proof, [5], 'publicSignals[0] must be a decimal number'],
-      [proof, ['-1'], 'publicSignals[0] must be a decimal number'],
+      [withPoint(['1', -2, '1']), publicSignals, `proof.${point}[1] must be a non-negative integer`],
+      [proof, undefined, 'publicSignals must be an array, got undefined'],
+      ...([
+        ['-1', "got '-1'"],
+        [-1, 'got -1'],
+        [-1n, 'got -1'],
+        [1.5, 'got 1.5'],
+        [Number.NaN, 'got NaN'],
+        ['', "got ''"],
+        [' 1', "got ' 1'"],
+        ['0x', "got '0x'"],
+        ['1e3', "got '1e3'"],
+        [null, 'got null'],
+        [true, 'got true'],
+        [['1'], 'got Array'],
+        ['z'.repeat(1000), `got '${'z'.repeat(23)}… (1002 characters)`],
+      ].map(([signal, got]) => [
+        proof,
+        [signal],
+        `publicSignals[0] must be a non-negative integer (a bigint, a number, or a string of decimal digits or 0x and hexadecimal ones), ${got}`,
+      ]) as [object, unknown[], string][]),
+      [proof, [2 ** 53], 'publicSignals[0] is 9007199254740992, more than a double holds exactly'],
     ] as const) {
       await expect(key.verify(given, signals)).rejects.toMatchObject({
         ...{ code: 'bad-argument', message: expect.stringContaining(message) },

@@ -1,11 +1,15 @@
-/** `curves` and `groups`: the curves that have names, from their constants. */
+/** `curves`, `groups` and `roots`: the curves that have names, from their constants. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { loadProducts } from '../../../dev/count/load-products.js';
 import { bn254 } from '../../../src/curves/bn254.js';
 import { type AnyCurve, type CurveContext, curveContext, type EdwardsCurve } from '../../../src/curves/curve.js';
 import { weierstrassOf } from '../../../src/curves/edwards.js';
 import type { CurveName, Group } from '../../../src/curves/names.js';
 import { registry } from '../../../src/curves/registry.js';
+import { scalarFieldOf } from '../../../src/curves/scalar-field.js';
 import { quadraticField } from '../../../src/field/quadratic.js';
+import { power } from '../../../src/field/square-root.js';
 import type { Blocks } from '../blocks.js';
 import { entriesOf } from '../declarations.js';
 import { code, table } from '../markdown.js';
@@ -126,7 +130,45 @@ const groupRows = (): Promise<string[][]> =>
     }),
   );
 
+/** Roots of unity of other software, as files of tests/vectors have them. */
+interface RootVectors {
+  readonly software: string;
+  readonly fields: readonly { readonly curve: string; readonly roots: Readonly<Record<string, string>> }[];
+}
+
+const rootRows = (): string[][] => {
+  const vectors = ['roots', 'gnark'].map((name) => {
+    const path = fileURLToPath(new URL(`../../../tests/vectors/${name}.json`, import.meta.url));
+    return JSON.parse(readFileSync(path, 'utf8')) as RootVectors;
+  });
+  return Object.entries(registry).map(([name, entry]) => {
+    const { constants } = namedGroups.find(({ curve }) => curve === name) as NamedGroup;
+    const { order, twoAdicity, rootOfUnity } = scalarFieldOf(constants);
+    const generatorOf = (root: bigint): bigint => {
+      let generator = 2n;
+      while (power(generator, (order - 1n) >> BigInt(twoAdicity), order) !== root) generator++;
+      return generator;
+    };
+    const theirs = vectors.flatMap(({ software, fields }) => {
+      const root = fields.find(({ curve }) => curve === name)?.roots[twoAdicity];
+      return root === undefined ? [] : [{ software, root: BigInt(root) }];
+    });
+    const users: readonly string[] = 'software' in entry ? entry.software : [];
+    const same = theirs.filter(({ root }) => root === rootOfUnity).map(({ software }) => software);
+    return [
+      code(`${name}-fr`),
+      String(generatorOf(rootOfUnity as bigint)),
+      [...(users.includes('snarkjs') ? ['snarkjs'] : []), ...same].join(', '),
+      theirs
+        .filter(({ root }) => root !== rootOfUnity)
+        .map(({ software, root }) => `${software}: ${generatorOf(root)}`)
+        .join(', '),
+    ];
+  });
+};
+
 export const blocks: Blocks = {
+  roots: () => table(['field', 'g', 'the same roots have', 'others have'], rootRows()),
   curves: () =>
     table(['name', 'other names', 'used by', 'groups', 'bits of p', 'bits of r', '2-adicity of r − 1'], curveRows()),
   groups: async () =>

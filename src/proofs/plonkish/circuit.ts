@@ -67,7 +67,7 @@ export const openHeader = async (zkey: PlonkZkey): Promise<CircuitHeader> => {
   return {
     ...{ order, additions, constraints, k1: scalar(), k2: scalar() },
     skip: (count) => header.skip(count * ORDER_BYTES),
-    commitment: () => encodeCommitment({ x: coordinate(), y: coordinate() }, primeBytes),
+    commitment: () => encodeCommitment({ x: coordinate(), y: coordinate(), infinity: false }, primeBytes),
     point2: () => ({ x: pair(), y: pair(), infinity: false }),
   };
 };

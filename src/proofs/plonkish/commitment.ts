@@ -3,8 +3,10 @@ import type { AffinePoint } from '../../api/values.js';
 import { numberOf } from '../scalars.js';
 
 /** @param bytes of a coordinate */
-export const encodeCommitment = ({ x, y }: Pick<AffinePoint, 'x' | 'y'>, bytes: number): Uint8Array => {
+export const encodeCommitment = ({ x, y, infinity }: AffinePoint, bytes: number): Uint8Array => {
   const encoded = new Uint8Array(2 * bytes);
+  // whatever coordinates JSON has for it
+  if (infinity) return encoded;
   for (const [i, coordinate] of [x, y].entries()) {
     let rest = coordinate;
     for (let k = bytes - 1; k >= 0; k--, rest >>= 8n) encoded[i * bytes + k] = Number(rest & 255n);

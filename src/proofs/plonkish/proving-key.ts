@@ -1,7 +1,7 @@
 /** Keys of PLONK and FFLONK that prove. */
 import type { FileSource } from '../../formats/source.js';
 import type { CircuitFacts } from '../api.js';
-import { CircuitProver, type ProofRun } from '../circuit-prover.js';
+import { CircuitProver, type ProofRun, type Statement } from '../circuit-prover.js';
 import type { EngineOptions } from '../engine-options.js';
 import type { KeyVectors } from '../key-vectors.js';
 import type { DrawScalar } from '../randomness.js';
@@ -27,7 +27,7 @@ export interface PlonkishSystem<Key extends PlonkishKey, Proof> {
   lengths(key: Key): number | readonly number[];
   /** Proves. @param witness 32 little-endian bytes for each variable but the additions */
   prove(key: Key, run: ProofRun, witness: Uint8Array, draw: DrawScalar): Promise<Proof>;
-  verify(key: Key, proof: Proof, publicSignals: readonly string[], signal: AbortSignal | undefined): Promise<boolean>;
+  verify(key: Key, proof: unknown, publicSignals: unknown, signal: AbortSignal | undefined): Promise<boolean>;
 }
 
 export class PlonkishProvingKey<Key extends PlonkishKey, Proof> extends CircuitProver<Result<Proof>> {
@@ -62,7 +62,7 @@ export class PlonkishProvingKey<Key extends PlonkishKey, Proof> extends CircuitP
     return { proof, publicSignals: signals };
   }
 
-  protected check({ proof, publicSignals }: Result<Proof>, signal: AbortSignal | undefined): Promise<boolean> {
+  protected check({ proof, publicSignals }: Statement, signal: AbortSignal | undefined): Promise<boolean> {
     return this.#system.verify(this.#vectors.home, proof, publicSignals, signal);
   }
 

@@ -31,7 +31,10 @@ export const valuesOfWires = (
   inputs: FieldVector,
 ): Wires => {
   const [a, b, c] = wires;
-  const valuesOf = (indices: Uint32Array): FieldVector => ops.pad(ops.gather(inputs, indices), domain.n);
+  // without constraints: the value of variable 0, which is 0 here
+  const none = Uint32Array.of(0);
+  const valuesOf = (indices: Uint32Array): FieldVector =>
+    ops.pad(ops.gather(inputs, indices.length === 0 ? none : indices), domain.n);
   return [valuesOf(a), valuesOf(b), valuesOf(c)];
 };
 

@@ -1,4 +1,4 @@
-// Points as gnark-crypto writes them. `go run . FILE` writes gnark.json there.
+// Points as gnark-crypto writes them, and its roots of unity. `go run . FILE` writes gnark.json there.
 package main
 
 import (
@@ -7,16 +7,20 @@ import (
 	"log"
 	"math/big"
 	"os"
+	"strconv"
 	"strings"
 
 	bls12377 "github.com/consensys/gnark-crypto/ecc/bls12-377"
 	fr377 "github.com/consensys/gnark-crypto/ecc/bls12-377/fr"
+	fft377 "github.com/consensys/gnark-crypto/ecc/bls12-377/fr/fft"
 	bls12381 "github.com/consensys/gnark-crypto/ecc/bls12-381"
 	"github.com/consensys/gnark-crypto/ecc/bls12-381/bandersnatch"
 	fr381 "github.com/consensys/gnark-crypto/ecc/bls12-381/fr"
+	fft381 "github.com/consensys/gnark-crypto/ecc/bls12-381/fr/fft"
 	jubjub "github.com/consensys/gnark-crypto/ecc/bls12-381/twistededwards"
 	"github.com/consensys/gnark-crypto/ecc/bn254"
 	fr254 "github.com/consensys/gnark-crypto/ecc/bn254/fr"
+	fft254 "github.com/consensys/gnark-crypto/ecc/bn254/fr/fft"
 	onBn254 "github.com/consensys/gnark-crypto/ecc/bn254/twistededwards"
 	"github.com/consensys/gnark-crypto/ecc/grumpkin"
 	frGrumpkin "github.com/consensys/gnark-crypto/ecc/grumpkin/fr"
@@ -50,10 +54,31 @@ type edwards struct {
 	Points   [][2]string `json:"points"`
 }
 
+// Roots of unity by the logarithms of their orders.
+type field struct {
+	Curve string            `json:"curve"`
+	P     string            `json:"p"`
+	Roots map[string]string `json:"roots"`
+}
+
 type vectors struct {
 	Software string    `json:"software"`
 	Curves   []set     `json:"curves"`
 	Edwards  []edwards `json:"edwards"`
+	Fields   []field   `json:"fields"`
+}
+
+// roots: generator gives the root of unity of a domain.
+func roots(curve string, p *big.Int, twoAdicity int, generator func(m uint64) (decimal, error)) field {
+	result := field{Curve: curve, P: p.String(), Roots: map[string]string{}}
+	for _, k := range []int{1, 5, twoAdicity} {
+		root, err := generator(1 << k)
+		if err != nil {
+			log.Fatal(err)
+		}
+		result.Roots[strconv.Itoa(k)] = canonical(root, p)
+	}
+	return result
 }
 
 // 0, 1, 2, 3, r − 1, r − 2, 5, 1234567890123456789, and those of scalars.txt.
@@ -196,6 +221,21 @@ func main() {
 		}),
 	}
 
+	fields := []field{
+		roots("bn254", fr254.Modulus(), 28, func(m uint64) (decimal, error) {
+			root, err := fft254.Generator(m)
+			return &root, err
+		}),
+		roots("bls12-381", fr381.Modulus(), 32, func(m uint64) (decimal, error) {
+			root, err := fft381.Generator(m)
+			return &root, err
+		}),
+		roots("bls12-377", fr377.Modulus(), 47, func(m uint64) (decimal, error) {
+			root, err := fft377.Generator(m)
+			return &root, err
+		}),
+	}
+
 	file, err := os.Create(os.Args[1])
 	if err != nil {
 		log.Fatal(err)
@@ -203,7 +243,7 @@ func main() {
 	defer file.Close()
 	out := json.NewEncoder(file)
 	out.SetIndent("", "  ")
-	if err := out.Encode(vectors{"gnark-crypto 0.22.0", sets, curves}); err != nil {
+	if err := out.Encode(vectors{"gnark-crypto 0.22.0", sets, curves, fields}); err != nil {
 		log.Fatal(err)
 	}
 }

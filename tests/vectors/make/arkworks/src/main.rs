@@ -1,6 +1,8 @@
-//! Points as arkworks writes them, points outside the subgroups, the constants of the fast tests for that, and
-//! transforms. `cargo run -- FOLDER` writes arkworks.json, outsiders.json, endomorphisms.json and transforms.json there.
+//! Points as arkworks writes them, points outside the subgroups, the constants of the fast tests for that, transforms
+//! and roots of unity. `cargo run -- FOLDER` writes arkworks.json, outsiders.json, endomorphisms.json, transforms.json
+//! and roots.json there.
 
+mod roots;
 mod transforms;
 
 use std::{env, fs, ops::Neg};
@@ -310,6 +312,22 @@ fn main() {
         transforms::transforms::<ark_vesta::Fr>("vesta"),
     ];
     write("transforms", json!({ "software": SOFTWARE, "fields": fields }));
+
+    let fields = [
+        roots::roots::<ark_bn254::Fr>("bn254"),
+        roots::roots::<ark_bls12_381::Fr>("bls12-381"),
+        roots::roots::<ark_bls12_377::Fr>("bls12-377"),
+        roots::roots::<ark_grumpkin::Fr>("grumpkin"),
+        roots::roots::<ark_pallas::Fr>("pallas"),
+        roots::roots::<ark_vesta::Fr>("vesta"),
+        roots::roots::<ark_secp256k1::Fr>("secp256k1"),
+        roots::roots::<ark_secp256r1::Fr>("p256"),
+        roots::roots::<ark_ed_on_bn254::Fr>("baby-jubjub"),
+        roots::roots::<ark_ed_on_bls12_381::Fr>("jubjub"),
+        roots::roots::<ark_ed_on_bls12_381_bandersnatch::Fr>("bandersnatch"),
+        roots::roots::<ark_ed25519::Fr>("ed25519"),
+    ];
+    write("roots", json!({ "software": SOFTWARE, "fields": fields }));
 
     let groups = [
         outsiders::<ark_bn254::g2::Config>("bn254", "g2"),

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openProvingKeyWith } from '../../src/groth16/open-proving-key.js';
 import { openProvingKey, type ProofResult, type ProvingKeyOptions } from '../../src/groth16.js';
-import { verifiesByNoble } from '../support/groth16-verifier.js';
+import { verifiesByNoble } from '../../dev/oracle/groth16-verifier.js';
 import { leaseGpu } from '../support/leased-gpu.js';
 import {
   ffCurveOf,

@@ -1,6 +1,12 @@
 /** Summarises the rows of a run: medians by case and setting, for the page and for terminals. */
 import type { HostTimes, PhaseTime } from '../../src/api/run-record.js';
-import { leastPairs, median, type RatioOfMedians, ratioOfMedians, type Verdict } from '../../src/calibrate/statistics.js';
+import {
+  leastPairs,
+  median,
+  type RatioOfMedians,
+  ratioOfMedians,
+  type Verdict,
+} from '../../src/calibrate/statistics.js';
 import { formatSpeed } from './format.js';
 import { present } from './parts.js';
 import { type RowOf, rowsOf, type StampedRow } from './rows.js';

@@ -69,7 +69,14 @@ export function verificationKeyIn(zkey: Uint8Array): VerificationKey {
   };
   // before the points: two primes with their lengths, and three counts
   const header = readerOf((sections.get(HEADER) as Uint8Array).subarray(2 * (4 + 32) + 3 * 4));
-  const [alpha, , beta, gamma, , delta] = [header.g1(), header.g1(), header.g2(), header.g2(), header.g1(), header.g2()];
+  const [alpha, , beta, gamma, , delta] = [
+    header.g1(),
+    header.g1(),
+    header.g2(),
+    header.g2(),
+    header.g1(),
+    header.g2(),
+  ];
   const ic = readerOf(sections.get(IC) as Uint8Array);
   const points: string[][] = [];
   while (!ic.isDone()) points.push(ic.g1());

@@ -42,7 +42,8 @@ type ProofKnobs = Knobs & Values<typeof own>;
 
 export const proof = benchMode({
   title: 'Proof',
-  about: 'times Groth16 proofs on BN254 by the library alone, the first one with the opening of its key: how fast is a proof?',
+  about:
+    'times Groth16 proofs on BN254 by the library alone, the first one with the opening of its key: how fast is a proof?',
   takes: '10 to 30 s',
   example: 'proof --logn 12,14 --backend cpu',
   limits: 'Most of the time is the making of the key, which is not timed. The witness is part of the input.',

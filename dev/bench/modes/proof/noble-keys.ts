@@ -32,8 +32,6 @@ export function nobleKeys(seed: number): KeyArithmetic {
     rootOf: (log) => Fn.pow(GENERATOR, (Fn.ORDER - 1n) >> BigInt(log)),
     random: () => random.belowBig(Fn.ORDER),
     multiples: (group, scalars, onMultiple) =>
-      group === 'g1'
-        ? multiplesOf(bn254G1, scalars, onMultiple)
-        : multiplesOf(oraclesOfG2.bn254, scalars, onMultiple),
+      group === 'g1' ? multiplesOf(bn254G1, scalars, onMultiple) : multiplesOf(oraclesOfG2.bn254, scalars, onMultiple),
   };
 }

@@ -43,7 +43,8 @@ export const proofs = benchMode({
   about: 'times proofs by snarkjs, with and without the library, and by the library alone, in turns',
   takes: '1 to 2 min',
   example: 'proofs --logn 14 --system plonk --concurrency 1,5,10,20',
-  limits: 'The witness is part of the input: it is not timed. With --strict it also judges the targets of this project.',
+  limits:
+    'The witness is part of the input: it is not timed. With --strict it also judges the targets of this project.',
   nodeOnly: 'it needs snarkjs and reads the memory of the process; examples/prover/ is a page that proves',
   runsOn: 'either',
   uses: ['curve', 'logn', 'reps', 'strict'],

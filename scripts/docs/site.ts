@@ -6,7 +6,7 @@
  * serves the folder, by default /.
  */
 import { rmSync } from 'node:fs';
-import { relative, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build as buildBench } from 'vite';
 import { build as buildPages } from 'vitepress';
@@ -33,7 +33,6 @@ await buildBench({
   logLevel: 'warn',
   build: { outDir: resolve(outDir, 'bench'), emptyOutDir: true },
 });
-const folder = relative('', outDir);
 console.log(`
 The site is in ${outDir}, for a host that serves it at ${base}. To read it here:
-  npx vite preview --outDir ${folder.startsWith('..') ? outDir : folder} --base ${base} --open`);
+  npx vite preview --outDir ${outDir} --base ${base} --open`);

@@ -87,7 +87,7 @@ describe('proofs of snarkjs with the library, and of the library alone', () => {
 
   it('count the opening of a key to the first proof', () => {
     const rows = proofs(0.5, 2, 300).map((row) =>
-      row.side === 'ours' && row.when === 'first' ? { ...row, openMs: 345 } : row,
+      row.side === 'ours' && row.when === 'first' ? { ...row, sinceOpeningMs: 2345 } : row,
     );
     expect(JSON.stringify(proofsResult(rows as unknown as StampedRow[]))).toContain('"2,345"');
   });

@@ -111,17 +111,18 @@ async function measure(bench: Bench, knobs: ProofKnobs, logn: number): Promise<r
   const sides = sidesOf(knobs);
   const prover = await openProver(curve, logn, () => run.tick(), system, witness);
   const rows: RowOf<'proof'>[] = [];
-  const prove = async (
-    when: RowOf<'proof'>['when'],
-    side: Side,
-    repetition: number,
-    openMs: number | null = null,
-  ): Promise<void> => {
+  const prove = async (when: RowOf<'proof'>['when'], side: Side, repetition: number, openMs = 0): Promise<void> => {
     await run.next(`2^${logn}, ${sideNames[side]}: proof ${repetition} (${when})`);
     const { result, peak } = await watchPeak(host, () => prover.prove(side));
     const { constraints } = prover;
     const told = { system, witness, logn, constraints, side, when, repetition };
-    const row = { event: 'proof', ...told, ...result, peakBytes: peak, ...(openMs !== null && { openMs }) } as const;
+    const row = {
+      event: 'proof',
+      ...told,
+      ...result,
+      peakBytes: peak,
+      ...(when === 'first' && { sinceOpeningMs: openMs + result.ms }),
+    } as const;
     rows.push(row);
     run.emit(row);
     run.advance(weightOf(2 ** logn));

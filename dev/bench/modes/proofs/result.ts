@@ -24,8 +24,11 @@ declare module '../../rows.js' {
        */
       readonly when: 'first' | 'by itself' | 'in turns';
       readonly repetition: number;
-      /** Milliseconds until the library was open, of its first proofs; absent in old rows. */
-      readonly openMs?: number;
+      /**
+       * Of first proofs: milliseconds from the opening of the library or its key to the end of the
+       * proof. snarkjs opens nothing before. Absent in old rows.
+       */
+      readonly sinceOpeningMs?: number;
       readonly ms: number;
       /** Milliseconds of the proof that MSMs took; null if they overlap with other parts. */
       readonly msmMs: number | null;
@@ -166,7 +169,7 @@ export function proofsResult(rows: readonly StampedRow[]): Parts {
           ...{ logn, side, proofs: interleaved.length, constraints: interleaved[0]?.constraints ?? 0 },
           ms: median(msOf(interleaved)) as number,
           msmMs: median(interleaved.flatMap(({ msmMs }) => (msmMs === null ? [] : [msmMs]))),
-          firstMs: select(own, side, 'first').map(({ openMs = 0, ms }) => openMs + ms)[0] ?? Number.NaN,
+          firstMs: select(own, side, 'first').map(({ sinceOpeningMs, ms }) => sinceOpeningMs ?? ms)[0] ?? Number.NaN,
           peak: peak === null ? '' : (peak / 1e6).toFixed(0),
         },
       ];

@@ -41,7 +41,7 @@ export default defineConfig({
     rolldownOptions: {
       external: [/^node:/, /^(@noble\/curves|commander|playwright|typescript|vite|vitest)(\/|$)/],
       // the bench imports provers that the library imports when they are used
-      checks: { ineffectiveDynamicImport: false },
+      checks: { ineffectiveDynamicImport: false, pluginTimings: false },
     },
   },
 });

@@ -57,6 +57,7 @@ const others = { ...outputs, ...ofRun, ...onlyRemote, adapter: adapterOption };
 const modesOfCommands: Readonly<Record<string, string>> = {
   check: 'msm-cross-check',
   load: 'load',
+  proof: 'proof',
   proofs: 'proofs',
   field: 'field-bench',
   targets: 'targets',

@@ -11,7 +11,6 @@ import { formatProgress } from '../dev/bench/format.js';
 import type { AnyKnobs } from '../dev/bench/knobs.js';
 import { startBench } from '../dev/bench/modes.js';
 import { reportLines } from '../dev/bench/report.js';
-import type { StampedRow } from '../dev/bench/rows.js';
 import { Run } from '../dev/bench/run.js';
 import { closeGpu, openGpu } from './adapter/open-gpu.mjs';
 import { commit } from './builds.mjs';
@@ -65,17 +64,15 @@ export async function openLibrary(folder: string): Promise<Library> {
  *
  * @param knobs knobs with a mode
  * @param query the query that the knobs were read from
- * @param more text below the report
  */
 export async function reportBench(
   knobs: AnyKnobs,
   query: URLSearchParams,
   { json, csv, trace }: { json?: string | undefined; csv?: string | undefined; trace?: string | undefined },
-  more: (rows: StampedRow[]) => string = () => '',
 ) {
   const { rows, status, error } = await runBench(knobs, query.toString());
   // rows that were measured before a failure are reported, too
-  console.log(reportLines(rows).join('\n') + more(rows));
+  console.log(reportLines(rows).join('\n'));
   if (json !== undefined) writeFileSync(json, toJson(rows));
   if (csv !== undefined) writeFileSync(csv, toCsv(rows));
   if (trace) writeFileSync(trace, toChromeTrace(rows));
@@ -84,7 +81,8 @@ export async function reportBench(
   process.exitCode = 1;
 }
 
-async function runBench(knobs: AnyKnobs, query: string) {
+/** Runs a mode, with its progress in the last line of the terminal. */
+export async function runBench(knobs: AnyKnobs, query: string) {
   const run = new Run({ onProgress: (bench) => progress(formatProgress(bench)), onRow() {} });
   const stop = () => run.stop();
   process.once('SIGINT', stop);

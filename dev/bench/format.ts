@@ -46,13 +46,14 @@ export function formatTimeLeft(seconds: number): string {
 }
 
 /**
- * Formats the current step for a status line: its duration if it is long, and the remaining time.
+ * Formats the current step for a status line: the remaining work and time first, as a terminal cuts
+ * the end, and the duration of the step if it is long.
  */
 export function formatProgress({ doing, done, total, stepSeconds, secondsLeft }: Readonly<MsmBench>): string {
   if (doing === '') return '';
   const since = stepSeconds < 1 ? '' : ` (${Math.floor(stepSeconds)} s)`;
   const left = secondsLeft === null ? '' : `, ${formatTimeLeft(secondsLeft)}`;
-  return `${doing} …${since} ${done} of ${total} done${left}`;
+  return `${done} of ${total} done${left}: ${doing} …${since}`;
 }
 
 /** Formats nanoseconds as the step of a clock. */

@@ -1,6 +1,12 @@
 /** Summarises the rows of a run: medians by case and setting, for the page and for terminals. */
 import type { HostTimes, PhaseTime } from '../../src/api/run-record.js';
-import { leastPairs, median, type RatioOfMedians, ratioOfMedians } from '../../src/calibrate/statistics.js';
+import {
+  leastPairs,
+  median,
+  type RatioOfMedians,
+  ratioOfMedians,
+  type Verdict,
+} from '../../src/calibrate/statistics.js';
 import { formatSpeed } from './format.js';
 import { present } from './parts.js';
 import { type RowOf, rowsOf, type StampedRow } from './rows.js';
@@ -41,6 +47,7 @@ export interface Timed extends Span {
 
 export interface TimedPeer extends Span {
   readonly peer: string;
+  readonly wallTimesMs: readonly number[];
 }
 
 type TimedRow = RowOf<'repetition'> | RowOf<'trace'>;
@@ -167,6 +174,44 @@ export function fastestBy<One>(ones: readonly One[], timesOf: (one: One) => read
 /** @param timed summaries of one case */
 export const fastestOf = (timed: readonly Timed[]): Fastest | null =>
   fastestBy(timed, ({ wallTimesMs }) => wallTimesMs);
+
+/** Probability of an error that a verdict may have. */
+const SIGNIFICANCE = 0.05;
+
+/** Returns how often all of n values are below all of m others of the same distribution. */
+function separation(n: number, m: number): number {
+  let ways = 1;
+  for (let i = 1; i <= n; i++) ways = (ways * (m + i)) / i;
+  return 1 / ways;
+}
+
+/**
+ * Compares times that were taken in turns. With enough pairs the interval of `ratioOfMedians`
+ * decides. A peer has fewer repetitions; then the ranges must not overlap, and samples of that size
+ * must rarely be apart by chance (the permutation test, Fisher 1935, for its most extreme outcome).
+ *
+ * @param times of the subject, in order of repetitions
+ * @param others times of what it is compared with, in the same order
+ */
+export function compareTimes(times: readonly number[], others: readonly number[]): Verdict {
+  const pairs = Math.min(times.length, others.length);
+  if (pairs >= leastPairs) return ratioOfMedians(times.slice(0, pairs), others.slice(0, pairs)).verdict;
+  if (pairs === 0 || 2 * separation(times.length, others.length) > SIGNIFICANCE) return 'too few pairs';
+  if (Math.max(...times) < Math.min(...others)) return 'A is faster';
+  return Math.max(...others) < Math.min(...times) ? 'B is faster' : 'no difference';
+}
+
+/** Returns a comparison as `1.4 × faster than noble`; a factor only where times have a verdict. */
+export function speedText(times: readonly number[], others: readonly number[], name: string): string {
+  switch (compareTimes(times, others)) {
+    case 'no difference':
+      return `no significant difference to ${name}`;
+    case 'too few pairs':
+      return `too few repetitions to compare it with ${name}`;
+    default:
+      return `${formatSpeed((median(others) as number) / (median(times) as number))} than ${name}`;
+  }
+}
 
 const verdictWords: Readonly<Record<RatioOfMedians['verdict'], string>> = {
   'A is faster': 'A is faster',

@@ -11,6 +11,8 @@ export default defineConfig({
   description: 'Multi-scalar multiplication on elliptic curves, on WebGPU and the CPU.',
   lang: 'en',
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: icon }]],
+  // the search loads the text of all pages, which is one large file
+  vite: { build: { chunkSizeWarningLimit: 4000 } },
   // the bench is built beside the pages
   ignoreDeadLinks: [/^\/bench\//],
   markdown: {

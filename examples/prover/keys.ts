@@ -33,6 +33,27 @@ export interface KeyCurve {
   };
 }
 
+/** What keys are computed with: the numbers of a pairing-friendly curve, and multiples of its generators. */
+export interface KeyArithmetic {
+  readonly q: bigint;
+  readonly r: bigint;
+  /** Bytes of an element of F_q. */
+  readonly fieldBytes: number;
+  /** Returns the root of unity of order 2^log that provers use. */
+  rootOf(log: number): bigint;
+  random(): bigint;
+  /**
+   * Returns multiples of a generator as the file has them: x and y, little-endian in Montgomery form.
+   *
+   * @param onMultiple called, and awaited, after each
+   */
+  multiples(
+    group: 'g1' | 'g2',
+    scalars: readonly bigint[],
+    onMultiple: () => void | Promise<void>,
+  ): Promise<Uint8Array>;
+}
+
 /** Called at intervals with the finished share. It may wait, and an exception ends the work. */
 export type OnProgress = (share: number) => void | Promise<void>;
 
@@ -157,25 +178,57 @@ const byGenerator = async (group: KeyGroup): Promise<(scalar: bigint) => Uint8Ar
   };
 };
 
+const arithmeticOf = ({ q, r, G1, G2, Fr }: KeyCurve): KeyArithmetic => {
+  const groups = { g1: G1, g2: G2 };
+  const multipliers = new Map<KeyGroup, Promise<(scalar: bigint) => Uint8Array>>();
+  return {
+    q,
+    r,
+    fieldBytes: G1.F.n8,
+    rootOf: (log) => Fr.toObject(Fr.w[log] as Uint8Array),
+    random: () => Fr.toObject(Fr.random()),
+    async multiples(name, scalars, onMultiple) {
+      const group = groups[name];
+      const pointBytes = 3 * group.F.n8;
+      const multiplier = multipliers.get(group) ?? byGenerator(group);
+      multipliers.set(group, multiplier);
+      const multiply = await multiplier;
+      const jacobian = new Uint8Array(scalars.length * pointBytes);
+      for (const [i, scalar] of scalars.entries()) {
+        jacobian.set(multiply(scalar), i * pointBytes);
+        await onMultiple();
+      }
+      return group.batchToAffine(jacobian);
+    },
+  };
+};
+
 /** Multiplications between two reports of progress. */
 const REPORT_INTERVAL = 256;
 
 /**
- * Makes a `.zkey` for a circuit.
+ * Makes a `.zkey` for a circuit with a curve of ffjavascript.
  *
  * @param secrets tau, alpha, beta, gamma and delta, for tests; drawn by default
  */
-export const makeKeys = async (
-  { q, G1, G2, Fr }: KeyCurve,
+export const makeKeys = (
+  curve: KeyCurve,
+  circuit: Circuit,
+  onProgress?: OnProgress,
+  secrets?: readonly bigint[],
+): Promise<Uint8Array> => makeKeysBy(arithmeticOf(curve), circuit, onProgress, secrets);
+
+/** Makes a `.zkey` for a circuit with any arithmetic; parameters as those of `makeKeys`. */
+export const makeKeysBy = async (
+  { q, r, fieldBytes, rootOf, random, multiples }: KeyArithmetic,
   circuit: Circuit,
   onProgress: OnProgress = () => undefined,
-  secrets: readonly bigint[] = Array.from({ length: 5 }, () => Fr.toObject(Fr.random())),
+  secrets: readonly bigint[] = Array.from({ length: 5 }, random),
 ): Promise<Uint8Array> => {
-  const { r, wires, constraints } = circuit;
+  const { wires, constraints } = circuit;
   const [tau, alpha, beta, gamma, delta] = secrets as [bigint, bigint, bigint, bigint, bigint];
   const log = Math.ceil(Math.log2(constraints.length + PUBLIC + 1));
   const size = 2 ** log;
-  const rootOf = (order: number): bigint => Fr.toObject(Fr.w[order] as Uint8Array);
   const { a, b, c } = wiresAtTau(circuit, lagrangeAt(tau, rootOf(log), size, r));
   const [byGamma, byDelta] = inverses([gamma, delta], r) as [bigint, bigint];
   const joint = a.map((value, i) => (beta * value + alpha * (b[i] as bigint) + (c[i] as bigint)) % r);
@@ -184,45 +237,33 @@ export const makeKeys = async (
 
   const total = 4 * wires + size;
   let done = 0;
-  const multipliers = new Map([
-    [G1, await byGenerator(G1)],
-    [G2, await byGenerator(G2)],
-  ]);
-  const points = async (group: KeyGroup, scalars: readonly bigint[]): Promise<Uint8Array> => {
-    const pointBytes = 3 * group.F.n8;
-    const multiply = multipliers.get(group) as (scalar: bigint) => Uint8Array;
-    const jacobian = new Uint8Array(scalars.length * pointBytes);
-    for (const [i, scalar] of scalars.entries()) {
-      jacobian.set(multiply(scalar), i * pointBytes);
-      if (++done % REPORT_INTERVAL === 0) await onProgress(Math.min(1, done / total));
-    }
-    return group.batchToAffine(jacobian);
-  };
+  const points = (group: 'g1' | 'g2', scalars: readonly bigint[]): Promise<Uint8Array> =>
+    multiples(group, scalars, () =>
+      ++done % REPORT_INTERVAL === 0 ? onProgress(Math.min(1, done / total)) : undefined,
+    );
   const scaled = (values: readonly bigint[], factor: bigint) => values.map((value) => (value * factor) % r);
-  const one = async (group: KeyGroup, scalar: bigint): Promise<Uint8Array> => points(group, [scalar]);
 
-  const fieldBytes = G1.F.n8;
   const header = new Bytes().u32(fieldBytes).number(q, fieldBytes).u32(FIELD_BYTES).number(r, FIELD_BYTES);
   header.u32(wires).u32(PUBLIC).u32(size);
   for (const [group, secret] of [
-    [G1, alpha],
-    [G1, beta],
-    [G2, beta],
-    [G2, gamma],
-    [G1, delta],
-    [G2, delta],
+    ['g1', alpha],
+    ['g1', beta],
+    ['g2', beta],
+    ['g2', gamma],
+    ['g1', delta],
+    ['g2', delta],
   ] as const) {
-    header.raw(await one(group, secret));
+    header.raw(await points(group, [secret]));
   }
   return fileOf('zkey', 1, [
     [SECTION.protocol, new Bytes().u32(GROTH16).done()],
     [SECTION.header, header.done()],
-    [SECTION.ic, await points(G1, scaled(joint.slice(0, PUBLIC + 1), byGamma))],
+    [SECTION.ic, await points('g1', scaled(joint.slice(0, PUBLIC + 1), byGamma))],
     [SECTION.coefficients, coefficientsOf(circuit)],
-    [SECTION.a, await points(G1, a)],
-    [SECTION.b1, await points(G1, b)],
-    [SECTION.b2, await points(G2, b)],
-    [SECTION.c, await points(G1, scaled(joint.slice(PUBLIC + 1), byDelta))],
-    [SECTION.h, await points(G1, scaled(odd, byDelta))],
+    [SECTION.a, await points('g1', a)],
+    [SECTION.b1, await points('g1', b)],
+    [SECTION.b2, await points('g2', b)],
+    [SECTION.c, await points('g1', scaled(joint.slice(PUBLIC + 1), byDelta))],
+    [SECTION.h, await points('g1', scaled(odd, byDelta))],
   ]);
 };

@@ -12,6 +12,7 @@ const sections = [
       ...[
         'snarkjs',
         'prove-groth16',
+        'circom-witness',
         'noble',
         'your-prover',
         'field-vectors',

@@ -33,3 +33,6 @@ await buildBench({
   logLevel: 'warn',
   build: { outDir: resolve(outDir, 'bench'), emptyOutDir: true },
 });
+console.log(`
+The site is in ${outDir}, for a host that serves it at ${base}. To read it here:
+  npx vite preview --outDir ${outDir} --base ${base} --open`);

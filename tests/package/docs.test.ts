@@ -27,6 +27,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-docs-'));
 let pages: ReadonlyMap<string, string>;
+let printed: string;
 let server: Server;
 let origin: string;
 let browser: Browser;
@@ -34,6 +35,7 @@ let browser: Browser;
 beforeAll(async () => {
   const { code, stdout, stderr } = await runScript('scripts/docs/site.mjs', [folder, '--base', BASE], 280_000);
   expect(code, `${stdout}\n${stderr}`).toBe(0);
+  printed = `${stdout}\n${stderr}`;
   pages = new Map(
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.html'))
@@ -103,6 +105,12 @@ describe('the docs site', () => {
     expect(names.filter((name) => name !== 'package.json').sort()).toEqual([...entries].sort());
   });
 
+  test('is built without warnings, and its command says where it is', () => {
+    expect(printed).not.toMatch(/warn|\(!\)|INEFFECTIVE/i);
+    expect(printed).toContain(`The site is in ${folder}, for a host that serves it at ${BASE}.`);
+    expect(printed).toContain(`npx vite preview --outDir ${folder} --base ${BASE}`);
+  });
+
   test('has no dead link', () => {
     const dead: string[] = [];
     let looked = 0;
@@ -135,6 +143,50 @@ describe('the docs site', () => {
     }
     await context.close();
     expect(wide).toEqual([]);
+  });
+
+  test('cuts no code of a how-to page, and no table of options, at 1280 px', async () => {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    const page = await context.newPage();
+    const cut: string[] = [];
+    const read = [...pages.keys()].filter((path) => /^(how-to|tutorials)\/|^reference\/options/.test(path));
+    let looked = 0;
+    for (const path of read) {
+      await page.goto(`${origin}${path}`, { waitUntil: 'load' });
+      const found = await page.evaluate(() =>
+        [...document.querySelectorAll('.vp-doc div[class*="language-"] pre, .vp-doc table')].map((part) => ({
+          by: part.scrollWidth - part.clientWidth,
+          text: (part.textContent ?? '').trim().slice(0, 40),
+        })),
+      );
+      looked += found.length;
+      for (const { by, text } of found) if (by > 1) cut.push(`${path}: ${by} px of ${text}`);
+    }
+    await context.close();
+    expect(looked).toBeGreaterThan(30);
+    expect(cut).toEqual([]);
+  });
+
+  test('has no bright picture on a dark page', async () => {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: 'dark' });
+    const page = await context.newPage();
+    await page.goto(`${origin}how-to/prove-groth16.html`, { waitUntil: 'load' });
+    const picture = await page.locator('.vp-doc img').first().screenshot();
+    // the mean of all pixels, from 0 to 255
+    const brightness = await page.evaluate(async (base64) => {
+      const { data } = await fetch(`data:image/png;base64,${base64}`)
+        .then((response) => response.blob())
+        .then((blob) => createImageBitmap(blob))
+        .then((image) => {
+          const context = new OffscreenCanvas(image.width, image.height).getContext('2d');
+          if (context === null) throw new Error('no canvas');
+          context.drawImage(image, 0, 0);
+          return context.getImageData(0, 0, image.width, image.height);
+        });
+      return data.reduce((sum, value, i) => (i % 4 === 3 ? sum : sum + value), 0) / (0.75 * data.length);
+    }, picture.toString('base64'));
+    await context.close();
+    expect(brightness).toBeLessThan(90);
   });
 
   test.each(['light', 'dark'] as const)('has nothing serious that axe finds, in %s', async (colorScheme) => {

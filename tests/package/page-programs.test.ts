@@ -226,6 +226,12 @@ test('all programs of all pages agree with the types of the library', () => {
     join(folder, 'globals.d.ts'),
     '/** By snarkjs. */ declare var curve_bn128: any;\n/** In workers. */ declare var FileReaderSync: any;\n',
   );
+  writeFileSync(
+    join(folder, 'witness_calculator.d.ts'),
+    `/** By circom. */
+     type Calculator = { calculateWTNSBin(input: object, sanityCheck: 0 | 1): Promise<Uint8Array> };
+     export default function makeCalculator(program: Uint8Array): Promise<Calculator>;`,
+  );
   const places = new Map(
     programs.map(({ place, language, text, file }) => {
       // a module, also if it imports nothing, as the names of its variables are its own

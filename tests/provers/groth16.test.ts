@@ -1,9 +1,9 @@
 /** Whole Groth16 proofs, against snarkjs and noble's pairings. */
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
+import { verifiesByNoble } from '../../dev/oracle/groth16-verifier.js';
 import { openProvingKeyWith } from '../../src/groth16/open-proving-key.js';
 import { openProvingKey, type ProofResult, type ProvingKeyOptions } from '../../src/groth16.js';
-import { verifiesByNoble } from '../support/groth16-verifier.js';
 import { leaseGpu } from '../support/leased-gpu.js';
 import {
   ffCurveOf,

@@ -1,10 +1,14 @@
 /** Bench of proofs: its verdicts and its table. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { parseKnobs } from '../../dev/bench/knobs.js';
+import { nobleKeys } from '../../dev/bench/modes/proof/noble-keys.js';
 import { openProver } from '../../dev/bench/modes/proofs/prover.js';
 import { judgeProofs, proofsResult } from '../../dev/bench/modes/proofs/result.js';
 import { verdictOf } from '../../dev/bench/modes/targets/findings.js';
 import type { RowOf, StampedRow } from '../../dev/bench/rows.js';
+import { makeCircuit } from '../../examples/prover/circuit.js';
+import { makeKeys, makeKeysBy } from '../../examples/prover/keys.js';
+import { ffCurveOf } from '../support/proving.js';
 
 type Proof = RowOf<'proof'>;
 
@@ -24,6 +28,17 @@ const proofs = (ours: number, first: number, megabytes: number | null, logn = 14
     proofOf('ours', 'in turns', 1000 * ours + i, 5000, logn),
   ]).flat(),
 ];
+
+test('keys by noble are those by ffjavascript, byte for byte', async () => {
+  const ff = await ffCurveOf('bn254');
+  const circuit = makeCircuit(ff.r, 30, 'sparse');
+  const secrets = [5n, 7n, 11n, 13n, 17n].map((prime) => ff.r / prime);
+  const [byNoble, byFf] = [
+    await makeKeysBy(nobleKeys(1), circuit, undefined, secrets),
+    await makeKeys(ff, circuit, undefined, secrets),
+  ];
+  expect(Buffer.from(byNoble).equals(byFf)).toBe(true);
+});
 
 describe('proofs of snarkjs with the library, and of the library alone', () => {
   it('have targets: 0.7 of the time at 2^14, no more for the second proof, and 1.5 of the memory', () => {
@@ -57,6 +72,24 @@ describe('proofs of snarkjs with the library, and of the library alone', () => {
     const text = JSON.stringify(proofsResult(rows));
     for (const told of ['16,382', '4,094', 'snarkjs alone', 'snarkjs with the library']) expect(text).toContain(told);
     expect(proofsResult([])).toEqual([]);
+  });
+
+  it('are compared with snarkjs in a sentence, and with targets only where those were judged', () => {
+    const rows = proofs(0.5, 2, 300) as unknown as StampedRow[];
+    const text = JSON.stringify(proofsResult(rows));
+    expect(text).toContain(
+      'A Groth16 proof of 16,382 constraints takes snarkjs alone 1,003 ms; snarkjs with the library 503 ms, 2.00 × faster than snarkjs alone.',
+    );
+    expect(text).not.toMatch(/MISSED|Target/);
+    const judged = { event: 'target', name: '2^14', findings: judgeProofs(proofs(0.9, 0.8, 310)), measured: null };
+    expect(JSON.stringify(proofsResult([...rows, judged as unknown as StampedRow]))).toContain('MISSED');
+  });
+
+  it('count the opening of a key to the first proof', () => {
+    const rows = proofs(0.5, 2, 300).map((row) =>
+      row.side === 'ours' && row.when === 'first' ? { ...row, sinceOpeningMs: 2345 } : row,
+    );
+    expect(JSON.stringify(proofsResult(rows as unknown as StampedRow[]))).toContain('"2,345"');
   });
 
   it('at once are reported in seconds a proof', () => {

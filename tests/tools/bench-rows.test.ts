@@ -99,6 +99,38 @@ describe('the summary of a run', () => {
     expect(reportLines([init, repetition(10), bound(8)]).join('\n')).toContain('80 %');
   });
 
+  it('compares with a peer by a factor only where their times tell them apart', () => {
+    const report = (own: readonly number[], theirs: readonly number[]): string => {
+      const rows = [
+        ...own.map((ms, i) => repetition(ms, { repetition: i + 1 })),
+        ...theirs.map(
+          (wallMs, i): StampedRow => ({
+            ...{ ...stamp, ...at, event: 'peer', peer: 'noble', repetition: i + 1, agrees: true, wallMs },
+          }),
+        ),
+      ];
+      return reportLines([init, ...rows]).join('\n');
+    };
+    // five against three, apart: by chance in 2 of 56 orders
+    expect(report([10, 11, 10, 12, 11], [22, 21, 23])).toContain(': 2.0 × faster than noble on the CPU.');
+    expect(report([30, 31, 33, 32, 31], [22, 21, 23])).toContain(': 1.41 × slower than noble on the CPU.');
+    // a median of 20 beside one of 12, and ranges that overlap
+    const overlapping = report([20, 21, 11, 22, 15], [12, 11, 18]);
+    expect(overlapping).toContain(': no significant difference to noble on the CPU.');
+    expect(overlapping).toContain('Beside noble: no difference (noble on the CPU: 12.0 ms)');
+    expect(overlapping).not.toMatch(/\d × (faster|slower)/);
+    // two against two are apart by chance in 2 of 6 orders
+    expect(report([10, 11], [22, 21])).toContain(': too few repetitions to compare it with noble on the CPU.');
+    // from six pairs on their interval decides: ranges may overlap where pairs do not
+    const pairs = [10, 20, 30, 40, 50, 60];
+    expect(
+      report(
+        pairs,
+        pairs.map((ms) => 1.5 * ms),
+      ),
+    ).toContain(': 1.50 × faster than noble on the CPU.');
+  });
+
   it('has no time where one answer was wrong', () => {
     const [timed] = summarise([repetition(10), repetition(null), repetition(12)]);
     expect(timed).toMatchObject({

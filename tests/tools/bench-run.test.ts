@@ -53,6 +53,12 @@ describe('the estimate of the time left', () => {
   });
 });
 
+it('a run says how much is done in the first columns of a terminal, however long the step is called', () => {
+  const bench = { doing: 'a step with a long name, '.repeat(5), done: 3, total: 12, stepSeconds: 2, secondsLeft: 70 };
+  const text = formatProgress({ ...started(() => {}).bench, ...bench });
+  expect(text.slice(0, 79)).toMatch(/^3 of 12 done, about 70 s left: a step/);
+});
+
 it('a run shows passing time while shaders compile, without ticks of progress', async () => {
   const said: string[] = [];
   const run = started((bench) => said.push(formatProgress(bench)));
@@ -60,7 +66,7 @@ it('a run shows passing time while shaders compile, without ticks of progress', 
   const { ticks } = run.bench;
   await vi.advanceTimersByTimeAsync(3500);
   await next;
-  expect(said.slice(-3)).toEqual([1, 2, 3].map((s) => `compiling … (${s} s) 0 of 0 done`));
+  expect(said.slice(-3)).toEqual([1, 2, 3].map((s) => `0 of 0 done: compiling … (${s} s)`));
   expect(run.bench.ticks).toBe(ticks);
   const ending = run.end('stopped');
   await vi.advanceTimersByTimeAsync(100);

@@ -46,21 +46,31 @@ describe('npm start', () => {
     });
     const json = join(folder, 'start.json');
     const script = join(place, 'scripts/start.mjs');
-    const { code, stdout, stderr } = await runScript(script, ['--n', '2^4,9', '--reps', '1', '--json', json], 110_000);
+    const small = ['--proof', '4', '--n', '2^4,9', '--reps', '1'];
+    const { code, stdout, stderr } = await runScript(script, [...small, '--json', json], 110_000);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^adapter: /);
-    for (const line of [
-      /\n9 +correct +[\d.]+/,
-      /\n2⁴ +correct +[\d.]+/,
-      /\nwalk +[\d.]+ ms, \d+ % +[\d.]+ ms, \d+ %\n/,
-      /\ncompiled once.*walk \d+ ms/,
-    ])
-      expect(stdout).toMatch(line);
+    // a proof comes first, and nothing runs on a GPU that is slower than the CPU
+    if (process.env.WEBGPU_MSM_ADAPTER_KIND === 'software') {
+      expect(stdout).toMatch(
+        /^adapter: CPU, .*\n\nA Groth16 proof of 14 constraints takes [\d.,]+ ms; the first one, /,
+      );
+      expect(stdout).toMatch(/\nComputed on the CPU: [^\n]*\n[\s\S]*\nThe only GPU here is a software adapter, .*\n$/);
+      expect(stdout).not.toContain('walk');
+    }
+    for (const line of [/\n9 +correct +[\d.]+/, /\n2⁴ +correct +[\d.]+/]) expect(stdout).toMatch(line);
+    const onGpu = await runScript(
+      script,
+      ['--proof', '0', '--n', '2^4', '--reps', '1', '--adapter', process.env.WEBGPU_MSM_ADAPTER ?? 'software'],
+      110_000,
+    );
+    expect(onGpu).toMatchObject({ code: 0, stderr: '' });
+    expect(onGpu.stdout).not.toContain('proof');
+    for (const line of [/\nwalk +[\d.]+ ms, \d+ %\n/, /\ncompiled once.*walk \d+ ms/])
+      expect(onGpu.stdout).toMatch(line);
     const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
-    expect(rows[0]).toMatchObject({
-      event: 'init',
-      settings: [expect.stringContaining(`build=${realpathSync(place)}`)],
-    });
+    const [ofProof, ofSums] = rows.filter(({ event }) => event === 'init');
+    expect(ofProof).toMatchObject({ mode: 'proof' });
+    expect(ofSums).toMatchObject({ settings: [expect.stringContaining(`build=${realpathSync(place)}`)] });
   });
 
   it('refuses a wrong argument with code 1, and prints help', async () => {
@@ -407,6 +417,7 @@ describe('npm run bench', () => {
       'run',
       'check',
       'load',
+      'proof',
       'proofs',
       'field',
       'targets',

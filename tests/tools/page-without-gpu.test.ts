@@ -99,6 +99,7 @@ describe('without a GPU the page', () => {
     expect(questions).toEqual([
       onCpu('?autorun=msm-cross-check&logn=8,10&case=core&backend=cpu'),
       onCpu('?autorun=msm-bench&logn=10,12,14&backend=cpu'),
+      onCpu('?autorun=proof&logn=12&backend=cpu'),
       greyed,
       greyed,
       greyed,
@@ -108,6 +109,15 @@ describe('without a GPU the page', () => {
       onCpu('?autorun=cpu-distribution'),
     ]);
     expect(await page.locator('.questions .needs-gpu:visible').count()).toBe(5);
+  });
+
+  it('times a proof on the CPU, verified by noble, and says how long the first one took', async () => {
+    await withoutAdapter();
+    const { status, error, rows } = await run('autorun=proof&logn=4&reps=2&backend=cpu');
+    expect({ status, error }).toEqual({ status: 'done', error: null });
+    const proofs = rows.filter(({ event }) => event === 'own-proof');
+    expect(proofs).toMatchObject([0, 1, 2].map((repetition) => ({ logn: 4, constraints: 14, repetition })));
+    await page.getByText(/^A Groth16 proof of 14 constraints takes [\d.]+ ms; the first one, with the/).waitFor();
   });
 
   it('greys out the modes and knobs that need a GPU, and runs nothing that must fail', async () => {

@@ -10,6 +10,7 @@ import type { BenchMode } from './mode.js';
 import { msmBench, sweep } from './msm-bench.js';
 import { msmCrossCheck } from './msm-cross-check.js';
 import { msmTrace } from './msm-trace.js';
+import { proof } from './proof/index.js';
 import { proofs } from './proofs/index.js';
 import { targets } from './targets/index.js';
 import { transforms } from './transforms.js';
@@ -24,6 +25,7 @@ export const benchModes: Readonly<Record<string, BenchMode>> = {
   calibrate,
   load,
   loading,
+  proof,
   proofs,
   'cpu-distribution': cpuDistribution,
   'cpu-pool': cpuPool,

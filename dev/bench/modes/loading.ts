@@ -11,7 +11,7 @@ import { oracles } from '../../oracle/curves.js';
 import { encodingsOf } from '../../oracle/encodings.js';
 import type { GpuBench } from '../bench-setup.js';
 import { type EngineUnderTest, makeEngine } from '../engine-under-test.js';
-import { formatMs, formatRatio, formatSize, formatSpeed, shortSize } from '../format.js';
+import { formatMs, formatRatio, formatSize, shortSize } from '../format.js';
 import { interleave } from '../interleave.js';
 import { knob, type Values } from '../knob.js';
 import type { Knobs } from '../knobs.js';
@@ -20,6 +20,7 @@ import { headline, notes, type Parts, tableOf, verdict } from '../parts.js';
 import { makeRoofline } from '../roofline.js';
 import { type RowOf, rowsOf, type StampedRow } from '../rows.js';
 import type { Setting } from '../settings.js';
+import { intervalText, speedText } from '../summary.js';
 import { benchMode } from './mode.js';
 
 declare module '../rows.js' {
@@ -181,10 +182,12 @@ function conclude(address: CaseAddress, way: Way, first: Way, rate: number | nul
   };
 }
 
-function resultOf(loaded: readonly RowOf<'loaded'>[]): string {
+type TimesOf = (row: RowOf<'loaded'>) => readonly number[];
+
+function resultOf(loaded: readonly RowOf<'loaded'>[], timesOf: TimesOf): string {
   const most = Math.max(...loaded.map(({ n }) => n));
   const [first, ...others] = loaded.filter(({ n }) => n === most) as [RowOf<'loaded'>, ...RowOf<'loaded'>[]];
-  const compared = others.map(({ setting, ratio }) => `; ${setting} is ${formatSpeed(1 / ratio.ratio)}`);
+  const compared = others.map((row) => `; ${row.setting}: ${speedText(timesOf(row), timesOf(first), first.setting)}`);
   return `Loading ${formatSize(most)} points as ${first.setting} takes ${formatMs(first.medianMs)} ms${compared.join('')}.`;
 }
 
@@ -192,13 +195,13 @@ function show(rows: readonly StampedRow[]): Parts {
   const loaded = rowsOf(rows, 'loaded');
   const [one] = loaded;
   if (one === undefined) return [];
-  const hostTimes = (row: RowOf<'loaded'>): number[] =>
+  const hostTimes: TimesOf = (row) =>
     rowsOf(rows, 'loading').flatMap(({ case: name, setting, wallMs }) =>
       name === row.case && setting === row.setting ? [wallMs] : [],
     );
   const isBounded = loaded.some(({ allowedMs }) => allowedMs !== null);
   return [
-    headline(resultOf(loaded)),
+    headline(resultOf(loaded, hostTimes)),
     tableOf(
       'Time to load points, medians of the repetitions; an MSM over the loaded points was checked every time',
       loaded,
@@ -208,7 +211,7 @@ function show(rows: readonly StampedRow[]): Parts {
         ['Median, ms', ({ medianMs }) => ({ text: formatMs(medianMs), as: 'strong' })],
         ['Range, ms', (row) => `${formatMs(Math.min(...hostTimes(row)))} – ${formatMs(Math.max(...hostTimes(row)))}`],
         [`÷ ${one.beside}`, ({ ratio }) => formatRatio(ratio.ratio)],
-        ['95 % CI', ({ ratio: { low, high } }) => `${formatRatio(low)} to ${formatRatio(high)}`],
+        ['95 % CI', ({ ratio }) => intervalText(ratio)],
         ['Products per point', ({ products }) => products.toLocaleString('en')],
         isBounded
           ? [

@@ -1,4 +1,5 @@
 /** Reports timed MSMs: figures, a table, time against n, the breakdown, and every repetition. */
+import type { Verdict } from '../../../src/calibrate/statistics.js';
 import { defaultCurve, defaultGroup } from '../../cases/address.js';
 import {
   formatBytes,
@@ -7,7 +8,6 @@ import {
   formatMs,
   formatPercent,
   formatSize,
-  formatSpeed,
   shortSize,
 } from '../format.js';
 import {
@@ -28,11 +28,13 @@ import {
 } from '../parts.js';
 import { rowsOf, type StampedRow, voidWrongTimes } from '../rows.js';
 import {
+  compareTimes,
   type Fastest,
   fastestOf,
   grouped,
   partsByHost,
   partsOfWallTime,
+  speedText,
   standingText,
   summarise,
   summarisePeers,
@@ -161,7 +163,7 @@ function resultOf(fastest: Fastest, among: number, peers: readonly TimedPeer[]):
   const { best } = fastest;
   const peer = peerOf(best, peers);
   const compared = [
-    peer && `${formatSpeed(peer.ratio)} than ${peer.name} on the CPU`,
+    peer && speedText(best.wallTimesMs, peer.wallTimesMs, `${peer.name} on the CPU`),
     best.ofBound && `${formatPercent(best.ofBound)} of the hardware limit`,
   ].filter((part) => typeof part === 'string');
   const took = `A sum of ${pointsOf(best)} takes ${formatMs(best.medianMs)} ms`;
@@ -170,12 +172,29 @@ function resultOf(fastest: Fastest, among: number, peers: readonly TimedPeer[]):
   return `${took} with ${best.setting}, ${rank}.`;
 }
 
-/** Returns the first peer with a time at the same case, and how often its time contains ours. */
+/** Returns the first peer with a time at the same case. */
 function peerOf(best: Timed, peers: readonly TimedPeer[]) {
   const peer = peers.find((each) => each.case === best.case && each.medianMs !== null);
-  if (peer === undefined) return null;
-  const ms = peer.medianMs as number;
-  return { name: peer.peer, ms, ratio: ms / (best.medianMs as number) };
+  return peer === undefined ? null : { ...peer, name: peer.peer, ms: peer.medianMs as number };
+}
+
+const besideWords: Readonly<Record<Verdict, string>> = {
+  'A is faster': 'Faster than',
+  'B is faster': 'Slower than',
+  'no difference': 'Beside',
+  'too few pairs': 'Beside',
+};
+
+/** Returns the figure that compares with a peer: a factor only where the times have a verdict. */
+function peerTile(best: Timed, peer: NonNullable<ReturnType<typeof peerOf>>): Tile {
+  const verdict = compareTimes(best.wallTimesMs, peer.wallTimesMs);
+  const ratio = peer.ms / (best.medianMs as number);
+  const isTold = verdict === 'A is faster' || verdict === 'B is faster';
+  return [
+    `${besideWords[verdict]} ${peer.name}`,
+    isTold ? `${formatFactor(Math.max(ratio, 1 / ratio))} ×` : verdict === 'no difference' ? 'no difference' : '–',
+    `${peer.name} on the CPU: ${formatMs(peer.ms)} ms${verdict === 'too few pairs' ? '; too few repetitions' : ''}`,
+  ];
 }
 
 const inMillions = (count: number): string => (count / 1e6).toPrecision(3);
@@ -195,11 +214,7 @@ function figures(best: Timed, peers: readonly TimedPeer[]): (Tile | null)[] {
       : ['Product equivalents', `${inMillions(productEquivalents)} M`, 'plain field products in this time'],
     boundExceeded ? ['Share of the hardware limit', 'no limit', 'faster than its products alone'] : null,
     bound && ['Share of the hardware limit', formatPercent(ofBound as number), `limit: ${formatMs(bound.ms)} ms`],
-    peer && [
-      `${peer.ratio >= 1 ? 'Faster' : 'Slower'} than ${peer.name}`,
-      `${formatFactor(Math.max(peer.ratio, 1 / peer.ratio))} ×`,
-      `${peer.name} on the CPU: ${formatMs(peer.ms)} ms`,
-    ],
+    peer && peerTile(best, peer),
   ];
 }
 

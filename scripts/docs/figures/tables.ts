@@ -154,12 +154,12 @@ const provers = (figures: Figures): string => {
   const systems = { groth16: 'Groth16', plonk: 'PLONK', fflonk: 'FFLONK' };
   const cell = (id: string): string => (figures.has(id) ? figures.text(id) : '');
   return table(
-    ['proof system', 'domain', 'snarkjs', 'with the library’s MSMs', 'whole proof by the library', ''],
+    ['proof system', 'domain', 'snarkjs', 'with the library’s MSMs', 'whole proof by the library', '', 'first proof'],
     Object.entries(systems).flatMap(([system, title]) =>
       valuesOf(figures, new RegExp(`^proof-${system}-(\\d+)-snarkjs-ms$`)).map((logn) => {
         const id = `proof-${system}-${logn}`;
         const measured = ['snarkjs-ms', 'hooks', 'whole-ms', 'whole'].map((what) => cell(`${id}-${what}`));
-        return [title, power(logn), ...measured];
+        return [title, power(logn), ...measured, cell(`first-${id}`)];
       }),
     ),
   );

@@ -141,8 +141,8 @@ function overall(all: readonly (readonly Shared[])[], wallTimesOf: WallTimesOf):
   return [
     headline(
       [
-        best.setting === STATIC
-          ? `Fastest overall: ${STATIC} (geometric mean of ${works.length} inputs).`
+        best.setting === STATIC || close.includes(STATIC)
+          ? `Fastest overall: ${best.setting} (geometric mean of ${works.length} inputs).`
           : `Fastest overall: ${best.setting}, ${formatSpeed(1 / best.mean)} than ${STATIC} (geometric mean of ${works.length} inputs; in the worst case ${formatSpeed(1 / best.worst)}).`,
         ...(close.length === 0 ? [] : [`For no input is it significantly faster than ${close.join('; ')}.`]),
       ].join(' '),

@@ -11,6 +11,10 @@ import { openProvingKey as openPlonk } from '../../../../src/plonk.js';
 import { accelerate } from '../../../../src/provers/accelerate.js';
 import type { AccelerateOptions } from '../../../../src/provers/accelerate-options.js';
 import type { FfCurveName, FfGroup, MultiExpAffine, Snarkjs } from '../../../../src/provers/ffjavascript.js';
+import { wordKnob } from '../../knob.js';
+
+/** Words for the provers that snarkjs is compared with. */
+export const provers = ['accelerated', 'library'] as const;
 
 /** Provers: snarkjs alone, with the library's MSMs, or the library alone. */
 export const sides = ['plain', 'ours', 'whole'] as const;
@@ -215,5 +219,7 @@ export const systems = ['groth16', 'plonk', 'fflonk'] as const;
 export type System = (typeof systems)[number];
 
 /** Kinds of witnesses: large values, or bits of which one in eight is set. */
-export const witnesses = ['dense', 'sparse'] as const;
+const witnesses = ['dense', 'sparse'] as const;
 export type Witness = (typeof witnesses)[number];
+
+export const witnessKnob = wordKnob(['Witness', 'Kind of witness: large values, or bits.'], witnesses, 'dense');

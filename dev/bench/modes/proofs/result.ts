@@ -1,9 +1,9 @@
 /** Rows and report of `proofs`: medians of each prover, and the library's targets. */
 import { median, ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { formatMs } from '../../format.js';
-import { type Part, type Parts, tableOf } from '../../parts.js';
+import { headline, type Part, type Parts, tableOf } from '../../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
-import { grouped, intervalText } from '../../summary.js';
+import { grouped, intervalText, speedText } from '../../summary.js';
 import { type Finding, findingsTable, notMeasured, ratioFinding } from '../targets/findings.js';
 import { type Side, type System, sideNames, sides, type Witness } from './prover.js';
 
@@ -24,6 +24,11 @@ declare module '../../rows.js' {
        */
       readonly when: 'first' | 'by itself' | 'in turns';
       readonly repetition: number;
+      /**
+       * Of first proofs: milliseconds from the opening of the library or its key to the end of the
+       * proof. snarkjs opens nothing before. Absent in old rows.
+       */
+      readonly sinceOpeningMs?: number;
       readonly ms: number;
       /** Milliseconds of the proof that MSMs took; null if they overlap with other parts. */
       readonly msmMs: number | null;
@@ -71,12 +76,16 @@ export function judgeProofs(rows: readonly Proof[]): Finding[] {
   ];
   const memory = 'peak memory of the process, with the library ÷ before it';
   return [
-    {
-      what: 'proof time, with the library ÷ snarkjs alone',
-      // below the target size the value is informational
-      target: systemOf(rows) === 'groth16' && (rows[0]?.logn ?? 0) >= TARGET.logn ? { most: TARGET.ratio } : null,
-      ...ratioFinding(plain, ours),
-    },
+    ...(ours.length === 0
+      ? []
+      : [
+          {
+            what: 'proof time, with the library ÷ snarkjs alone',
+            // below the target size the value is informational
+            target: systemOf(rows) === 'groth16' && (rows[0]?.logn ?? 0) >= TARGET.logn ? { most: TARGET.ratio } : null,
+            ...ratioFinding(plain, ours),
+          },
+        ]),
     ...(whole.length === 0
       ? []
       : [
@@ -86,14 +95,18 @@ export function judgeProofs(rows: readonly Proof[]): Finding[] {
             ...ratioFinding(plain, whole),
           },
         ]),
-    {
-      what: 'the second proof ÷ the first',
-      target: { most: 1 },
-      value: (second[0] ?? Number.NaN) / (first ?? Number.NaN),
-    },
-    before === null || after === null
-      ? notMeasured(memory, { most: TARGET.memory }, 'this host does not report memory')
-      : { what: memory, target: { most: TARGET.memory }, value: after / before },
+    ...(ours.length === 0
+      ? []
+      : [
+          {
+            what: 'the second proof ÷ the first',
+            target: { most: 1 },
+            value: (second[0] ?? Number.NaN) / (first ?? Number.NaN),
+          },
+          before === null || after === null
+            ? notMeasured(memory, { most: TARGET.memory }, 'this host does not report memory')
+            : { what: memory, target: { most: TARGET.memory }, value: after / before },
+        ]),
   ];
 }
 
@@ -128,6 +141,20 @@ function provingTable(rows: readonly RowOf<'proving'>[]): Part | null {
   ]);
 }
 
+/** Returns the sentence that says what a user of the library gains, at one size. */
+function resultOf(rows: readonly Proof[], logn: number): string {
+  const own = rows.filter((row) => row.logn === logn);
+  const timesOf = (side: Side): readonly number[] => msOf(select(own, side, 'in turns'));
+  const compared = sides.slice(1).flatMap((side) => {
+    const times = timesOf(side);
+    return times.length === 0
+      ? []
+      : `${sideNames[side]} ${formatMs(median(times))} ms, ${speedText(times, timesOf('plain'), sideNames.plain)}`;
+  });
+  const constraints = (own[0]?.constraints ?? 0).toLocaleString('en');
+  return `A ${titles[systemOf(own)]} proof of ${constraints} constraints takes snarkjs alone ${formatMs(median(timesOf('plain')))} ms; ${compared.join('; ')}.`;
+}
+
 export function proofsResult(rows: readonly StampedRow[]): Parts {
   const told = rowsOf(rows, 'proof');
   const sizes = [...new Set(told.map(({ logn }) => logn))];
@@ -142,14 +169,16 @@ export function proofsResult(rows: readonly StampedRow[]): Parts {
           ...{ logn, side, proofs: interleaved.length, constraints: interleaved[0]?.constraints ?? 0 },
           ms: median(msOf(interleaved)) as number,
           msmMs: median(interleaved.flatMap(({ msmMs }) => (msmMs === null ? [] : [msmMs]))),
-          firstMs: msOf(select(own, side, 'first'))[0] ?? Number.NaN,
+          firstMs: select(own, side, 'first').map(({ sinceOpeningMs, ms }) => sinceOpeningMs ?? ms)[0] ?? Number.NaN,
           peak: peak === null ? '' : (peak / 1e6).toFixed(0),
         },
       ];
     }),
   );
   if (lines.length === 0) return [];
+  const targets = rowsOf(rows, 'target');
   return [
+    headline(resultOf(told, sizes.at(-1) as number)),
     tableOf(
       `${titles[systemOf(told)]} proofs with a ${told[0]?.witness ?? 'dense'} witness, medians of the interleaved repetitions`,
       lines,
@@ -158,12 +187,12 @@ export function proofsResult(rows: readonly StampedRow[]): Parts {
         ['Prover', ({ side }) => sideNames[side]],
         ['Proof, ms', ({ ms }) => ({ text: formatMs(ms), as: 'strong' })],
         ['MSMs of the proof, ms', ({ msmMs }) => (msmMs === null ? '' : formatMs(msmMs))],
-        ['First proof, ms', ({ firstMs }) => formatMs(firstMs)],
+        ['First, with opening, ms', ({ firstMs }) => formatMs(firstMs)],
         ['Peak memory, MB', ({ peak }) => peak],
         ['Proofs', ({ proofs }) => String(proofs)],
       ],
     ),
     provingTable(rowsOf(rows, 'proving')),
-    findingsTable('Targets', rowsOf(rows, 'target')),
+    targets.length === 0 ? null : findingsTable('Targets', targets),
   ];
 }

@@ -1,6 +1,7 @@
 /** A verifier of Groth16 by noble's pairings: e(A, B) = e(α, β)·e(IC, γ)·e(C, δ). */
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { bn254 } from '@noble/curves/bn254.js';
+import { bytesToNumberLE } from '@noble/curves/utils.js';
 import type { Groth16Proof } from '../../src/groth16.js';
 
 const curves = { bn128: bn254, bls12381: bls12_381 };
@@ -40,3 +41,44 @@ export const verifiesByNoble = (given: unknown, signals: readonly string[], proo
   ]);
   return curve.fields.Fp12.eql(product, curve.fields.Fp12.ONE);
 };
+
+/** Sections of a `.zkey` with points that verify. */
+const [HEADER, IC] = [2, 3];
+
+/** Returns the verification key that stands in a `.zkey` on BN254, as snarkjs exports it. */
+export function verificationKeyIn(zkey: Uint8Array): VerificationKey {
+  const view = new DataView(zkey.buffer, zkey.byteOffset, zkey.byteLength);
+  const sections = new Map<number, Uint8Array>();
+  for (let at = 12; at < zkey.length; ) {
+    const [id, size] = [view.getUint32(at, true), Number(view.getBigUint64(at + 4, true))];
+    sections.set(id, zkey.subarray(at + 12, at + 12 + size));
+    at += 12 + size;
+  }
+  const { Fp } = bn254.fields;
+  const fromMontgomery = Fp.inv(2n ** 256n % Fp.ORDER);
+  const readerOf = (bytes: Uint8Array) => {
+    let at = 0;
+    const number = (): string => {
+      const value = bytesToNumberLE(bytes.subarray(at, at + 32));
+      at += 32;
+      return String(Fp.mul(value, fromMontgomery));
+    };
+    const g1 = (): string[] => [number(), number()];
+    const g2 = (): string[][] => [g1(), g1()];
+    return { g1, g2, isDone: () => at >= bytes.length };
+  };
+  // before the points: two primes with their lengths, and three counts
+  const header = readerOf((sections.get(HEADER) as Uint8Array).subarray(2 * (4 + 32) + 3 * 4));
+  const [alpha, , beta, gamma, , delta] = [
+    header.g1(),
+    header.g1(),
+    header.g2(),
+    header.g2(),
+    header.g1(),
+    header.g2(),
+  ];
+  const ic = readerOf(sections.get(IC) as Uint8Array);
+  const points: string[][] = [];
+  while (!ic.isDone()) points.push(ic.g1());
+  return { vk_alpha_1: alpha, vk_beta_2: beta, vk_gamma_2: gamma, vk_delta_2: delta, IC: points };
+}

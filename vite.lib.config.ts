@@ -41,6 +41,8 @@ export default defineConfig({
     minify: false,
     rolldownOptions: {
       external: [/^node:/],
+      // a busy machine would print times that concern nobody
+      checks: { bundlerTimings: false },
       // Code that index.js shares with other files stays in index.js, which exports it to them
       // under short names. So a program that imports index.js alone fetches one file.
       preserveEntrySignatures: 'allow-extension',

@@ -30,7 +30,7 @@ const buildWorker = async (outDir: string): Promise<readonly { readonly name: st
       sourcemap: true,
       minify: false,
       lib: { entry: inProject('src/msm/cpu/worker.ts'), formats: ['es'], fileName: () => NAME },
-      rolldownOptions: { output: { minify: false, comments: keptComments } },
+      rolldownOptions: { checks: { bundlerTimings: false }, output: { minify: false, comments: keptComments } },
     },
   })) as Rolldown.RolldownOutput[];
   return built

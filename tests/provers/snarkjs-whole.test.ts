@@ -26,6 +26,7 @@ import {
   snarkjs,
   withSameRandomness,
 } from '../support/proving.js';
+import { writeSparse } from '../support/sparse-file.js';
 
 const require = createRequire(import.meta.url);
 const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-whole-'));
@@ -194,6 +195,22 @@ describe('files', () => {
     const proving = groth16.prove(one.zkey.data, witness);
     witness.fill(0);
     expect(await one.verify(await proving)).toBe(true);
+  });
+
+  test('on a disk may have more than 4 GiB', async () => {
+    const { zkey, circuit, verify } = await statementOf('groth16');
+    const path = join(folder, 'large.zkey');
+    writeSparse(path, zkey.data, 2 ** 32, 4);
+    const { groth16 } = await begin({ basesBudget: 2 ** 33 });
+    const now = Date.now;
+    Date.now = () => now() + 60_000;
+    try {
+      expect(await verify(await groth16.prove(path, circuit.witness))).toBe(true);
+    } finally {
+      Date.now = now;
+    }
+    expect(warnings).toEqual([]);
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 1, snarkjsProofs: 0, keyLoads: 1 });
   });
 
   test('on a disk are read in parts once they are settled, and recognised by size and times', async () => {

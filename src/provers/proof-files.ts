@@ -108,6 +108,14 @@ export const openKeySource = async (given: unknown): Promise<KeySource> => {
   return fs === null ? inMemory(await fetchBytes('zkey', name)) : onDisk(fs, name);
 };
 
+/**
+ * Reads a witness program.
+ *
+ * @throws MsmError `bad-argument` for another form; and errors as `openKeySource`
+ */
+export const readWitnessProgram = async (given: unknown): Promise<Uint8Array> =>
+  bytesIn(given) ?? readBytes('wasm', nameIn('wasm', given));
+
 const MAGIC = 'wtns';
 
 /**

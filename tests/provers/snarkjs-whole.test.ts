@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'no
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { openProvingKeyWith as openFflonk } from '../../src/fflonk/open-proving-key.js';
 import { openProvingKeyWith as openGroth16 } from '../../src/groth16/open-proving-key.js';
 import { openProvingKeyWith as openPlonk } from '../../src/plonk/open-proving-key.js';
@@ -368,6 +368,40 @@ describe('fullProve', () => {
     const zkey = memoryFile();
     await snarkjs.plonk.setup(memoryFile(readFileSync(circom('circuit.r1cs'))), ptau, zkey);
     await expectProof('plonk', zkey);
+  });
+
+  const pagesOf = async (wasm: unknown, options?: unknown): Promise<readonly number[]> => {
+    const { groth16 } = await begin();
+    const pages: number[] = [];
+    const { Memory } = WebAssembly;
+    vi.spyOn(WebAssembly, 'Memory').mockImplementation(function (type) {
+      pages.push(type.initial as number);
+      return new Memory({ ...type, initial: Math.min(type.initial as number, 2 ** 8) });
+    });
+    try {
+      await groth16.fullProve(input, wasm as never, circom('circuit.zkey'), undefined, options).catch(() => undefined);
+    } finally {
+      vi.restoreAllMocks();
+      restore?.();
+    }
+    return pages.filter((each) => each >= 2 ** 12);
+  };
+
+  test('has the witness calculator reserve no 2 GiB, where the program brings its memory along', async () => {
+    const program = readFileSync(circom('circuit_js/circuit.wasm'));
+    expect(await pagesOf(program)).toEqual([]);
+    expect(await pagesOf({ type: 'mem', data: new Uint8Array(program) }, {})).toEqual([]);
+    expect(await pagesOf(circom('circuit_js/circuit.wasm'), { memorySize: 4096 })).toEqual([4096]);
+  });
+
+  test('leaves the memory of programs that import theirs as snarkjs has it', async () => {
+    // an import of `env.memory` with at least one page, as programs of circom 1 have
+    const imported = [1, 3, ...Buffer.from('env'), 6, ...Buffer.from('memory'), 2, 0, 1];
+    const program = Uint8Array.of(0, ...Buffer.from('asm'), 1, 0, 0, 0, 2, imported.length, ...imported);
+    expect(WebAssembly.Module.imports(new WebAssembly.Module(program))).toEqual([
+      { module: 'env', name: 'memory', kind: 'memory' },
+    ]);
+    expect(await pagesOf(program)).toEqual([32767]);
   });
 
   test('passes errors of the witness calculator on', async () => {

@@ -15,6 +15,7 @@ import { readPoint } from '../proofs/combine.js';
 import { type EngineOptions, readKeyOptions } from '../proofs/engine-options.js';
 import { inSection } from '../proofs/in-section.js';
 import { KeyVectors } from '../proofs/key-vectors.js';
+import { warnOfOldNode } from '../proofs/old-node.js';
 import { type DrawScalar, drawRandomScalar } from '../proofs/randomness.js';
 import { nextTurn } from '../scheduling/time-slice.js';
 import type { ProvingKey, ProvingKeyOptions } from './api.js';
@@ -128,6 +129,7 @@ export const openProvingKeyWith = async (
   }
   assertNotAborted(call.signal);
   const engines = await openEngines(zkey.curve, ofEngines);
+  warnOfOldNode(zkey, engines.g1, ofEngines);
   try {
     return new LoadedProvingKey(await loadKey(zkey, engines, ofEngines, call), draw);
   } catch (error) {

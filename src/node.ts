@@ -87,13 +87,13 @@ export const fileStore = (path: string): CalibrationStore => ({
  * @throws MsmError `bad-argument` if the path is no regular file; and errors of the file system
  * @example
  * ```ts
- * import { openProvingKey } from 'webgpu-msm/groth16';
+ * import { openZkey } from 'webgpu-msm/formats';
  * import { openFile } from 'webgpu-msm/node';
  *
- * await using file = await openFile('circuit.zkey');
- * using key = await openProvingKey(file);
- * const { publicSignals } = await key.prove(await openFile('witness.wtns'));
- * console.log(publicSignals.length > 0); // true
+ * const file = await openFile('circuit.zkey');
+ * const { protocol } = await openZkey(file);
+ * console.log(protocol); // groth16
+ * await file.close(); // or `await using file`
  * ```
  */
 export const openFile = (path: string | URL): Promise<DiskFile> => FileOnDisk.open({ open, realpath }, path);

@@ -24,12 +24,7 @@ type Stat = Readonly<Record<'dev' | 'ino' | 'size' | 'mtimeNs' | 'ctimeNs', bigi
 
 interface Handle {
   stat(options: { readonly bigint: true }): Promise<Stat>;
-  read(
-    into: Uint8Array,
-    offset: number,
-    length: number,
-    position: number,
-  ): Promise<{ readonly bytesRead: number }>;
+  read(into: Uint8Array, offset: number, length: number, position: number): Promise<{ readonly bytesRead: number }>;
   close(): Promise<void>;
 }
 

@@ -112,10 +112,10 @@ const openDump = async (file: OpenFile, name: FileCurve, curve: GnarkCurve): Pro
  * @throws MsmError `bad-argument` if no SRS of the curve has the length of the file
  * @example
  * ```ts
- * import { openAsBlob } from 'node:fs';
  * import { openGnarkSrs } from 'webgpu-msm/formats';
+ * import { openFile } from 'webgpu-msm/node';
  *
- * const { form, sections } = await openGnarkSrs(await openAsBlob('kzg.srs'));
+ * const { form, sections } = await openGnarkSrs(await openFile('kzg.srs'));
  * console.log(form, sections.g1.encoding); // compressed gnark-compressed
  * ```
  */

@@ -38,10 +38,10 @@ const G2_BYTES = 128;
  * @throws MsmError `bad-argument` if k is out of range, or the length of the file does not fit k
  * @example
  * ```ts
- * import { openAsBlob } from 'node:fs';
  * import { openHalo2Params } from 'webgpu-msm/formats';
+ * import { openFile } from 'webgpu-msm/node';
  *
- * const { k, sections } = await openHalo2Params(await openAsBlob('kzg.params'));
+ * const { k, sections } = await openHalo2Params(await openFile('kzg.params'));
  * console.log(sections.g.count === 2 ** k); // true
  * ```
  */

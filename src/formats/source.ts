@@ -51,7 +51,14 @@ const openBytes = (what: string, source: object): OpenFile | null => {
     const now = viewBytes(what, bytes) as Uint8Array;
     return checkRead(what, now.subarray(from, to), from, to);
   };
-  return { what, byteLength: bytes.length, inMemory: true, isBlob: false, read: async (from, to) => readNow(from, to), readNow };
+  return {
+    what,
+    byteLength: bytes.length,
+    inMemory: true,
+    isBlob: false,
+    read: async (from, to) => readNow(from, to),
+    readNow,
+  };
 };
 
 const refuseNow = (what: string) => (): never => {

@@ -148,11 +148,11 @@ export const openProvingKeyWith = async (
  *   `no-webgpu`, `unsupported-device`
  * @example
  * ```ts
- * import { openAsBlob } from 'node:fs';
  * import { readFile } from 'node:fs/promises';
  * import { openProvingKey } from 'webgpu-msm/groth16';
+ * import { openFile } from 'webgpu-msm/node';
  *
- * const key = await openProvingKey(await openAsBlob('circuit.zkey'));
+ * const key = await openProvingKey(await openFile('circuit.zkey'));
  * const { proof, publicSignals } = await key.prove(await readFile('witness.wtns'));
  * console.log(proof.protocol, publicSignals.length === key.publicSignals); // groth16 true
  * key.destroy();

@@ -1,6 +1,7 @@
 import { defineConfig } from 'vite';
 import { noSideEffects } from './scripts/package/no-side-effects.js';
 import { quietStructs } from './scripts/package/quiet-structs.js';
+import { serviceWorkerFile } from './scripts/package/service-worker-file.js';
 import { keptComments, shortLines } from './scripts/package/short-lines.js';
 import { smallWgsl } from './scripts/package/small-wgsl.js';
 import { workerFile } from './scripts/package/worker-file.js';
@@ -15,7 +16,15 @@ export default defineConfig({
   // prints warnings only: `npm start` builds before it prints its table
   logLevel: 'warn',
   publicDir: false,
-  plugins: [workerFile(), smallWgsl(), wgslTemplates(), quietStructs(), shortLines(), noSideEffects()],
+  plugins: [
+    workerFile(),
+    smallWgsl(),
+    wgslTemplates(),
+    quietStructs(),
+    shortLines(),
+    noSideEffects(),
+    serviceWorkerFile(),
+  ],
   build: {
     outDir: 'dist',
     emptyOutDir: true,

@@ -80,8 +80,7 @@ const inMemory = (bytes: Uint8Array): KeySource => ({
 });
 
 /** Returns how long it takes until a change of a file would change its times, in nanoseconds. */
-const unsettledNs = ({ changedNs }: FileOnDisk): bigint =>
-  SETTLED_NS - (BigInt(Date.now()) * 1_000_000n - changedNs);
+const unsettledNs = ({ changedNs }: FileOnDisk): bigint => SETTLED_NS - (BigInt(Date.now()) * 1_000_000n - changedNs);
 
 const onDisk = async (fs: FileSystem, path: string): Promise<KeySource> => {
   let file = await FileOnDisk.open(fs, path);

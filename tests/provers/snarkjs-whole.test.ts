@@ -374,7 +374,7 @@ describe('fullProve', () => {
     const { groth16 } = await begin();
     const pages: number[] = [];
     const { Memory } = WebAssembly;
-    vi.spyOn(WebAssembly, 'Memory').mockImplementation(function (type) {
+    vi.spyOn(WebAssembly, 'Memory').mockImplementation((type) => {
       pages.push(type.initial as number);
       return new Memory({ ...type, initial: Math.min(type.initial as number, 2 ** 8) });
     });

@@ -1,7 +1,8 @@
 import { defineConfig } from 'vite';
 import { noSideEffects } from './scripts/package/no-side-effects.js';
 import { quietStructs } from './scripts/package/quiet-structs.js';
-import { smallScript } from './scripts/package/small-script.js';
+import { serviceWorkerFile } from './scripts/package/service-worker-file.js';
+import { keptComments, shortLines } from './scripts/package/short-lines.js';
 import { smallWgsl } from './scripts/package/small-wgsl.js';
 import { workerFile } from './scripts/package/worker-file.js';
 import { wgslTemplates } from './scripts/templates/wgsl-templates.js';
@@ -15,7 +16,15 @@ export default defineConfig({
   // prints warnings only: `npm start` builds before it prints its table
   logLevel: 'warn',
   publicDir: false,
-  plugins: [workerFile(), smallWgsl(), wgslTemplates(), quietStructs(), smallScript(), noSideEffects()],
+  plugins: [
+    workerFile(),
+    smallWgsl(),
+    wgslTemplates(),
+    quietStructs(),
+    shortLines(),
+    noSideEffects(),
+    serviceWorkerFile(),
+  ],
   build: {
     outDir: 'dist',
     emptyOutDir: true,
@@ -38,15 +47,17 @@ export default defineConfig({
       formats: ['es'],
       fileName: (_, name) => `${name}.js`,
     },
-    // the plugin smallScript minifies
     minify: false,
     rolldownOptions: {
       external: [/^node:/],
+      // a busy machine would print times that concern nobody
+      checks: { bundlerTimings: false },
       // Code that index.js shares with other files stays in index.js, which exports it to them
       // under short names. So a program that imports index.js alone fetches one file.
       preserveEntrySignatures: 'allow-extension',
       output: {
         minify: false,
+        comments: keptComments,
         chunkFileNames: '[name].js',
         // index.js has all that it imports; it loads the second, which calibrate.js imports;
         // fields.js and cpu-backend.js share the third, groth16.js, plonk.js and fflonk.js the

@@ -17,7 +17,7 @@ const lists = [
     ['build', 'npm run --silent build'],
     // the examples import the types of the build
     ['types', 'npm run --silent typecheck'],
-    ['sizes', 'npx --no-install size-limit'],
+    ['sizes', 'node scripts/package/weigh.mjs'],
   ],
   [['style', 'npm run --silent lint']],
   [['pages', 'node scripts/docs/generate.mjs --check']],

@@ -29,9 +29,10 @@ export type MsmErrorCode =
    */
   | 'no-webgpu'
   /**
-   * With `backend: 'gpu'`, there is an adapter, but it makes no device.
+   * With `backend: 'gpu'`, there is an adapter, but it makes no device. Vectors and proving keys:
+   * there is no WebAssembly, or a content security policy forbids it.
    *
-   * Remedy: as for `no-webgpu`.
+   * Remedy: as for `no-webgpu`; allow `'wasm-unsafe-eval'`.
    */
   | 'unsupported-device'
   /**
@@ -239,7 +240,7 @@ export const warnBy = (onWarning: ((message: string) => void) | undefined, messa
 export const notLoaded =
   (name: string) =>
   (cause: unknown): never => {
-    throw new MsmError('internal', `${name}.js of the package could not be loaded; serve it beside index.js`, {
-      cause,
-    });
+    const isServiceWorker = 'ServiceWorkerGlobalScope' in globalThis;
+    const remedy = isServiceWorker ? 'service workers need webgpu-msm/service-worker' : 'serve it beside index.js';
+    throw new MsmError('internal', `${name}.js of the package could not be loaded; ${remedy}`, { cause });
   };

@@ -3,9 +3,13 @@
  *
  * @module
  */
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { CalibrationStore } from './api/calibration.js';
+import { type DiskFile, FileOnDisk } from './formats/disk-file.js';
+
+export type { DiskFile } from './formats/disk-file.js';
+export type { RandomAccess } from './formats/source.js';
 
 /** Reads the texts of a file; none if the file is missing or damaged. */
 const read = async (path: string): Promise<Record<string, string>> => {
@@ -72,3 +76,24 @@ export const fileStore = (path: string): CalibrationStore => ({
     return own;
   },
 });
+
+/**
+ * Opens a file that is read by ranges, for every argument that takes a `FileSource`: keys, witnesses
+ * and setups of any size. Works in Deno and Bun, too. The file is open while it is read, and no
+ * longer; it must not change. `openAsBlob` of Node counts the bytes of files above 4 GiB wrongly,
+ * and that of Deno reads the whole file.
+ *
+ * @param path the file, as functions of `node:fs` take it
+ * @throws MsmError `bad-argument` if the path is no regular file; and errors of the file system
+ * @example
+ * ```ts
+ * import { openZkey } from 'webgpu-msm/formats';
+ * import { openFile } from 'webgpu-msm/node';
+ *
+ * const file = await openFile('circuit.zkey');
+ * const { protocol } = await openZkey(file);
+ * console.log(protocol); // groth16
+ * await file.close(); // or `await using file`
+ * ```
+ */
+export const openFile = (path: string | URL): Promise<DiskFile> => FileOnDisk.open({ open, realpath }, path);

@@ -63,11 +63,14 @@ const itemsOf = (folder: string, known: readonly string[] = []): Item[] =>
 
 const { exports } = JSON.parse(readFileSync(inProject('package.json'), 'utf8'));
 
-/** The entries of the package, as the pages of the API are named. */
+/**
+ * The entries of the package, as the pages of the API are named. That for service workers exports
+ * what the others do.
+ */
 export const entries = [
   'index',
   ...Object.keys(exports)
-    .filter((path) => !['.', './package.json'].includes(path))
+    .filter((path) => !['.', './package.json', './service-worker'].includes(path))
     .map((path) => path.slice('./'.length))
     .sort(),
 ];

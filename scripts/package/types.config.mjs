@@ -33,6 +33,7 @@ export default ({ configTo = 'dist' }) =>
     { entry: 'fflonk', tsconfig: 'tsconfig.build.json' },
     { entry: 'noble', tsconfig: 'tsconfig.build.json' },
     { entry: 'snarkjs', tsconfig: 'tsconfig.build.json' },
+    { entry: 'service-worker', tsconfig: 'tsconfig.build.json' },
     { entry: 'node', tsconfig: 'tsconfig.node.json' },
     { entry: 'worker', tsconfig: 'tsconfig.build.json', from: 'msm/cpu/worker', file: 'webgpu-msm-worker' },
   ].map(({ entry, tsconfig, from = entry, file = entry }) => ({

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { transform } from 'esbuild';
 import { build, type Plugin, type Rolldown } from 'vite';
-import { smallScript } from './small-script.js';
+import { keptComments, shortLines } from './short-lines.js';
 
 const inProject = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
@@ -21,7 +22,7 @@ const buildWorker = async (outDir: string): Promise<readonly { readonly name: st
     configFile: false,
     logLevel: 'warn',
     publicDir: false,
-    plugins: [smallScript()],
+    plugins: [shortLines()],
     build: {
       outDir,
       write: false,
@@ -29,7 +30,7 @@ const buildWorker = async (outDir: string): Promise<readonly { readonly name: st
       sourcemap: true,
       minify: false,
       lib: { entry: inProject('src/msm/cpu/worker.ts'), formats: ['es'], fileName: () => NAME },
-      rolldownOptions: { output: { minify: false } },
+      rolldownOptions: { checks: { bundlerTimings: false }, output: { minify: false, comments: keptComments } },
     },
   })) as Rolldown.RolldownOutput[];
   return built
@@ -41,6 +42,16 @@ const buildWorker = async (outDir: string): Promise<readonly { readonly name: st
 const scriptOf = (files: Awaited<ReturnType<typeof buildWorker>>): string => {
   const { text = '' } = files.find(({ name }) => name === NAME) ?? {};
   return text.replace(/\n\/\/# sourceMappingURL=.*\s*$/, '');
+};
+
+/** Columns after which a line of the worker's text ends where JavaScript lets it. */
+const TEXT_COLUMNS = 320;
+
+/** Returns a module that exports a script, minified: bundlers leave texts as they are. */
+const textModule = async (script: string): Promise<string> => {
+  const options = { format: 'esm', target: 'es2022', minify: true, lineLimit: TEXT_COLUMNS } as const;
+  const { code } = await transform(script, options);
+  return `export const workerText = ${JSON.stringify(code)};`;
 };
 
 /**
@@ -61,8 +72,7 @@ export const workerFile = (): Plugin => {
       outDir = resolve(root, build.outDir);
     },
     async transform(code, id) {
-      if (id === TEXT)
-        return { code: `export const workerText = ${JSON.stringify(scriptOf(await files()))};`, map: null };
+      if (id === TEXT) return { code: await textModule(scriptOf(await files())), map: null };
       if (id !== STARTER) return null;
       // only those who bundle the package resolve this URL
       return { code: code.replace("'./worker.ts'", `/* @vite-ignore */ './${NAME}'`), map: null };

@@ -97,11 +97,11 @@ export interface ProvingKey extends CircuitKey {
    *   `device-lost`, `internal`. No message has a value of the witness.
    * @example
    * ```ts
-   * import { openAsBlob } from 'node:fs';
    * import { openProvingKey } from 'webgpu-msm/fflonk';
+   * import { openFile } from 'webgpu-msm/node';
    *
-   * const key = await openProvingKey(await openAsBlob('fflonk.zkey'));
-   * const { publicSignals } = await key.prove(await openAsBlob('fflonk.wtns'));
+   * const key = await openProvingKey(await openFile('fflonk.zkey'));
+   * const { publicSignals } = await key.prove(await openFile('fflonk.wtns'));
    * console.log(publicSignals.length === key.publicSignals); // true
    * key.destroy();
    * ```
@@ -120,11 +120,11 @@ export interface ProvingKey extends CircuitKey {
    * @throws MsmError `bad-argument` if it is no proof of this proof system; `aborted`, `destroyed`
    * @example
    * ```ts
-   * import { openAsBlob } from 'node:fs';
    * import { openProvingKey } from 'webgpu-msm/fflonk';
+   * import { openFile } from 'webgpu-msm/node';
    *
-   * const key = await openProvingKey(await openAsBlob('fflonk.zkey'));
-   * const { proof, publicSignals } = await key.prove(await openAsBlob('fflonk.wtns'));
+   * const key = await openProvingKey(await openFile('fflonk.zkey'));
+   * const { proof, publicSignals } = await key.prove(await openFile('fflonk.wtns'));
    * console.log(await key.verify(proof, publicSignals)); // true
    * key.destroy();
    * ```

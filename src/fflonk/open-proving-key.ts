@@ -111,11 +111,11 @@ export const openProvingKeyWith = (
  *   `backend: 'gpu'` also `no-webgpu`, `unsupported-device`
  * @example
  * ```ts
- * import { openAsBlob } from 'node:fs';
  * import { readFile } from 'node:fs/promises';
  * import { openProvingKey } from 'webgpu-msm/fflonk';
+ * import { openFile } from 'webgpu-msm/node';
  *
- * const key = await openProvingKey(await openAsBlob('fflonk.zkey'));
+ * const key = await openProvingKey(await openFile('fflonk.zkey'));
  * const { proof, publicSignals } = await key.prove(await readFile('fflonk.wtns'));
  * console.log(proof.protocol, publicSignals.length === key.publicSignals); // fflonk true
  * key.destroy();

@@ -15,11 +15,11 @@ import { evaluationNames, polynomialNames } from './names.js';
  * @throws MsmError `bad-argument` naming the number
  * @example
  * ```ts
- * import { openAsBlob } from 'node:fs';
  * import { exportSolidityCallData, openProvingKey } from 'webgpu-msm/fflonk';
+ * import { openFile } from 'webgpu-msm/node';
  *
- * const key = await openProvingKey(await openAsBlob('fflonk.zkey'));
- * const { proof, publicSignals } = await key.prove(await openAsBlob('fflonk.wtns'));
+ * const key = await openProvingKey(await openFile('fflonk.zkey'));
+ * const { proof, publicSignals } = await key.prove(await openFile('fflonk.wtns'));
  * const [words] = exportSolidityCallData(proof, publicSignals).split('],[');
  * console.log(words?.split(',').length); // 24
  * key.destroy();

@@ -80,11 +80,11 @@ const openG2 = (file: OpenFile): PointSection<'be'> => {
  * number of points
  * @example
  * ```ts
- * import { openAsBlob } from 'node:fs';
  * import { openAztecCrs } from 'webgpu-msm/formats';
+ * import { openFile } from 'webgpu-msm/node';
  *
- * const g1 = await openAsBlob('bn254_g1.dat');
- * const { sections } = await openAztecCrs(g1, await openAsBlob('bn254_g2.dat'));
+ * const g1 = await openFile('bn254_g1.dat');
+ * const { sections } = await openAztecCrs(g1, await openFile('bn254_g2.dat'));
  * console.log(sections.g1.encoding, sections.g2.count); // be 1
  * ```
  */
@@ -94,10 +94,10 @@ export async function openAztecCrs(g1: FileSource, g2: FileSource): Promise<Azte
  *
  * @example
  * ```ts
- * import { openAsBlob } from 'node:fs';
  * import { openAztecCrs } from 'webgpu-msm/formats';
+ * import { openFile } from 'webgpu-msm/node';
  *
- * const { sections } = await openAztecCrs(await openAsBlob('bn254_g1.dat'));
+ * const { sections } = await openAztecCrs(await openFile('bn254_g1.dat'));
  * console.log(sections.g2); // null
  * ```
  */

@@ -6,7 +6,7 @@
  */
 import { badArgument, show, warnBy } from '../errors.js';
 import { ownOptions } from '../own-options.js';
-import { numbersOf, type OpenFile } from './source.js';
+import { numbersOf, type OpenFile, whyShort } from './source.js';
 
 /** The position of a section's bytes in the file. */
 export interface Extent {
@@ -87,7 +87,8 @@ export const readSections = async (
     const id = head.getUint32(0, true);
     const size = head.getBigUint64(4, true);
     if (size > BigInt(byteLength - at)) {
-      throw badArgument(`${what}: section ${id} says ${size} bytes, and ${byteLength - at} are left: is it cut off?`);
+      const why = whyShort(file, BigInt(at) + size, i === count - 1);
+      throw badArgument(`${what}: section ${id} says ${size} bytes, and ${byteLength - at} are left: ${why}`);
     }
     if (sections.has(id)) throw badArgument(`${what}: section ${id} occurs twice`);
     sections.set(id, { at, byteLength: Number(size) });

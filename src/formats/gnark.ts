@@ -140,10 +140,10 @@ const openWithoutKeys = async (file: OpenFile, name: FileCurve, { bytes }: Gnark
  * @throws MsmError `bad-argument` if no SRS of the curve has the length of the file
  * @example
  * ```ts
- * import { openAsBlob } from 'node:fs';
  * import { openGnarkSrs } from 'webgpu-msm/formats';
+ * import { openFile } from 'webgpu-msm/node';
  *
- * const { form, sections } = await openGnarkSrs(await openAsBlob('kzg.srs'));
+ * const { form, sections } = await openGnarkSrs(await openFile('kzg.srs'));
  * console.log(form, sections.g1.encoding); // compressed gnark-compressed
  * ```
  */

@@ -1,6 +1,6 @@
 import { badArgument } from '../errors.js';
 import { type PointSection, pointSection } from './section.js';
-import { type FileSource, numbersOf, openFile } from './source.js';
+import { type FileSource, numbersOf, openFile, whyShort } from './source.js';
 
 /** KZG parameters of halo2 over BN254, for n = 2^k. */
 export interface Halo2Params {
@@ -38,10 +38,10 @@ const G2_BYTES = 128;
  * @throws MsmError `bad-argument` if k is out of range, or the length of the file does not fit k
  * @example
  * ```ts
- * import { openAsBlob } from 'node:fs';
  * import { openHalo2Params } from 'webgpu-msm/formats';
+ * import { openFile } from 'webgpu-msm/node';
  *
- * const { k, sections } = await openHalo2Params(await openAsBlob('kzg.params'));
+ * const { k, sections } = await openHalo2Params(await openFile('kzg.params'));
  * console.log(sections.g.count === 2 ** k); // true
  * ```
  */
@@ -59,8 +59,10 @@ export const openHalo2Params = async (source: FileSource): Promise<Halo2Params> 
       `${what}: the points are compressed (SerdeFormat::Processed); write them in SerdeFormat::RawBytes`,
     );
   }
-  if (byteLength !== K_BYTES + points) {
-    throw badArgument(`${what}: with k = ${k} the file must have ${K_BYTES + points} bytes; it has ${byteLength}`);
+  const expected = K_BYTES + points;
+  if (byteLength !== expected) {
+    const why = byteLength < expected ? `: ${whyShort(file, BigInt(expected), true)}` : '';
+    throw badArgument(`${what}: with k = ${k} the file must have ${expected} bytes; it has ${byteLength}${why}`);
   }
   const section = (name: string, group: 'g1' | 'g2', count: number, at: number) =>
     pointSection(file, {

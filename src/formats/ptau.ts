@@ -46,10 +46,10 @@ const MOST_POWER = 32;
  * contradicts its header
  * @example
  * ```ts
- * import { openAsBlob } from 'node:fs';
  * import { openPtau } from 'webgpu-msm/formats';
+ * import { openFile } from 'webgpu-msm/node';
  *
- * const { sections } = await openPtau(await openAsBlob('powers.ptau'));
+ * const { sections } = await openPtau(await openFile('powers.ptau'));
  * const { curve, group, encoding } = sections.tauG1;
  * console.log(curve, group, encoding); // bn254 g1 le-montgomery
  * ```

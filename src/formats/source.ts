@@ -24,6 +24,7 @@ export interface OpenFile {
   readonly byteLength: number;
   /** True if reading returns views. */
   readonly inMemory: boolean;
+  readonly isBlob: boolean;
   /** Reads [from, to), which must be in the file. */
   read(from: number, to: number): Promise<Uint8Array>;
   /** Reads [from, to) at once. @throws MsmError `bad-argument` for an asynchronous source */
@@ -50,7 +51,14 @@ const openBytes = (what: string, source: object): OpenFile | null => {
     const now = viewBytes(what, bytes) as Uint8Array;
     return checkRead(what, now.subarray(from, to), from, to);
   };
-  return { what, byteLength: bytes.length, inMemory: true, read: async (from, to) => readNow(from, to), readNow };
+  return {
+    what,
+    byteLength: bytes.length,
+    inMemory: true,
+    isBlob: false,
+    read: async (from, to) => readNow(from, to),
+    readNow,
+  };
 };
 
 const refuseNow = (what: string) => (): never => {
@@ -61,6 +69,7 @@ const openBlob = (what: string, blob: Blob): OpenFile => ({
   what,
   byteLength: blob.size,
   inMemory: false,
+  isBlob: true,
   read: async (from, to) => {
     let buffer: ArrayBuffer;
     try {
@@ -87,6 +96,7 @@ const openRandomAccess = (what: string, source: Partial<RandomAccess>): OpenFile
     what,
     byteLength: byteLength as number,
     inMemory: false,
+    isBlob: false,
     read: async (from, to) => checkRead(what, await read(from, to), from, to),
     readNow: (from, to) => {
       const bytes = read(from, to);
@@ -113,6 +123,24 @@ export const openFile = (what: string, source: FileSource): OpenFile => {
   return ['Blob', 'File'].includes(kindTag(source))
     ? openBlob(what, source as Blob)
     : openRandomAccess(what, source as RandomAccess);
+};
+
+/** `openAsBlob` of Node counts the bytes of a file modulo this number. */
+const BLOB_MODULUS = 2n ** 32n;
+
+/**
+ * Says why a file has fewer bytes than its header says.
+ *
+ * @param expected the number of bytes
+ * @param isAll false: more bytes follow, of which the header says nothing yet
+ */
+export const whyShort = ({ isBlob, byteLength }: OpenFile, expected: bigint, isAll: boolean): string => {
+  if (!isBlob || expected < BLOB_MODULUS) return 'is it cut off?';
+  const reader = 'openFile of webgpu-msm/node reads such files';
+  if (!isAll) return `is it cut off, or a Blob of Node, which counts bytes modulo 2^32? ${reader}`;
+  return BigInt(byteLength) === expected % BLOB_MODULUS
+    ? `the file has ${expected} bytes, and Node makes Blobs of files with sizes modulo 2^32; ${reader}`
+    : 'is it cut off?';
 };
 
 /** Returns a view that reads numbers. */

@@ -183,11 +183,11 @@ export const fileOf = (zkey: Zkey): KeyFile => files.get(zkey) as KeyFile;
  * contradicts its header
  * @example
  * ```ts
- * import { openAsBlob } from 'node:fs';
  * import { createMsmEngine } from 'webgpu-msm';
  * import { openZkey } from 'webgpu-msm/formats';
+ * import { openFile } from 'webgpu-msm/node';
  *
- * const zkey = await openZkey(await openAsBlob('circuit.zkey')); // in a page: a File, or bytes
+ * const zkey = await openZkey(await openFile('circuit.zkey')); // in a page: a File, or bytes
  * if (zkey.protocol !== 'groth16') throw new Error('not a key of Groth16');
  * const { a } = zkey.sections;
  * const engine = await createMsmEngine({ curve: a.curve, group: 'g1' });

@@ -51,11 +51,11 @@ export interface ProvingKey extends CircuitKey {
    *   `device-lost`, `internal`. No message has a value of the witness.
    * @example
    * ```ts
-   * import { openAsBlob } from 'node:fs';
    * import { openProvingKey } from 'webgpu-msm/groth16';
+   * import { openFile } from 'webgpu-msm/node';
    *
-   * const key = await openProvingKey(await openAsBlob('circuit.zkey'));
-   * const { publicSignals } = await key.prove(await openAsBlob('witness.wtns'));
+   * const key = await openProvingKey(await openFile('circuit.zkey'));
+   * const { publicSignals } = await key.prove(await openFile('witness.wtns'));
    * console.log(publicSignals.length === key.publicSignals); // true
    * key.destroy();
    * ```
@@ -74,11 +74,11 @@ export interface ProvingKey extends CircuitKey {
    *   `not-in-subgroup` for points of a damaged key
    * @example
    * ```ts
-   * import { openAsBlob } from 'node:fs';
    * import { openProvingKey } from 'webgpu-msm/groth16';
+   * import { openFile } from 'webgpu-msm/node';
    *
-   * const key = await openProvingKey(await openAsBlob('circuit.zkey'));
-   * const { proof, publicSignals } = await key.prove(await openAsBlob('witness.wtns'));
+   * const key = await openProvingKey(await openFile('circuit.zkey'));
+   * const { proof, publicSignals } = await key.prove(await openFile('witness.wtns'));
    * console.log(await key.verify(proof, publicSignals)); // true
    * key.destroy();
    * ```

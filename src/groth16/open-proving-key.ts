@@ -18,6 +18,7 @@ import { readPoint } from '../proofs/combine.js';
 import { type EngineOptions, readKeyOptions } from '../proofs/engine-options.js';
 import { assertFinite, inSection } from '../proofs/in-section.js';
 import { KeyVectors } from '../proofs/key-vectors.js';
+import { warnOfOldNode } from '../proofs/old-node.js';
 import { type DrawScalar, drawRandomScalar } from '../proofs/randomness.js';
 import { nextTurn } from '../scheduling/time-slice.js';
 import type { ProvingKey, ProvingKeyOptions } from './api.js';
@@ -152,6 +153,7 @@ export const openProvingKeyWith = async (
   }
   assertNotAborted(call.signal);
   const engines = await openEngines(zkey.curve, ofEngines);
+  warnOfOldNode(zkey, engines.g1, ofEngines);
   try {
     return new LoadedProvingKey(await loadKey(zkey, engines, ofEngines, call), draw, ofEngines);
   } catch (error) {
@@ -170,11 +172,11 @@ export const openProvingKeyWith = async (
  *   `no-webgpu`, `unsupported-device`
  * @example
  * ```ts
- * import { openAsBlob } from 'node:fs';
  * import { readFile } from 'node:fs/promises';
  * import { openProvingKey } from 'webgpu-msm/groth16';
+ * import { openFile } from 'webgpu-msm/node';
  *
- * const key = await openProvingKey(await openAsBlob('circuit.zkey'));
+ * const key = await openProvingKey(await openFile('circuit.zkey'));
  * const { proof, publicSignals } = await key.prove(await readFile('witness.wtns'));
  * console.log(proof.protocol, publicSignals.length === key.publicSignals); // groth16 true
  * key.destroy();

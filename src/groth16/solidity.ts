@@ -16,11 +16,11 @@ const list = (words: readonly string[]): string => `[${words.join(', ')}]`;
  * @throws MsmError `bad-argument` naming the number
  * @example
  * ```ts
- * import { openAsBlob } from 'node:fs';
  * import { exportSolidityCallData, openProvingKey } from 'webgpu-msm/groth16';
+ * import { openFile } from 'webgpu-msm/node';
  *
- * const key = await openProvingKey(await openAsBlob('circuit.zkey'));
- * const { proof, publicSignals } = await key.prove(await openAsBlob('witness.wtns'));
+ * const key = await openProvingKey(await openFile('circuit.zkey'));
+ * const { proof, publicSignals } = await key.prove(await openFile('witness.wtns'));
  * const calldata = exportSolidityCallData(proof, publicSignals);
  * console.log(JSON.parse(`[${calldata}]`).length); // 4
  * key.destroy();

@@ -84,11 +84,11 @@ export const openProvingKeyWith = (
  *   `no-webgpu`, `unsupported-device`
  * @example
  * ```ts
- * import { openAsBlob } from 'node:fs';
  * import { readFile } from 'node:fs/promises';
  * import { openProvingKey } from 'webgpu-msm/plonk';
+ * import { openFile } from 'webgpu-msm/node';
  *
- * const key = await openProvingKey(await openAsBlob('plonk.zkey'));
+ * const key = await openProvingKey(await openFile('plonk.zkey'));
  * const { proof, publicSignals } = await key.prove(await readFile('plonk.wtns'));
  * console.log(proof.protocol, publicSignals.length === key.publicSignals); // plonk true
  * key.destroy();

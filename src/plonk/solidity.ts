@@ -17,11 +17,11 @@ const values = ['eval_a', 'eval_b', 'eval_c', 'eval_s1', 'eval_s2', 'eval_zw'] a
  * @throws MsmError `bad-argument` naming the number
  * @example
  * ```ts
- * import { openAsBlob } from 'node:fs';
  * import { exportSolidityCallData, openProvingKey } from 'webgpu-msm/plonk';
+ * import { openFile } from 'webgpu-msm/node';
  *
- * const key = await openProvingKey(await openAsBlob('plonk.zkey'));
- * const { proof, publicSignals } = await key.prove(await openAsBlob('plonk.wtns'));
+ * const key = await openProvingKey(await openFile('plonk.zkey'));
+ * const { proof, publicSignals } = await key.prove(await openFile('plonk.wtns'));
  * const [words] = exportSolidityCallData(proof, publicSignals).split('][');
  * console.log(words?.split(',').length); // 24
  * key.destroy();

@@ -4,7 +4,7 @@ import type { FflonkProof } from '../fflonk.js';
 import type { Groth16Proof } from '../groth16.js';
 import type { PlonkProof } from '../plonk.js';
 import type { Snarkjs } from './ffjavascript.js';
-import type { SnarkjsFile } from './proof-files.js';
+import { readWitnessProgram, type SnarkjsFile } from './proof-files.js';
 import {
   type OriginalProve,
   type ProveArguments,
@@ -13,6 +13,7 @@ import {
   type WholeSystem,
   wholeSystems,
 } from './whole-proofs.js';
+import { hasItsMemory } from './witness-program.js';
 
 /** Options of snarkjs's provers. */
 export interface SnarkjsProveOptions {
@@ -62,7 +63,8 @@ export interface AcceleratedProver<Proof> {
    * @param wasm the witness calculator of circom
    * @param zkey as of `prove`
    * @param logger as of `prove`
-   * @param witnessOptions options of the witness calculator
+   * @param witnessOptions options of the witness calculator, as snarkjs has them. `memorySize` is 1
+   *   unless you pass another, where the program does not import its memory: snarkjs reserves 2 GiB.
    * @param options as of `prove`
    * @throws as `prove`
    */
@@ -96,6 +98,22 @@ interface Members extends Partial<Record<WholeSystem, { readonly prove?: Origina
 const missing = (name: string): Error =>
   badArgument(`snarkjs has no ${name}; pass accelerate the whole module, or an object with this member`);
 
+/**
+ * Has circom_runtime allocate a page where a program has a memory: it allocates 2 GiB otherwise, for
+ * programs of circom 1, which import one.
+ *
+ * @returns the program and the options for `wtns.calculate`
+ */
+const withLittleMemory = async (wasm: unknown, options: unknown): Promise<readonly [unknown, unknown]> => {
+  try {
+    const program = await readWitnessProgram(wasm);
+    return [program, (await hasItsMemory(program)) ? { memorySize: 1, ...(options as object) } : options];
+  } catch {
+    // snarkjs says itself what is wrong with a program
+    return [wasm, options];
+  }
+};
+
 const proverOf = (system: WholeSystem, snarkjs: Members, proofs: WholeProofs) => {
   // read now: the members may be replaced by what is made here
   const original = snarkjs[system]?.prove;
@@ -117,7 +135,8 @@ const proverOf = (system: WholeSystem, snarkjs: Members, proofs: WholeProofs) =>
       if (calculate === undefined) throw missing('wtns.calculate');
       const witness: { readonly type: 'mem'; readonly data?: Uint8Array } = { type: 'mem' };
       const { signal } = options ?? {};
-      await untilAborted(signal, 'proof', () => calculate(input, wasm, witness, witnessOptions));
+      const [program, calculatorOptions] = await withLittleMemory(wasm, witnessOptions);
+      await untilAborted(signal, 'proof', () => calculate(input, program, witness, calculatorOptions));
       try {
         return await prove(zkey, witness, logger, options);
       } finally {

@@ -1,5 +1,6 @@
 /** Files of a proof in the forms that snarkjs takes: a name, bytes, or an object that names one. */
 import { badArgument, kindOf } from '../errors.js';
+import { FileOnDisk, type FileSystem } from '../formats/disk-file.js';
 import type { FileSource } from '../formats/source.js';
 import { fetchFile, openFetched } from './fetched-files.js';
 
@@ -20,27 +21,19 @@ export interface KeySource {
   identify(): Promise<string>;
 }
 
-/** The module `node:fs`, as far as it is used. */
-interface FileSystem {
-  openAsBlob(path: string): Promise<Blob>;
-  readonly promises: {
-    readFile(path: string): Promise<Uint8Array>;
-    stat(path: string, options: { readonly bigint: true }): Promise<Readonly<Record<StatName, bigint>>>;
-  };
-}
-
-type StatName = 'dev' | 'ino' | 'size' | 'mtimeNs' | 'ctimeNs';
-
 /**
  * File systems round times, to two seconds at most. A file that changed more recently may change
  * again without another time, so its contents identify it.
  */
 const SETTLED_NS = 2_000_000_000n;
 
-/** Returns `node:fs`; null in a page. It uses no `import`, which bundlers could not resolve. */
+/** The most bytes of a file that its contents identify; for a larger one its times settle first. */
+const MOST_HASHED_BYTES = 2 ** 30;
+
+/** Returns `node:fs/promises`; null in a page. It uses no `import`, which bundlers could not resolve. */
 const fileSystem = (): FileSystem | null => {
   const { process } = globalThis as { process?: { getBuiltinModule?(name: string): FileSystem | undefined } };
-  return process?.getBuiltinModule?.('node:fs') ?? null;
+  return process?.getBuiltinModule?.('node:fs/promises') ?? null;
 };
 
 /** Returns the bytes of a file in memory, or null. */
@@ -58,9 +51,11 @@ const nameIn = (what: string, given: unknown): string => {
   throw badArgument(`${what} must be bytes, a name, or an object of type mem or file, got ${kindOf(given)}`);
 };
 
+const readAll = (file: FileOnDisk): Promise<Uint8Array> => file.read(0, file.byteLength);
+
 const readBytes = async (what: string, name: string): Promise<Uint8Array> => {
   const fs = fileSystem();
-  return fs === null ? (await fetchFile(what, name))[0] : fs.promises.readFile(name);
+  return fs === null ? (await fetchFile(what, name))[0] : readAll(await FileOnDisk.open(fs, name));
 };
 
 /**
@@ -85,18 +80,19 @@ const onServer = async (url: string): Promise<KeySource> => {
   return { source, byteLength, identify: async () => identity };
 };
 
+/** Returns how long it takes until a change of a file would change its times, in nanoseconds. */
+const unsettledNs = ({ changedNs }: FileOnDisk): bigint => SETTLED_NS - (BigInt(Date.now()) * 1_000_000n - changedNs);
+
 const onDisk = async (fs: FileSystem, path: string): Promise<KeySource> => {
-  const stat = () => fs.promises.stat(path, { bigint: true });
-  const { ctimeNs, size } = await stat();
-  if (BigInt(Date.now()) * 1_000_000n - ctimeNs < SETTLED_NS) return inMemory(await fs.promises.readFile(path));
-  return {
-    source: await fs.openAsBlob(path),
-    byteLength: Number(size),
-    identify: async () => {
-      const now = await stat();
-      return `file ${now.dev} ${now.ino} ${now.size} ${now.mtimeNs} ${now.ctimeNs}`;
-    },
-  };
+  let file = await FileOnDisk.open(fs, path);
+  const unsettled = unsettledNs(file);
+  if (unsettled > 0n) {
+    if (file.byteLength <= MOST_HASHED_BYTES) return inMemory(await readAll(file));
+    const ms = Math.min(Number(unsettled), Number(SETTLED_NS)) / 1e6;
+    await new Promise((settle) => setTimeout(settle, ms));
+    file = await FileOnDisk.open(fs, path);
+  }
+  return { source: file, byteLength: file.byteLength, identify: () => file.identify() };
 };
 
 /**
@@ -111,6 +107,14 @@ export const openKeySource = async (given: unknown): Promise<KeySource> => {
   const fs = fileSystem();
   return fs === null ? onServer(name) : onDisk(fs, name);
 };
+
+/**
+ * Reads a witness program.
+ *
+ * @throws MsmError `bad-argument` for another form; and errors as `openKeySource`
+ */
+export const readWitnessProgram = async (given: unknown): Promise<Uint8Array> =>
+  bytesIn(given) ?? readBytes('wasm', nameIn('wasm', given));
 
 const MAGIC = 'wtns';
 

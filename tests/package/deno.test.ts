@@ -4,7 +4,7 @@
  *
  * @module-tag long
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -109,4 +109,16 @@ test('an MSM is right on the adapter of wgpu', () => {
   const { x, y, infinity } = expected;
   const sum = { x: String(x), y: String(y), infinity };
   expect(seen.sums).toEqual(Array(REPETITIONS).fill(sum));
+});
+
+test('a file is read beyond 2^32 by `openFile`', async () => {
+  // sparse: the bytes behind the first are zeros that no disk has
+  writeFileSync(join(folder, 'large'), Uint8Array.of(7));
+  truncateSync(join(folder, 'large'), 2 ** 32 + 3);
+  const program = `import { openFile } from './node.js';
+    const file = await openFile('large');
+    console.log(file.byteLength, String(await file.read(0, 2)), String(await file.read(2 ** 32, 2 ** 32 + 3)));
+    await file.close();`;
+  writeFileSync(join(folder, 'read.mjs'), program);
+  expect(await runDeno(folder, ['--allow-read', 'read.mjs'])).toBe('4294967299 7,0 0,0,0\n');
 });

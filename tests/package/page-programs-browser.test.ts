@@ -139,6 +139,33 @@ test('the page of the tutorial proves, under the policy of docs/how-to/snarkjs.m
   await page.close();
 });
 
+test('whole proofs of accelerate need no `blob:`, from which snarkjs starts threads', async () => {
+  const { circuit, zkey } = await makeStatement('groth16', 'bn254', 8, 'dense');
+  await (await ffCurveOf('bn254')).terminate();
+  const { page, said } = await open(
+    'prove-without-blob',
+    {
+      'index.html': onePage,
+      'main.js': `import * as snarkjs from 'snarkjs';
+        import { openProvingKey } from 'webgpu-msm/groth16';
+        import { accelerate } from 'webgpu-msm/snarkjs';
+        const bytes = async (name) => new Uint8Array(await (await fetch(name)).arrayBuffer());
+        const [zkey, witness] = [await bytes('circuit.zkey'), await bytes('circuit.wtns')];
+        const { groth16 } = await accelerate(snarkjs, { backend: 'cpu' });
+        const { proof, publicSignals } = await groth16.prove(zkey, witness);
+        const key = await openProvingKey(zkey, { backend: 'cpu' });
+        console.log(accelerate.stats.wholeProofs, await key.verify(proof, publicSignals));`,
+      'public/circuit.zkey': zkey.data,
+      'public/circuit.wtns': circuit.witness,
+      'snarkjs.js': `export * from '${inProject('node_modules/snarkjs/build/browser.esm.js')}';`,
+    },
+    `default-src 'none'; connect-src 'self'; img-src data:; ${policyOfPage().replace(' blob:', '')}`,
+    { snarkjs: 'snarkjs.js' },
+  );
+  await expect.poll(() => said, { timeout: 60_000 }).toEqual(['1 true']);
+  await page.close();
+});
+
 test('provers and vectors compute in a dedicated worker under a strict policy', async () => {
   const systems = ['groth16', 'plonk'] as const;
   const made = systems.map((system) => makeStatement(system, 'bn254', 6, 'dense'));

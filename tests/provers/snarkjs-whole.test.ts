@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'no
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { openProvingKeyWith as openFflonk } from '../../src/fflonk/open-proving-key.js';
 import { openProvingKeyWith as openGroth16 } from '../../src/groth16/open-proving-key.js';
 import { openProvingKeyWith as openPlonk } from '../../src/plonk/open-proving-key.js';
@@ -27,6 +27,7 @@ import {
   snarkjs,
   withSameRandomness,
 } from '../support/proving.js';
+import { writeSparse } from '../support/sparse-file.js';
 
 const require = createRequire(import.meta.url);
 const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-whole-'));
@@ -197,6 +198,22 @@ describe('files', () => {
     expect(await one.verify(await proving)).toBe(true);
   });
 
+  test('on a disk may have more than 4 GiB', async () => {
+    const { zkey, circuit, verify } = await statementOf('groth16');
+    const path = join(folder, 'large.zkey');
+    writeSparse(path, zkey.data, 2 ** 32, 4);
+    const { groth16 } = await begin({ basesBudget: 2 ** 33 });
+    const now = Date.now;
+    Date.now = () => now() + 60_000;
+    try {
+      expect(await verify(await groth16.prove(path, circuit.witness))).toBe(true);
+    } finally {
+      Date.now = now;
+    }
+    expect(warnings).toEqual([]);
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 1, snarkjsProofs: 0, keyLoads: 1 });
+  });
+
   test('on a disk are read in parts once they are settled, and recognised by size and times', async () => {
     const { zkey, circuit, verify } = await statementOf('plonk');
     const path = join(folder, 'settled.zkey');
@@ -364,6 +381,40 @@ describe('fullProve', () => {
     const zkey = memoryFile();
     await snarkjs.plonk.setup(memoryFile(readFileSync(circom('circuit.r1cs'))), ptau, zkey);
     await expectProof('plonk', zkey);
+  });
+
+  const pagesOf = async (wasm: unknown, options?: unknown): Promise<readonly number[]> => {
+    const { groth16 } = await begin();
+    const pages: number[] = [];
+    const { Memory } = WebAssembly;
+    vi.spyOn(WebAssembly, 'Memory').mockImplementation((type) => {
+      pages.push(type.initial as number);
+      return new Memory({ ...type, initial: Math.min(type.initial as number, 2 ** 8) });
+    });
+    try {
+      await groth16.fullProve(input, wasm as never, circom('circuit.zkey'), undefined, options).catch(() => undefined);
+    } finally {
+      vi.restoreAllMocks();
+      restore?.();
+    }
+    return pages.filter((each) => each >= 2 ** 12);
+  };
+
+  test('has the witness calculator reserve no 2 GiB, where the program brings its memory along', async () => {
+    const program = readFileSync(circom('circuit_js/circuit.wasm'));
+    expect(await pagesOf(program)).toEqual([]);
+    expect(await pagesOf({ type: 'mem', data: new Uint8Array(program) }, {})).toEqual([]);
+    expect(await pagesOf(circom('circuit_js/circuit.wasm'), { memorySize: 4096 })).toEqual([4096]);
+  });
+
+  test('leaves the memory of programs that import theirs as snarkjs has it', async () => {
+    // an import of `env.memory` with at least one page, as programs of circom 1 have
+    const imported = [1, 3, ...Buffer.from('env'), 6, ...Buffer.from('memory'), 2, 0, 1];
+    const program = Uint8Array.of(0, ...Buffer.from('asm'), 1, 0, 0, 0, 2, imported.length, ...imported);
+    expect(WebAssembly.Module.imports(new WebAssembly.Module(program))).toEqual([
+      { module: 'env', name: 'memory', kind: 'memory' },
+    ]);
+    expect(await pagesOf(program)).toEqual([32767]);
   });
 
   test('passes errors of the witness calculator on', async () => {

@@ -561,7 +561,54 @@ const workers = {
   },
 } as const satisfies Section;
 
-export const sections = { creation, lost, memory, refused, wrong, callers, both, workers, sharing };
+const files = {
+  title: 'A file cannot be read',
+  file: 'tests/encodings/disk-file.test.ts',
+  text: 'Files of `openFile` of `webgpu-msm/node`, and Blobs of `openAsBlob` of Node.',
+  rows: {
+    changed: {
+      fault: 'a file of `openFile` changes',
+      stages: ['after `openFile`'],
+      code: 'bad-argument',
+      says: 'has changed since it was opened',
+      next: 'same',
+    },
+    closed: {
+      fault: 'a file of `openFile` is closed',
+      stages: ['before a read'],
+      code: 'destroyed',
+      says: 'was closed',
+      next: 'same',
+    },
+    counted: {
+      fault: 'Node gives the Blob of a file above 4 GiB a size modulo 2^32',
+      stages: ['openZkey', 'openHalo2Params'],
+      code: 'bad-argument',
+      says: 'Node makes Blobs of files with sizes modulo 2^32; openFile of webgpu-msm/node reads such files',
+      next: 'same',
+    },
+  },
+} as const satisfies Section;
+
+const serviceWorkers = {
+  title: 'A service worker has the main module',
+  file: 'tests/package/service-worker.test.ts',
+  text: '',
+  rows: {
+    imports: {
+      fault: 'a service worker imports `webgpu-msm`, whose `import()` of other modules it forbids',
+      stages: ['the first call that needs another module'],
+      code: 'internal',
+      says: 'service workers need webgpu-msm/service-worker',
+      next: 'same',
+    },
+  },
+} as const satisfies Section;
+
+export const sections = {
+  ...{ creation, lost, memory, refused, wrong, callers, both, workers, sharing },
+  ...{ files, serviceWorkers },
+};
 
 /** `msm: a` and `msm: b` are one item. */
 const stageList = (stages: readonly string[]): string => {

@@ -23,6 +23,7 @@ const entries = [
   'noble.ts',
   'node.ts',
   'plonk.ts',
+  'service-worker.ts',
   'snarkjs.ts',
 ];
 

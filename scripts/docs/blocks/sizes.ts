@@ -13,7 +13,7 @@ const modules = Object.entries(sizeLimits);
 export const blocks: Blocks = {
   ...Object.fromEntries(modules.map(([name, { bytes }]) => [`size:${name}`, kib(bytes)])),
   sizes: table(
-    ['module', 'at most, gzip', 'contains', 'loaded'],
+    ['module', 'at most, minified and gzip', 'contains', 'loaded'],
     modules.map(([name, { bytes, holds, loaded }]) => [code(`${name}.js`), kib(bytes), holds, loaded]),
   ),
 };

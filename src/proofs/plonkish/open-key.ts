@@ -8,6 +8,7 @@ import { openZkey } from '../../formats.js';
 import { createMsmEngine } from '../../index.js';
 import { type EngineOptions, readKeyOptions } from '../engine-options.js';
 import { assertFinite, inSection } from '../in-section.js';
+import { warnOfOldNode } from '../old-node.js';
 
 /** Options of `openProvingKey`. */
 export interface OpenOptions extends EngineOptions {
@@ -40,6 +41,7 @@ export const openKey = async <Key>(
     );
   }
   const g1 = await createMsmEngine({ ...ofEngines, curve: zkey.curve });
+  warnOfOldNode(zkey, g1, ofEngines);
   try {
     return await load({ zkey: zkey as PlonkZkey, g1, ofEngines, signal });
   } catch (error) {

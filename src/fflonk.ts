@@ -16,5 +16,5 @@ export { openProvingKey } from './fflonk/open-proving-key.js';
 export { exportSolidityCallData } from './fflonk/solidity.js';
 export type { FileSource, RandomAccess } from './formats/source.js';
 export { MsmError } from './index.js';
-export type { CircuitFacts, CircuitKey, ProofProgress, ProveOptions, VerifyOptions } from './proofs/api.js';
+export type { CircuitFacts, CircuitKey, KeyMemory, ProofProgress, ProveOptions, VerifyOptions } from './proofs/api.js';
 export type { EngineOptions } from './proofs/engine-options.js';

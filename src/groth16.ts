@@ -8,5 +8,5 @@ export type { Groth16Proof, ProofResult, ProvingKey, ProvingKeyOptions } from '.
 export { openProvingKey } from './groth16/open-proving-key.js';
 export { exportSolidityCallData } from './groth16/solidity.js';
 export { MsmError } from './index.js';
-export type { CircuitFacts, CircuitKey, ProofProgress, ProveOptions, VerifyOptions } from './proofs/api.js';
+export type { CircuitFacts, CircuitKey, KeyMemory, ProofProgress, ProveOptions, VerifyOptions } from './proofs/api.js';
 export type { EngineOptions } from './proofs/engine-options.js';

@@ -8,5 +8,5 @@ export { MsmError } from './index.js';
 export type { PlonkProof, ProofPoint, ProofResult, ProvingKey, ProvingKeyOptions } from './plonk/api.js';
 export { openProvingKey } from './plonk/open-proving-key.js';
 export { exportSolidityCallData } from './plonk/solidity.js';
-export type { CircuitFacts, CircuitKey, ProofProgress, ProveOptions, VerifyOptions } from './proofs/api.js';
+export type { CircuitFacts, CircuitKey, KeyMemory, ProofProgress, ProveOptions, VerifyOptions } from './proofs/api.js';
 export type { EngineOptions } from './proofs/engine-options.js';

@@ -118,7 +118,7 @@ export const openProvingKeyWith = async (
   options: ProvingKeyOptions,
   draw: DrawScalar,
 ): Promise<ProvingKey> => {
-  const { own, ofEngines } = readKeyOptions(options, ['signal', 'onProgress']);
+  const { own, ofEngines, proofs } = readKeyOptions(options, ['signal', 'onProgress']);
   const { signal, onProgress } = own;
   const call = readCallOptions({ ...(signal && { signal }), ...(onProgress && { onProgress }) });
   assertNotAborted(call.signal);
@@ -129,7 +129,7 @@ export const openProvingKeyWith = async (
   assertNotAborted(call.signal);
   const engines = await openEngines(zkey.curve, ofEngines);
   try {
-    return new LoadedProvingKey(await loadKey(zkey, engines, ofEngines, call), draw);
+    return new LoadedProvingKey(await loadKey(zkey, engines, ofEngines, call), draw, proofs);
   } catch (error) {
     destroyEngines(engines);
     throw error;

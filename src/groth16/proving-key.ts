@@ -4,6 +4,7 @@ import { CircuitProver, type ProofRun } from '../proofs/circuit-prover.js';
 import type { DrawScalar } from '../proofs/randomness.js';
 import { publicSignalsOf } from '../proofs/snarkjs-json.js';
 import { readWitness } from '../proofs/witness.js';
+import type { CallQueue } from '../scheduling/call-queue.js';
 import type { ProofResult, ProvingKey } from './api.js';
 import { computePoints } from './compute-points.js';
 import { destroyEngines, type LoadedKey } from './loaded-key.js';
@@ -17,9 +18,10 @@ export class LoadedProvingKey extends CircuitProver<ProofResult> implements Prov
   readonly #key: LoadedKey;
   readonly #draw: DrawScalar;
 
-  /** @param draw draws r and s, in this order */
-  constructor(key: LoadedKey, draw: DrawScalar) {
-    super(key, PARTS);
+  /** @param draw draws r and s, in this order @param queue of its proofs */
+  constructor(key: LoadedKey, draw: DrawScalar, queue: CallQueue) {
+    const { engines, vectors } = key;
+    super(key, PARTS, { queue, engines: [engines.g1, engines.g2], vectors });
     this.#key = key;
     this.#draw = draw;
   }
@@ -41,7 +43,6 @@ export class LoadedProvingKey extends CircuitProver<ProofResult> implements Prov
   }
 
   protected free(): void {
-    this.#key.vectors.destroy();
     destroyEngines(this.#key.engines);
   }
 }

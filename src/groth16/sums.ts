@@ -1,7 +1,7 @@
 /** The five sums of a proof, whose scalars are the witness and the quotient. */
 import type { MsmEngine } from '../api/engine.js';
 import type { FieldVector } from '../api/field-vectors.js';
-import type { FieldEngine } from '../api/fields.js';
+import type { FieldBytesOptions, FieldEngine } from '../api/fields.js';
 import type { Bases, Scalars } from '../api/handles.js';
 import type { AffinePoint, Coordinate, Fp2 } from '../api/values.js';
 import { handOver } from '../engine/bytes.js';
@@ -11,9 +11,9 @@ import type { LoadedKey } from './loaded-key.js';
 import { computeQuotient } from './quotient.js';
 
 /** Loads w/2^256: matrices are in memory times 2^256. */
-const loadWitness = async (fr: FieldEngine, values: Uint8Array, signal: AbortSignal): Promise<FieldVector> => {
+const loadWitness = async (fr: FieldEngine, values: Uint8Array, options: FieldBytesOptions): Promise<FieldVector> => {
   try {
-    return await fr.load(values, { encoding: 'le-montgomery', signal });
+    return await fr.load(values, { ...options, encoding: 'le-montgomery' });
   } catch (error) {
     if (!(error instanceof MsmError) || error.code !== 'bad-argument') throw error;
     throw badArgument(`witness: a value is not below the prime of the field (${error.message})`);
@@ -68,8 +68,8 @@ export class Sums {
     const { signal } = ending;
     return vectors.compute({ bases: bases.h, lengths: domainSize }, signal, async ({ fr, ...matrices }, isOnGpu) => {
       if (!isOnGpu) begin();
-      const witness = await loadWitness(fr, values, signal);
-      const computing = computeQuotient(fr, matrices, coset, witness, signal);
+      const witness = await loadWitness(fr, values, this.#options);
+      const computing = computeQuotient(fr, matrices, coset, witness, this.#options);
       const scalars = await computing.finally(() => witness.destroy());
       begin();
       try {

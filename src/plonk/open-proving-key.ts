@@ -67,7 +67,12 @@ export const openProvingKeyWith = (
   options: ProvingKeyOptions,
   draw: DrawScalar,
 ): Promise<ProvingKey> =>
-  openKey(source, options, 'plonk', async (opened) => new PlonkishProvingKey(await loadKey(opened), draw, plonk));
+  openKey(
+    source,
+    options,
+    'plonk',
+    async (opened) => new PlonkishProvingKey(await loadKey(opened), draw, plonk, opened.proofs),
+  );
 
 /**
  * Loads a `.zkey` of PLONK, on BN254 or BLS12-381, to prove with it. The file is not needed

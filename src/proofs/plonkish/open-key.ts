@@ -6,6 +6,7 @@ import type { FileSource } from '../../formats/source.js';
 import type { PlonkZkey } from '../../formats/zkey.js';
 import { openZkey } from '../../formats.js';
 import { createMsmEngine } from '../../index.js';
+import type { CallQueue } from '../../scheduling/call-queue.js';
 import { type EngineOptions, readKeyOptions } from '../engine-options.js';
 import { inSection } from '../in-section.js';
 
@@ -19,6 +20,8 @@ export interface OpenedFile {
   readonly zkey: PlonkZkey;
   readonly g1: MsmEngine;
   readonly ofEngines: EngineOptions;
+  /** Queue of the key's proofs. */
+  readonly proofs: CallQueue;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -29,7 +32,7 @@ export const openKey = async <Key>(
   protocol: PlonkZkey['protocol'],
   load: (file: OpenedFile) => Promise<Key>,
 ): Promise<Key> => {
-  const { own, ofEngines } = readKeyOptions(options, ['signal']);
+  const { own, ofEngines, proofs } = readKeyOptions(options, ['signal']);
   const { signal } = own;
   assertNotAborted(signal);
   const zkey = await openZkey(source);
@@ -40,7 +43,7 @@ export const openKey = async <Key>(
   }
   const g1 = await createMsmEngine({ ...ofEngines, curve: zkey.curve });
   try {
-    return await load({ zkey: zkey as PlonkZkey, g1, ofEngines, signal });
+    return await load({ zkey: zkey as PlonkZkey, g1, ofEngines, proofs, signal });
   } catch (error) {
     g1.destroy();
     throw error;

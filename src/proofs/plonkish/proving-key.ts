@@ -1,5 +1,6 @@
 /** Keys of PLONK and FFLONK that prove. */
 import type { FileSource } from '../../formats/source.js';
+import type { CallQueue } from '../../scheduling/call-queue.js';
 import type { CircuitFacts } from '../api.js';
 import { CircuitProver, type ProofRun } from '../circuit-prover.js';
 import type { KeyVectors } from '../key-vectors.js';
@@ -34,9 +35,9 @@ export class PlonkishProvingKey<Key extends PlonkishKey, Proof> extends CircuitP
   readonly #draw: DrawScalar;
   readonly #system: PlonkishSystem<Key, Proof>;
 
-  /** @param draw draws b1, b2 and so on, in this order */
-  constructor(vectors: KeyVectors<Key>, draw: DrawScalar, system: PlonkishSystem<Key, Proof>) {
-    super(vectors.home, ROUNDS);
+  /** @param draw draws b1, b2 and so on, in this order @param queue of its proofs */
+  constructor(vectors: KeyVectors<Key>, draw: DrawScalar, system: PlonkishSystem<Key, Proof>, queue: CallQueue) {
+    super(vectors.home, ROUNDS, { queue, engines: [vectors.home.g1], vectors });
     this.#vectors = vectors;
     this.#draw = draw;
     this.#system = system;
@@ -61,7 +62,6 @@ export class PlonkishProvingKey<Key extends PlonkishKey, Proof> extends CircuitP
   }
 
   protected free(): void {
-    this.#vectors.destroy();
     this.#vectors.home.g1.destroy();
   }
 }

@@ -5,6 +5,7 @@ import { openProvingKey, type ProvingKey } from '../../src/groth16.js';
 import type { EngineEvent } from '../../src/index.js';
 import { openProvingKey as openPlonk } from '../../src/plonk.js';
 import type { EngineOptions } from '../../src/proofs/engine-options.js';
+import { TurnQueue, type TurnTicket } from '../../src/scheduling/turn-queue.js';
 import { leaseGpu } from '../support/leased-gpu.js';
 import { ffCurveOf, makeStatement, type Statement } from '../support/proving.js';
 import { sleep, stopClock } from '../support/time.js';
@@ -29,6 +30,14 @@ const open = async (options: EngineOptions = {}) => {
   /** Returns the calls with an event, in its order. */
   const callsOf = (name: EngineEvent['event']) => events.filter(({ event }) => event === name).map(({ call }) => call);
   return { key, events, callsOf, witness: circuit.witness };
+};
+
+/** Expects that all vectors are computed, loaded and read with the priority of their proof. */
+const expectUrgent = (calls: readonly (readonly [ticket: TurnTicket, ...unknown[]])[]): void => {
+  // work of sums has a size
+  const priorities = calls.flatMap(([{ size, priority }]) => (size === 0 ? [priority] : []));
+  expect(priorities.length).toBeGreaterThan(2);
+  expect(new Set(priorities)).toEqual(new Set(['interactive']));
 };
 
 const aborted = { code: 'aborted', cause: 'enough' };
@@ -64,6 +73,14 @@ describe('proofs of a key', () => {
     expect(callsOf('ended')).toEqual([12]);
     expect(await (await statementOf()).verify(proof)).toBe(true);
     await Promise.all(background);
+  });
+
+  test('have their priority in the queue of vectors', async () => {
+    const { key, witness } = await open();
+    using _ = key;
+    const turns = vi.spyOn(TurnQueue.prototype, 'inTurn');
+    await key.prove(witness, { priority: 'interactive' });
+    expectUrgent(turns.mock.calls);
   });
 
   test('begin by due time', async () => {
@@ -180,6 +197,7 @@ describe('proofs of a key', () => {
 test.each(['plonk', 'fflonk'] as const)('proofs of %s are queued alike', async (system) => {
   const { zkey, circuit } = await makeStatement(system, 'bn254', 4, 'dense');
   const events: string[] = [];
+  const turns = vi.spyOn(TurnQueue.prototype, 'inTurn');
   using key = await { plonk: openPlonk, fflonk: openFflonk }[system](zkey.data, {
     ...{ backend: 'cpu', maxWorkers: 0, maxQueued: { calls: 1 } },
     onEvent: ({ event, kind, call }) => events.push(`${kind} ${event} ${call}`),
@@ -190,6 +208,9 @@ test.each(['plonk', 'fflonk'] as const)('proofs of %s are queued alike', async (
   expect(events.indexOf('proof started 2')).toBeGreaterThan(events.indexOf('proof ended 0'));
   expect(key.stats).toMatchObject({ done: 3, refused: 1, waiting: 0 });
   expect(key.memory.vectors).toBeGreaterThan(0);
+  turns.mockClear();
+  await key.prove(circuit.witness, { priority: 'interactive' });
+  expectUrgent(turns.mock.calls);
 });
 
 describe('options of keys', () => {

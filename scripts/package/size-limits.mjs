@@ -60,7 +60,7 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
   fflonk: { bytes: 5120, holds: 'proofs of FFLONK', loaded: 'by the import of `webgpu-msm/fflonk`' },
   plonkish: { bytes: 4864, holds: 'what PLONK and FFLONK share', loaded: 'with `plonk.js` and `fflonk.js`' },
   proofs: {
-    bytes: 3840,
+    bytes: 4352,
     holds: 'witnesses and what keys share',
     loaded: 'with `groth16.js`, `plonk.js` and `fflonk.js`',
   },

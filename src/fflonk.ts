@@ -20,6 +20,7 @@ export type {
   CircuitFacts,
   CircuitKey,
   InAnyForm,
+  KeyMemory,
   ProofInput,
   ProofNumber,
   ProofProgress,

@@ -12,6 +12,7 @@ export type {
   CircuitFacts,
   CircuitKey,
   InAnyForm,
+  KeyMemory,
   ProofInput,
   ProofNumber,
   ProofProgress,

@@ -30,8 +30,9 @@ export const share = (otherwise) => ({
 });
 
 /**
- * @param {string} otherwise
- * @returns {Argument<string>}
+ * @template Otherwise
+ * @param {Otherwise} otherwise value if the argument is absent
+ * @returns {Argument<string | Otherwise>}
  */
 export const word = (otherwise) => ({ rule: 'a name', read: (text) => text || undefined, otherwise });
 

@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import PgBoss from 'pg-boss';
+import { PROOFS } from './proofs.js';
 
 /** Queue of jobs that failed as often as allowed. */
 export const DEAD_LETTERS = 'dead-ranges';
@@ -213,6 +214,7 @@ export class Database {
       const boss = await this.startBoss({ max: 1, supervise: false }, () => {});
       try {
         await boss.createQueue(DEAD_LETTERS);
+        await boss.createQueue(PROOFS);
         for (let shard = 0; shard < shards; shard++) {
           await boss.createQueue(queueOf(shard), { name: queueOf(shard), deadLetter: DEAD_LETTERS });
         }

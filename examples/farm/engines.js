@@ -1,8 +1,12 @@
 /**
  * Engines of webgpu-msm, one for each group, on Dawn's WebGPU or the CPU, with a cache of loaded
- * bases.
+ * bases; and the key of the last proof.
  */
 import { createMsmEngine } from 'webgpu-msm';
+import * as fflonk from 'webgpu-msm/fflonk';
+import { openZkey } from 'webgpu-msm/formats';
+import * as groth16 from 'webgpu-msm/groth16';
+import * as plonk from 'webgpu-msm/plonk';
 import { readReference } from './reference.js';
 
 /**
@@ -13,6 +17,10 @@ import { readReference } from './reference.js';
  *   always, or with this probability
  * @property {number} [basesBudget] bytes of cached bases; the least recently used are dropped first
  */
+
+const systems = { groth16, plonk, fflonk };
+
+/** @typedef {Awaited<ReturnType<(typeof systems)[keyof typeof systems]['openProvingKey']>>} Key */
 
 export class Engines {
   /** @type {Omit<import('webgpu-msm').MsmEngineOptions, 'curve' | 'group'>} */
@@ -27,6 +35,8 @@ export class Engines {
    * bytes: number }>}
    */
   #cache = new Map();
+  /** The key of the last proof, by its digest. @type {{ sha256: string, key: Key } | null} */
+  #key = null;
 
   /** @param {EngineOptions} [options] */
   constructor({ basesBudget = 2 ** 28, ...options } = {}) {
@@ -112,7 +122,38 @@ export class Engines {
     return { sum, on: engine.lastRun?.on ?? null };
   }
 
+  /**
+   * Loads a key, in place of the last one. A worker computes one proof at a time.
+   *
+   * @param {import('./reference.js').Reference} zkey
+   */
+  async #keyOf(zkey) {
+    if (this.#key?.sha256 === zkey.sha256) return this.#key.key;
+    this.#key?.key.destroy();
+    this.#key = null;
+    const bytes = await readReference(zkey);
+    const { protocol } = await openZkey(bytes);
+    const gpu = await this.#webgpu();
+    const key = await systems[protocol].openProvingKey(bytes, { ...this.#options, ...(gpu && { gpu }) });
+    this.#key = { sha256: zkey.sha256, key };
+    return key;
+  }
+
+  /**
+   * Computes a whole proof, and verifies it.
+   *
+   * @param {import('./proofs.js').ProofTask} task
+   * @returns {Promise<import('./proofs.js').Proven>}
+   */
+  async prove(task) {
+    const witness = await readReference(task.witness);
+    const key = await this.#keyOf(task.zkey);
+    return key.prove(witness, { verifyProof: true });
+  }
+
   async close() {
+    this.#key?.key.destroy();
+    this.#key = null;
     for (const engine of await Promise.allSettled(this.#engines.values()))
       if (engine.status === 'fulfilled') engine.value.destroy();
     this.#engines.clear();

@@ -2,9 +2,9 @@
  * An error of the farm. `code` is for programs, `message` says what to do next.
  *
  * `bad-argument`: an argument is invalid; `no-engine`: a worker cannot compute; `file-missing`,
- * `file-changed`: a file is not the one that the statement refers to; `poisoned`: a range failed as
- * often as allowed; `unverifiable`: a partial sum could not be computed again; `unknown-statement`:
- * the statement was never submitted.
+ * `file-changed`: a file is not the one that the statement refers to; `poisoned`: a range or a proof
+ * failed as often as allowed; `unverifiable`: a partial sum could not be computed again;
+ * `unknown-statement`: the statement, or the proof, was never submitted.
  *
  * @typedef {'bad-argument' | 'no-engine' | 'file-missing' | 'file-changed' | 'poisoned' |
  *   'unverifiable' | 'unknown-statement'} FarmErrorCode

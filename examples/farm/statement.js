@@ -26,8 +26,12 @@ import { refer, sizeOf } from './reference.js';
 
 export const SCALAR_BYTES = 32;
 
-/** @param {string} text */
-const uuidOf = (text) =>
+/**
+ * Returns an id of a text: the first bits of its digest.
+ *
+ * @param {string} text
+ */
+export const uuidOf = (text) =>
   createHash('sha256')
     .update(text)
     .digest('hex')

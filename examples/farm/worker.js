@@ -1,11 +1,12 @@
 /**
- * A worker: takes ranges, computes their sums, and delivers them. If it fails, another worker gets
- * its range when the lease expires.
+ * A worker: takes proofs and ranges, computes them, and delivers the results. If it fails, another
+ * worker gets its job when the lease expires.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Database } from './database.js';
 import { Engines } from './engines.js';
 import { FarmError, written } from './errors.js';
+import { isProofTask, PROOFS } from './proofs.js';
 import { isTask, namesRange } from './statement.js';
 
 /** @typedef {import('pg-boss').JobWithMetadata<import('./statement.js').Task>} Job */
@@ -13,12 +14,14 @@ import { isTask, namesRange } from './statement.js';
 /**
  * Events of a worker. `attempt` counts from 1. `skipped`: the sum was there already. `delivered`:
  * `counted` tells whether this sum was the first of the range, and `agreed` whether a later one is
- * equal. `lost`: the database is not reachable; the worker waits for it.
+ * equal. `lost`: the database is not reachable; the worker waits for it. Events of a whole proof
+ * have its id as `statement` and -1 as `first`; `proved`: it is delivered.
  *
  * @typedef {( | { event: 'ready', shard: number } | { event: 'taken', statement: string, first:
  *   number, attempt: number } | { event: 'skipped', statement: string, first: number, attempt:
  *   number } | { event: 'delivered', statement: string, first: number, attempt: number, counted:
- *   boolean, agreed: boolean, on: 'gpu' | 'cpu' | 'both' | null, ms: number } | { event: 'failed',
+ *   boolean, agreed: boolean, on: 'gpu' | 'cpu' | 'both' | null, ms: number } | { event: 'proved',
+ *   statement: string, first: number, attempt: number, ms: number } | { event: 'failed',
  *   statement: string, first: number, attempt: number, code: string, message: string } | { event:
  *   'lost', code: string, message: string } )} WorkerEvent
  */
@@ -120,8 +123,8 @@ class Worker {
   }
 
   /**
-   * Takes a job from the worker's own queue, then from a random other one. No worker is idle while
-   * there is work, and each poll makes two queries at most.
+   * Takes a proof, or a range from the worker's own queue, then from a random other one. No worker
+   * is idle while there is work, and each poll makes three queries at most.
    *
    * @param {string[]} queues
    */
@@ -129,6 +132,7 @@ class Worker {
     const own = this.#shard % queues.length;
     const other = (own + 1 + Math.floor(Math.random() * (queues.length - 1))) % queues.length;
     return (
+      (await this.#take(PROOFS)) ??
       (await this.#take(/** @type {string} */ (queues[own]))) ??
       (await this.#take(/** @type {string} */ (queues[other])))
     );
@@ -155,17 +159,13 @@ class Worker {
 
   /** @param {{ job: Job, summed: boolean }} taken */
   async #handle({ job, summed }) {
-    const { statement, first } = job.data ?? {};
+    const { statement, first } = job.name === PROOFS ? { statement: job.id, first: -1 } : (job.data ?? {});
     const what = { statement, first, attempt: job.retryCount + 1 };
     this.#report({ event: summed ? 'skipped' : 'taken', ...what });
     if (summed) return;
     const begun = performance.now();
     try {
-      if (!isTask(job.data))
-        throw new FarmError('bad-argument', `job ${job.id} does not contain a range of a statement`);
-      const { sum, on } = await this.#engines.sumOf(job.data);
-      const ms = performance.now() - begun;
-      this.#report({ event: 'delivered', ...what, ...(await this.#deliver(job, sum)), on, ms });
+      this.#report(job.name === PROOFS ? await this.#prove(job, what, begun) : await this.#sum(job, what, begun));
       this.#failures = 0;
     } catch (error) {
       await this.#handBack(job, error);
@@ -175,6 +175,37 @@ class Worker {
       const rest = Math.min(FIRST_REST_MS * 2 ** this.#failures++, LONGEST_REST_MS);
       await sleep(rest, undefined, { signal: this.#signal }).catch(() => {});
     }
+  }
+
+  /**
+   * Computes the sum of a range, and delivers it.
+   *
+   * @param {Job} job
+   * @param {{ statement: string, first: number, attempt: number }} what
+   * @param {number} begun
+   * @returns {Promise<WorkerEvent>}
+   */
+  async #sum(job, what, begun) {
+    if (!isTask(job.data)) throw new FarmError('bad-argument', `job ${job.id} does not contain a range of a statement`);
+    const { sum, on } = await this.#engines.sumOf(job.data);
+    const ms = performance.now() - begun;
+    return { event: 'delivered', ...what, ...(await this.#deliver(job, sum)), on, ms };
+  }
+
+  /**
+   * Computes a whole proof, and completes its job with it. A second proof of the same job has no
+   * effect.
+   *
+   * @param {Job} job
+   * @param {{ statement: string, first: number, attempt: number }} what
+   * @param {number} begun
+   * @returns {Promise<WorkerEvent>}
+   */
+  async #prove(job, what, begun) {
+    if (!isProofTask(job.data)) throw new FarmError('bad-argument', `job ${job.id} does not contain a proof`);
+    const proven = await this.#engines.prove(job.data);
+    await this.#database.transaction((db) => this.#database.boss.complete(PROOFS, job.id, proven, { db }));
+    return { event: 'proved', ...what, ms: performance.now() - begun };
   }
 
   /**

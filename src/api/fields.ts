@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import type { Priority, Progress } from './calls.js';
+import type { Progress, TurnOptions } from './calls.js';
 import type { FieldOperations } from './field-operations.js';
 import type { FieldVector, SparseMatrix } from './field-vectors.js';
 import type { BytesLike, OwnBytes } from './values.js';
@@ -10,8 +10,12 @@ import type { BytesLike, OwnBytes } from './values.js';
  */
 export type FieldEncoding = 'le' | 'be' | 'le-montgomery';
 
-/** Options of a call. */
-export interface FieldCallOptions {
+/**
+ * Options of a call. An engine makes one call at a time. Among those that wait the earliest due one
+ * begins. A more urgent one goes before the next operation of a run on the CPU, and between the
+ * submits that other engines make to the GPU.
+ */
+export interface FieldCallOptions extends TurnOptions {
   /** Ends the call with code `aborted`. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -24,13 +28,6 @@ export interface FieldBytesOptions extends FieldCallOptions {
 
 /** Options of `run`. */
 export interface FieldRunOptions extends FieldCallOptions {
-  /**
-   * Urgency on a GPU, among the work of all engines on the device. Runs of one engine keep their
-   * order.
-   *
-   * @defaultValue `normal`
-   */
-  readonly priority?: Priority;
   /**
    * Called when the work begins, and after each submit of a GPU or operation of the CPU, with the
    * phase `vectors`. Its errors end the run.

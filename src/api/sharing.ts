@@ -128,11 +128,11 @@ export interface EngineEvent {
   readonly event: 'queued' | 'started' | 'submitted' | 'computed' | 'ended' | 'refused';
   /** Number of the call, from 0. */
   readonly call: number;
-  /** Method that was called. */
-  readonly kind: 'loadBases' | 'loadScalars' | 'msm' | 'msmBatch' | 'warmup';
+  /** Method that was called; `proof` is `prove` of a key. */
+  readonly kind: 'loadBases' | 'loadScalars' | 'msm' | 'msmBatch' | 'proof' | 'warmup';
   /** Priority of the call. */
   readonly priority: Priority;
-  /** Bytes of points and scalars that the call brought. */
+  /** Bytes of points and scalars that the call brought, of a proof those of its witness. */
   readonly bytes: number;
   /** Time of the event, as of `performance.now()`. */
   readonly at: number;

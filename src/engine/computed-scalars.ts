@@ -3,6 +3,7 @@ import type { CurveContext } from '../curves/curve.js';
 import { badArgument } from '../errors.js';
 import { type ScalarsSource, sourcesOfVectors } from '../msm/inputs/field-scalars.js';
 import type { ScalarVector } from '../msm/inputs/scalar-vectors.js';
+import type { Ticket } from '../scheduling/ticket.js';
 
 /**
  * Returns the source of a vector; null if `given` is none.
@@ -54,10 +55,14 @@ export const leavingVectors = async <Call, Result>(
   }
 };
 
-/** Reads vectors back to main memory for `work`, and overwrites the copies afterwards. */
+/**
+ * Reads vectors back to main memory for `work`, and overwrites the copies afterwards.
+ *
+ * @param ticket of the call
+ */
 export const withCopies = async <Result>(
   vectors: readonly ScalarVector[],
-  signal: AbortSignal | undefined,
+  ticket: Ticket,
   work: (vectors: readonly ScalarVector[]) => Promise<Result>,
 ): Promise<Result> => {
   const copies: Uint8Array[] = [];
@@ -67,7 +72,7 @@ export const withCopies = async <Result>(
       if (computed === undefined) {
         own.push(vector);
       } else {
-        const scalars = await computed.read(signal);
+        const scalars = await computed.read(ticket);
         copies.push(scalars);
         own.push({ ...vector, scalars });
       }

@@ -17,6 +17,7 @@ import type { ScalarVector } from '../msm/inputs/scalar-vectors.js';
 import { loadedTables } from '../msm/plan/workload.js';
 import { publicPoint } from '../msm/stages/combine-windows.js';
 import type { Abandon, CallQueue, CallTicket } from '../scheduling/call-queue.js';
+import { ticketOf } from '../scheduling/ticket.js';
 import { nextTurn, TimeSlice } from '../scheduling/time-slice.js';
 import { CallContext } from '../session/call-context.js';
 import { CallClock } from '../session/clock.js';
@@ -282,7 +283,7 @@ export class Engine implements MsmEngine<Coordinate> {
     const { bases, vectors, verify } = input;
     call.checkpoint();
     if (hasComputed(vectors) && !(await this.#parts.dispatcher.multipliesThere(input, call))) {
-      return withCopies(vectors, call.signal, (own) => this.#multiply({ bases, vectors: own, verify }, call));
+      return withCopies(vectors, ticketOf(call.ticket), (own) => this.#multiply({ bases, vectors: own, verify }, call));
     }
     bases.assertAlive();
     const n = vectors.reduce((sum, vector) => sum + vector.n, 0);

@@ -99,7 +99,7 @@ export const openProvingKeyWith = (
     const { curve } = opened.zkey;
     // snarkjs has the roots of unity of the header for this curve alone
     if (curve !== 'bn254') throw badArgument(`zkey is a key on ${curve}; FFLONK of snarkjs has bn254 alone`);
-    return new PlonkishProvingKey(await loadKey(opened, mostKept), draw, fflonk, opened.ofEngines);
+    return new PlonkishProvingKey(await loadKey(opened, mostKept), draw, fflonk, opened);
   });
 
 /**

@@ -10,10 +10,12 @@ import type {
   MatrixEntries,
 } from '../api/fields.js';
 import type { BytesLike, OwnBytes } from '../api/values.js';
-import { readCallOptions } from '../engine/arguments.js';
+import { type CallOptions, readCallOptions } from '../engine/arguments.js';
 import { assertNotAborted, badArgument, kindOf, MsmError } from '../errors.js';
 import type { FieldScalars } from '../msm/inputs/field-scalars.js';
 import { ownOptions } from '../own-options.js';
+import { type Ticket, ticketOf } from '../scheduling/ticket.js';
+import { ANY_SIZE, type Pause, TurnQueue } from '../scheduling/turn-queue.js';
 import { copyNumbers, encodingOf, type NumberFormat, resized, reverseNumbers, scaleOf } from './program/numbers.js';
 import { numberBytesOf, type OpenField } from './program/open-field.js';
 import { copyIndices, Recorder, wholeNumber } from './program/recorder.js';
@@ -26,6 +28,17 @@ const MOST_ROWS = 2 ** 27;
 
 /** Bytes of a scalar. */
 const SCALAR_BYTES = 32;
+
+/** Size of work that goes first while a run pauses. */
+const BESIDE = 0;
+
+/** Reads the options of a call, and returns its ticket with them. @throws MsmError `bad-argument` */
+const readOptions = (options: FieldRunOptions): { readonly ticket: Ticket; readonly settings: CallOptions } => {
+  const settings = readCallOptions(options as Parameters<typeof readCallOptions>[0]);
+  const { priority, deadline, signal } = settings;
+  const since = performance.now();
+  return { settings, ticket: { priority, since, deadline: deadline === null ? null : since + deadline, signal } };
+};
 
 const destroyedError = (): MsmError => new MsmError('destroyed', 'the field engine was destroyed; create a new one');
 
@@ -51,8 +64,9 @@ export class VectorEngine implements FieldEngine, VectorOwner {
   readonly #held = new Map<Vector | Matrix, number>();
   /** Handles that were destroyed while a run or a sum could use them. */
   readonly #late: (Vector | Matrix)[] = [];
-  #turn: Promise<unknown> = Promise.resolve();
-  #isBusy = false;
+  readonly #turns = new TurnQueue();
+  /** Number of calls that have begun: one that computes, and those that it paused. */
+  #underWay = 0;
   #isDestroyed = false;
   #lastRun: FieldRunRecord | null = null;
 
@@ -87,31 +101,41 @@ export class VectorEngine implements FieldEngine, VectorOwner {
     return { p: this.p, wordBytes: this.numberBytes };
   }
 
-  /** Runs `work` alone. */
-  #exclusively<Result>(signal: AbortSignal | undefined, work: (call: VectorCall) => Promise<Result>): Promise<Result> {
+  /**
+   * Runs `work` when it has its turn. While it computes, no other work does. If there is no memory
+   * for it beside a run that paused, it runs again after that.
+   */
+  async #inTurn<Result>(ticket: Ticket, work: (call: VectorCall) => Promise<Result>): Promise<Result> {
+    let isBeside = false;
     const check = (): void => {
-      assertNotAborted(signal);
+      assertNotAborted(ticket.signal);
       if (this.#isDestroyed) throw destroyedError();
     };
-    const begin = async (): Promise<Result> => {
-      check();
-      this.#isBusy = true;
+    const begin = async (pause: Pause): Promise<Result> => {
+      isBeside = this.#underWay > 0;
+      this.#underWay++;
       try {
-        return await work({ check, signal });
+        // the caller's synchronous code after the call runs first
+        await undefined;
+        check();
+        return await work({ ticket, check, pause: () => pause(BESIDE)?.then(check) ?? null });
       } finally {
-        this.#isBusy = false;
-        this.#releaseLate();
-        if (this.#isDestroyed) this.#releaseAll();
+        this.#underWay--;
+        if (this.#underWay === 0) this.#releaseLate();
+        if (this.#underWay === 0 && this.#isDestroyed) this.#releaseAll();
       }
     };
-    const result = this.#turn.then(begin, begin);
-    this.#turn = result.catch(() => undefined);
-    return result;
+    try {
+      return await this.#turns.inTurn({ ...ticket, size: BESIDE }, begin);
+    } catch (error) {
+      if (!isBeside || !(error instanceof MsmError) || error.code !== 'out-of-memory') throw error;
+    }
+    return this.#turns.inTurn({ ...ticket, size: ANY_SIZE }, begin);
   }
 
   release(handle: Vector | Matrix): void {
     this.#handles.delete(handle);
-    if (this.#isBusy || this.#held.has(handle)) this.#late.push(handle);
+    if (this.#underWay > 0 || this.#held.has(handle)) this.#late.push(handle);
     else this.#backend.release(handle);
   }
 
@@ -131,11 +155,11 @@ export class VectorEngine implements FieldEngine, VectorOwner {
     return {
       length: vector.length,
       onDevice: this.#backend.onDevice(vector, () => this.#assertUsable()),
-      prepare: async (signal) => {
-        if (!this.#backend.hasPrepared) await this.#exclusively(signal, (call) => this.#backend.prepareScalars(call));
+      prepare: async (ticket) => {
+        if (!this.#backend.hasPrepared) await this.#inTurn(ticket, (call) => this.#backend.prepareScalars(call));
       },
-      read: async (signal) => {
-        const words = await this.#exclusively(signal, (call) => this.#readWords(vector, 1n, call));
+      read: async (ticket) => {
+        const words = await this.#inTurn(ticket, (call) => this.#readWords(vector, 1n, call));
         return new Uint8Array(resized(words, this.numberBytes / 4, SCALAR_BYTES / 4).buffer);
       },
       leave: () => {
@@ -150,7 +174,7 @@ export class VectorEngine implements FieldEngine, VectorOwner {
     const left = (this.#held.get(vector) as number) - 1;
     if (left > 0) this.#held.set(vector, left);
     else this.#held.delete(vector);
-    if (!this.#isBusy && !this.#isDestroyed) this.#releaseLate();
+    if (this.#underWay === 0 && !this.#isDestroyed) this.#releaseLate();
   }
 
   async #readWords(vector: Vector, scale: bigint, call: VectorCall): Promise<Uint32Array<ArrayBuffer>> {
@@ -165,13 +189,13 @@ export class VectorEngine implements FieldEngine, VectorOwner {
 
   async load(numbers: BytesLike | readonly bigint[], options: FieldBytesOptions = {}): Promise<FieldVector> {
     this.#assertUsable();
-    const { encoding, signal } = ownOptions(options);
-    const own = encodingOf(encoding);
+    const { ticket, settings } = readOptions(options);
+    const own = encodingOf(settings.encoding);
     const words = copyNumbers('numbers', numbers, own, this.#format);
     if (words.length === 0) throw badArgument('numbers: a vector must have at least one element');
     const vector = new Vector(this, (4 * words.length) / this.numberBytes, 'resident');
     const scale = scaleOf(own, this.#format);
-    const entered = this.#exclusively(signal, async (call) => {
+    const entered = this.#inTurn(ticket, async (call) => {
       await this.#backend.enter(vector, { words, scale }, call);
       this.#handles.add(vector);
     });
@@ -181,11 +205,11 @@ export class VectorEngine implements FieldEngine, VectorOwner {
 
   async loadMatrix(entries: MatrixEntries, options: FieldBytesOptions = {}): Promise<SparseMatrix> {
     this.#assertUsable();
-    const { encoding, signal } = ownOptions(options);
+    const { ticket, settings } = readOptions(options);
     const { rows, columns, row, column, values } = ownOptions(entries, 'entries') as MatrixEntries;
     wholeNumber('entries.rows', rows, 1, MOST_ROWS);
     wholeNumber('entries.columns', columns, 1, MOST_ROWS);
-    const own = encodingOf(encoding);
+    const own = encodingOf(settings.encoding);
     const [ownRow, ownColumn] = [copyIndices('entries.row', row, rows), copyIndices('entries.column', column, columns)];
     const words = copyNumbers('entries.values', values, own, this.#format);
     const count = (4 * words.length) / this.numberBytes;
@@ -196,7 +220,7 @@ export class VectorEngine implements FieldEngine, VectorOwner {
     }
     const matrix = new Matrix(this, { rows, columns, entries: count });
     const scale = scaleOf(own, this.#format);
-    await this.#exclusively(signal, async (call) => {
+    await this.#inTurn(ticket, async (call) => {
       await this.#backend.enterMatrix(matrix, { words, scale, row: ownRow, column: ownColumn }, call);
       this.#handles.add(matrix);
     });
@@ -205,17 +229,11 @@ export class VectorEngine implements FieldEngine, VectorOwner {
 
   async run<Result>(record: (operations: FieldOperations) => Result, options: FieldRunOptions = {}): Promise<Result> {
     this.#assertUsable();
-    const {
-      signal,
-      priority,
-      onProgress,
-      verify = this.#verify,
-    } = readCallOptions(options as Parameters<typeof readCallOptions>[0]);
+    const { ticket, settings } = readOptions(options);
+    const { onProgress, verify = this.#verify } = settings;
     const { steps, result } = this.#record(record);
     try {
-      await this.#exclusively(signal, (call) =>
-        this.#execute(steps, { ...call, priority, onProgress }, Math.random() < verify),
-      );
+      await this.#inTurn(ticket, (call) => this.#execute(steps, { ...call, onProgress }, Math.random() < verify));
     } catch (error) {
       for (const { result: vector } of steps) vector.state = 'destroyed';
       throw error;
@@ -227,7 +245,7 @@ export class VectorEngine implements FieldEngine, VectorOwner {
     this.#assertUsable();
     const { steps } = this.#record(record);
     try {
-      return await this.#exclusively(undefined, (call) => {
+      return await this.#inTurn(ticketOf(undefined), (call) => {
         assertOperands(this, steps);
         return this.#backend.plan(steps, call, this.#verify > 0);
       });
@@ -261,10 +279,10 @@ export class VectorEngine implements FieldEngine, VectorOwner {
 
   async read(vector: FieldVector, options: FieldBytesOptions = {}): Promise<OwnBytes> {
     this.#assertUsable();
-    const { encoding, signal } = ownOptions(options);
-    const own = encodingOf(encoding);
+    const { ticket, settings } = readOptions(options);
+    const own = encodingOf(settings.encoding);
     const source = vectorOf(this, 'vector', vector);
-    const words = await this.#exclusively(signal, (call) => {
+    const words = await this.#inTurn(ticket, (call) => {
       if (!this.#backend.has(vectorOf(this, 'vector', source))) throw recordedError('vector');
       return this.#readWords(source, scaleOf(own, this.#format), call);
     });
@@ -274,13 +292,13 @@ export class VectorEngine implements FieldEngine, VectorOwner {
   }
 
   trim(): void {
-    if (!this.#isBusy) this.#backend.trim();
+    if (this.#underWay === 0) this.#backend.trim();
   }
 
   destroy(): void {
     if (this.#isDestroyed) return;
     this.#isDestroyed = true;
-    if (!this.#isBusy) this.#releaseAll();
+    if (this.#underWay === 0) this.#releaseAll();
   }
 
   #releaseAll(): void {

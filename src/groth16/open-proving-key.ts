@@ -142,7 +142,7 @@ export const openProvingKeyWith = async (
   options: ProvingKeyOptions,
   draw: DrawScalar,
 ): Promise<ProvingKey> => {
-  const { own, ofEngines } = readKeyOptions(options, ['signal', 'onProgress']);
+  const { own, ofEngines, proofs } = readKeyOptions(options, ['signal', 'onProgress']);
   const { signal, onProgress } = own;
   const call = readCallOptions({ ...(signal && { signal }), ...(onProgress && { onProgress }) });
   assertNotAborted(call.signal);
@@ -155,7 +155,7 @@ export const openProvingKeyWith = async (
   const engines = await openEngines(zkey.curve, ofEngines);
   warnOfOldNode(zkey, engines.g1, ofEngines);
   try {
-    return new LoadedProvingKey(await loadKey(zkey, engines, ofEngines, call), draw, ofEngines);
+    return new LoadedProvingKey(await loadKey(zkey, engines, ofEngines, call), draw, { proofs, ofEngines });
   } catch (error) {
     destroyEngines(engines);
     throw error;

@@ -1,7 +1,6 @@
 /** A key that proves. */
 import type { FileSource } from '../formats/source.js';
-import { CircuitProver, type ProofRun, type Statement } from '../proofs/circuit-prover.js';
-import type { EngineOptions } from '../proofs/engine-options.js';
+import { CircuitProver, type ProofRun, type ProofSettings, type Statement } from '../proofs/circuit-prover.js';
 import type { DrawScalar } from '../proofs/randomness.js';
 import { publicSignalsOf } from '../proofs/snarkjs-json.js';
 import { readWitness } from '../proofs/witness.js';
@@ -18,9 +17,10 @@ export class LoadedProvingKey extends CircuitProver<ProofResult> implements Prov
   readonly #key: LoadedKey;
   readonly #draw: DrawScalar;
 
-  /** @param draw draws r and s, in this order */
-  constructor(key: LoadedKey, draw: DrawScalar, ofEngines: EngineOptions) {
-    super(key, PARTS, ofEngines);
+  /** @param draw draws r and s, in this order @param options queue of its proofs, and warnings */
+  constructor(key: LoadedKey, draw: DrawScalar, options: ProofSettings) {
+    const { engines, vectors } = key;
+    super(key, PARTS, { ...options, engines: [engines.g1, engines.g2], vectors });
     this.#key = key;
     this.#draw = draw;
   }
@@ -42,7 +42,6 @@ export class LoadedProvingKey extends CircuitProver<ProofResult> implements Prov
   }
 
   protected free(): void {
-    this.#key.vectors.destroy();
     destroyEngines(this.#key.engines);
   }
 }

@@ -6,7 +6,7 @@
  */
 import type { FieldOperations } from '../api/field-operations.js';
 import type { FieldVector, SparseMatrix } from '../api/field-vectors.js';
-import type { FieldEngine } from '../api/fields.js';
+import type { FieldEngine, FieldRunOptions } from '../api/fields.js';
 import { power } from '../field/square-root.js';
 import type { OpenField } from '../fields/program/open-field.js';
 
@@ -27,6 +27,7 @@ const valuesOnCoset = (ops: FieldOperations, values: FieldVector, coset: bigint)
  * Computes the scalars of H, one for each element of the domain; the caller destroys them.
  *
  * @param witness w/2^256
+ * @param options turn and signal of the run
  * @throws MsmError `aborted`, `destroyed`, `out-of-memory`
  */
 export const computeQuotient = (
@@ -34,15 +35,12 @@ export const computeQuotient = (
   { a, b }: LoadedMatrices,
   coset: bigint,
   witness: FieldVector,
-  signal: AbortSignal,
+  options: FieldRunOptions,
 ): Promise<FieldVector> =>
-  fr.run(
-    (ops) => {
-      const left = ops.apply(a, witness);
-      const right = ops.apply(b, witness);
-      const product = valuesOnCoset(ops, ops.multiply(left, right), coset);
-      const [leftThere, rightThere] = [valuesOnCoset(ops, left, coset), valuesOnCoset(ops, right, coset)];
-      return ops.keep(ops.multiplySubtract(leftThere, rightThere, product));
-    },
-    { signal },
-  );
+  fr.run((ops) => {
+    const left = ops.apply(a, witness);
+    const right = ops.apply(b, witness);
+    const product = valuesOnCoset(ops, ops.multiply(left, right), coset);
+    const [leftThere, rightThere] = [valuesOnCoset(ops, left, coset), valuesOnCoset(ops, right, coset)];
+    return ops.keep(ops.multiplySubtract(leftThere, rightThere, product));
+  }, options);

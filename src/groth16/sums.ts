@@ -57,8 +57,8 @@ export class Sums {
     return vectors.compute({ bases: bases.h, lengths: domainSize }, signal, async ({ fr, ...matrices }, isOnGpu) => {
       if (!isOnGpu) begin();
       // w/2^256: matrices are in memory times 2^256
-      const witness = await fr.load(values, { encoding: 'le-montgomery', signal });
-      const computing = computeQuotient(fr, matrices, coset, witness, signal);
+      const witness = await fr.load(values, { ...this.#options, encoding: 'le-montgomery' });
+      const computing = computeQuotient(fr, matrices, coset, witness, this.#options);
       const scalars = await computing.finally(() => witness.destroy());
       begin();
       try {

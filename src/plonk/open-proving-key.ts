@@ -71,7 +71,7 @@ export const openProvingKeyWith = (
     source,
     options,
     'plonk',
-    async (opened) => new PlonkishProvingKey(await loadKey(opened), draw, plonk, opened.ofEngines),
+    async (opened) => new PlonkishProvingKey(await loadKey(opened), draw, plonk, opened),
   );
 
 /**

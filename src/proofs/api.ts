@@ -1,6 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** Types of proofs that all proof systems share. */
 import type { Progress, TurnOptions } from '../api/calls.js';
+import type { MemoryUse } from '../api/device.js';
+import type { EngineStats } from '../api/sharing.js';
 
 /** Progress of a proof. */
 export interface ProofProgress extends Progress {
@@ -69,8 +71,30 @@ export interface CircuitFacts {
   readonly domainSize: number;
 }
 
+/** Memory of a key. All but `vectors` is on the GPU, as engines count it. */
+export interface KeyMemory extends MemoryUse {
+  /**
+   * Bytes of matrices or polynomials, of the vectors of proofs under way, and of tables: in memory
+   * of WebAssembly, and on the GPU if it has them as well.
+   */
+  readonly vectors: number;
+}
+
 /** A key of one circuit, loaded to prove. */
 export interface CircuitKey extends CircuitFacts {
+  /**
+   * Counts of the proofs so far, and of those that wait, as an engine counts its calls. `gpuMs` and
+   * `retries` are about their sums.
+   */
+  readonly stats: EngineStats;
+  /** Memory that the key holds now. */
+  readonly memory: KeyMemory;
+  /**
+   * Frees memory that is only kept for later proofs: tables, scratch on the GPU, idle workers.
+   *
+   * @throws MsmError `destroyed`
+   */
+  trim(): Promise<void>;
   /** Frees the key. Running and later proofs reject with code `destroyed`. */
   destroy(): void;
   /** `destroy`, for `using`. */

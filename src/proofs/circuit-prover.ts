@@ -1,16 +1,23 @@
 /** A key that proves: what the keys of all proof systems have in common. */
 import type { TurnOptions } from '../api/calls.js';
-import { readCallOptions } from '../engine/arguments.js';
+import type { MsmEngine } from '../api/engine.js';
+import type { EngineStats } from '../api/sharing.js';
+import type { Coordinate } from '../api/values.js';
+import { type CallOptions, readCallOptions } from '../engine/arguments.js';
 import { assertNotAborted, badArgument, MsmError, onAbort, show, warnBy } from '../errors.js';
 import type { FileSource } from '../formats/source.js';
 import { ownOptions } from '../own-options.js';
-import type { CircuitFacts, CircuitKey, ProofProgress, ProveOptions, VerifyOptions } from './api.js';
-import type { EngineOptions } from './engine-options.js';
+import type { CallQueue } from '../scheduling/call-queue.js';
+import { dueTime, type Waiting } from '../scheduling/edf.js';
+import type { CircuitFacts, CircuitKey, KeyMemory, ProofProgress, ProveOptions, VerifyOptions } from './api.js';
+import type { KeyOptions } from './engine-options.js';
+import type { KeyVectors } from './key-vectors.js';
 import { copyWitness } from './witness.js';
 
 /** A proof that is being computed. */
 export interface ProofRun {
-  readonly turn: TurnOptions;
+  /** Urgency of its sums and vectors: they are due when the proof is. */
+  readonly turn: Required<TurnOptions>;
   /** Ends all parts. */
   readonly ending: AbortController;
   /** Takes secrets, which are overwritten when nothing uses them. */
@@ -37,6 +44,20 @@ const readVerifyProof = (options: ProveOptions): boolean => {
   throw badArgument(`options.verifyProof must be true or false, got ${show(verifyProof)}`);
 };
 
+const erase = (secrets: readonly Uint8Array[]): void => {
+  for (const secret of secrets) secret.fill(0);
+};
+
+/** Options that a key's proofs use: their queue, and where warnings go. */
+export type ProofSettings = Pick<KeyOptions<never>, 'proofs' | 'ofEngines'>;
+
+/** What a key proves with, besides its file. */
+export interface ProverParts extends ProofSettings {
+  /** Engines of large sums, of which the first has the key's device. */
+  readonly engines: readonly [MsmEngine, ...MsmEngine<Coordinate>[]];
+  readonly vectors: Pick<KeyVectors<never>, 'memoryUsed' | 'trim' | 'destroy'>;
+}
+
 export abstract class CircuitProver<Result extends Statement> implements CircuitKey {
   readonly curve: CircuitFacts['curve'];
   readonly variables: number;
@@ -44,21 +65,28 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
   readonly domainSize: number;
   /** Parts of a proof, for progress. */
   readonly #parts: number;
-  readonly #onWarning: EngineOptions['onWarning'];
+  readonly #onWarning: ProofSettings['ofEngines']['onWarning'];
   readonly #warned = new Set<string>();
+  readonly #queue: CallQueue;
+  readonly #engines: ProverParts['engines'];
+  readonly #vectors: ProverParts['vectors'];
   #isDestroyed = false;
 
+  /** @param parts of a proof */
   constructor(
     { curve, variables, publicSignals, domainSize }: CircuitFacts,
     parts: number,
-    { onWarning }: Pick<EngineOptions, 'onWarning'>,
+    { proofs, ofEngines, engines, vectors }: ProverParts,
   ) {
     this.curve = curve;
     this.variables = variables;
     this.publicSignals = publicSignals;
     this.domainSize = domainSize;
     this.#parts = parts;
-    this.#onWarning = onWarning;
+    this.#onWarning = ofEngines.onWarning;
+    this.#queue = proofs;
+    this.#engines = engines;
+    this.#vectors = vectors;
   }
 
   /** Computes a proof. @param witness a copy, if it is in memory */
@@ -67,7 +95,7 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
   /** Returns whether a proof verifies. @throws MsmError `bad-argument` if it is no proof */
   protected abstract check(statement: Statement, signal: AbortSignal | undefined): Promise<boolean>;
 
-  /** Frees the key. */
+  /** Destroys the engines. */
   protected abstract free(): void;
 
   /** @throws MsmError `bad-argument` if a proof of this key does not verify */
@@ -104,16 +132,44 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
     return this.#whileOpen(() => this.#prove(witness, options));
   }
 
+  /** Queues a proof, and computes it when it has its turn. */
   async #prove(witness: FileSource, options: ProveOptions): Promise<Result> {
-    const { signal, priority, deadline, onProgress } = readCallOptions(options);
+    const settings = readCallOptions(options);
     const verifyProof = readVerifyProof(options);
-    const total = this.#parts + Number(verifyProof);
+    const { signal, priority, deadline } = settings;
     assertNotAborted(signal, 'proof');
+    const secrets: Uint8Array[] = [];
+    const source = copyWitness(witness, secrets);
+    const bytes = secrets.reduce((sum, { length }) => sum + length, 0);
+    let hasBegun = false;
+    const begin = (place: Waiting): Promise<Result> => {
+      hasBegun = true;
+      return this.#compute(source, secrets, place, settings, verifyProof);
+    };
+    try {
+      return await this.#queue.run(begin, { kind: 'proof', priority, deadline, bytes, signal });
+    } finally {
+      // a proof that has begun may still read its witness after the call has ended
+      if (!hasBegun) erase(secrets);
+    }
+  }
+
+  /** Computes a proof. @param place of the call in the queue */
+  async #compute(
+    witness: FileSource,
+    secrets: Uint8Array[],
+    place: Waiting,
+    { signal, onProgress }: CallOptions,
+    verifyProof: boolean,
+  ): Promise<Result> {
+    const total = this.#parts + Number(verifyProof);
     const done = new Set<string>();
     const run: ProofRun = {
-      turn: { priority, ...(deadline !== null && { deadline }) },
+      get turn() {
+        return { priority: place.priority, deadline: Math.max(0, dueTime(place) - performance.now()) };
+      },
       ending: new AbortController(),
-      secrets: [],
+      secrets,
       onPart: (part) => {
         // the CPU repeats parts of a GPU that failed
         if (done.has(part)) return;
@@ -128,20 +184,50 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
     };
     const unsubscribe = onAbort(signal, () => run.ending.abort(signal?.reason));
     try {
-      const result = await this.compute(copyWitness(witness, run.secrets), run);
+      assertNotAborted(signal, 'proof');
+      const result = await this.compute(witness, run);
       if (verifyProof) await this.#assertVerifies(result, run);
       assertNotAborted(run.ending.signal, 'proof');
       return result;
     } finally {
       unsubscribe();
-      for (const secret of run.secrets) secret.fill(0);
+      erase(secrets);
     }
+  }
+
+  get stats(): EngineStats {
+    const all = this.#engines.map(({ stats }) => stats);
+    const sumOf = (name: 'gpuMs' | 'retries'): number => all.reduce((sum, each) => sum + each[name], 0);
+    const { frees, calibration } = this.#engines[0].stats;
+    return { ...this.#queue.stats, gpuMs: sumOf('gpuMs'), retries: sumOf('retries'), frees, calibration };
+  }
+
+  get memory(): KeyMemory {
+    const all = this.#engines.map(({ memory }) => memory);
+    const sumOf = (name: keyof (typeof all)[number]): number => all.reduce((sum, each) => sum + each[name], 0);
+    const vectors = this.#vectors.memoryUsed;
+    return {
+      bases: sumOf('bases'),
+      scalars: sumOf('scalars'),
+      scratch: sumOf('scratch'),
+      peak: sumOf('peak'),
+      vectors,
+    };
+  }
+
+  trim(): Promise<void> {
+    return this.#whileOpen(async () => {
+      this.#vectors.trim();
+      for (const engine of this.#engines) await engine.trim();
+    });
   }
 
   destroy(): void {
     if (this.#isDestroyed) return;
     this.#isDestroyed = true;
+    this.#vectors.destroy();
     this.free();
+    this.#queue.end(destroyedError());
   }
 
   [Symbol.dispose](): void {

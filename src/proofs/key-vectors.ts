@@ -121,6 +121,17 @@ export class KeyVectors<Loaded extends InEngine> {
     return atHome();
   }
 
+  /** Bytes of the vectors, of those of running proofs, and of tables, on CPU and GPU. */
+  get memoryUsed(): number {
+    return this.home.fr.memory.used + (this.#opened?.memory.used ?? 0);
+  }
+
+  /** Frees tables and scratch that are kept for later proofs. */
+  trim(): void {
+    this.home.fr.trim();
+    this.#opened?.trim();
+  }
+
   destroy(): void {
     this.#isDestroyed = true;
     this.home.fr.destroy();

@@ -1,11 +1,12 @@
 /** The programs of examples/farm/, as a user starts and stops them. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readdirSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { backend, share, whole } from '../../examples/farm/arguments.js';
 import { until, useFarmProject } from '../support/farm.js';
+import { ffCurveOf, makeStatement } from '../support/proving.js';
 import { runNode } from '../support/run-script.js';
 
 test('arguments are valid, or rejected', () => {
@@ -18,6 +19,7 @@ test('arguments are valid, or rejected', () => {
 });
 
 describe('the program', { tags: 'long' }, () => {
+  afterAll(async () => (await ffCurveOf('bn254')).terminate());
   const project = useFarmProject();
 
   /**
@@ -44,6 +46,24 @@ describe('the program', { tags: 'long' }, () => {
     expect(
       stdout.match(/2000 points in 8 ranges, right.* 8 ranges computed once more .*worker-\d \(cpu\)/g),
     ).toHaveLength(2);
+    expect(readdirSync(own)).toEqual([]);
+  });
+
+  test('proves with a key and witnesses, and prints the proofs', async () => {
+    const own = makeTemporary();
+    const statement = await makeStatement('groth16', 'bn254', 4, 'dense');
+    const [zkey, witness] = [join(project, 'circuit.zkey'), join(project, 'witness.wtns')];
+    writeFileSync(zkey, statement.zkey.data);
+    writeFileSync(witness, statement.circuit.witness);
+    const { code, stdout, stderr } = await runNode(
+      [...small, '--zkey', zkey, '--witness', `${witness},${witness}`],
+      options(own),
+    );
+    expect(stderr).toBe('');
+    expect(code).toBe(0);
+    const proofs = stdout.split('\n').filter((line) => line.startsWith('{'));
+    expect(proofs.length).toBe(2);
+    for (const proof of proofs) expect(await statement.verify(JSON.parse(proof))).toBe(true);
     expect(readdirSync(own)).toEqual([]);
   });
 
@@ -76,13 +96,14 @@ describe('the program', { tags: 'long' }, () => {
       ['farm/main.js', '--n', '0'],
       ['farm/main.js', '--statements', 'abc'],
       ['farm/main.js', '--what'],
+      ['farm/main.js', '--zkey', 'circuit.zkey'],
       ['farm/worker-process.js', '--shard', 'x'],
       ['farm/worker-process.js'],
     ];
     const outcomes = await Promise.all(wrong.map((args) => runNode(args, options(project))));
     for (const { code, stderr } of outcomes) {
       expect(code).toBe(2);
-      expect(stderr).toMatch(/^(--n|--statements|Unknown option '--what'|--shard|FARM_DATABASE)[. ].*\n$/);
+      expect(stderr).toMatch(/^(--n|--statements|Unknown option '--what'|--zkey|--shard|FARM_DATABASE)[. ].*\n$/);
     }
     const help = await runNode(['farm/main.js', '--help'], options(project));
     expect(help).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/--workers.*FARM_DATABASE/s) });

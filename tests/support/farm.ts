@@ -22,6 +22,7 @@ import {
 import type * as CollectorModule from '../../examples/farm/collector.js';
 import type * as DatabaseModule from '../../examples/farm/database.js';
 import type * as PostgresModule from '../../examples/farm/postgres.js';
+import type * as ProofsModule from '../../examples/farm/proofs.js';
 import type * as StartWorkerModule from '../../examples/farm/start-worker.js';
 import type * as StatementModule from '../../examples/farm/statement.js';
 import type * as SubmitModule from '../../examples/farm/submit.js';
@@ -72,6 +73,7 @@ export let postgres: Awaited<ReturnType<(typeof PostgresModule)['startPostgres']
 export let database: DatabaseModule.Database;
 export let modules: typeof CollectorModule &
   typeof DatabaseModule &
+  typeof ProofsModule &
   typeof StartWorkerModule &
   typeof StatementModule &
   typeof SubmitModule &
@@ -99,6 +101,7 @@ export function useFarm(): void {
     modules = {
       ...(await load<typeof CollectorModule>('collector')),
       ...(await load<typeof DatabaseModule>('database')),
+      ...(await load<typeof ProofsModule>('proofs')),
       ...(await load<typeof StartWorkerModule>('start-worker')),
       ...(await load<typeof StatementModule>('statement')),
       ...(await load<typeof SubmitModule>('submit')),
@@ -143,12 +146,24 @@ export async function open(options: CollectorModule.CollectorOptions = {}): Prom
   });
 }
 
-/** @param sumOf what it does in place of computing: a function, in JavaScript */
-export async function startWorker(name: string, shard: number, backend = 'cpu', sumOf?: string) {
+/**
+ * @param replacement what it does in place of computing: a function, in JavaScript
+ * @param method that the function replaces
+ */
+export async function startWorker(
+  name: string,
+  shard: number,
+  backend = 'cpu',
+  replacement?: string,
+  method: 'sumOf' | 'prove' = 'sumOf',
+) {
   const events: WorkerModule.WorkerEvent[] = [];
-  if (sumOf !== undefined) {
+  if (replacement !== undefined) {
     const path = join(folder, `${name}.js`);
-    writeFileSync(path, `import { Engines } from './farm/engines.js';\nEngines.prototype.sumOf = ${sumOf};\n`);
+    writeFileSync(
+      path,
+      `import { Engines } from './farm/engines.js';\nEngines.prototype.${method} = ${replacement};\n`,
+    );
     vi.stubEnv('NODE_OPTIONS', `--import ${pathToFileURL(path)}`);
   }
   const options = { name, shard, backend, 'max-workers': 0, 'poll-ms': 50 };

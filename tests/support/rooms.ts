@@ -25,7 +25,8 @@ export const rooms: Readonly<Record<string, Room>> = {
   'wasm/encoder': { imports: '', holds: 'WebAssembly as bytes: modules, functions, instructions; no mathematics' },
   scheduling: {
     imports: '',
-    holds: 'queues and tickets: earliest deadline first with ageing, request coalescing, time slices; no device',
+    holds:
+      'queues and tickets: earliest deadline first with ageing, turns and pauses, request coalescing, time slices; no device',
   },
   threads: { imports: '', holds: 'pools of workers and chunk sources; tasks and results are opaque' },
   field: {
@@ -81,7 +82,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: 'pure: sizes, counts and defaults; no device, no promise, no clock',
   },
   'msm/inputs': {
-    imports: 'shaders curves gpu session msm/plan',
+    imports: 'shaders curves scheduling gpu session msm/plan',
     holds: 'bases, scalars and vectors of a call, in main memory and on a device',
   },
   'msm/verify': {
@@ -104,7 +105,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: 'which backend computes a call, and how a call is divided',
   },
   'fields/program': {
-    imports: 'field curves msm/inputs engine wasm/vectors',
+    imports: 'field curves scheduling msm/inputs engine wasm/vectors',
     holds: 'operations on vectors of field elements, recorded and checked; the interface of a backend',
   },
   'fields/cpu': {
@@ -121,7 +122,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: 'vectors of field elements on a device, as operations of a session',
   },
   fields: {
-    imports: 'wasm/points msm/inputs engine fields/program fields/cpu fields/gpu',
+    imports: 'scheduling wasm/points msm/inputs engine fields/program fields/cpu fields/gpu',
     holds: 'engines for vectors of field elements',
   },
   calibrate: {

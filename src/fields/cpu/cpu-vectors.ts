@@ -10,8 +10,11 @@ import { Execution } from './execute.js';
 import { type PlacedMatrix, placeMatrix, releaseMatrix, sortEntries } from './matrix-product.js';
 
 /** Runs `work` in turns of the event loop. */
-const inTurns = async <Result>(work: Generator<void, Result>, { check }: VectorCall): Promise<Result> => {
-  const slice = new TimeSlice(check);
+const inTurns = async <Result>(
+  work: Generator<void, Result>,
+  { check }: VectorCall,
+  slice = new TimeSlice(check),
+): Promise<Result> => {
   try {
     for (;;) {
       const { done, value } = work.next();
@@ -60,8 +63,12 @@ export class CpuVectors implements VectorBackend {
   async execute(steps: readonly FieldStep[], call: VectorCall): Promise<FieldRunRecord> {
     const begun = performance.now();
     const execution = new Execution(this.#arena, { vectors: this.#vectors, matrices: this.#matrices }, steps);
+    const slice = new TimeSlice(call.check);
     try {
-      await inTurns(execution.run(call.onProgress), call);
+      for (const step of execution.steps(call.onProgress)) {
+        await call.pause();
+        await inTurns(step, call, slice);
+      }
     } catch (error) {
       execution.abandon();
       throw error;
@@ -77,7 +84,8 @@ export class CpuVectors implements VectorBackend {
     const { used } = planned;
     const vectors = new Map(this.#vectors);
     const execution = new Execution(planned, { vectors, matrices: this.#matrices }, steps);
-    await inTurns(execution.run(undefined), call);
+    const slice = new TimeSlice(call.check);
+    for (const step of execution.steps(undefined)) await inTurns(step, call, slice);
     const kept = steps.filter(({ result }) => result.isKept);
     const keptBytes = kept.reduce((sum, { result }) => sum + bytesOfVector(planned.memory.kernel, result.length), 0);
     return { on: 'cpu', operations: steps.length, ...execution.counts, bytes: planned.peak - used, keptBytes };

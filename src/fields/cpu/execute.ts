@@ -79,16 +79,17 @@ export class Execution {
   }
 
   /**
-   * Computes all steps; yields between calls.
+   * Yields the computation of each step, which yields between calls of WebAssembly. Between two
+   * steps nothing refers to a table, so that other runs may make and free some.
    *
    * @param onProgress called before the first step, and after each
    */
-  *run(onProgress: VectorCall['onProgress']): Generator<void> {
+  *steps(onProgress: VectorCall['onProgress']): Generator<Generator<void>> {
     const report = (done: number): void => onProgress?.({ phase: 'vectors', done, total: this.#steps.length });
     report(0);
     for (const [i, step] of this.#steps.entries()) {
       const begun = performance.now();
-      yield* this.#compute(step, i);
+      yield this.#compute(step, i);
       const { kind } = step.computation;
       this.phases[kind] = (this.phases[kind] ?? 0) + performance.now() - begun;
       this.counts.products += productsOf(step, this.#places.matrices, this.#arena.field.p);

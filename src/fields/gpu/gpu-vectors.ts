@@ -3,7 +3,6 @@ import type { FieldPlan, FieldRunRecord } from '../../api/fields.js';
 import { MsmError } from '../../errors.js';
 import type { Runner } from '../../gpu/runner.js';
 import type { DeviceVector } from '../../msm/inputs/field-scalars.js';
-import { ticketOf } from '../../scheduling/ticket.js';
 import { CallContext } from '../../session/call-context.js';
 import { CallClock } from '../../session/clock.js';
 import type { Executed, Session } from '../../session/session.js';
@@ -41,10 +40,13 @@ const filledBy = ({ result, report }: Run): FilledBuffer => ({
   runner: (report as NonNullable<typeof report>).runner,
 });
 
-/** Returns the context of a call in a session. The engine's calls wait for each other before. */
-const contextOf = ({ check, signal, priority = 'normal', onProgress }: VectorCall): CallContext =>
+/**
+ * Returns the context of a call in a session. The engine's calls wait for each other before. Events
+ * of the GPU are not those of a sum that reads a vector.
+ */
+const contextOf = ({ check, ticket: { priority, since, deadline, signal }, onProgress }: VectorCall): CallContext =>
   new CallContext({
-    ticket: { ...ticketOf(undefined), priority, signal, coalesced: [], exclusive: (work) => work() },
+    ticket: { priority, since, deadline, signal, coalesced: [], exclusive: (work) => work() },
     clock: new CallClock(),
     onProgress,
     assertUsable: check,

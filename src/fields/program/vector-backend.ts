@@ -1,17 +1,18 @@
 /** The interface of what has vectors, and computes with them. */
-import type { Priority, Progress } from '../../api/calls.js';
+import type { Progress } from '../../api/calls.js';
 import type { FieldPlan, FieldRunRecord } from '../../api/fields.js';
 import type { DeviceVector } from '../../msm/inputs/field-scalars.js';
+import type { Ticket } from '../../scheduling/ticket.js';
 import type { FieldStep } from './steps.js';
 import type { Matrix, Vector } from './vector.js';
 
-/** A call of an engine. */
+/** A call of an engine that has its turn. */
 export interface VectorCall {
   /** Throws if the call was aborted, or its engine destroyed. Called between steps. */
   check(): void;
-  readonly signal: AbortSignal | undefined;
-  /** Urgency on a GPU. Default `normal`. */
-  readonly priority?: Priority;
+  /** Lets one more urgent call go first; null if none waits. @throws MsmError of `check` */
+  pause(): Promise<void> | null;
+  readonly ticket: Ticket;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
@@ -38,7 +39,8 @@ export interface VectorBackend {
   /** Loads a matrix. @throws MsmError as `enter` */
   enterMatrix(matrix: Matrix, entries: Entries, call: VectorCall): Promise<void>;
   /**
-   * Computes the results of steps, and keeps those that are kept.
+   * Computes the results of steps, and keeps those that are kept. Where all that is in use is
+   * vectors, it may pause.
    *
    * @param verifies true to have a GPU compute them a second time in another way, and compare
    * @throws MsmError as `enter`

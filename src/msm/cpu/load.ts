@@ -3,10 +3,10 @@ import type { CurveContext } from '../../curves/curve.js';
 import { formatOf } from '../../curves/misread.js';
 import type { PointSource } from '../../curves/point-source.js';
 import { ticketOf } from '../../scheduling/ticket.js';
+import { ANY_SIZE, timeSlices } from '../../scheduling/turn-queue.js';
 import type { CallContext } from '../../session/call-context.js';
 import { refusal } from '../inputs/refusal.js';
 import { checkPoints } from './check-points.js';
-import { ANY_SIZE, timeSlices } from './sum-queue.js';
 import type { CpuThreads } from './threads.js';
 
 /**
@@ -26,7 +26,7 @@ export const loadOnCpu = async (
   checkpoint();
   const length = source.bytes.length / curve.pointBytes;
   const progress = (done: number): void => call.progress('load', done, length);
-  const checked = await threads.queue.inTurn({ ...ticketOf(call.ticket), additions: ANY_SIZE }, (pause) => {
+  const checked = await threads.queue.inTurn({ ...ticketOf(call.ticket), size: ANY_SIZE }, (pause) => {
     progress(0);
     return checkPoints(curve, source, checkSubgroup, timeSlices(checkpoint, pause), progress);
   });

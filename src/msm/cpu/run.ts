@@ -48,7 +48,7 @@ export const runOnCpu = async (
   n: number,
   call: CallContext,
 ): Promise<CpuRun> => {
-  const ticket = { ...ticketOf(call.ticket), additions: additionsOf(vectors) };
+  const ticket = { ...ticketOf(call.ticket), size: additionsOf(vectors) };
   const checkpoint = (): void => call.checkpoint();
   return threads.queue.inTurn(ticket, async (pause) => {
     checkpoint();

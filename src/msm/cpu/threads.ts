@@ -3,13 +3,13 @@
 import type { ComputeWorker } from '../../api/sharing.js';
 import type { Tuning } from '../../api/tuning.js';
 import { warnBy } from '../../errors.js';
+import { type Pause, TurnQueue } from '../../scheduling/turn-queue.js';
 import { canShare, threadsHere } from '../../threads/platform.js';
 import { Pool } from '../../threads/pool.js';
 import type { Knobs } from '../plan/tuning.js';
 import type { Cutting } from './cut.js';
 import type { RoundTask, WindowSums } from './share.js';
 import { textStarter, workerStarter } from './start-worker.js';
-import { type Pause, SumQueue } from './sum-queue.js';
 
 /** A pool whose workers add up buckets. */
 export type CpuPool = Pool<RoundTask, WindowSums>;
@@ -47,7 +47,7 @@ export interface WorkerOptions {
 /** Owns the pool of an engine. The first load or sum that is large enough starts workers. */
 export class CpuThreads {
   /** Sums that wait for the CPU. */
-  readonly queue = new SumQueue();
+  readonly queue = new TurnQueue();
   readonly #options: WorkerOptions;
   readonly #warned = new Set<string>();
   #pool: CpuPool | null = null;

@@ -4,6 +4,7 @@ import { type Affine, addAffine, infinityOf, toAffine } from '../../curves/jacob
 import type { PointSource } from '../../curves/point-source.js';
 import type { Steps } from '../../scheduling/steps.js';
 import { inTimeSlices, type TimeSlice } from '../../scheduling/time-slice.js';
+import { ANY_SIZE, timeSlices } from '../../scheduling/turn-queue.js';
 import type { OwnThread } from '../../threads/round.js';
 import type { ChosenWorkers } from '../../threads/worker-count.js';
 import type { CompiledKernel } from '../../wasm/points/kernel.js';
@@ -18,7 +19,6 @@ import { digitsOfScalars, wordsOfDigits } from './digits.js';
 import type { CpuOutcome } from './outcome.js';
 import { blocksOf, type Operands } from './point-blocks.js';
 import { rowsOf, Share, type WindowSums } from './share.js';
-import { ANY_SIZE, timeSlices } from './sum-queue.js';
 import type { CpuPool, Threads } from './threads.js';
 import { rangesOf, roundsOf, type VectorRange } from './vector-ranges.js';
 

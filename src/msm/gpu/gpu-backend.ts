@@ -4,7 +4,7 @@ import type { CurveContext } from '../../curves/curve.js';
 import { badArgument, NoAnswerError } from '../../errors.js';
 import { compileTimes } from '../../gpu/pipelines.js';
 import type { Runner } from '../../gpu/runner.js';
-import type { Ticket } from '../../scheduling/ticket.js';
+import { type Ticket, ticketOf } from '../../scheduling/ticket.js';
 import type { CallContext } from '../../session/call-context.js';
 import type { DeviceTester } from '../../session/operation.js';
 import type { Session } from '../../session/session.js';
@@ -205,7 +205,7 @@ export class GpuBackend implements Accelerator, Surveyor {
     const areHere = (): boolean =>
       computed.every(({ onDevice }) => onDevice?.isOn(this.#session.device) === true) && !this.#session.isAbandoned;
     if (!areHere()) return false;
-    for (const each of computed) await each.prepare(call.signal);
+    for (const each of computed) await each.prepare(ticketOf(call.ticket));
     return areHere();
   }
 

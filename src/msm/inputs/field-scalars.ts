@@ -1,4 +1,5 @@
 /** Vectors of field engines as scalars of sums. */
+import type { Ticket } from '../../scheduling/ticket.js';
 import type { Resident } from '../../session/resident.js';
 import type { Command, Slice } from '../../shaders/commands.js';
 
@@ -34,11 +35,12 @@ export interface FieldScalars {
   /**
    * Has the conversion on the GPU compute a known answer, once for each device.
    *
+   * @param ticket of the call, for the queue of the vector's engine
    * @throws MsmError of `read`; `internal` where the device computes wrongly
    */
-  prepare(signal: AbortSignal | undefined): Promise<void>;
+  prepare(ticket: Ticket): Promise<void>;
   /** Returns the scalars in main memory. @throws MsmError `aborted`, `destroyed`, `device-lost` */
-  read(signal: AbortSignal | undefined): Promise<Uint8Array<ArrayBuffer>>;
+  read(ticket: Ticket): Promise<Uint8Array<ArrayBuffer>>;
   /** Notes that the call has ended. */
   leave(): void;
 }

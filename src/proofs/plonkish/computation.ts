@@ -32,8 +32,9 @@ export class Computation {
     this.#run = run;
   }
 
-  get #signal(): AbortSignal {
-    return this.#run.ending.signal;
+  get #options() {
+    const { turn, ending } = this.#run;
+    return { ...turn, signal: ending.signal };
   }
 
   /** Frees a vector with the computation. */
@@ -43,18 +44,18 @@ export class Computation {
   }
 
   record<Result>(record: (operations: FieldOperations) => Result): Promise<Result> {
-    return this.#key.fr.run(record, { signal: this.#signal });
+    return this.#key.fr.run(record, this.#options);
   }
 
   /** Commits to polynomials. @returns x‖y, big-endian */
   commit(...polynomials: readonly FieldVector[]): Promise<Uint8Array[]> {
     const { g1, bases } = this.#key;
-    return g1.msmBatch(bases, polynomials, { ...this.#run.turn, signal: this.#signal, result: 'be' });
+    return g1.msmBatch(bases, polynomials, { ...this.#options, result: 'be' });
   }
 
   /** Returns the numbers of a vector that has no secrets. */
   async read(vector: FieldVector): Promise<bigint[]> {
-    return numbersIn(await this.#key.fr.read(vector, { signal: this.#signal }));
+    return numbersIn(await this.#key.fr.read(vector, this.#options));
   }
 
   /**
@@ -70,11 +71,10 @@ export class Computation {
     draw: DrawScalar,
   ): Promise<{ inputs: FieldVector; publicValues: bigint[] }> {
     const { additions, fr, wires, publicSignals } = this.#key;
-    const { secrets } = this.#run;
-    const signal = this.#signal;
+    const { secrets, ending } = this.#run;
     const all = await extendWitness(witness, additions, fr.p, order.length * SCALAR_BYTES, async () => {
       await nextTurn();
-      assertNotAborted(signal, 'proof');
+      assertNotAborted(ending.signal, 'proof');
     });
     const drawn = order.map(() => draw(fr.p));
     secrets.push(all, ...drawn);
@@ -83,7 +83,7 @@ export class Computation {
     const value = (variable: number): bigint =>
       numberOf(all.subarray(variable * SCALAR_BYTES, (variable + 1) * SCALAR_BYTES));
     const publicValues = Array.from(wires[0].subarray(0, publicSignals), value);
-    return { inputs: this.own(await fr.load(all, { signal })), publicValues };
+    return { inputs: this.own(await fr.load(all, this.#options)), publicValues };
   }
 
   /**
@@ -93,7 +93,7 @@ export class Computation {
    */
   async unsatisfied(remainders: FieldVector): Promise<MsmError> {
     const { fr } = this.#key;
-    const bytes = await fr.read(remainders, { signal: this.#signal });
+    const bytes = await fr.read(remainders, this.#options);
     const first = Math.floor(bytes.findIndex((byte) => byte !== 0) / fr.numberBytes);
     bytes.fill(0);
     const which = first < 0 ? 'the circuit' : `constraint ${first} of the key`;

@@ -6,6 +6,7 @@ import type { FileSource } from '../../formats/source.js';
 import type { PlonkZkey } from '../../formats/zkey.js';
 import { openZkey } from '../../formats.js';
 import { createMsmEngine } from '../../index.js';
+import type { CallQueue } from '../../scheduling/call-queue.js';
 import { type EngineOptions, readKeyOptions } from '../engine-options.js';
 import { assertFinite, inSection } from '../in-section.js';
 import { warnOfOldNode } from '../old-node.js';
@@ -20,6 +21,8 @@ export interface OpenedFile {
   readonly zkey: PlonkZkey;
   readonly g1: MsmEngine;
   readonly ofEngines: EngineOptions;
+  /** Queue of the key's proofs. */
+  readonly proofs: CallQueue;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -30,7 +33,7 @@ export const openKey = async <Key>(
   protocol: PlonkZkey['protocol'],
   load: (file: OpenedFile) => Promise<Key>,
 ): Promise<Key> => {
-  const { own, ofEngines } = readKeyOptions(options, ['signal']);
+  const { own, ofEngines, proofs } = readKeyOptions(options, ['signal']);
   const { signal } = own;
   assertNotAborted(signal);
   const { onWarning } = ofEngines;
@@ -43,7 +46,7 @@ export const openKey = async <Key>(
   const g1 = await createMsmEngine({ ...ofEngines, curve: zkey.curve });
   warnOfOldNode(zkey, g1, ofEngines);
   try {
-    return await load({ zkey: zkey as PlonkZkey, g1, ofEngines, signal });
+    return await load({ zkey: zkey as PlonkZkey, g1, ofEngines, proofs, signal });
   } catch (error) {
     g1.destroy();
     throw error;

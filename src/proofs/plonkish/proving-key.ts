@@ -1,8 +1,7 @@
 /** Keys of PLONK and FFLONK that prove. */
 import type { FileSource } from '../../formats/source.js';
 import type { CircuitFacts } from '../api.js';
-import { CircuitProver, type ProofRun, type Statement } from '../circuit-prover.js';
-import type { EngineOptions } from '../engine-options.js';
+import { CircuitProver, type ProofRun, type ProofSettings, type Statement } from '../circuit-prover.js';
 import type { KeyVectors } from '../key-vectors.js';
 import type { DrawScalar } from '../randomness.js';
 import { publicSignalsOf } from '../snarkjs-json.js';
@@ -35,14 +34,9 @@ export class PlonkishProvingKey<Key extends PlonkishKey, Proof> extends CircuitP
   readonly #draw: DrawScalar;
   readonly #system: PlonkishSystem<Key, Proof>;
 
-  /** @param draw draws b1, b2 and so on, in this order */
-  constructor(
-    vectors: KeyVectors<Key>,
-    draw: DrawScalar,
-    system: PlonkishSystem<Key, Proof>,
-    ofEngines: EngineOptions,
-  ) {
-    super(vectors.home, ROUNDS, ofEngines);
+  /** @param draw draws b1, b2 and so on, in this order @param options queue of its proofs, and warnings */
+  constructor(vectors: KeyVectors<Key>, draw: DrawScalar, system: PlonkishSystem<Key, Proof>, options: ProofSettings) {
+    super(vectors.home, ROUNDS, { ...options, engines: [vectors.home.g1], vectors });
     this.#vectors = vectors;
     this.#draw = draw;
     this.#system = system;
@@ -67,7 +61,6 @@ export class PlonkishProvingKey<Key extends PlonkishKey, Proof> extends CircuitP
   }
 
   protected free(): void {
-    this.#vectors.destroy();
     this.#vectors.home.g1.destroy();
   }
 }

@@ -1,12 +1,12 @@
 /**
- * Queue of sums on the CPU: order, aborts, and what goes first between the time slices of a sum.
+ * Queue of work in turns, such as sums on the CPU: order, aborts, and what goes first in pauses.
  */
 import { expect, test } from 'vitest';
-import { type Pause, SumQueue, type SumTicket } from '../../src/msm/cpu/sum-queue.js';
+import { type Pause, TurnQueue, type TurnTicket } from '../../src/scheduling/turn-queue.js';
 import { sleep } from '../support/time.js';
 
-const ticket = (priority: SumTicket['priority'], more: Partial<SumTicket> = {}): SumTicket => ({
-  ...{ priority, since: 0, deadline: null, additions: 1 },
+const ticket = (priority: TurnTicket['priority'], more: Partial<TurnTicket> = {}): TurnTicket => ({
+  ...{ priority, since: 0, deadline: null, size: 1 },
   ...more,
 });
 
@@ -15,9 +15,9 @@ const settled = (): Promise<void> => sleep();
 
 /** A queue, a log of what it computes, and sums of several parts. */
 const makeQueue = () => {
-  const queue = new SumQueue();
+  const queue = new TurnQueue();
   const happened: string[] = [];
-  const compute = (name: string, own: SumTicket, parts = 1, between?: (part: number) => void): Promise<unknown> => {
+  const compute = (name: string, own: TurnTicket, parts = 1, between?: (part: number) => void): Promise<unknown> => {
     const all = async (pause: Pause): Promise<void> => {
       for (let part = 1; part <= parts; part++) {
         happened.push(`${name} ${part}`);
@@ -52,8 +52,8 @@ test('between two parts of a sum one more urgent sum goes first, and no other', 
     more.push(
       compute('as urgent', ticket('normal', { since: -1 })),
       compute('less urgent', ticket('background', { deadline: -5 })),
-      compute('too large', ticket('interactive', { since: -3, additions: 11 })),
-      compute('one', ticket('interactive', { additions: 10 }), 2),
+      compute('too large', ticket('interactive', { since: -3, size: 11 })),
+      compute('one', ticket('interactive', { size: 10 }), 2),
       compute('other', ticket('interactive', { since: -2 })),
     );
   });
@@ -82,7 +82,7 @@ test('an aborted sum leaves the queue at once; one whose signal has aborted does
   const { signal } = controller;
   await Promise.all([
     compute('first', ticket('normal'), 2, (part) => part === 1 && controller.abort()),
-    compute('gone', ticket('interactive', { signal, additions: 11 })),
+    compute('gone', ticket('interactive', { signal, size: 11 })),
     compute('next', ticket('normal')),
   ]);
   expect(happened).toEqual(['first 1', 'gone aborted', 'first 2', 'next 1']);

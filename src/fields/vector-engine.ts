@@ -130,7 +130,10 @@ export class VectorEngine implements FieldEngine, VectorOwner {
     let isHeld = true;
     return {
       length: vector.length,
-      onDevice: this.#backend.onDevice(vector, () => this.#assertUsable()),
+      onDevice: this.#backend.onDevice(vector, {
+        assertUsable: () => this.#assertUsable(),
+        exclusively: (signal, work) => this.#exclusively(signal, work),
+      }),
       prepare: async (signal) => {
         if (!this.#backend.hasPrepared) await this.#exclusively(signal, (call) => this.#backend.prepareScalars(call));
       },
@@ -175,7 +178,12 @@ export class VectorEngine implements FieldEngine, VectorOwner {
       await this.#backend.enter(vector, { words, scale }, call);
       this.#handles.add(vector);
     });
-    await entered.finally(() => words.fill(0));
+    try {
+      await entered;
+    } catch (error) {
+      words.fill(0);
+      throw error;
+    }
     return vector;
   }
 

@@ -69,14 +69,18 @@ export class Sums {
     return vectors.compute({ bases: bases.h, lengths: domainSize }, signal, async ({ fr, ...matrices }, isOnGpu) => {
       if (!isOnGpu) begin();
       const witness = await loadWitness(fr, values, signal);
-      const computing = computeQuotient(fr, matrices, coset, witness, signal);
-      const scalars = await computing.finally(() => witness.destroy());
-      begin();
       try {
-        onPart('quotient');
-        return await this.#sum('H', engines.g1, bases.h, scalars);
+        const scalars = await computeQuotient(fr, matrices, coset, witness, signal);
+        begin();
+        try {
+          onPart('quotient');
+          return await this.#sum('H', engines.g1, bases.h, scalars);
+        } finally {
+          scalars.destroy();
+        }
       } finally {
-        scalars.destroy();
+        // not before: after a loss of the device the scalars are computed of it again
+        witness.destroy();
       }
     });
   }

@@ -64,7 +64,8 @@ export class KeyVectors<Loaded extends InEngine> {
       createFieldEngine({
         ...{ field: `${curve}-fr`, memoryBudget: VECTOR_BYTES },
         ...(verify === undefined ? {} : { verify }),
-        ...(isOnGpu ? { backend: 'gpu', deviceOf: g1 } : { backend: 'cpu' }),
+        // beside the CPU, which has the vectors and takes over, the GPU needs no copy of them
+        ...(isOnGpu ? { backend: 'gpu', deviceOf: g1, retainVectors: backend === 'gpu' } : { backend: 'cpu' }),
       });
     const fr = await openEngine(backend === 'gpu');
     const home = await load(fr, signal).catch((error: unknown) => {

@@ -40,3 +40,29 @@ export class Ending {
     });
   }
 }
+
+/**
+ * Settles as `promise` does, unless `signal` aborts first. Ignores the promise afterwards. Every
+ * wait for code of the caller goes through here, since such code may never settle: sources of
+ * files, stores, devices.
+ *
+ * @throws MsmError `aborted` by the signal
+ */
+export const untilAborted = <Value>(promise: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> =>
+  new Ending().race(promise, signal);
+
+/** As `untilAborted`, for what has to be destroyed if it opens after the signal has aborted. */
+export const openUntilAborted = async <Opened extends { destroy(): void }>(
+  opening: Promise<Opened>,
+  signal: AbortSignal | undefined,
+): Promise<Opened> => {
+  try {
+    return await untilAborted(opening, signal);
+  } catch (error) {
+    opening.then(
+      (late) => late.destroy(),
+      () => undefined,
+    );
+    throw error;
+  }
+};

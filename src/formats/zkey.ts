@@ -196,8 +196,10 @@ export const fileOf = (zkey: Zkey): KeyFile => files.get(zkey) as KeyFile;
  * engine.destroy();
  * ```
  */
-export const openZkey = async (source: FileSource): Promise<Zkey> => {
-  const file = openFile('zkey', source);
+export const openZkey = async (source: FileSource): Promise<Zkey> => readZkey(openFile('zkey', source));
+
+/** Reads what `openZkey` returns. @throws MsmError as `openZkey`, and as the file's reads */
+export const readZkey = async (file: OpenFile): Promise<Zkey> => {
   const sections = await readSections(file, 'zkey', NEWEST);
   const kind = await Fields.read(file, sectionOf(file, sections, 1, 'protocol'), 'section 1 (protocol)');
   const id = kind.u32();

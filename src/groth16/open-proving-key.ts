@@ -8,9 +8,8 @@ import { assertNotAborted, badArgument } from '../errors.js';
 import { openField } from '../fields/program/open-field.js';
 import { readCoefficients } from '../formats/coefficients.js';
 import type { PointSection } from '../formats/section.js';
-import { CHUNK_BYTES, type FileSource } from '../formats/source.js';
-import { fileOf, type Groth16Zkey } from '../formats/zkey.js';
-import { openZkey } from '../formats.js';
+import { CHUNK_BYTES, type FileSource, openFile } from '../formats/source.js';
+import { fileOf, type Groth16Zkey, readZkey } from '../formats/zkey.js';
 import { readPoint } from '../proofs/combine.js';
 import { type EngineOptions, readKeyOptions } from '../proofs/engine-options.js';
 import { inSection } from '../proofs/in-section.js';
@@ -122,12 +121,12 @@ export const openProvingKeyWith = async (
   const { signal, onProgress } = own;
   const call = readCallOptions({ ...(signal && { signal }), ...(onProgress && { onProgress }) });
   assertNotAborted(call.signal);
-  const zkey = await openZkey(source);
+  const zkey = await readZkey(openFile('zkey', source, call.signal));
   if (zkey.protocol !== 'groth16') {
     throw badArgument(`zkey is a key of ${zkey.protocol}; openProvingKey opens keys of groth16`);
   }
   assertNotAborted(call.signal);
-  const engines = await openEngines(zkey.curve, ofEngines);
+  const engines = await openEngines(zkey.curve, ofEngines, call.signal);
   try {
     return new LoadedProvingKey(await loadKey(zkey, engines, ofEngines, call), draw);
   } catch (error) {

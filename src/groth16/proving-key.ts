@@ -26,7 +26,7 @@ export class LoadedProvingKey extends CircuitProver<ProofResult> implements Prov
 
   protected async compute(witness: FileSource, run: ProofRun): Promise<ProofResult> {
     const { curve, variables, publicSignals, order } = this.#key;
-    const values = await readWitness(witness, { order, variables });
+    const values = await readWitness(witness, { order, variables }, run.ending.signal);
     run.secrets.push(values);
     const signals = publicSignalsOf(values, publicSignals);
     const blinding = { r: this.#draw(order), s: this.#draw(order) };

@@ -41,6 +41,8 @@ export abstract class CircuitProver<Result extends Proven> implements CircuitKey
   readonly domainSize: number;
   /** Parts of a proof, for progress. */
   readonly #parts: number;
+  /** Ends the proofs that are being computed. */
+  readonly #endings = new Set<AbortController>();
   #isDestroyed = false;
 
   constructor({ curve, variables, publicSignals, domainSize }: CircuitFacts, parts: number) {
@@ -113,6 +115,7 @@ export abstract class CircuitProver<Result extends Proven> implements CircuitKey
       },
     };
     const unsubscribe = onAbort(signal, () => run.ending.abort(signal?.reason));
+    this.#endings.add(run.ending);
     try {
       const result = await this.compute(copyWitness(witness, run.secrets), run);
       if (verifyProof) await this.#assertVerifies(result, run);
@@ -120,6 +123,7 @@ export abstract class CircuitProver<Result extends Proven> implements CircuitKey
       return result;
     } finally {
       unsubscribe();
+      this.#endings.delete(run.ending);
       for (const secret of run.secrets) secret.fill(0);
     }
   }
@@ -127,6 +131,7 @@ export abstract class CircuitProver<Result extends Proven> implements CircuitKey
   destroy(): void {
     if (this.#isDestroyed) return;
     this.#isDestroyed = true;
+    for (const ending of this.#endings) ending.abort();
     this.free();
   }
 

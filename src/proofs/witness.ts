@@ -59,10 +59,14 @@ const valuesIn = async (file: OpenFile, { order, variables }: WitnessOf): Promis
  * Reads a witness. Checks that its first value is 1, and not that values are below the prime.
  *
  * @returns an array of its own, 32 little-endian bytes for each variable
- * @throws MsmError `bad-argument` without any value of the witness
+ * @throws MsmError `bad-argument` without any value of the witness; `aborted`
  */
-export const readWitness = async (source: FileSource, circuit: WitnessOf): Promise<Uint8Array<ArrayBuffer>> => {
-  const file = openFile('witness', source);
+export const readWitness = async (
+  source: FileSource,
+  circuit: WitnessOf,
+  signal: AbortSignal,
+): Promise<Uint8Array<ArrayBuffer>> => {
+  const file = openFile('witness', source, signal);
   const [from, to] = await valuesIn(file, circuit);
   const values = new Uint8Array(await readRange(file, from, to));
   if (values.subarray(0, ORDER_BYTES).some((byte, i) => byte !== Number(i === 0))) {

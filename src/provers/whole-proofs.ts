@@ -1,6 +1,7 @@
 /** Whole proofs for snarkjs, computed by the provers of this library. */
 import type { MsmEngine } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
+import { untilAborted } from '../ending.js';
 import { assertNotAborted, badArgument, notLoaded, onAbort } from '../errors.js';
 import type { FileSource } from '../formats/source.js';
 import type { Zkey } from '../formats/zkey.js';
@@ -141,7 +142,14 @@ export class WholeProofs {
     const { contest } = this.#host;
     const { signal } = this.#ending;
     const { verifyProof } = this.#host.options;
-    const [opened, read] = await Promise.allSettled([openKeySource(zkey), reading]);
+    const files = Promise.allSettled([openKeySource(zkey), reading]);
+    const [opened, read] = await untilAborted(files, signal).catch((error: unknown) => {
+      reading.then(
+        (late) => late.fill(0),
+        () => undefined,
+      );
+      throw error;
+    });
     if (read.status === 'rejected') throw read.reason;
     try {
       if (opened.status === 'rejected') throw opened.reason;

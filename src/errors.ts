@@ -43,9 +43,11 @@ export type MsmErrorCode =
    */
   | 'device-lost'
   /**
-   * The GPU or a budget has no room for what the call needs.
+   * The GPU, WebAssembly or a budget has no room for what the call needs. Sums go on without
+   * WebAssembly, and vectors do not.
    *
-   * Remedy: lower `memoryBudget`, raise `deviceBudget`, or destroy bases that are not needed.
+   * Remedy: lower `memoryBudget` or `maxWorkers`, raise `deviceBudget`, or destroy bases and engines
+   * that are not needed.
    */
   | 'out-of-memory'
   /**
@@ -136,6 +138,17 @@ export class NoAnswerError extends MsmError {
 export class NoRoom extends MsmError {
   constructor(message: string) {
     super('out-of-memory', message);
+  }
+}
+
+/** WebAssembly gets no memory on this thread. What needs none, such as BigInts, may go on. */
+export class NoWasmMemory extends MsmError {
+  constructor(bytes: number, cause: unknown) {
+    super(
+      'out-of-memory',
+      `WebAssembly gets no memory of ${bytes} bytes: the platform limits its memories, or its addresses; destroy engines that are not needed, or lower maxWorkers`,
+      { cause },
+    );
   }
 }
 

@@ -12,6 +12,7 @@ import { indexedDbStore } from './calibrate/store.js';
 import type { Curve } from './curves/curve.js';
 import type { Group, NamedCurve } from './curves/names.js';
 import { openCurve } from './curves/open-curve.js';
+import { untilAborted } from './ending.js';
 import { readCallOptions } from './engine/arguments.js';
 import { subjectOf } from './engine/calibration-subject.js';
 import { assertNotAborted, badArgument } from './errors.js';
@@ -101,11 +102,9 @@ export const calibrate = async (device: GPUDevice, options: CalibrateOptions = {
     createMsmEngine({ curve: constants, device, tuning: { ...tuning, cpuBelow: 0 }, selfTest: false }),
   );
   const name = rememberedName(subject);
-  const known = again ? null : await recall(store, name, subject);
-  // the store may have taken long
-  checkpoint();
+  const known = again ? null : await untilAborted(recall(store, name, subject), signal);
   if (known !== null) return known;
   const calibration = await measure(subject, { signal, checkpoint, onProgress });
-  await remember(store, name, calibration);
+  await untilAborted(remember(store, name, calibration), signal);
   return calibration;
 };

@@ -18,10 +18,10 @@ export class Ending {
    *
    * @throws MsmError `aborted` by the signal; and the error of `end`
    */
-  race<Value>(promise: Promise<Value>, signal?: AbortSignal): Promise<Value> {
+  race<Value>(promise: Promise<Value>, signal?: AbortSignal, what?: string): Promise<Value> {
     return new Promise<Value>((resolve, reject) => {
       promise.catch(() => undefined);
-      assertNotAborted(signal);
+      assertNotAborted(signal, what);
       if (this.#error !== null) throw this.#error;
       const leave = (): void => {
         this.#waits.delete(fail);
@@ -31,7 +31,7 @@ export class Ending {
         leave();
         reject(error);
       };
-      const unsubscribe = onAbort(signal, () => fail(abortedBy(signal)));
+      const unsubscribe = onAbort(signal, () => fail(abortedBy(signal, what)));
       this.#waits.add(fail);
       promise.then((value) => {
         leave();
@@ -40,3 +40,32 @@ export class Ending {
     });
   }
 }
+
+/**
+ * Settles as `promise` does, unless `signal` aborts first. Ignores the promise afterwards. Every
+ * wait for code of the caller goes through here, since such code may never settle: sources of
+ * files, stores, devices.
+ *
+ * @throws MsmError `aborted` by the signal
+ */
+export const untilAborted = <Value>(
+  promise: Promise<Value>,
+  signal: AbortSignal | undefined,
+  what?: string,
+): Promise<Value> => new Ending().race(promise, signal, what);
+
+/** As `untilAborted`, for what has to be destroyed if it opens after the signal has aborted. */
+export const openUntilAborted = async <Opened extends { destroy(): void }>(
+  opening: Promise<Opened>,
+  signal: AbortSignal | undefined,
+): Promise<Opened> => {
+  try {
+    return await untilAborted(opening, signal);
+  } catch (error) {
+    opening.then(
+      (late) => late.destroy(),
+      () => undefined,
+    );
+    throw error;
+  }
+};

@@ -44,9 +44,11 @@ export type MsmErrorCode =
    */
   | 'device-lost'
   /**
-   * The GPU or a budget has no room for what the call needs.
+   * The GPU, WebAssembly or a budget has no room for what the call needs. Sums go on without
+   * WebAssembly, and vectors do not.
    *
-   * Remedy: lower `memoryBudget`, raise `deviceBudget`, or destroy bases that are not needed.
+   * Remedy: lower `memoryBudget` or `maxWorkers`, raise `deviceBudget`, or destroy bases and engines
+   * that are not needed.
    */
   | 'out-of-memory'
   /**
@@ -140,6 +142,17 @@ export class NoRoom extends MsmError {
   }
 }
 
+/** WebAssembly gets no memory on this thread. What needs none, such as BigInts, may go on. */
+export class NoWasmMemory extends MsmError {
+  constructor(bytes: number, cause: unknown) {
+    super(
+      'out-of-memory',
+      `WebAssembly gets no memory of ${bytes} bytes: the platform limits its memories, or its addresses; destroy engines that are not needed, or lower maxWorkers`,
+      { cause },
+    );
+  }
+}
+
 /** Returns the name of a value's class, or its type. Never throws. */
 export const kindOf = (value: unknown): string => {
   if (value === null) return 'null';
@@ -194,30 +207,6 @@ export const onAbort = (signal: AbortSignal | undefined, callback: () => void): 
  */
 export const assertNotAborted = (signal: AbortSignal | undefined, what?: string): void => {
   if (signal?.aborted) throw abortedBy(signal, what);
-};
-
-/**
- * Does work that cannot be ended, and rejects once a signal is aborted. The work may go on then; its
- * result is dropped.
- *
- * @param what the operation, such as `call`
- * @throws MsmError `aborted`; and errors of the work
- */
-export const untilAborted = async <Result>(
-  signal: AbortSignal | undefined,
-  what: string,
-  work: () => Promise<Result>,
-): Promise<Result> => {
-  assertNotAborted(signal, what);
-  let unsubscribe = (): unknown => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    unsubscribe = onAbort(signal, () => reject(abortedBy(signal, what)));
-  });
-  try {
-    return await Promise.race([work(), aborted]);
-  } finally {
-    unsubscribe();
-  }
 };
 
 /**

@@ -41,13 +41,13 @@ const openCpu = async (
 const openGpu = async (
   own: OpenField,
   options: FieldEngineOptions,
-  memoryBudget: number,
+  memory: { readonly memoryBudget: number; readonly retainVectors: boolean },
 ): Promise<VectorBackend | null> => {
   const { backend, deviceOf, device, gpu, transforms } = options;
   const isMeant = deviceOf !== undefined || device !== undefined || gpu !== undefined;
   if (backend === 'cpu' || (backend === undefined && !isMeant)) return null;
   const { openVectors } = await import('./gpu/open-vectors.js').catch(notLoaded('open-vectors'));
-  const opened = await openVectors(own, { deviceOf, device, gpu, transforms }, memoryBudget);
+  const opened = await openVectors(own, { deviceOf, device, gpu, transforms }, memory);
   if (opened === null && backend === 'gpu') {
     throw badArgument("deviceOf is an engine without a GPU, and backend is 'gpu'; leave one of them out");
   }
@@ -79,6 +79,7 @@ export const createFieldEngine = async (options: FieldEngineOptions = {}): Promi
     backend,
     transforms,
     verify = 0,
+    retainVectors = true,
   } = given;
   if (typeof memoryBudget !== 'number' || !(memoryBudget > 0)) {
     throw badArgument(`memoryBudget must be a positive number of bytes, got ${show(memoryBudget)}`);
@@ -92,8 +93,12 @@ export const createFieldEngine = async (options: FieldEngineOptions = {}): Promi
   if (transforms !== undefined && transforms !== 'blocks' && transforms !== 'butterflies') {
     throw badArgument(`transforms must be 'blocks' or 'butterflies', got ${show(transforms)}`);
   }
+  if (typeof retainVectors !== 'boolean') {
+    throw badArgument(`retainVectors must be true or false, got ${show(retainVectors)}`);
+  }
   const share = readVerify('verify', verify);
   const own = await openField(field);
-  const vectors = (await openGpu(own, given, memoryBudget)) ?? (await openCpu(own, arithmetic, memoryBudget));
+  const onGpu = await openGpu(own, given, { memoryBudget, retainVectors });
+  const vectors = onGpu ?? (await openCpu(own, arithmetic, memoryBudget));
   return new VectorEngine(own, vectors, share);
 };

@@ -154,7 +154,10 @@ export class VectorEngine implements FieldEngine, VectorOwner {
     let isHeld = true;
     return {
       length: vector.length,
-      onDevice: this.#backend.onDevice(vector, () => this.#assertUsable()),
+      onDevice: this.#backend.onDevice(vector, {
+        assertUsable: () => this.#assertUsable(),
+        inTurn: (ticket, work) => this.#inTurn(ticket, work),
+      }),
       prepare: async (ticket) => {
         if (!this.#backend.hasPrepared) await this.#inTurn(ticket, (call) => this.#backend.prepareScalars(call));
       },
@@ -199,7 +202,12 @@ export class VectorEngine implements FieldEngine, VectorOwner {
       await this.#backend.enter(vector, { words, scale }, call);
       this.#handles.add(vector);
     });
-    await entered.finally(() => words.fill(0));
+    try {
+      await entered;
+    } catch (error) {
+      words.fill(0);
+      throw error;
+    }
     return vector;
   }
 

@@ -1,3 +1,4 @@
+import { untilAborted } from '../ending.js';
 import { kindTag, roomFor, viewBytes } from '../engine/bytes.js';
 import { badArgument, kindOf, show } from '../errors.js';
 // From the entry, so that the build leaves in index.js what the two share.
@@ -114,15 +115,17 @@ const openRandomAccess = (what: string, source: Partial<RandomAccess>): OpenFile
  * Opens a file.
  *
  * @param what the name of the file in errors, such as `zkey`
+ * @param signal ends every read, also one that the source never answers
  * @throws MsmError `bad-argument` if the source is not a file
  */
-export const openFile = (what: string, source: FileSource): OpenFile => {
+export const openFile = (what: string, source: FileSource, signal?: AbortSignal): OpenFile => {
   if (typeof source !== 'object' || source === null) throw noFile(what, source);
   const inMemory = openBytes(what, source);
   if (inMemory !== null) return inMemory;
-  return ['Blob', 'File'].includes(kindTag(source))
+  const file = ['Blob', 'File'].includes(kindTag(source))
     ? openBlob(what, source as Blob)
     : openRandomAccess(what, source as RandomAccess);
+  return { ...file, read: (from, to) => untilAborted(file.read(from, to), signal) };
 };
 
 /** `openAsBlob` of Node counts the bytes of a file modulo this number. */

@@ -196,9 +196,16 @@ export const fileOf = (zkey: Zkey): KeyFile => files.get(zkey) as KeyFile;
  * engine.destroy();
  * ```
  */
-export const openZkey = async (source: FileSource, options: SnarkjsFileOptions = {}): Promise<Zkey> => {
-  const warn = readWarning(options);
-  const file = openFile('zkey', source);
+export const openZkey = async (source: FileSource, options: SnarkjsFileOptions = {}): Promise<Zkey> =>
+  readZkey(openFile('zkey', source), readWarning(options));
+
+/**
+ * Reads what `openZkey` returns.
+ *
+ * @param warn called if bytes follow the last section
+ * @throws MsmError as `openZkey`, and as the file's reads
+ */
+export const readZkey = async (file: OpenFile, warn: (message: string) => void): Promise<Zkey> => {
   const sections = await readSections(file, 'zkey', NEWEST, warn);
   const kind = await Fields.read(file, sectionOf(file, sections, 1, 'protocol'), 'section 1 (protocol)');
   const id = kind.u32();

@@ -3,6 +3,7 @@ import type { MsmEngine } from '../api/engine.js';
 import type { FieldEngine } from '../api/fields.js';
 import type { Bases } from '../api/handles.js';
 import type { AffinePoint, Coordinate, Fp2 } from '../api/values.js';
+import { openUntilAborted } from '../ending.js';
 import { createMsmEngine } from '../index.js';
 import type { CircuitFacts } from '../proofs/api.js';
 import type { EngineOptions } from '../proofs/engine-options.js';
@@ -47,11 +48,15 @@ export const destroyEngines = (engines: Partial<Engines>): void => {
 };
 
 /** Creates the engines of a curve. @throws MsmError as `createMsmEngine` */
-export const openEngines = async (curve: CircuitFacts['curve'], options: EngineOptions): Promise<Engines> => {
+export const openEngines = async (
+  curve: CircuitFacts['curve'],
+  options: EngineOptions,
+  signal: AbortSignal | undefined,
+): Promise<Engines> => {
   const made: { -readonly [Name in keyof Engines]?: Engines[Name] } = {};
   try {
-    made.g1 = await createMsmEngine({ ...options, curve });
-    made.g2 = await createMsmEngine({ ...options, curve, group: 'g2', deviceOf: made.g1 });
+    made.g1 = await openUntilAborted(createMsmEngine({ ...options, curve }), signal);
+    made.g2 = await openUntilAborted(createMsmEngine({ ...options, curve, group: 'g2', deviceOf: made.g1 }), signal);
     Object.assign(made, await openFewPoints(curve));
     return made as Engines;
   } catch (error) {

@@ -11,9 +11,8 @@ import { assertNotAborted, badArgument, warnBy } from '../errors.js';
 import { openField } from '../fields/program/open-field.js';
 import { readCoefficients } from '../formats/coefficients.js';
 import type { PointSection } from '../formats/section.js';
-import { CHUNK_BYTES, type FileSource } from '../formats/source.js';
-import { fileOf, type Groth16Zkey } from '../formats/zkey.js';
-import { openZkey } from '../formats.js';
+import { CHUNK_BYTES, type FileSource, openFile } from '../formats/source.js';
+import { fileOf, type Groth16Zkey, readZkey } from '../formats/zkey.js';
 import { readPoint } from '../proofs/combine.js';
 import { type EngineOptions, readKeyOptions } from '../proofs/engine-options.js';
 import { assertFinite, inSection } from '../proofs/in-section.js';
@@ -146,13 +145,12 @@ export const openProvingKeyWith = async (
   const { signal, onProgress } = own;
   const call = readCallOptions({ ...(signal && { signal }), ...(onProgress && { onProgress }) });
   assertNotAborted(call.signal);
-  const { onWarning } = ofEngines;
-  const zkey = await openZkey(source, onWarning && { onWarning });
+  const zkey = await readZkey(openFile('zkey', source, call.signal), (message) => warnBy(ofEngines.onWarning, message));
   if (zkey.protocol !== 'groth16') {
     throw badArgument(`zkey is a key of ${zkey.protocol}; openProvingKey opens keys of groth16`);
   }
   assertNotAborted(call.signal);
-  const engines = await openEngines(zkey.curve, ofEngines);
+  const engines = await openEngines(zkey.curve, ofEngines, call.signal);
   warnOfOldNode(zkey, engines.g1, ofEngines);
   try {
     return new LoadedProvingKey(await loadKey(zkey, engines, ofEngines, call), draw, { proofs, ofEngines });

@@ -27,7 +27,7 @@ export class LoadedProvingKey extends CircuitProver<ProofResult> implements Prov
 
   protected async compute(witness: FileSource, run: ProofRun): Promise<ProofResult> {
     const { curve, variables, publicSignals, order } = this.#key;
-    const values = await readWitness(witness, { order, variables }, run.warn);
+    const values = await readWitness(witness, { order, variables }, run);
     run.secrets.push(values);
     const signals = publicSignalsOf(values, publicSignals);
     const blinding = { r: this.#draw(order), s: this.#draw(order) };

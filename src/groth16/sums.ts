@@ -58,14 +58,18 @@ export class Sums {
       if (!isOnGpu) begin();
       // w/2^256: matrices are in memory times 2^256
       const witness = await fr.load(values, { ...this.#options, encoding: 'le-montgomery' });
-      const computing = computeQuotient(fr, matrices, coset, witness, this.#options);
-      const scalars = await computing.finally(() => witness.destroy());
-      begin();
       try {
-        onPart('quotient');
-        return await this.#sum('H', engines.g1, bases.h, scalars);
+        const scalars = await computeQuotient(fr, matrices, coset, witness, this.#options);
+        begin();
+        try {
+          onPart('quotient');
+          return await this.#sum('H', engines.g1, bases.h, scalars);
+        } finally {
+          scalars.destroy();
+        }
       } finally {
-        scalars.destroy();
+        // not before: after a loss of the device the scalars are computed of it again
+        witness.destroy();
       }
     });
   }

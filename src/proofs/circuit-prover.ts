@@ -70,6 +70,8 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
   readonly #queue: CallQueue;
   readonly #engines: ProverParts['engines'];
   readonly #vectors: ProverParts['vectors'];
+  /** Ends the proofs that are being computed. */
+  readonly #endings = new Set<AbortController>();
   #isDestroyed = false;
 
   /** @param parts of a proof */
@@ -183,6 +185,7 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
       },
     };
     const unsubscribe = onAbort(signal, () => run.ending.abort(signal?.reason));
+    this.#endings.add(run.ending);
     try {
       assertNotAborted(signal, 'proof');
       const result = await this.compute(witness, run);
@@ -191,6 +194,7 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
       return result;
     } finally {
       unsubscribe();
+      this.#endings.delete(run.ending);
       erase(secrets);
     }
   }
@@ -225,6 +229,7 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
   destroy(): void {
     if (this.#isDestroyed) return;
     this.#isDestroyed = true;
+    for (const ending of this.#endings) ending.abort();
     this.#vectors.destroy();
     this.free();
     this.#queue.end(destroyedError());

@@ -2,6 +2,7 @@
 import type { MsmEngine } from '../api/engine.js';
 import type { FieldEngine } from '../api/fields.js';
 import type { Bases } from '../api/handles.js';
+import { openUntilAborted } from '../ending.js';
 import { MsmError, type MsmErrorCode } from '../errors.js';
 // From the entry, so that the build leaves in fields.js what both share.
 import { createFieldEngine } from '../fields.js';
@@ -64,9 +65,10 @@ export class KeyVectors<Loaded extends InEngine> {
       createFieldEngine({
         ...{ field: `${curve}-fr`, memoryBudget: VECTOR_BYTES },
         ...(verify === undefined ? {} : { verify }),
-        ...(isOnGpu ? { backend: 'gpu', deviceOf: g1 } : { backend: 'cpu' }),
+        // beside the CPU, which has the vectors and takes over, the GPU needs no copy of them
+        ...(isOnGpu ? { backend: 'gpu', deviceOf: g1, retainVectors: backend === 'gpu' } : { backend: 'cpu' }),
       });
-    const fr = await openEngine(backend === 'gpu');
+    const fr = await openUntilAborted(openEngine(backend === 'gpu'), signal);
     const home = await load(fr, signal).catch((error: unknown) => {
       fr.destroy();
       throw error;

@@ -79,16 +79,16 @@ const firstNotBelow = (values: Uint8Array<ArrayBuffer>, order: bigint): number =
 /**
  * Reads a witness. Checks that its first value is 1, and that all are below the prime.
  *
- * @param warn called if bytes follow the file
+ * @param run ends the reads, and warns if bytes follow the file
  * @returns an array of its own, 32 little-endian bytes for each variable
- * @throws MsmError `bad-argument` without any value of the witness
+ * @throws MsmError `bad-argument` without any value of the witness; `aborted`
  */
 export const readWitness = async (
   source: FileSource,
   circuit: WitnessOf,
-  warn: (message: string) => void,
+  { ending, warn }: { readonly ending: AbortController; warn(message: string): void },
 ): Promise<Uint8Array<ArrayBuffer>> => {
-  const file = openFile('witness', source);
+  const file = openFile('witness', source, ending.signal);
   const [from, to] = await valuesIn(file, circuit, warn);
   const values = new Uint8Array(await readRange(file, from, to));
   if (values.subarray(0, ORDER_BYTES).some((byte, i) => byte !== Number(i === 0))) {

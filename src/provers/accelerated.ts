@@ -1,5 +1,6 @@
 /** The provers of snarkjs that `accelerate` replaces by whole proofs of this library. */
-import { badArgument, untilAborted } from '../errors.js';
+import { untilAborted } from '../ending.js';
+import { assertNotAborted, badArgument } from '../errors.js';
 import type { FflonkProof } from '../fflonk.js';
 import type { Groth16Proof } from '../groth16.js';
 import type { PlonkProof } from '../plonk.js';
@@ -136,7 +137,8 @@ const proverOf = (system: WholeSystem, snarkjs: Members, proofs: WholeProofs) =>
       const witness: { readonly type: 'mem'; readonly data?: Uint8Array } = { type: 'mem' };
       const { signal } = options ?? {};
       const [program, calculatorOptions] = await withLittleMemory(wasm, witnessOptions);
-      await untilAborted(signal, 'proof', () => calculate(input, program, witness, calculatorOptions));
+      assertNotAborted(signal, 'proof');
+      await untilAborted(calculate(input, program, witness, calculatorOptions), signal, 'proof');
       try {
         return await prove(zkey, witness, logger, options);
       } finally {

@@ -1,8 +1,9 @@
 /** Whole proofs for snarkjs, computed by the provers of this library. */
 import type { MsmEngine } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
+import { untilAborted } from '../ending.js';
 import { readCallOptions } from '../engine/arguments.js';
-import { assertNotAborted, badArgument, notLoaded, onAbort, untilAborted } from '../errors.js';
+import { assertNotAborted, badArgument, notLoaded, onAbort } from '../errors.js';
 import type { FileSource } from '../formats/source.js';
 import type { Zkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';
@@ -129,7 +130,8 @@ export class WholeProofs {
   async prove(system: WholeSystem, original: OriginalProve, given: ProveArguments): Promise<SnarkjsProof> {
     const { signal } = given[3] ?? {};
     readCallOptions(signal === undefined ? {} : { signal });
-    return untilAborted(signal, 'proof', () => this.#proveOrLeave(system, original, given));
+    assertNotAborted(signal, 'proof');
+    return untilAborted(this.#proveOrLeave(system, original, given), signal, 'proof');
   }
 
   async #proveOrLeave(system: WholeSystem, original: OriginalProve, given: ProveArguments): Promise<SnarkjsProof> {
@@ -193,7 +195,16 @@ export class WholeProofs {
     const begun = performance.now();
     const { contest } = this.#host;
     const { verifyProof } = this.#host.options;
-    const [opened, read] = await Promise.allSettled([openKeySource(zkey), reading]);
+    const files = Promise.allSettled([openKeySource(zkey), reading]);
+    const [opened, read] = await withEither([this.#ending.signal, signalOfProof], (signal) =>
+      untilAborted(files, signal, 'proof'),
+    ).catch((error: unknown) => {
+      reading.then(
+        (late) => late.fill(0),
+        () => undefined,
+      );
+      throw error;
+    });
     if (read.status === 'rejected') throw read.reason;
     try {
       if (opened.status === 'rejected') throw opened.reason;

@@ -216,7 +216,10 @@ export class Session<Setup> {
     const runner = await this.test(operation, (setup) => operation.knownAnswer(input, setup), call);
     const attempts = new Attempts(this.#options.retries);
     const residents = operation.residents(input);
+    // operations that fill residents again may have moved the session to the next device
+    const hasMoved = (): boolean => this.#current.runner !== runner;
     await attempts.run(() => bringResidents(operation, input, runner, call));
+    if (hasMoved()) return this.#run(operation, input, call);
     call.checkpoint();
     const device = this.view();
     const steps: readonly Planned[] = await operation.plan(input, device, call);
@@ -227,19 +230,22 @@ export class Session<Setup> {
     };
     const compute = async () => {
       await bringResidents(operation, input, runner, call);
+      if (hasMoved()) return null;
       return runSteps(operation, input, steps, runner, device, call, tick);
     };
     const repair = (): void => {
       for (const resident of operation.suspects?.(input) ?? residents) resident.suspect();
       runner.discard();
     };
-    const { result, report, output } = await attempts.run(compute, repair).catch((error: unknown) => {
+    const ran = await attempts.run(compute, repair).catch((error: unknown) => {
       // WebGPU refuses commands if one of their residents was destroyed meanwhile
       if (error instanceof MsmError && error.code === 'internal') {
         for (const resident of residents) resident.assertAlive();
       }
       throw error;
     });
+    if (ran === null) return this.#run(operation, input, call);
+    const { result, report, output } = ran;
     if (operation.showsHealth === true) this.#current.noteAnswer();
     try {
       tick(total);

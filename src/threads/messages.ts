@@ -26,4 +26,5 @@ export type FromWorker<Result> =
   | { readonly say: 'next' }
   /** Ends the worker's part of a round. */
   | { readonly say: 'done'; readonly result: Result; readonly chunks: number }
-  | { readonly say: 'failed'; readonly why: string };
+  /** `lacksMemory`: WebAssembly got no memory. */
+  | { readonly say: 'failed'; readonly why: string; readonly lacksMemory?: boolean };

@@ -267,7 +267,9 @@ export class RoundRun<Task, Result> implements RoundListener<Task, Result> {
       worker.asks();
       if (this.#isAllowed(worker)) this.#answer(worker);
     } else if (message.say === 'failed') {
-      this.#workers.lose(worker, `failed: ${message.why}`);
+      const why = `failed: ${message.why}`;
+      if (message.lacksMemory === true) this.#workers.dismiss(worker, why);
+      else this.#workers.lose(worker, why);
     } else if (message.say === 'done') {
       this.#workers.succeeded(worker);
       if (message.chunks > 0) {

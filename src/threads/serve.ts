@@ -1,4 +1,5 @@
 /** Worker side of a pool. */
+import { NoWasmMemory } from '../errors.js';
 import { chunksByMessages } from './chunks/by-messages.js';
 import type { Assignment } from './chunks/chunk-source.js';
 import { chunksByCounter } from './chunks/shared-counter.js';
@@ -57,9 +58,12 @@ export const servePool = <Setup, Prepared, Task, Result>({
     say({ say: 'done', result: part.settle(), chunks });
   };
 
+  const fail = (error: unknown): void =>
+    say({ say: 'failed', why: String(error), lacksMemory: error instanceof NoWasmMemory });
+
   const hear = (message: ToWorker<Task>): void => {
     if (message.say === 'more') onAnswer?.(message.chunk);
-    else compute(message).catch((error: unknown) => say({ say: 'failed', why: String(error) }));
+    else compute(message).catch(fail);
   };
 
   if (port) port.on('message', (message) => hear(message as ToWorker<Task>));

@@ -44,6 +44,8 @@ export class WorkerSet<Task, Result> {
   #numbers = 0;
   #deaths = 0;
   #whyOff: string | null = null;
+  /** Most workers that there is memory for. */
+  #most = Number.POSITIVE_INFINITY;
 
   /** @param onBusyEnd called when a worker is ended while it computes, before it is terminated */
   constructor({ start, fallback, startMs }: WorkerStarts, onBusyEnd: () => void) {
@@ -74,7 +76,8 @@ export class WorkerSet<Task, Result> {
 
   /** Starts workers until there are `count`, or no more can be started. */
   startUpTo(count: number): void {
-    for (let i = this.#workers.length; i < count && !this.isOff && this.#start !== null; i++) {
+    const most = Math.min(count, this.#most);
+    for (let i = this.#workers.length; i < most && !this.isOff && this.#start !== null; i++) {
       this.#add(this.#start);
     }
   }
@@ -122,6 +125,18 @@ export class WorkerSet<Task, Result> {
     this.round?.changed();
   }
 
+  /**
+   * Ends a worker that got no memory in a round. The others go on; no more are started than these,
+   * until all have ended.
+   */
+  dismiss(worker: WorkerHandle<Task, Result>, why: string): void {
+    this.end(worker);
+    this.#most = this.#workers.length;
+    this.round?.death(`worker ${worker.number} ${why}`);
+    this.round?.lost(worker);
+    this.round?.changed();
+  }
+
   /** Ends workers that take too long to start. */
   loseLate(): void {
     const now = performance.now();
@@ -166,6 +181,7 @@ export class WorkerSet<Task, Result> {
 
   endAll(): void {
     for (const worker of [...this.#workers]) this.end(worker);
+    this.#most = Number.POSITIVE_INFINITY;
   }
 
   /** Ends the workers that still compute. */

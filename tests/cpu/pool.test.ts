@@ -16,7 +16,7 @@ import { NO_TABLES } from '../../src/msm/plan/workload.js';
 import { threadsHere } from '../../src/threads/platform.js';
 import { Pool, type PoolTimeouts } from '../../src/threads/pool.js';
 import { useAllWorkers } from '../support/all-workers.js';
-import { sleep } from '../support/time.js';
+import { sleep, until } from '../support/time.js';
 
 useAllWorkers();
 
@@ -229,10 +229,10 @@ describe('a pool', () => {
   });
 
   test('ends workers that are idle for a while', async () => {
-    const pool = makePool(true, start, { idleMs: 30, silentMs: 3000 });
+    const pool = makePool(true, start, { idleMs: 1000, silentMs: 3000 });
     await multiply({ pool });
     expect(pool.size).toBe(2);
-    await expect.poll(() => pool.size).toBe(0);
+    await until(() => pool.size === 0);
     expect((await multiply({ pool })).sums).toEqual([large.expected]);
   });
 

@@ -300,22 +300,85 @@ describe('the value of a polynomial comes back with its run', () => {
   });
 });
 
-test('vectors are lost with their device; matrices and tables are loaded again', async () => {
-  const { gpu, fr, a, low, twice } = await openLeased();
-  const entries = { rows: 2, columns: 4, row: [0, 1, 1], column: [3, 0, 2], values: [2n, 1n, 5n] };
-  const matrix = await fr.loadMatrix(entries);
-  const product = async (vector: FieldVector) =>
-    low(await fr.run((ops) => ops.keep(ops.apply(matrix, ops.intt(ops.ntt(vector))))));
-  expect(await product(a)).toEqual([8, 16]);
-  gpu.devices[0]?.takeAway('at once');
-  await sleep();
-  await expect(twice()).rejects.toMatchObject({ code: 'device-lost', message: expect.stringContaining('load them') });
-  expect(await product(await fr.load([4n, 3n, 2n, 1n]))).toEqual([2, 14]);
-  a.destroy();
-  matrix.destroy();
-  expect(gpu.devices).toHaveLength(2);
-  fr.destroy();
-  expect(gpu.devices[0]?.live).toBe(0);
+describe('after a loss of the device', () => {
+  /** Takes the current device away. */
+  const lose = async ({ devices }: { readonly devices: readonly LeasedDevice[] }): Promise<void> => {
+    (devices.at(-1) as LeasedDevice).takeAway('at once');
+    await sleep();
+  };
+
+  test('vectors, matrices and tables are loaded again, and results are computed again', async () => {
+    const { gpu, fr, a, low, twice } = await openLeased();
+    const entries = { rows: 2, columns: 4, row: [0, 1, 1], column: [3, 0, 2], values: [2n, 1n, 5n] };
+    const matrix = await fr.loadMatrix(entries);
+    const product = async (vector: FieldVector) =>
+      low(await fr.run((ops) => ops.keep(ops.apply(matrix, ops.intt(ops.ntt(vector))))));
+    const [sum, squares] = await fr.run((ops) => {
+      const added = ops.keep(ops.add(a, a));
+      return [added, ops.keep(ops.intt(ops.ntt(ops.multiply(added, a))))] as const;
+    });
+    const product3 = await fr.run((ops) => ops.keep(ops.apply(matrix, ops.add(sum, squares))), { verify: true });
+    for (let losses = 0; losses < 2; losses++) {
+      await lose(gpu);
+      // 2·(8 + 32), and (2 + 2) + 5·(6 + 18)
+      expect(await low(product3)).toEqual([80, 124]);
+      expect(await low(squares)).toEqual([2, 8, 18, 32]);
+      expect(await twice()).toEqual([2, 4, 6, 8]);
+      expect(await product(a)).toEqual([8, 16]);
+    }
+    expect(gpu.devices).toHaveLength(3);
+    // a result that another was computed from may be freed
+    const last = await fr.run((ops) => ops.keep(ops.add(sum, a)));
+    squares.destroy();
+    expect(await low(last)).toEqual([3, 6, 9, 12]);
+    for (const each of [a, sum, product3, last, matrix]) each.destroy();
+    fr.destroy();
+    expect(gpu.devices.map(({ live }) => live)).toEqual([0, 0, 0]);
+  });
+
+  test('calls at once bring what they share once', async () => {
+    const { gpu, fr, a, low } = await openLeased();
+    await lose(gpu);
+    const sums = await Promise.all([1n, 2n, 3n].map((k) => fr.run((ops) => ops.keep(ops.scale(a, k)))));
+    expect(await Promise.all(sums.map(low))).toEqual([
+      [1, 2, 3, 4],
+      [2, 4, 6, 8],
+      [3, 6, 9, 12],
+    ]);
+    expect(gpu.devices).toHaveLength(2);
+  });
+
+  test('a result whose operands were destroyed is lost, and no other', async () => {
+    const { gpu, fr, a, low, twice } = await openLeased();
+    const b = await fr.load([5n]);
+    const sum = await fr.run((ops) => ops.keep(ops.add(b, b)));
+    const [five, ten] = await fr.run((ops) => [ops.keep(ops.pad(b, 2)), ops.keep(ops.pad(sum, 2))] as const);
+    b.destroy();
+    await lose(gpu);
+    for (const lost of [five, ten]) {
+      await expect(fr.run((ops) => ops.keep(ops.add(lost, lost)))).rejects.toMatchObject({
+        code: 'device-lost',
+        message: expect.stringContaining('what they were computed from was destroyed; load them again'),
+      });
+    }
+    expect(await low(a)).toEqual([1, 2, 3, 4]);
+    expect(await twice()).toEqual([2, 4, 6, 8]);
+  });
+
+  test('without `retainVectors` vectors are loaded again by the caller', async () => {
+    const gpu = await leaseGpu();
+    const fr = await open({ gpu: gpu.gpu, retainVectors: false });
+    const a = await fr.load([1n, 2n]);
+    await lose(gpu);
+    await expect(fr.read(a)).rejects.toMatchObject({
+      code: 'device-lost',
+      message: expect.stringContaining('retainVectors is false; load them again'),
+    });
+    expect((await fr.read(await fr.load([7n])))[0]).toBe(7);
+    await expect(createFieldEngine({ retainVectors: 1 as never })).rejects.toMatchObject({
+      ...{ code: 'bad-argument', message: 'retainVectors must be true or false, got 1' },
+    });
+  });
 });
 
 test('an abort ends a run, and leaves no vector behind', async () => {

@@ -285,22 +285,26 @@ describe('vectors on a device', () => {
     expect(await engine.msm(bases, numbers)).toEqual(sumOf(numbers));
   });
 
-  test('vectors are lost with their device, and later ones are right', async () => {
+  test.each([
+    ['loaded', 0],
+    ['computed', 1],
+  ] as const)('those that were %s come to the next device, and to the one after it', async (_, which) => {
     const gpu = await leaseGpu();
     const engine = await openEngine({ selfTest: false, gpu: gpu.gpu });
     const bases = await engine.loadBases(known.bytes);
     const fr = await openField({ deviceOf: engine });
-    const vector = await fr.load(numbers);
-    expect(await engine.msm(bases, vector)).toEqual(sumOf(numbers));
-    gpu.devices[0]?.takeAway('at once');
-    await sleep();
-    await expect(engine.msm(bases, vector)).rejects.toMatchObject({
-      code: 'device-lost',
-      message: expect.stringContaining('load them'),
-    });
-    const next = await fr.load(numbers);
-    expect(await engine.msm(bases, next)).toEqual(sumOf(numbers));
-    expect(engine.lastRun?.uploadedBytes).toBe(TABLE_BYTES);
+    const loaded = await fr.load(numbers);
+    const vector = [loaded, await fr.run((ops) => ops.keep(ops.scale(loaded, 3n)))][which] as FieldVector;
+    const expected = sumOf(numbers.map((each) => (which === 0 ? each : (3n * each) % r)));
+    expect(await engine.msm(bases, vector)).toEqual(expected);
+    for (let losses = 0; losses < 2; losses++) {
+      gpu.devices.at(-1)?.takeAway('at once');
+      await sleep();
+      const calls = [engine.msm(bases, vector), engine.msm(bases, vector), engine.msm(bases, vector)];
+      expect(await Promise.all(calls)).toEqual([expected, expected, expected]);
+      expect(engine.lastRun?.uploadedBytes).toBe(TABLE_BYTES);
+    }
+    expect(gpu.devices).toHaveLength(3);
   });
 
   test('a vector of another device is copied', async () => {

@@ -7,10 +7,10 @@ import { beforeAll, expect } from 'vitest';
 import { type MsmCase, makeCase } from '../../dev/cases/msm-case.js';
 import { type Bases, type ComputeWorker, createMsmEngine, type MsmEngine, type MsmOptions } from '../../src/index.js';
 import { workerStarter } from '../../src/msm/cpu/start-worker.js';
+import { nextTurn } from '../../src/scheduling/time-slice.js';
 import { useAllWorkers } from '../support/all-workers.js';
 import { expectOutcome, prove } from '../support/failure-bench.js';
 import { type Row, sections } from '../support/failure-table.js';
-import { sleep } from '../support/time.js';
 
 useAllWorkers();
 
@@ -28,26 +28,58 @@ const actor = (text: string): Worker =>
 
 const saysReady = "parentPort.postMessage({ say: 'ready' });";
 
-/** An engine, its bases, and the workers that it has started. */
+/** Workers, and when they are sent their parts of sums. */
+class Workers {
+  readonly started: Worker[] = [];
+  #sent = 0;
+  #onSent: () => void = () => undefined;
+
+  /** Starts one more. */
+  readonly create = (starter: () => Worker): ComputeWorker => {
+    const worker = starter();
+    const { postMessage } = worker;
+    worker.postMessage = (...message) => {
+      postMessage?.apply(worker, message);
+      this.#sent++;
+      this.#onSent();
+    };
+    this.started.push(worker);
+    return worker;
+  };
+
+  /** Resolves at once when so many messages more were sent. */
+  sent(count: number): Promise<void> {
+    const until = this.#sent + count;
+    return new Promise((resolve) => {
+      this.#onSent = () => {
+        if (this.#sent === until) resolve();
+      };
+    });
+  }
+}
+
+/**
+ * An engine, its bases and its workers. Every thread has a fixed share of a sum: the sum waits for
+ * workers that are starting, and all of them take part, whichever thread is quick.
+ */
 class CpuBench {
   readonly engine: MsmEngine;
-  readonly started: Worker[];
+  readonly workers: Workers;
   bases!: Bases;
 
-  private constructor(engine: MsmEngine, started: Worker[]) {
+  private constructor(engine: MsmEngine, workers: Workers) {
     this.engine = engine;
-    this.started = started;
+    this.workers = workers;
   }
 
   static async open(starter: () => Worker = start, maxWorkers = 1): Promise<CpuBench> {
-    const started: Worker[] = [];
-    const createWorker = (): ComputeWorker => {
-      const worker = starter();
-      started.push(worker);
-      return worker;
-    };
-    const engine = await createMsmEngine({ curve: 'bn254', backend: 'cpu', createWorker, maxWorkers });
-    const bench = new CpuBench(engine, started);
+    const workers = new Workers();
+    const engine = await createMsmEngine({
+      ...{ curve: 'bn254', backend: 'cpu', maxWorkers },
+      createWorker: () => workers.create(starter),
+      tuning: { cpuDistribution: 'static' },
+    });
+    const bench = new CpuBench(engine, workers);
     bench.bases = await engine.loadBases(large.points.bytes);
     return bench;
   }
@@ -89,10 +121,16 @@ const expectLost = async (row: Row, starter: () => Worker, why: RegExp | null): 
   return bench;
 };
 
-/** Ends a call that workers compute; it rejects as the row says. */
-const endWhileComputing = async (row: Row, bench: CpuBench, end: () => void, options?: MsmOptions): Promise<void> => {
+/** Ends a call as soon as its workers have their parts; it rejects as the row says. */
+const endWhileComputing = async (
+  row: Row,
+  bench: CpuBench,
+  end: () => void,
+  { count = 1, ...options }: MsmOptions & { readonly count?: number } = {},
+): Promise<void> => {
+  const sent = bench.workers.sent(count);
   const outcome = expectOutcome(row, bench.msm(options));
-  await sleep(15);
+  await sent;
   end();
   await outcome;
 };
@@ -101,10 +139,13 @@ prove(sections.workers.title, sections.workers.rows, {
   terminated: async (stage, row) => {
     const bench = await CpuBench.open();
     if (stage !== 'before it is ready') await bench.bring(1);
+    const { workers } = bench;
+    const sent = stage === 'while it computes' ? workers.sent(1) : null;
     const call = stage === 'between two calls' ? null : bench.msm();
-    const wait = stage === 'while it computes' ? 15 : 0;
-    await sleep(wait);
-    await bench.started[0]?.terminate();
+    await sent;
+    // it is started in the first turn of the call
+    while (workers.started.length === 0) await nextTurn();
+    await workers.started[0]?.terminate();
     await expectOutcome(row, call ?? bench.msm(), large.expected);
     if (stage === 'while it computes') expect(bench.engine.lastRun?.retried).toMatch(/worker \d+ ended/);
     await bench.close(row);
@@ -148,7 +189,7 @@ prove(sections.workers.title, sections.workers.rows, {
     expect(bench.engine.lastRun?.retried).toMatch(/no more/);
     await expectOutcome(row, bench.msm(), large.expected);
     expect(bench.engine.lastRun?.retried).toBeNull();
-    expect(bench.started).toHaveLength(2);
+    expect(bench.workers.started).toHaveLength(2);
     await bench.close(row);
   },
 
@@ -156,8 +197,8 @@ prove(sections.workers.title, sections.workers.rows, {
     const bench = await CpuBench.open(start, 2);
     await bench.bring(2);
     const controller = new AbortController();
-    const ended = bench.started.map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
-    await endWhileComputing(row, bench, () => controller.abort(), { signal: controller.signal });
+    const ended = bench.workers.started.map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
+    await endWhileComputing(row, bench, () => controller.abort(), { signal: controller.signal, count: 2 });
     await Promise.all(ended);
     await bench.close(row);
   },

@@ -27,14 +27,21 @@ type Proofs<Rows extends Readonly<Record<string, Row>>> = {
   readonly [Key in keyof Rows]: (stage: Rows[Key]['stages'][number], row: Row) => Promise<unknown>;
 };
 
-/** A test for every stage of every row. */
-export const prove = <Rows extends Readonly<Record<string, Row>>>(title: string, rows: Rows, proofs: Proofs<Rows>) => {
+/** A test for every stage of every row. @param isLong whether a test is of the second tier */
+export const prove = <Rows extends Readonly<Record<string, Row>>>(
+  title: string,
+  rows: Rows,
+  proofs: Proofs<Rows>,
+  isLong: (key: keyof Rows, stage: string) => boolean = () => false,
+) => {
   describe(title, () => {
     for (const [key, row] of Object.entries(rows)) {
       describe(row.fault, () => {
-        test.each(row.stages)('%s', async (stage) => {
-          await proofs[key as keyof Rows](stage, row);
-        });
+        for (const stage of row.stages) {
+          test(stage, { tags: isLong(key, stage) ? ['long'] : [] }, async () => {
+            await proofs[key as keyof Rows](stage, row);
+          });
+        }
       });
     }
   });

@@ -497,6 +497,42 @@ const both = {
   },
 } as const satisfies Section;
 
+const keys = {
+  title: 'The GPU of a proving key',
+  file: 'tests/resilience/failures-keys.test.ts',
+  text: "Keys of Groth16, PLONK and FFLONK with `backend: 'gpu'`. Without it the CPU has the vectors of a key as well, and computes when the GPU fails. The device is lost twice in a row; snarkjs verifies the proofs.",
+  rows: {
+    idle: {
+      fault: 'the device of the key is lost while nothing is going on',
+      stages: ['groth16', 'plonk', 'fflonk'],
+      code: null,
+      says: '',
+      next: 'right',
+    },
+    between: {
+      fault: 'the device is lost between two parts of a proof',
+      stages: ['plonk', 'fflonk'],
+      code: null,
+      says: '',
+      next: 'right',
+    },
+    during: {
+      fault: 'the device is lost in any job of a proof',
+      stages: ['groth16', 'plonk', 'fflonk'],
+      code: 'device-lost',
+      says: 'call again',
+      next: 'right',
+    },
+    opening: {
+      fault: 'the device is lost in any job of `openProvingKey`',
+      stages: ['groth16', 'plonk', 'fflonk'],
+      code: 'device-lost',
+      says: 'call again',
+      next: 'right',
+    },
+  },
+} as const satisfies Section;
+
 const workers = {
   title: 'A worker of the CPU',
   file: 'tests/resilience/failures-workers.test.ts',
@@ -606,7 +642,7 @@ const serviceWorkers = {
 } as const satisfies Section;
 
 export const sections = {
-  ...{ creation, lost, memory, refused, wrong, callers, both, workers, sharing },
+  ...{ creation, lost, memory, refused, wrong, callers, both, keys, workers, sharing },
   ...{ files, serviceWorkers },
 };
 

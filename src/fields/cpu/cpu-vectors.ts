@@ -52,6 +52,7 @@ export class CpuVectors implements VectorBackend {
       this.#arena.release(at, vector.length);
       throw error;
     }
+    words.fill(0);
     this.#vectors.set(vector, at);
   }
 

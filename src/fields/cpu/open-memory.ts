@@ -1,4 +1,5 @@
 /** Opens the fastest arithmetic of a field that computes known answers. */
+import { NoWasmMemory } from '../../errors.js';
 import { fastestFirst } from '../../wasm/points/fastest-first.js';
 import { hasArithmetic, type WasmArithmetic } from '../../wasm/points/kernel.js';
 import { type VectorKernel, vectorKernel } from '../../wasm/vectors/vector-kernel.js';
@@ -25,6 +26,7 @@ const kernelOf = (
  * Returns memory whose arithmetic has computed known answers; null if there is none, or the
  * platform has no WebAssembly.
  *
+ * @throws NoWasmMemory
  * @param given arithmetics in the order in which they are tried; default: the fastest first
  */
 export const openMemory = async (field: OpenField, given?: readonly WasmArithmetic[]): Promise<VectorMemory | null> => {
@@ -34,7 +36,8 @@ export const openMemory = async (field: OpenField, given?: readonly WasmArithmet
     let memory: VectorMemory;
     try {
       memory = await VectorMemory.open(kernel);
-    } catch {
+    } catch (error) {
+      if (error instanceof NoWasmMemory) throw error;
       // a content security policy forbids WebAssembly
       continue;
     }

@@ -10,7 +10,7 @@ import { resized } from '../program/numbers.js';
 import { numberBytesOf, type OpenField } from '../program/open-field.js';
 import type { FieldStep } from '../program/steps.js';
 import type { Matrix, Vector } from '../program/vector.js';
-import type { Entries, ScaledNumbers, VectorBackend, VectorCall } from '../program/vector-backend.js';
+import type { EngineTurns, Entries, ScaledNumbers, VectorBackend, VectorCall } from '../program/vector-backend.js';
 import type { Part } from './emitter.js';
 import type { FieldJob, FieldOutcome } from './field-job.js';
 import { fieldOperation, VECTORS } from './field-operation.js';
@@ -21,9 +21,9 @@ import { Parts, type Place } from './parts.js';
 import { longestTransform, type PlacedPowers, placeOfPowers, powersJob } from './placed-powers.js';
 import { type Placed, PlacedScalars } from './placed-scalars.js';
 import { costsOf } from './plan-run.js';
-import { type RunJob, runJob, valuesOf } from './run-job.js';
+import { inputsOf, type Placements, type RunJob, runJob, valuesOf } from './run-job.js';
 import type { FieldSetup } from './setup.js';
-import { type FilledBuffer, VectorBuffer } from './vector-buffer.js';
+import { type BufferSource, type FilledBuffer, VectorBuffer } from './vector-buffer.js';
 
 /** A vector on the device. */
 interface PlacedVector extends Placed {
@@ -62,10 +62,16 @@ export class GpuVectors implements VectorBackend {
   #peak = 0;
   /** The runner on which the conversion to scalars is tested. */
   #prepared: Runner | null = null;
+  readonly #retains: boolean;
 
-  constructor(field: OpenField, session: Session<FieldSetup>) {
+  /**
+   * @param retains true to keep loaded numbers in main memory, so that vectors survive the loss of
+   *   the device
+   */
+  constructor(field: OpenField, session: Session<FieldSetup>, retains: boolean) {
     this.#field = field;
     this.#session = session;
+    this.#retains = retains;
   }
 
   get memory(): { readonly used: number; readonly peak: number } {
@@ -78,24 +84,20 @@ export class GpuVectors implements VectorBackend {
     return this.#vectors.has(vector);
   }
 
-  #execute(job: FieldJob, call: VectorCall): Promise<Run> {
-    return this.#session.execute(fieldOperation, job, contextOf(call));
+  #execute(job: FieldJob, context: CallContext): Promise<Run> {
+    return this.#session.execute(fieldOperation, job, context);
   }
 
-  /** Runs a job that leaves a buffer. @param users of the buffer */
-  async #fill(job: FieldJob, call: VectorCall, users: number): Promise<[VectorBuffer, Run]> {
-    const done = await this.#execute(job, call);
+  /** Returns a buffer that was filled. @param source null: a loss of the device is final */
+  #keptIn(done: Run, users: number, source: BufferSource | null): VectorBuffer {
     this.#peak = Math.max(this.#peak, this.memory.used);
-    return [new VectorBuffer(filledBy(done), users), done];
+    return new VectorBuffer(filledBy(done), users, source);
   }
 
   /** Runs a job that leaves a buffer, and runs it again after a loss of the device. */
-  async #fillAgain(job: FieldJob, call: VectorCall): Promise<VectorBuffer> {
-    const fill = async (context: CallContext): Promise<FilledBuffer> =>
-      filledBy(await this.#session.execute(fieldOperation, job, context));
-    const buffer = new VectorBuffer(await fill(contextOf(call)), 1, fill);
-    this.#peak = Math.max(this.#peak, this.memory.used);
-    return buffer;
+  async #fill(job: FieldJob, context: CallContext, forget?: () => void): Promise<VectorBuffer> {
+    const fill = async (again: CallContext): Promise<FilledBuffer> => filledBy(await this.#execute(job, again));
+    return this.#keptIn(await this.#execute(job, context), 1, { fill, ...(forget && { forget }) });
   }
 
   async enter(vector: Vector, { words, scale }: ScaledNumbers, call: VectorCall): Promise<void> {
@@ -110,7 +112,11 @@ export class GpuVectors implements VectorBackend {
         return [];
       },
     };
-    const [buffer] = await this.#fill(job, call, 1);
+    const forget = (): void => {
+      for (const each of [words, elements]) each.fill(0);
+    };
+    const buffer = await this.#fill(job, contextOf(call), forget);
+    if (!this.#retains) buffer.forget();
     this.#vectors.set(vector, { buffer, ...place, value: null });
   }
 
@@ -134,7 +140,7 @@ export class GpuVectors implements VectorBackend {
         return [];
       },
     };
-    const buffer = await this.#fillAgain(job, call);
+    const buffer = await this.#fill(job, contextOf(call));
     const [columns, ...levels] = indices.map(({ place }) => ({ buffer: '', ...place }));
     this.#matrices.set(matrix, {
       ...{ buffer, entries: matrix.entries, values: { buffer: '', ...values }, columns: columns as Part },
@@ -143,13 +149,13 @@ export class GpuVectors implements VectorBackend {
   }
 
   /** Returns powers for transforms of 2^logLength elements, which are made if there are too few. */
-  async #powers(logLength: number, call: VectorCall): Promise<PlacedPowers> {
+  async #powers(logLength: number, context: CallContext): Promise<PlacedPowers> {
     const known = this.#twiddles;
     if (known !== null && known.logLength >= logLength) return known;
     this.#dropPowers();
     const place = placeOfPowers(logLength, this.#session.setup.field.bytes);
     const job = powersJob(this.#field, logLength, place);
-    const buffer = await this.#fillAgain(job, call);
+    const buffer = await this.#fill(job, context);
     this.#twiddles = { buffer, ...place, logLength };
     return this.#twiddles;
   }
@@ -157,9 +163,16 @@ export class GpuVectors implements VectorBackend {
   async execute(steps: readonly FieldStep[], call: VectorCall, verifies: boolean): Promise<FieldRunRecord> {
     const begun = performance.now();
     const logLength = longestTransform(steps);
-    const twiddles = logLength === 0 ? null : await this.#powers(logLength, { ...call, onProgress: undefined });
-    const { job, kept } = this.#runJob(steps, twiddles, verifies);
-    const done = kept.size === 0 ? await this.#execute(job, call) : await this.#keep(job, call, kept);
+    const inputs = inputsOf(steps, { vectors: this.#vectors, matrices: this.#matrices });
+    const compute = async (context: CallContext, quiet: CallContext) => {
+      const twiddles = logLength === 0 ? null : await this.#powers(logLength, quiet);
+      const { job, kept } = this.#runJob(steps, inputs, twiddles, verifies);
+      return { job, kept, done: await this.#execute(job, context) };
+    };
+    const { job, kept, done } = await compute(contextOf(call), contextOf({ ...call, onProgress: undefined }));
+    const fill = async (context: CallContext): Promise<FilledBuffer> =>
+      filledBy((await compute(context, context.detached())).done);
+    if (kept.size > 0) this.#keep(done, kept, { fill });
     const { setup, timeline, dispatches, submits } = done.report as NonNullable<typeof done.report>;
     const phases: Record<string, number> = {};
     for (const { name, ms } of timeline ?? []) phases[name] = (phases[name] ?? 0) + ms;
@@ -170,9 +183,8 @@ export class GpuVectors implements VectorBackend {
     return { on: 'gpu', arithmetic, ...counts, retried: done.retried, ms, phases, verified: job.check !== undefined };
   }
 
-  #runJob(steps: readonly FieldStep[], twiddles: PlacedPowers | null, verifies: boolean): RunJob {
-    const placed = { vectors: this.#vectors, matrices: this.#matrices, twiddles };
-    return runJob(steps, placed, this.#session.setup.field.bytes, verifies);
+  #runJob(steps: readonly FieldStep[], inputs: Placements, twiddles: PlacedPowers | null, verifies: boolean): RunJob {
+    return runJob(steps, inputs, twiddles, this.#session.setup.field.bytes, verifies);
   }
 
   async plan(steps: readonly FieldStep[], _: VectorCall, verifies: boolean): Promise<FieldPlan> {
@@ -181,7 +193,8 @@ export class GpuVectors implements VectorBackend {
     const { field } = this.#session.setup;
     const isKnown = logLength === 0 || (known !== null && known.logLength >= logLength);
     const twiddles = isKnown ? known : { ...placeOfPowers(logLength, field.bytes), logLength, buffer: null };
-    const { job, kept } = this.#runJob(steps, twiddles, verifies);
+    const inputs = inputsOf(steps, { vectors: this.#vectors, matrices: this.#matrices });
+    const { job, kept } = this.#runJob(steps, inputs, twiddles, verifies);
     const tables = isKnown ? null : powersJob(this.#field, logLength, twiddles as PlacedPowers);
     const hasTimestamps = this.#session.device.features.has('timestamp-query');
     const planned = costsOf(job, tables, this.#session.view(), hasTimestamps);
@@ -190,14 +203,13 @@ export class GpuVectors implements VectorBackend {
     return { on: 'gpu', operations: steps.length, ...planned, bytes: planned.bytes - replaced, keptBytes };
   }
 
-  /** Runs a job, and keeps vectors in the buffer that it leaves. */
-  async #keep(job: FieldJob, call: VectorCall, kept: ReadonlyMap<Vector, Place>): Promise<Run> {
-    const [buffer, done] = await this.#fill(job, call, kept.size);
+  /** Keeps vectors in the buffer that a run left. */
+  #keep(done: Run, kept: ReadonlyMap<Vector, Place>, source: BufferSource): void {
+    const buffer = this.#keptIn(done, kept.size, source);
     const values = new Map(valuesOf(kept).map((vector, k) => [vector, done.result.data[k] as Uint32Array]));
     for (const [vector, place] of kept) {
       this.#vectors.set(vector, { buffer, ...place, value: values.get(vector)?.slice() ?? null });
     }
-    return done;
   }
 
   async leave(vector: Vector, { words, scale }: ScaledNumbers, call: VectorCall): Promise<void> {
@@ -212,14 +224,26 @@ export class GpuVectors implements VectorBackend {
       ...{ outputBytes: 0, residents: [buffer], kinds: new Set() },
       emit: (emit) => [emitLeave(emit, emit.bind(buffer.buffer, offset, size), vector.length, scale)],
     };
-    const { result } = await this.#execute(job, call);
+    const { result } = await this.#execute(job, contextOf(call));
     const [data] = result.data;
     if (data === undefined) throw new MsmError('internal', 'no vector came back');
     words.set(resized(data, perElement, perNumber));
   }
 
-  onDevice(vector: Vector, assertUsable: () => void): DeviceVector {
-    return new PlacedScalars(this.#vectors.get(vector) as Placed, () => this.#session.setup, assertUsable);
+  onDevice(vector: Vector, { assertUsable, inTurn }: EngineTurns): DeviceVector {
+    return new PlacedScalars(this.#vectors.get(vector) as Placed, {
+      assertUsable,
+      setup: () => this.#session.setup,
+      bring: (buffer, ticket) =>
+        inTurn(ticket, (call) => {
+          const context = contextOf(call);
+          const bring = async (runner: Runner): Promise<void> => {
+            // another sum may have brought it meanwhile
+            if (buffer.bufferOn(runner) === null) await buffer.bring(runner, context);
+          };
+          return this.#session.place(bring, context);
+        }),
+    });
   }
 
   get hasPrepared(): boolean {
@@ -250,6 +274,7 @@ export class GpuVectors implements VectorBackend {
 
   destroy(): void {
     this.#session.destroy();
+    for (const { buffer } of this.#vectors.values()) buffer.forget();
     this.#vectors.clear();
     this.#matrices.clear();
     this.#twiddles = null;

@@ -23,7 +23,7 @@ const RETRIES = 1;
 export const openVectors = async (
   field: OpenField,
   { deviceOf, device, gpu, transforms }: Pick<FieldEngineOptions, 'deviceOf' | 'device' | 'gpu' | 'transforms'>,
-  memoryBudget: number,
+  { memoryBudget, retainVectors }: { readonly memoryBudget: number; readonly retainVectors: boolean },
 ): Promise<GpuVectors | null> => {
   if (deviceOf !== undefined && (typeof deviceOf !== 'object' || deviceOf === null)) {
     throw badArgument(`deviceOf must be an engine of createMsmEngine, got ${show(deviceOf)}`);
@@ -38,8 +38,8 @@ export const openVectors = async (
     runnerFor: (own, afterLoss) => new Runner(own, memoryBudget, { afterLoss }),
     selfTests: true,
     retries: RETRIES,
-    adviceAfterLoss: 'load the vectors again',
+    adviceAfterLoss: 'call again',
     hasAlternative: false,
   });
-  return new GpuVectors(field, session);
+  return new GpuVectors(field, session, retainVectors);
 };

@@ -2,6 +2,7 @@
 
 import type { Runner } from '../../gpu/runner.js';
 import type { DeviceVector, ScalarsPart } from '../../msm/inputs/field-scalars.js';
+import { type Ticket, ticketOf } from '../../scheduling/ticket.js';
 import type { CallContext } from '../../session/call-context.js';
 import type { Command } from '../../shaders/commands.js';
 import { groupsFor } from '../../shaders/limits.js';
@@ -9,6 +10,15 @@ import { THREADS } from '../stages/element.js';
 import { packScalarsConfig } from '../stages/scalars.js';
 import type { FieldSetup } from './setup.js';
 import type { VectorBuffer } from './vector-buffer.js';
+
+/** The engine of vectors that are scalars of sums. */
+export interface ScalarsOwner {
+  setup(): FieldSetup;
+  /** @throws MsmError `destroyed` */
+  assertUsable(): void;
+  /** Brings a buffer to the engine's device, in the engine's turn. */
+  bring(buffer: VectorBuffer, ticket: Ticket): Promise<void>;
+}
 
 /** Part of a buffer that stays. */
 export interface Placed {
@@ -23,17 +33,11 @@ export class PlacedScalars implements DeviceVector {
   readonly isSuspect = false;
   readonly canConfirm = false;
   readonly #placed: Placed;
-  readonly #setup: () => FieldSetup;
-  readonly #assertUsable: () => void;
+  readonly #owner: ScalarsOwner;
 
-  /**
-   * @param setup returns that of the device
-   * @param assertUsable throws if the engine was destroyed
-   */
-  constructor(placed: Placed, setup: () => FieldSetup, assertUsable: () => void) {
+  constructor(placed: Placed, owner: ScalarsOwner) {
     this.#placed = placed;
-    this.#setup = setup;
-    this.#assertUsable = assertUsable;
+    this.#owner = owner;
   }
 
   isOn(device: GPUDevice): boolean {
@@ -50,18 +54,20 @@ export class PlacedScalars implements DeviceVector {
 
   suspect(): void {}
 
-  bring(runner: Runner, call: CallContext): Promise<void> {
-    return this.#placed.buffer.bring(runner, call);
+  async bring(runner: Runner, call: CallContext): Promise<void> {
+    await this.#owner.bring(this.#placed.buffer, ticketOf(call.ticket));
+    // the device may have been lost again, and the vectors have moved on
+    if (this.bufferOn(runner) === null) runner.assertAlive();
   }
 
   assertAlive(): void {
-    this.#assertUsable();
+    this.#owner.assertUsable();
   }
 
   destroy(): void {}
 
   convert(name: string, { length, first, out, firstOut, vector, firstBase, account }: ScalarsPart): Command {
-    const { field, kernels } = this.#setup();
+    const { field, kernels } = this.#owner.setup();
     const { offset, size } = this.#placed;
     const values = { length, first, first_out: firstOut, vector, first_base: firstBase, account };
     return {

@@ -26,8 +26,26 @@ export const valuesOf = (kept: ReadonlyMap<Vector, Place>): Vector[] =>
 export interface Placements {
   readonly vectors: ReadonlyMap<Vector, Placed>;
   readonly matrices: ReadonlyMap<Matrix, PlacedMatrix>;
-  readonly twiddles: PlacedPowers | null;
 }
+
+/**
+ * Returns the places of the vectors and matrices that steps read, without those that the steps
+ * compute. They stay the same when a handle is destroyed.
+ */
+export const inputsOf = (steps: readonly FieldStep[], placed: Placements): Placements => {
+  const results = new Set(steps.map(({ result }) => result));
+  const vectors = new Map<Vector, Placed>();
+  const matrices = new Map<Matrix, PlacedMatrix>();
+  for (const { computation, operands } of steps) {
+    for (const operand of operands) {
+      if (!results.has(operand)) vectors.set(operand, placed.vectors.get(operand) as Placed);
+    }
+    if (computation.kind === 'apply') {
+      matrices.set(computation.matrix, placed.matrices.get(computation.matrix) as PlacedMatrix);
+    }
+  }
+  return { vectors, matrices };
+};
 
 /** A run as a job, and the places of the results that it keeps. */
 export interface RunJob {
@@ -36,34 +54,36 @@ export interface RunJob {
 }
 
 /** Returns the buffers and the tested kernels that steps use. */
-const usedBy = (steps: readonly FieldStep[], { vectors, matrices, twiddles }: Placements) => {
+const usedBy = (
+  steps: readonly FieldStep[],
+  { vectors, matrices }: Placements,
+  twiddles: PlacedPowers | null,
+): { readonly residents: readonly Resident[]; readonly kinds: Set<KnownKind> } => {
   const residents = new Set<Resident>();
-  const kinds = new Set<KnownKind>();
-  for (const { computation, operands } of steps) {
-    const kind = knownKinds[computation.kind];
-    if (kind !== undefined) kinds.add(kind);
-    for (const operand of operands)
-      if (operand.state === 'resident') residents.add((vectors.get(operand) as Placed).buffer);
-    if (computation.kind === 'apply') residents.add((matrices.get(computation.matrix) as PlacedMatrix).buffer);
-  }
+  for (const { buffer } of [...vectors.values(), ...matrices.values()]) residents.add(buffer);
   if (twiddles?.buffer) residents.add(twiddles.buffer);
+  const kinds = new Set(steps.flatMap(({ computation }) => knownKinds[computation.kind] ?? []));
   return { residents: [...residents], kinds };
 };
 
-/** @param verifies true to compute a second time, and compare */
+/**
+ * @param inputs as `inputsOf` returns them
+ * @param verifies true to compute a second time, and compare
+ */
 export const runJob = (
   steps: readonly FieldStep[],
-  placed: Placements,
+  inputs: Placements,
+  twiddles: PlacedPowers | null,
   elementBytes: number,
   verifies: boolean,
 ): RunJob => {
   const parts = new Parts();
   const kept = new Map<Vector, Place>();
   for (const { result } of steps) if (result.isKept) kept.set(result, parts.take(result.length * elementBytes));
-  const { residents, kinds } = usedBy(steps, placed);
+  const { residents, kinds } = usedBy(steps, inputs, twiddles);
   const placesIn = (emit: Emitter): Places => {
     const bound = ({ buffer, offset, size }: Placed): Part => emit.bind(buffer.buffer, offset, size);
-    const { vectors, matrices, twiddles } = placed;
+    const { vectors, matrices } = inputs;
     return {
       vector: (vector) => bound(vectors.get(vector) as Placed),
       matrix: (matrix) => boundRows(emit, matrices.get(matrix) as PlacedMatrix),

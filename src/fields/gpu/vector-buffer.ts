@@ -10,21 +10,34 @@ export interface FilledBuffer {
   readonly runner: Runner;
 }
 
+/** The source of a buffer's contents: numbers in main memory, or a run and its operands. */
+export interface BufferSource {
+  /**
+   * Fills a buffer on the current device.
+   *
+   * @throws MsmError `device-lost` where an operand was destroyed since
+   */
+  fill(call: CallContext): Promise<FilledBuffer>;
+  /** Overwrites the numbers that the source has in main memory. */
+  forget?(): void;
+}
+
 /** A buffer with the results of one run, or with a matrix. It is freed with the last of them. */
 export class VectorBuffer implements Resident {
   readonly noun = 'vectors';
   readonly label = 'vectors';
   readonly isSuspect = false;
   readonly canConfirm = false;
-  readonly #fill: ((call: CallContext) => Promise<FilledBuffer>) | null;
+  /** Null where the buffer cannot be filled again, and once it is freed. */
+  #source: BufferSource | null;
   #filled: FilledBuffer;
   #users: number;
 
-  /** @param fill fills a buffer again, after a loss of the device; null: nothing can */
-  constructor(filled: FilledBuffer, users: number, fill: ((call: CallContext) => Promise<FilledBuffer>) | null = null) {
+  /** @param source fills the buffer again after a loss of the device; null: nothing can */
+  constructor(filled: FilledBuffer, users: number, source: BufferSource | null) {
     this.#filled = filled;
     this.#users = users;
-    this.#fill = fill;
+    this.#source = source;
   }
 
   get buffer(): GPUBuffer {
@@ -48,10 +61,14 @@ export class VectorBuffer implements Resident {
   suspect(): void {}
 
   async bring(_: Runner, call: CallContext): Promise<void> {
-    if (this.#fill === null) {
-      throw new MsmError('device-lost', 'the vectors were lost with the GPU device; load them again, and compute them');
+    if (this.#source === null) {
+      const why = this.#users === 0 ? 'what they were computed from was destroyed' : 'retainVectors is false';
+      throw new MsmError(
+        'device-lost',
+        `the vectors were lost with the GPU device, and ${why}; load them again, and compute them`,
+      );
     }
-    this.#filled = await this.#fill(call);
+    this.#filled = await this.#source.fill(call);
     // the handle may have been destroyed meanwhile
     if (this.#users === 0) this.destroy();
   }
@@ -63,7 +80,15 @@ export class VectorBuffer implements Resident {
     if (--this.#users === 0) this.destroy();
   }
 
+  /** Frees the buffer, and its source. */
   destroy(): void {
     this.#filled.runner.ledger.destroy(this.#filled.buffer);
+    this.forget();
+  }
+
+  /** Frees the source: the buffer is lost with its device. */
+  forget(): void {
+    this.#source?.forget?.();
+    this.#source = null;
   }
 }

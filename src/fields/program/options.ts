@@ -46,4 +46,12 @@ export interface FieldEngineOptions {
    * Default 2^30.
    */
   readonly memoryBudget?: number | undefined;
+  /**
+   * Keeps a copy of the numbers of `load` in main memory while their vector is on a GPU, so that
+   * vectors survive the loss of a device that the engine requested itself: loaded ones are loaded
+   * again, and kept results of runs are computed again from the vectors that they were computed
+   * from, unless those were destroyed. With false they must be loaded again after a loss, as the
+   * error says. Default true.
+   */
+  readonly retainVectors?: boolean | undefined;
 }

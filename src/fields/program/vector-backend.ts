@@ -28,13 +28,26 @@ export interface Entries extends ScaledNumbers {
   readonly column: Uint32Array;
 }
 
+/** Turns of an engine: it makes one call at a time. */
+export interface EngineTurns {
+  /** @throws MsmError `destroyed` */
+  assertUsable(): void;
+  /** Does work in the turn of a ticket. @throws MsmError `aborted`, `destroyed` */
+  inTurn<Result>(ticket: Ticket, work: (call: VectorCall) => Promise<Result>): Promise<Result>;
+}
+
 /** Has the vectors and matrices of an engine. The engine makes one call at a time. */
 export interface VectorBackend {
   /** Bytes of vectors, matrices and tables, now and at most so far. */
   readonly memory: { readonly used: number; readonly peak: number };
   /** Returns whether a vector has been computed or loaded, and not released. */
   has(vector: Vector): boolean;
-  /** Loads a vector. @throws MsmError `out-of-memory`, and errors of `call.check` */
+  /**
+   * Loads a vector. The words are the backend's from now on: it overwrites them as soon as it needs
+   * them no more.
+   *
+   * @throws MsmError `out-of-memory`, and errors of `call.check`; then the words are the caller's
+   */
   enter(vector: Vector, numbers: ScaledNumbers, call: VectorCall): Promise<void>;
   /** Loads a matrix. @throws MsmError as `enter` */
   enterMatrix(matrix: Matrix, entries: Entries, call: VectorCall): Promise<void>;
@@ -58,9 +71,9 @@ export interface VectorBackend {
   /**
    * Returns a vector for sums on its GPU; null if the CPU has it.
    *
-   * @param assertUsable throws if the engine was destroyed
+   * @param turns of the engine
    */
-  onDevice(vector: Vector, assertUsable: () => void): DeviceVector | null;
+  onDevice(vector: Vector, turns: EngineTurns): DeviceVector | null;
   /** Has the conversion to scalars compute a known answer, once. @throws MsmError as `enter` */
   prepareScalars(call: VectorCall): Promise<void>;
   /** True if `prepareScalars` has nothing to do. */

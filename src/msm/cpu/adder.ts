@@ -1,5 +1,6 @@
 /** Compiles the point arithmetic of a curve to WebAssembly, if the platform has it. */
 import type { CurveContext } from '../../curves/curve.js';
+import { NoWasmMemory } from '../../errors.js';
 import { wasmCurve } from '../../wasm/arithmetic/wasm-curve.js';
 import { WasmModule } from '../../wasm/encoder/module.js';
 import { fastestFirst } from '../../wasm/points/fastest-first.js';
@@ -18,8 +19,15 @@ export const hasWasm = (): boolean => {
 };
 
 /** Returns the fastest arithmetic that the platform has. */
-export const arithmeticHere = ({ p }: CurveContext): CpuArithmetic =>
-  hasWasm() ? (fastestFirst(p)[0] ?? 'wasm') : 'bigint';
+export const arithmeticHere = ({ p }: CurveContext): CpuArithmetic => {
+  if (!hasWasm()) return 'bigint';
+  try {
+    return fastestFirst(p)[0] ?? 'wasm';
+  } catch (error) {
+    if (error instanceof NoWasmMemory) return 'bigint';
+    throw error;
+  }
+};
 
 /** Compiled kernels by the constants of the curve; null for an arithmetic that is not usable. */
 const kernels = new WeakMap<object, Map<WasmArithmetic, Promise<CompiledKernel | null>>>();
@@ -42,6 +50,7 @@ export const kernelOf = (curve: CurveContext, arithmetic: WasmArithmetic): Promi
     hasArithmetic(arithmetic) ? compileKernel(wasmCurve(curve), arithmetic, kernelTest(curve)) : null;
   const compiled = compile();
   own.set(arithmetic, compiled);
+  compiled.catch(() => own.delete(arithmetic));
   return compiled;
 };
 
@@ -73,6 +82,7 @@ const openAdder = async (
  *
  * @param arithmetics the first that the platform has is used; by default the fastest
  * @returns null if there is none, or no WebAssembly
+ * @throws NoWasmMemory; and what `work` throws
  */
 export const withAdder = async <Result>(
   curve: CurveContext,
@@ -83,11 +93,25 @@ export const withAdder = async <Result>(
     const opened = await openAdder(curve, arithmetic);
     if (opened === null) continue;
     const { adder, kernel } = opened;
+    let lacksMemory = false;
     try {
       return await work(adder, kernel);
+    } catch (error) {
+      lacksMemory = error instanceof NoWasmMemory;
+      throw error;
     } finally {
-      if (adder.bytes <= MAX_IDLE_BYTES) ofCurve(idle, curve.constants).set(arithmetic, adder);
+      if (!lacksMemory && adder.bytes <= MAX_IDLE_BYTES) ofCurve(idle, curve.constants).set(arithmetic, adder);
     }
   }
   return null;
+};
+
+/** Settles as `work` does; with null where WebAssembly gets no memory, so that BigInts compute. */
+export const unlessNoMemory = async <Result>(work: Promise<Result | null>): Promise<Result | null> => {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof NoWasmMemory) return null;
+    throw error;
+  }
 };

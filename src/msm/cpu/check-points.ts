@@ -5,7 +5,7 @@ import type { CurveContext } from '../../curves/curve.js';
 import { type PointSource, wordsOf, writePoint } from '../../curves/point-source.js';
 import type { TimeSlice } from '../../scheduling/time-slice.js';
 import type { PointAdder } from '../../wasm/points/point-adder.js';
-import { withAdder } from './adder.js';
+import { unlessNoMemory, withAdder } from './adder.js';
 import { firstOutside } from './check-subgroup.js';
 import { checkedReader, type WrongPoint } from './checked-reader.js';
 import { decodePoints } from './decode-points.js';
@@ -31,9 +31,10 @@ export const checkPoints = async (
   const length = source.bytes.length / pointBytes;
   const isPlain = source.sign === undefined && source.edwards === undefined;
   if (isPlain) {
-    const found = await withAdder(curve, async (adder) => ({
+    const adding = withAdder(curve, async (adder) => ({
       wrong: await wrongByLists(curve, source, length, adder, timeSlice, progress),
     }));
+    const found = await unlessNoMemory(adding);
     if (found !== null) {
       if (found.wrong !== null) return found.wrong;
       return checkSubgroup ? inGroup(curve, source, length, timeSlice) : source;

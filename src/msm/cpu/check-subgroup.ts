@@ -9,7 +9,7 @@ import { type PointSource, readerOf, wordsOf, writePoint } from '../../curves/po
 import type { Steps } from '../../scheduling/steps.js';
 import { inTimeSlices, type TimeSlice } from '../../scheduling/time-slice.js';
 import type { PointAdder, PointAt } from '../../wasm/points/point-adder.js';
-import { withAdder } from './adder.js';
+import { unlessNoMemory, withAdder } from './adder.js';
 
 /** Points that are multiplied side by side: one list of additions. */
 const POINTS_PER_LIST = 2 ** 9;
@@ -29,9 +29,10 @@ export const firstOutside = async (
   length: number,
   timeSlice: TimeSlice,
 ): Promise<number | null> => {
-  const found = await withAdder(curve, async (adder) => ({
+  const adding = withAdder(curve, async (adder) => ({
     index: await inTimeSlices(outsideByLists(curve, source, length, adder), timeSlice),
   }));
+  const found = await unlessNoMemory(adding);
   return found === null ? inTimeSlices(outsideByNumbers(curve, source, length), timeSlice) : found.index;
 };
 

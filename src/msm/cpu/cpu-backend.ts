@@ -12,7 +12,7 @@ import type { Knobs } from '../plan/tuning.js';
 import { cpuShape, workersToStart } from '../plan/work.js';
 import { fullWorkload, NO_TABLES } from '../plan/workload.js';
 import type { MsmDone, MsmRequest } from '../request.js';
-import { arithmeticHere, withAdder } from './adder.js';
+import { arithmeticHere, unlessNoMemory, withAdder } from './adder.js';
 import { loadOnCpu } from './load.js';
 import { runOnCpu } from './run.js';
 import { CpuThreads, type WorkerOptions } from './threads.js';
@@ -120,7 +120,7 @@ export class CpuBackend implements Backend {
   }
 
   async warmUp(): Promise<void> {
-    await withAdder(this.#curve, async () => undefined);
+    await unlessNoMemory(withAdder(this.#curve, async () => undefined));
   }
 
   async trim(): Promise<void> {

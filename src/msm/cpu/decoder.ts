@@ -7,7 +7,7 @@ import { wasmCurve } from '../../wasm/arithmetic/wasm-curve.js';
 import { PointDecoder } from '../../wasm/decode/decoder.js';
 import type { DecodedCurve } from '../../wasm/decode/decoder-module.js';
 import { hasArithmetic } from '../../wasm/points/kernel.js';
-import { hasWasm } from './adder.js';
+import { hasWasm, unlessNoMemory } from './adder.js';
 
 /** Returns the parameters of a curve that a decoder is generated from. */
 const decodedCurve = (curve: CurveContext): DecodedCurve => {
@@ -51,11 +51,17 @@ export const openDecoder = async (curve: CurveContext, lanes: 1 | 2): Promise<Po
 /** Decoders by the constants of the curve; null where there is none. */
 const decoders = new WeakMap<object, Promise<PointDecoder | null>>();
 
-/** Returns the one decoder of a curve, as `openDecoder` does. Its calls leave nothing behind. */
-export const decoderOf = (curve: CurveContext): Promise<PointDecoder | null> => {
-  const known = decoders.get(curve.constants);
-  if (known !== undefined) return known;
+const openOnce = (curve: CurveContext): Promise<PointDecoder | null> => {
   const opened = openDecoder(curve, hasArithmetic('wasm-simd') ? 2 : 1);
   decoders.set(curve.constants, opened);
+  // there may be memory for the next call
+  opened.catch(() => decoders.delete(curve.constants));
   return opened;
 };
+
+/**
+ * Returns the one decoder of a curve, as `openDecoder` does; null also where it gets no memory. Its
+ * calls leave nothing behind.
+ */
+export const decoderOf = (curve: CurveContext): Promise<PointDecoder | null> =>
+  unlessNoMemory(decoders.get(curve.constants) ?? openOnce(curve));

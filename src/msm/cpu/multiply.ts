@@ -6,7 +6,7 @@ import type { AffinePoint, Coordinate } from '../../api/values.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { toAffine } from '../../curves/jacobian.js';
 import { type PointSource, readerOf } from '../../curves/point-source.js';
-import { badArgument } from '../../errors.js';
+import { badArgument, NoWasmMemory } from '../../errors.js';
 import { timeSlices } from '../../scheduling/turn-queue.js';
 import type { SurveyedVector } from '../plan/survey.js';
 import { workersToStart } from '../plan/work.js';
@@ -35,9 +35,11 @@ export const multiplyOnCpu = async (
   checkpoint: () => void,
   threads: Threads = SINGLE_THREAD,
 ): Promise<CpuOutcome> => {
-  const { arithmetic = 'auto' } = threads;
-  if (source === null || arithmetic === 'bigint') return multiplyOnBigInts(curve, source, vectors, checkpoint, threads);
-  const outcome = await withAdder(
+  const { arithmetic = 'auto', pool } = threads;
+  const onBigInts = (why: string | null, lost: string | null = null): Promise<CpuOutcome> =>
+    multiplyOnBigInts(curve, source, vectors, checkpoint, { threads, why, lost });
+  if (source === null || arithmetic === 'bigint') return onBigInts(null);
+  const computing = withAdder(
     curve,
     async (adder, kernel) => {
       const horner = arithmetic === 'auto' ? hornerFor(curve) : null;
@@ -47,11 +49,20 @@ export const multiplyOnCpu = async (
     },
     arithmetic === 'auto' ? undefined : [arithmetic],
   );
+  let outcome: CpuOutcome | null;
+  try {
+    outcome = await computing;
+  } catch (error) {
+    if (!(error instanceof NoWasmMemory) || arithmetic !== 'auto') throw error;
+    // the memories of idle workers are for the next sum
+    if (pool?.isBusy === false) pool.destroy();
+    return onBigInts(error.message, `${error.message}; BigInts computed`);
+  }
   if (outcome !== null) return outcome;
   if (arithmetic !== 'auto') {
     throw badArgument(`tuning.cpuArithmetic is '${arithmetic}', which this platform does not have; leave it out`);
   }
-  return multiplyOnBigInts(curve, source, vectors, checkpoint, threads);
+  return onBigInts(NO_WEBASSEMBLY);
 };
 
 const outcomeOfFew = ({ sum, digits, entries }: FewSum): CpuOutcome => ({
@@ -64,7 +75,7 @@ const multiplyOnBigInts = async (
   source: PointSource | null,
   vectors: readonly SurveyedVector[],
   checkpoint: () => void,
-  threads: Threads,
+  { threads, why, lost }: { readonly threads: Threads; readonly why: string | null; readonly lost: string | null },
 ): Promise<CpuOutcome> => {
   const timeSlice = timeSlices(checkpoint, threads.pause);
   const read = source === null ? () => null : readerOf(curve, source);
@@ -80,7 +91,6 @@ const multiplyOnBigInts = async (
   const { windowBits, windows } = largest;
   const { waitedMs } = timeSlice;
   const wantsWorkers = threads.workers > 0 && workersToStart(curve, entries) >= 1;
-  const noWorkers = wantsWorkers && threads.arithmetic !== 'bigint' ? NO_WEBASSEMBLY : null;
-  const withoutWorkers = { workers: 0, noWorkers, chunk: 0, lost: null };
+  const withoutWorkers = { workers: 0, noWorkers: wantsWorkers ? why : null, chunk: 0, lost };
   return { sums, windowBits, windows, entries, arithmetic: 'bigint', ...withoutWorkers, waitedMs };
 };

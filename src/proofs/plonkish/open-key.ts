@@ -1,10 +1,10 @@
 /** Opens keys of PLONK and FFLONK. */
 import type { MsmEngine } from '../../api/engine.js';
 import type { Bases } from '../../api/handles.js';
-import { assertNotAborted, badArgument } from '../../errors.js';
-import type { FileSource } from '../../formats/source.js';
-import type { PlonkZkey } from '../../formats/zkey.js';
-import { openZkey } from '../../formats.js';
+import { openUntilAborted } from '../../ending.js';
+import { assertNotAborted, badArgument, warnBy } from '../../errors.js';
+import { type FileSource, openFile } from '../../formats/source.js';
+import { type PlonkZkey, readZkey } from '../../formats/zkey.js';
 import { createMsmEngine } from '../../index.js';
 import type { CallQueue } from '../../scheduling/call-queue.js';
 import { type EngineOptions, readKeyOptions } from '../engine-options.js';
@@ -36,14 +36,13 @@ export const openKey = async <Key>(
   const { own, ofEngines, proofs } = readKeyOptions(options, ['signal']);
   const { signal } = own;
   assertNotAborted(signal);
-  const { onWarning } = ofEngines;
-  const zkey = await openZkey(source, onWarning && { onWarning });
+  const zkey = await readZkey(openFile('zkey', source, signal), (message) => warnBy(ofEngines.onWarning, message));
   if (zkey.protocol !== protocol) {
     throw badArgument(
       `zkey is a key of ${zkey.protocol}; openProvingKey of webgpu-msm/${protocol} opens keys of ${protocol}`,
     );
   }
-  const g1 = await createMsmEngine({ ...ofEngines, curve: zkey.curve });
+  const g1 = await openUntilAborted(createMsmEngine({ ...ofEngines, curve: zkey.curve }), signal);
   warnOfOldNode(zkey, g1, ofEngines);
   try {
     return await load({ zkey: zkey as PlonkZkey, g1, ofEngines, proofs, signal });

@@ -46,7 +46,7 @@ export class PlonkishProvingKey<Key extends PlonkishKey, Proof> extends CircuitP
     const { home } = this.#vectors;
     const { variables, publicSignals, fr, additions, bases } = home;
     const circuit = { order: fr.p, variables: variables - additions.variables.length / 2 };
-    const values = await readWitness(witness, circuit, run.warn);
+    const values = await readWitness(witness, circuit, run);
     run.secrets.push(values);
     const signals = publicSignalsOf(values, publicSignals);
     const sums = { bases, lengths: this.#system.lengths(home) };

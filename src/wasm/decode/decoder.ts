@@ -1,7 +1,7 @@
 /** An instance of a decoder with its memory. */
 import { digitsOf, invert, mod } from '../../field/modulus.js';
 import type { Lanes } from '../arithmetic/lane-code.js';
-import { PAGE_BYTES } from '../encoder/module.js';
+import { instantiate } from '../encoder/memory.js';
 import {
   type DecodedCurve,
   type DecoderExports,
@@ -35,8 +35,7 @@ export class PointDecoder {
    */
   static async open(curve: DecodedCurve, lanes: Lanes): Promise<PointDecoder> {
     const { bytes, layout } = decoderModule(curve, lanes);
-    const memory = new WebAssembly.Memory({ initial: Math.ceil(layout.end / PAGE_BYTES) });
-    const { instance } = await WebAssembly.instantiate(bytes, { host: { memory } });
+    const { memory, instance } = await instantiate(bytes, layout.end);
     const exports = instance.exports as unknown as DecoderExports;
     return new PointDecoder(curve, layout, new Uint32Array(memory.buffer), exports);
   }

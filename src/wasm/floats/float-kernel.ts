@@ -3,6 +3,7 @@
  * floats that round once. A platform that rounds twice computes wrong sums: `isFused` tells.
  */
 import type { KernelLayout, WasmCurve } from '../arithmetic/kernel-memory.js';
+import { createMemory } from '../encoder/memory.js';
 import { WasmModule, type Written } from '../encoder/module.js';
 import { addBucketFunctions } from '../lists/bucket-functions.js';
 import { addFloatCheck, addFloatEnter } from './float-enter.js';
@@ -102,7 +103,7 @@ export const isFused = (): boolean => {
   const bytes = maddModule();
   if (!WebAssembly.validate(bytes)) return false;
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), {
-    host: { memory: new WebAssembly.Memory({ initial: 1 }) },
+    host: { memory: createMemory(1) },
   });
   return roundsOnce(exports.madd as Parameters<typeof roundsOnce>[0]);
 };

@@ -3,7 +3,7 @@ import { mod } from '../../field/modulus.js';
 import { integerFunctions } from '../arithmetic/elements.js';
 import type { WasmField } from '../arithmetic/field-programs.js';
 import { type CurveParameters, wasmCurve } from '../arithmetic/wasm-curve.js';
-import { PAGE_BYTES } from '../encoder/module.js';
+import { growMemory, instantiate } from '../encoder/memory.js';
 import { valueOfWords, wordsOfElement } from '../points/element-words.js';
 import { type HornerExports, type HornerModule, hornerModule } from './horner-module.js';
 
@@ -51,8 +51,7 @@ export class WasmHorner {
   static async open(curve: CurveParameters): Promise<WasmHorner> {
     const own = wasmCurve(curve);
     const module = hornerModule(own, integerFunctions);
-    const memory = new WebAssembly.Memory({ initial: Math.ceil(module.layout.end / PAGE_BYTES) });
-    const { instance } = await WebAssembly.instantiate(module.bytes, { host: { memory } });
+    const { memory, instance } = await instantiate(module.bytes, module.layout.end);
     return new WasmHorner(curve, own.field, module, memory, instance);
   }
 
@@ -68,7 +67,7 @@ export class WasmHorner {
     if (count === 0) return 0;
     const from = this.#points + count * layout.point;
     const missing = from + 4 * points.length + PADDING - this.#memory.buffer.byteLength;
-    if (missing > 0) this.#memory.grow(Math.ceil(missing / PAGE_BYTES));
+    if (missing > 0) growMemory(this.#memory, missing);
     const words = new Int32Array(this.#memory.buffer);
     words.fill(0, total / 4, (total + 1.5 * layout.point) / 4);
     words.set(this.#unit, layout.unit / 4);

@@ -1,9 +1,11 @@
 /** Order in which the arithmetics of WebAssembly are tried. */
 
+import { NoWasmMemory } from '../../errors.js';
 import { range } from '../../field/straight-line.js';
 import { wasmField } from '../arithmetic/field-programs.js';
 import { addFormula, plainProduct } from '../arithmetic/formula.js';
 import type { Lanes } from '../arithmetic/lane-code.js';
+import { createMemory } from '../encoder/memory.js';
 import { WasmModule } from '../encoder/module.js';
 import { hasArithmetic, type WasmArithmetic } from './kernel.js';
 
@@ -70,7 +72,7 @@ const productsIn = (lanes: Lanes): (() => void) => {
     });
   });
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(module.bytes()), {
-    host: { memory: new WebAssembly.Memory({ initial: 1 }) },
+    host: { memory: createMemory(1) },
   });
   return () => (exports.run as (count: number) => void)(PRODUCTS);
 };
@@ -121,6 +123,8 @@ let race: LaneRace | null | undefined;
 /**
  * Returns the arithmetics that the platform has, the fastest first. Where it has neither
  * multiply-adds nor wide arithmetic, calls measure, the first one for some 20 ms.
+ *
+ * @throws NoWasmMemory if the platform could not be asked
  */
 export const fastestFirst = (p: bigint): readonly WasmArithmetic[] => {
   faster ??= (['wasm-fma', 'wasm-wide'] as const).filter(hasArithmetic);
@@ -134,7 +138,9 @@ const openRace = (faster: readonly WasmArithmetic[]): LaneRace | null => {
   if (faster.length > 0 || !hasArithmetic('wasm-simd')) return null;
   try {
     return new LaneRace([productsIn(2), productsIn(1)]);
-  } catch {
+  } catch (error) {
+    // there may be memory at the next call
+    if (error instanceof NoWasmMemory) throw error;
     // a content security policy forbids WebAssembly
     return null;
   }

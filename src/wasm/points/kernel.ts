@@ -1,4 +1,5 @@
 /** The forms of arithmetic in which WebAssembly adds points. */
+import { NoWasmMemory } from '../../errors.js';
 import { inTimeSlices, TimeSlice } from '../../scheduling/time-slice.js';
 import { integerFunctions } from '../arithmetic/elements.js';
 import type { KernelLayout, WasmCurve } from '../arithmetic/kernel-memory.js';
@@ -45,11 +46,13 @@ const probes: Readonly<Record<WasmArithmetic, () => boolean>> = {
   wasm: () => true,
 };
 
-/** Returns whether the platform has an arithmetic, and computes right in it. */
+/** Returns whether the platform has an arithmetic, and computes right in it. @throws NoWasmMemory */
 export const hasArithmetic = (arithmetic: WasmArithmetic): boolean => {
   try {
     return probes[arithmetic]();
-  } catch {
+  } catch (error) {
+    // there may be memory at the next call
+    if (error instanceof NoWasmMemory) throw error;
     // the platform has no WebAssembly, or a content security policy forbids it
     return false;
   }

@@ -2,7 +2,7 @@
 import { invert, mod } from '../../field/modulus.js';
 import type { KernelLayout } from '../arithmetic/kernel-memory.js';
 import type { KernelExports } from '../arithmetic/point-kernel.js';
-import { PAGE_BYTES } from '../encoder/module.js';
+import { growMemory, instantiate } from '../encoder/memory.js';
 import type { BucketExports } from '../lists/bucket-functions.js';
 import { type KernelField, valueOfWords, wordsOfElement } from './element-words.js';
 import type { CompiledKernel } from './kernel.js';
@@ -69,11 +69,11 @@ export class PointAdder {
   /**
    * Instantiates a kernel.
    *
-   * @throws WrongKernelError if it does not compute the known answer on this thread
+   * @throws WrongKernelError if it does not compute the known answer on this thread; NoWasmMemory
    */
   static async open(kernel: CompiledKernel): Promise<PointAdder> {
-    const memory = new WebAssembly.Memory({ initial: Math.ceil(kernel.layout.end / PAGE_BYTES) });
-    const adder = new PointAdder(kernel, memory, await WebAssembly.instantiate(kernel.module, { host: { memory } }));
+    const { memory, instance } = await instantiate(kernel.module, kernel.layout.end);
+    const adder = new PointAdder(kernel, memory, instance);
     if (!adder.#passes(kernel.test)) throw new WrongKernelError(kernel.arithmetic);
     return adder;
   }
@@ -108,7 +108,7 @@ export class PointAdder {
     this.#next += ALIGNMENT * Math.ceil(bytes / ALIGNMENT);
     const missing = this.#next + ALIGNMENT - this.#capacity;
     if (missing > 0) {
-      this.#memory.grow(Math.ceil(missing / PAGE_BYTES));
+      growMemory(this.#memory, missing);
       this.#words = new Int32Array(this.#memory.buffer);
       this.#capacity = this.#memory.buffer.byteLength;
     }

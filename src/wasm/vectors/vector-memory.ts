@@ -1,5 +1,6 @@
 /** An instance of a module of vectors, and its memory. */
 import { invert, mod } from '../../field/modulus.js';
+import { growMemory, instantiate } from '../encoder/memory.js';
 import { PAGE_BYTES } from '../encoder/module.js';
 import { valueOfWords, wordsOfElement } from '../points/element-words.js';
 import type { VectorKernel } from './vector-kernel.js';
@@ -55,8 +56,7 @@ export class VectorMemory {
   /** Compiles and instantiates a kernel. */
   static async open(kernel: VectorKernel): Promise<VectorMemory> {
     const least = kernel.end + 2 * ALIGNMENT + NUMBERS_AT_ONCE * kernel.wordBytes + READ_AHEAD;
-    const memory = new WebAssembly.Memory({ initial: Math.ceil(least / PAGE_BYTES) });
-    const { instance } = await WebAssembly.instantiate(kernel.bytes, { host: { memory } });
+    const { memory, instance } = await instantiate(kernel.bytes, least);
     return new VectorMemory(kernel, memory, instance.exports as unknown as VectorExports);
   }
 
@@ -82,7 +82,7 @@ export class VectorMemory {
   /**
    * Reserves a vector, uninitialised.
    *
-   * @throws RangeError if the platform has no more memory
+   * @throws NoWasmMemory
    */
   take(elements: number): VectorAt {
     const bytes = this.#bytesOf(elements);
@@ -104,7 +104,7 @@ export class VectorMemory {
     const isOpen = last !== undefined && last.at + last.bytes === this.#end;
     const missing = bytes - (isOpen ? last.bytes : 0);
     const pages = Math.ceil(missing / PAGE_BYTES);
-    this.#memory.grow(pages);
+    growMemory(this.#memory, pages * PAGE_BYTES);
     const added = { at: this.#end, bytes: pages * PAGE_BYTES };
     this.#end += added.bytes;
     if (isOpen) this.#free[this.#free.length - 1] = { at: last.at, bytes: last.bytes + added.bytes };

@@ -16,12 +16,21 @@ import { ScalarStore } from '../msm/inputs/scalar-store.js';
 import type { ScalarVector } from '../msm/inputs/scalar-vectors.js';
 import { loadedTables } from '../msm/plan/workload.js';
 import { publicPoint } from '../msm/stages/combine-windows.js';
+import { readOptions } from '../option-table.js';
 import type { Abandon, CallQueue, CallTicket } from '../scheduling/call-queue.js';
 import { nextTurn, TimeSlice } from '../scheduling/time-slice.js';
 import { CallContext } from '../session/call-context.js';
 import { CallClock } from '../session/clock.js';
-import { assertTestable, type CallOptions, countPoints, readCallOptions, readPrecompute } from './arguments.js';
+import { assertTestable, countPoints } from './arguments.js';
 import { CallInputs, type GivenPoints, type GivenScalars, scalarBytesOf } from './call-inputs.js';
+import {
+  type CallSettings,
+  loadBasesOptions,
+  loadScalarsOptions,
+  msmBatchOptions,
+  msmOptions,
+  type SumSettings,
+} from './call-options.js';
 import { computeGroup, type GroupInput, type Multiply } from './compute-group.js';
 import { hasComputed, leavingVectors, withCopies } from './computed-scalars.js';
 import { readPoints } from './decode.js';
@@ -94,7 +103,7 @@ export class Engine implements MsmEngine<Coordinate> {
   }
 
   /** Queues a call that compiles pipelines. */
-  async warmUp(n: number, priority: CallOptions['priority']): Promise<void> {
+  async warmUp(n: number, priority: CallSettings['priority']): Promise<void> {
     const warm = async (call: CallContext): Promise<void> => {
       await this.#backend.warmUp(n, call);
       await this.#parts.warmUpCpu?.();
@@ -122,11 +131,11 @@ export class Engine implements MsmEngine<Coordinate> {
   }
 
   async loadBases(points: GivenPoints, options: LoadBasesOptions = {}): Promise<Bases> {
-    const settings = readCallOptions(options);
+    const settings = readOptions(loadBasesOptions, options);
     this.#assertUsable(settings.signal);
-    const { encoding, checkSubgroup, label = 'bases' } = settings;
+    const { encoding, checkSubgroup, label, precompute } = settings;
     assertTestable(this.#curve, checkSubgroup);
-    const tables = loadedTables(this.#curve, readPrecompute(settings));
+    const tables = loadedTables(this.#curve, precompute);
     // checked before the points are read, which may take long
     this.#backend.assertFits(countPoints(this.#curve, points, encoding), tables);
     const timeSlice = new TimeSlice(() => this.#assertUsable(settings.signal));
@@ -144,9 +153,9 @@ export class Engine implements MsmEngine<Coordinate> {
   }
 
   async loadScalars(scalars: BytesLike | readonly bigint[], options: LoadScalarsOptions = {}): Promise<Scalars> {
-    const settings = readCallOptions(options);
+    const settings = readOptions(loadScalarsOptions, options);
     this.#assertUsable(settings.signal);
-    const { scalarEncoding, label = 'scalars' } = settings;
+    const { scalarEncoding, label } = settings;
     const given = this.#inputs.readScalars(scalars, scalarEncoding);
     const load = async (call: CallContext): Promise<Scalars> => {
       await convertScalars(this.#curve, [given], scalarEncoding, new TimeSlice(() => call.checkpoint()));
@@ -167,7 +176,7 @@ export class Engine implements MsmEngine<Coordinate> {
     options: MsmOptions<'affine' | PointEncoding> = {},
   ): Promise<ResultPoint> {
     const clock = new CallClock();
-    const settings = readCallOptions(options);
+    const settings = readOptions(msmOptions, options);
     this.#assertUsable(settings.signal);
     const own = this.#inputs.readBases(bases);
     const vector = this.#inputs.readVector(own, scalars, settings);
@@ -187,7 +196,7 @@ export class Engine implements MsmEngine<Coordinate> {
     options: MsmBatchOptions<'affine' | PointEncoding> = {},
   ): Promise<ResultPoint[]> {
     const clock = new CallClock();
-    const settings = readCallOptions(options);
+    const settings = readOptions(msmBatchOptions, options);
     this.#assertUsable(settings.signal);
     const own = this.#inputs.readBases(bases);
     const vectors = this.#inputs.readVectors(own, scalars, settings);
@@ -219,12 +228,12 @@ export class Engine implements MsmEngine<Coordinate> {
   #run<Result>(
     kind: EngineEvent['kind'],
     bytes: number,
-    settings: Partial<CallOptions> & { readonly request?: SumRequest | undefined },
+    settings: CallSettings & { readonly request?: SumRequest | undefined },
     clock: CallClock,
     task: (call: CallContext) => Promise<Result>,
     abandon?: Abandon<Result>,
   ): Promise<Result> {
-    const { priority = 'normal', deadline = null, signal, request, onProgress } = settings;
+    const { priority, deadline = null, signal, request, onProgress } = settings;
     const assertUsable = (): void => this.#assertUsable(undefined);
     const begin = async (ticket: CallTicket): Promise<Result> => {
       if (bytes > BYTES_OF_A_TURN) await nextTurn();
@@ -239,7 +248,7 @@ export class Engine implements MsmEngine<Coordinate> {
     kind: 'msm' | 'msmBatch',
     bases: LoadedBases,
     vectors: readonly ScalarVector[],
-    settings: CallOptions,
+    settings: SumSettings,
     clock: CallClock,
   ): Promise<ResultPoint[]> {
     clock.enter(null);

@@ -6,7 +6,7 @@ import type { EngineOptions } from '../proofs/engine-options.js';
 /** Options of `openProvingKey`; those of the engine are as `createMsmEngine` has them. */
 export interface ProvingKeyOptions extends EngineOptions {
   /** Ends the load with code `aborted`. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A point of a proof: projective coordinates in decimal. */

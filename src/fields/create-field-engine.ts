@@ -1,8 +1,7 @@
 /** Creates engines for vectors of field elements. */
 import type { FieldEngine } from '../api/fields.js';
-import { readVerify } from '../engine/arguments.js';
-import { badArgument, MsmError, notLoaded, show } from '../errors.js';
-import { ownOptions } from '../own-options.js';
+import { badArgument, MsmError, notLoaded } from '../errors.js';
+import { bare, type OptionTable, readOptions } from '../option-table.js';
 import { wasmArithmetics } from '../wasm/points/kernel.js';
 import { Arena } from './cpu/arena.js';
 import { CpuVectors } from './cpu/cpu-vectors.js';
@@ -12,7 +11,26 @@ import type { FieldEngineOptions } from './program/options.js';
 import type { VectorBackend } from './program/vector-backend.js';
 import { VectorEngine } from './vector-engine.js';
 
-const DEFAULT_BUDGET = 2 ** 30;
+/** `createFieldEngine`. */
+export const fieldEngineOptions = {
+  of: 'createFieldEngine',
+  rows: {
+    field: { kind: 'any', default: 'bn254-fr' },
+    backend: { kind: 'choice', range: ['cpu', 'gpu'] },
+    deviceOf: { kind: 'any' },
+    device: { kind: 'any' },
+    gpu: { kind: 'any' },
+    arithmetic: { kind: 'choice', range: ['auto', ...wasmArithmetics], default: 'auto' },
+    transforms: { kind: 'choice', range: ['blocks', 'butterflies'] },
+    verify: { kind: 'share', default: false },
+    memoryBudget: {
+      kind: 'number',
+      range: [Number.MIN_VALUE, Number.POSITIVE_INFINITY],
+      default: 2 ** 30,
+      says: 'a positive number of bytes',
+    },
+  },
+} as const satisfies OptionTable<FieldEngineOptions>;
 
 /** Opens vectors on the CPU. @throws MsmError `bad-argument`, `unsupported-device` */
 const openCpu = async (
@@ -40,7 +58,7 @@ const openCpu = async (
  */
 const openGpu = async (
   own: OpenField,
-  options: FieldEngineOptions,
+  options: Omit<FieldEngineOptions, 'verify'>,
   memoryBudget: number,
 ): Promise<VectorBackend | null> => {
   const { backend, deviceOf, device, gpu, transforms } = options;
@@ -71,29 +89,9 @@ const openGpu = async (
  * ```
  */
 export const createFieldEngine = async (options: FieldEngineOptions = {}): Promise<FieldEngine> => {
-  const given = ownOptions(options);
-  const {
-    field = 'bn254-fr',
-    arithmetic = 'auto',
-    memoryBudget = DEFAULT_BUDGET,
-    backend,
-    transforms,
-    verify = 0,
-  } = given;
-  if (typeof memoryBudget !== 'number' || !(memoryBudget > 0)) {
-    throw badArgument(`memoryBudget must be a positive number of bytes, got ${show(memoryBudget)}`);
-  }
-  if (arithmetic !== 'auto' && !wasmArithmetics.includes(arithmetic)) {
-    throw badArgument(`arithmetic must be 'auto' or one of ${wasmArithmetics.join(', ')}, got ${show(arithmetic)}`);
-  }
-  if (backend !== undefined && backend !== 'cpu' && backend !== 'gpu') {
-    throw badArgument(`backend must be 'cpu' or 'gpu', got ${show(backend)}`);
-  }
-  if (transforms !== undefined && transforms !== 'blocks' && transforms !== 'butterflies') {
-    throw badArgument(`transforms must be 'blocks' or 'butterflies', got ${show(transforms)}`);
-  }
-  const share = readVerify('verify', verify);
+  const settings = readOptions(fieldEngineOptions, options, bare);
+  const { field, arithmetic, memoryBudget, verify } = settings;
   const own = await openField(field);
-  const vectors = (await openGpu(own, given, memoryBudget)) ?? (await openCpu(own, arithmetic, memoryBudget));
-  return new VectorEngine(own, vectors, share);
+  const vectors = (await openGpu(own, settings, memoryBudget)) ?? (await openCpu(own, arithmetic, memoryBudget));
+  return new VectorEngine(own, vectors, verify);
 };

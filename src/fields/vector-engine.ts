@@ -10,13 +10,13 @@ import type {
   MatrixEntries,
 } from '../api/fields.js';
 import type { BytesLike, OwnBytes } from '../api/values.js';
-import { readCallOptions } from '../engine/arguments.js';
+import { progressRow, signalRow, turnRows } from '../engine/call-options.js';
 import { assertNotAborted, badArgument, kindOf, MsmError } from '../errors.js';
 import type { FieldScalars } from '../msm/inputs/field-scalars.js';
-import { ownOptions } from '../own-options.js';
-import { copyNumbers, encodingOf, type NumberFormat, resized, reverseNumbers, scaleOf } from './program/numbers.js';
+import { type OptionTable, readOptions } from '../option-table.js';
+import { copyNumbers, type NumberFormat, resized, reverseNumbers, scaleOf } from './program/numbers.js';
 import { numberBytesOf, type OpenField } from './program/open-field.js';
-import { copyIndices, Recorder, wholeNumber } from './program/recorder.js';
+import { copyIndices, Recorder } from './program/recorder.js';
 import type { FieldStep } from './program/steps.js';
 import { Matrix, Vector, type VectorOwner, vectorOf } from './program/vector.js';
 import type { VectorBackend, VectorCall } from './program/vector-backend.js';
@@ -26,6 +26,35 @@ const MOST_ROWS = 2 ** 27;
 
 /** Bytes of a scalar. */
 const SCALAR_BYTES = 32;
+
+/** `load`, `loadMatrix` and `read`. */
+export const fieldBytesOptions = {
+  of: 'load, loadMatrix and read',
+  rows: { encoding: { kind: 'choice', range: ['le', 'be', 'le-montgomery'], default: 'le' }, signal: signalRow },
+} as const satisfies OptionTable<FieldBytesOptions>;
+
+/** `run`. */
+export const fieldRunOptions = {
+  of: 'run',
+  rows: { priority: turnRows.priority, onProgress: progressRow, verify: { kind: 'share' }, signal: signalRow },
+} as const satisfies OptionTable<FieldRunOptions>;
+
+/** The entries of `loadMatrix`. */
+export const matrixEntryOptions = {
+  of: 'entries',
+  rows: {
+    rows: { kind: 'integer', range: [1, MOST_ROWS], isRequired: true, says: `a whole number from 1 to ${MOST_ROWS}` },
+    columns: {
+      kind: 'integer',
+      range: [1, MOST_ROWS],
+      isRequired: true,
+      says: `a whole number from 1 to ${MOST_ROWS}`,
+    },
+    row: { kind: 'any' },
+    column: { kind: 'any' },
+    values: { kind: 'any' },
+  },
+} as const satisfies OptionTable<MatrixEntries>;
 
 const destroyedError = (): MsmError => new MsmError('destroyed', 'the field engine was destroyed; create a new one');
 
@@ -165,8 +194,7 @@ export class VectorEngine implements FieldEngine, VectorOwner {
 
   async load(numbers: BytesLike | readonly bigint[], options: FieldBytesOptions = {}): Promise<FieldVector> {
     this.#assertUsable();
-    const { encoding, signal } = ownOptions(options);
-    const own = encodingOf(encoding);
+    const { encoding: own, signal } = readOptions(fieldBytesOptions, options);
     const words = copyNumbers('numbers', numbers, own, this.#format);
     if (words.length === 0) throw badArgument('numbers: a vector must have at least one element');
     const vector = new Vector(this, (4 * words.length) / this.numberBytes, 'resident');
@@ -181,11 +209,9 @@ export class VectorEngine implements FieldEngine, VectorOwner {
 
   async loadMatrix(entries: MatrixEntries, options: FieldBytesOptions = {}): Promise<SparseMatrix> {
     this.#assertUsable();
-    const { encoding, signal } = ownOptions(options);
-    const { rows, columns, row, column, values } = ownOptions(entries, 'entries') as MatrixEntries;
-    wholeNumber('entries.rows', rows, 1, MOST_ROWS);
-    wholeNumber('entries.columns', columns, 1, MOST_ROWS);
-    const own = encodingOf(encoding);
+    const { encoding: own, signal } = readOptions(fieldBytesOptions, options);
+    const place = { argument: 'entries', path: 'entries.' };
+    const { rows, columns, row, column, values } = readOptions(matrixEntryOptions, entries, place);
     const [ownRow, ownColumn] = [copyIndices('entries.row', row, rows), copyIndices('entries.column', column, columns)];
     const words = copyNumbers('entries.values', values, own, this.#format);
     const count = (4 * words.length) / this.numberBytes;
@@ -205,12 +231,7 @@ export class VectorEngine implements FieldEngine, VectorOwner {
 
   async run<Result>(record: (operations: FieldOperations) => Result, options: FieldRunOptions = {}): Promise<Result> {
     this.#assertUsable();
-    const {
-      signal,
-      priority,
-      onProgress,
-      verify = this.#verify,
-    } = readCallOptions(options as Parameters<typeof readCallOptions>[0]);
+    const { signal, priority, onProgress, verify = this.#verify } = readOptions(fieldRunOptions, options);
     const { steps, result } = this.#record(record);
     try {
       await this.#exclusively(signal, (call) =>
@@ -261,8 +282,7 @@ export class VectorEngine implements FieldEngine, VectorOwner {
 
   async read(vector: FieldVector, options: FieldBytesOptions = {}): Promise<OwnBytes> {
     this.#assertUsable();
-    const { encoding, signal } = ownOptions(options);
-    const own = encodingOf(encoding);
+    const { encoding: own, signal } = readOptions(fieldBytesOptions, options);
     const source = vectorOf(this, 'vector', vector);
     const words = await this.#exclusively(signal, (call) => {
       if (!this.#backend.has(vectorOf(this, 'vector', source))) throw recordedError('vector');

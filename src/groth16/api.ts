@@ -7,9 +7,9 @@ import type { EngineOptions } from '../proofs/engine-options.js';
 /** Options of `openProvingKey`; those of engines are as `createMsmEngine` has them. */
 export interface ProvingKeyOptions extends EngineOptions {
   /** Ends the load with code `aborted`. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Called when a section of the key is loaded. */
-  onProgress?(progress: Progress): void;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
 /** A proof of Groth16 as snarkjs writes it: numbers in decimal, points with a third coordinate. */

@@ -1,9 +1,8 @@
 /** Opens keys of Groth16. */
 import type { FieldEngine } from '../api/fields.js';
 import type { Bases } from '../api/handles.js';
-import type { CallOptions } from '../engine/arguments.js';
-import { readCallOptions } from '../engine/arguments.js';
 import { handOver } from '../engine/bytes.js';
+import { progressRow } from '../engine/call-options.js';
 import { assertNotAborted, badArgument } from '../errors.js';
 import { openField } from '../fields/program/open-field.js';
 import { readCoefficients } from '../formats/coefficients.js';
@@ -11,8 +10,9 @@ import type { PointSection } from '../formats/section.js';
 import { CHUNK_BYTES, type FileSource } from '../formats/source.js';
 import { fileOf, type Groth16Zkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';
+import { type OptionTable, readOptions } from '../option-table.js';
 import { readPoint } from '../proofs/combine.js';
-import { type EngineOptions, readKeyOptions } from '../proofs/engine-options.js';
+import { type EngineOptions, engineOptionsOf, keyOptions } from '../proofs/engine-options.js';
 import { inSection } from '../proofs/in-section.js';
 import { KeyVectors } from '../proofs/key-vectors.js';
 import { type DrawScalar, drawRandomScalar } from '../proofs/randomness.js';
@@ -75,7 +75,7 @@ const loadKey = async (
   zkey: Groth16Zkey,
   engines: Engines,
   ofEngines: EngineOptions,
-  { signal, onProgress }: CallOptions,
+  { signal, onProgress }: Pick<ProvingKeyOptions, 'signal' | 'onProgress'>,
 ): Promise<LoadedKey> => {
   let done = 0;
   const step = <Result>(result: Result): Result => {
@@ -112,15 +112,20 @@ const loadKey = async (
   }
 };
 
+/** `openProvingKey`. */
+export const provingKeyOptions = {
+  of: 'openProvingKey',
+  rows: { ...keyOptions.rows, onProgress: progressRow },
+} as const satisfies OptionTable<ProvingKeyOptions>;
+
 /** Does the work of `openProvingKey`; tests choose r and s. */
 export const openProvingKeyWith = async (
   source: FileSource,
   options: ProvingKeyOptions,
   draw: DrawScalar,
 ): Promise<ProvingKey> => {
-  const { own, ofEngines } = readKeyOptions(options, ['signal', 'onProgress']);
-  const { signal, onProgress } = own;
-  const call = readCallOptions({ ...(signal && { signal }), ...(onProgress && { onProgress }) });
+  const call = readOptions(provingKeyOptions, options);
+  const ofEngines = engineOptionsOf(call);
   assertNotAborted(call.signal);
   const zkey = await openZkey(source);
   if (zkey.protocol !== 'groth16') {

@@ -1,9 +1,9 @@
 /** A key that proves: what the keys of all proof systems have in common. */
 import type { TurnOptions } from '../api/calls.js';
-import { readCallOptions } from '../engine/arguments.js';
-import { assertNotAborted, badArgument, MsmError, onAbort, show } from '../errors.js';
+import { progressRow, signalRow, turnRows } from '../engine/call-options.js';
+import { assertNotAborted, badArgument, MsmError, onAbort } from '../errors.js';
 import type { FileSource } from '../formats/source.js';
-import { ownOptions } from '../own-options.js';
+import { type OptionTable, readOptions } from '../option-table.js';
 import type { CircuitFacts, CircuitKey, ProofProgress, ProveOptions, VerifyOptions } from './api.js';
 import { copyWitness } from './witness.js';
 
@@ -27,12 +27,17 @@ interface Proven {
   readonly publicSignals: readonly string[];
 }
 
-/** Reads `verifyProof`. @throws MsmError `bad-argument` */
-const readVerifyProof = (options: ProveOptions): boolean => {
-  const { verifyProof = false } = ownOptions(options);
-  if (typeof verifyProof === 'boolean') return verifyProof;
-  throw badArgument(`options.verifyProof must be true or false, got ${show(verifyProof)}`);
-};
+/** `ProvingKey.prove`. */
+export const proveOptions = {
+  of: 'prove',
+  rows: { ...turnRows, signal: signalRow, onProgress: progressRow, verifyProof: { kind: 'flag', default: false } },
+} as const satisfies OptionTable<ProveOptions>;
+
+/** `ProvingKey.verify`. */
+export const verifyOptions = {
+  of: 'verify',
+  rows: { signal: signalRow },
+} as const satisfies OptionTable<VerifyOptions>;
 
 export abstract class CircuitProver<Result extends Proven> implements CircuitKey {
   readonly curve: CircuitFacts['curve'];
@@ -84,7 +89,7 @@ export abstract class CircuitProver<Result extends Proven> implements CircuitKey
 
   verify(proof: Result['proof'], publicSignals: readonly string[], options: VerifyOptions = {}): Promise<boolean> {
     return this.#whileOpen(async () => {
-      const { signal } = readCallOptions(options);
+      const { signal } = readOptions(verifyOptions, options);
       assertNotAborted(signal, 'verification');
       return this.check({ proof, publicSignals }, signal);
     });
@@ -95,13 +100,12 @@ export abstract class CircuitProver<Result extends Proven> implements CircuitKey
   }
 
   async #prove(witness: FileSource, options: ProveOptions): Promise<Result> {
-    const { signal, priority, deadline, onProgress } = readCallOptions(options);
-    const verifyProof = readVerifyProof(options);
+    const { signal, priority, deadline, onProgress, verifyProof } = readOptions(proveOptions, options);
     const total = this.#parts + Number(verifyProof);
     assertNotAborted(signal, 'proof');
     const done = new Set<string>();
     const run: ProofRun = {
-      turn: { priority, ...(deadline !== null && { deadline }) },
+      turn: { priority, deadline },
       ending: new AbortController(),
       secrets: [],
       onPart: (part) => {

@@ -1,7 +1,8 @@
 /** The options of `openProvingKey`. */
+import { signalRow } from '../engine/call-options.js';
 import type { MsmEngineOptions } from '../engine/options.js';
-import { badArgument } from '../errors.js';
-import { ownOptions } from '../own-options.js';
+import { engineOptions } from '../engine/read-options.js';
+import { type OptionTable, pickRows, setOptions } from '../option-table.js';
 
 /** Options that keys pass on to their engines. */
 export const ofEngines = [
@@ -22,20 +23,17 @@ export const ofEngines = [
 /** Options of engines, as `createMsmEngine` has them. */
 export interface EngineOptions extends Pick<MsmEngineOptions, (typeof ofEngines)[number]> {}
 
-/**
- * Copies the options of `openProvingKey`.
- *
- * @param others names of options that are not for engines
- * @throws MsmError `bad-argument` naming an option that there is not
- */
-export const readKeyOptions = <Options extends EngineOptions>(
-  options: Options,
-  others: readonly (keyof Options & string)[],
-): { readonly own: Partial<Options>; readonly ofEngines: EngineOptions } => {
-  const own = ownOptions(options);
-  const names: readonly string[] = [...ofEngines, ...others];
-  const unknown = Object.keys(own).find((name) => !names.includes(name));
-  if (unknown !== undefined) throw badArgument(`options.${unknown} is not an option of openProvingKey`);
-  const given = ofEngines.flatMap((name) => (own[name] === undefined ? [] : [[name, own[name]]]));
-  return { own, ofEngines: Object.fromEntries(given) };
-};
+/** Options of `openProvingKey` in all proof systems. */
+export interface KeyOptions extends EngineOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** `openProvingKey` in all proof systems. */
+export const keyOptions = {
+  of: 'openProvingKey',
+  rows: { .../* @__PURE__ */ pickRows(engineOptions.rows, ofEngines), signal: signalRow },
+} as const satisfies OptionTable<KeyOptions>;
+
+/** Returns the options of engines that are set. */
+export const engineOptionsOf = (read: { readonly [Name in keyof EngineOptions]: unknown }): EngineOptions =>
+  setOptions(Object.fromEntries(ofEngines.map((name) => [name, read[name]]))) as EngineOptions;

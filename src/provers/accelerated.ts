@@ -17,7 +17,7 @@ import {
 /** Options of snarkjs's provers. */
 export interface SnarkjsProveOptions {
   /** Computes without threads. Left to snarkjs unless `accelerate` has the option, too. */
-  readonly singleThread?: boolean;
+  readonly singleThread?: boolean | undefined;
 }
 
 /** A proof, and the public values that it is verified with. */

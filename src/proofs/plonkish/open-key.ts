@@ -6,13 +6,9 @@ import type { FileSource } from '../../formats/source.js';
 import type { PlonkZkey } from '../../formats/zkey.js';
 import { openZkey } from '../../formats.js';
 import { createMsmEngine } from '../../index.js';
-import { type EngineOptions, readKeyOptions } from '../engine-options.js';
+import { readOptions } from '../../option-table.js';
+import { type EngineOptions, engineOptionsOf, type KeyOptions, keyOptions } from '../engine-options.js';
 import { inSection } from '../in-section.js';
-
-/** Options of `openProvingKey`. */
-export interface OpenOptions extends EngineOptions {
-  readonly signal?: AbortSignal;
-}
 
 /** A key's file, and the engine of its sums, which a loaded key destroys. */
 export interface OpenedFile {
@@ -25,12 +21,13 @@ export interface OpenedFile {
 /** Opens a key of a proof system. @param load loads the key @throws errors of `openProvingKey` */
 export const openKey = async <Key>(
   source: FileSource,
-  options: OpenOptions,
+  options: KeyOptions,
   protocol: PlonkZkey['protocol'],
   load: (file: OpenedFile) => Promise<Key>,
 ): Promise<Key> => {
-  const { own, ofEngines } = readKeyOptions(options, ['signal']);
-  const { signal } = own;
+  const read = readOptions(keyOptions, options);
+  const { signal } = read;
+  const ofEngines = engineOptionsOf(read);
   assertNotAborted(signal);
   const zkey = await openZkey(source);
   if (zkey.protocol !== protocol) {

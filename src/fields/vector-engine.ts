@@ -11,7 +11,8 @@ import type {
 } from '../api/fields.js';
 import type { BytesLike, OwnBytes } from '../api/values.js';
 import { progressRow, signalRow, turnRows } from '../engine/call-options.js';
-import { assertNotAborted, badArgument, kindOf, MsmError } from '../errors.js';
+import { assertNotAborted, badArgument, fromCaller, kindOf, MsmError } from '../errors.js';
+import { inspect, printed } from '../handle.js';
 import type { FieldScalars } from '../msm/inputs/field-scalars.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import { copyNumbers, type NumberFormat, resized, reverseNumbers, scaleOf } from './program/numbers.js';
@@ -193,55 +194,64 @@ export class VectorEngine implements FieldEngine, VectorOwner {
   }
 
   async load(numbers: BytesLike | readonly bigint[], options: FieldBytesOptions = {}): Promise<FieldVector> {
-    this.#assertUsable();
-    const { encoding: own, signal } = readOptions(fieldBytesOptions, options);
-    const words = copyNumbers('numbers', numbers, own, this.#format);
-    if (words.length === 0) throw badArgument('numbers: a vector must have at least one element');
-    const vector = new Vector(this, (4 * words.length) / this.numberBytes, 'resident');
-    const scale = scaleOf(own, this.#format);
-    const entered = this.#exclusively(signal, async (call) => {
-      await this.#backend.enter(vector, { words, scale }, call);
-      this.#handles.add(vector);
+    return fromCaller(async () => {
+      this.#assertUsable();
+      const { encoding: own, signal } = readOptions(fieldBytesOptions, options);
+      const words = copyNumbers('numbers', numbers, own, this.#format);
+      if (words.length === 0) throw badArgument('numbers: a vector must have at least one element');
+      const vector = new Vector(this, (4 * words.length) / this.numberBytes, 'resident');
+      const scale = scaleOf(own, this.#format);
+      const entered = this.#exclusively(signal, async (call) => {
+        await this.#backend.enter(vector, { words, scale }, call);
+        this.#handles.add(vector);
+      });
+      await entered.finally(() => words.fill(0));
+      return vector;
     });
-    await entered.finally(() => words.fill(0));
-    return vector;
   }
 
   async loadMatrix(entries: MatrixEntries, options: FieldBytesOptions = {}): Promise<SparseMatrix> {
-    this.#assertUsable();
-    const { encoding: own, signal } = readOptions(fieldBytesOptions, options);
-    const place = { argument: 'entries', path: 'entries.' };
-    const { rows, columns, row, column, values } = readOptions(matrixEntryOptions, entries, place);
-    const [ownRow, ownColumn] = [copyIndices('entries.row', row, rows), copyIndices('entries.column', column, columns)];
-    const words = copyNumbers('entries.values', values, own, this.#format);
-    const count = (4 * words.length) / this.numberBytes;
-    if (ownRow.length !== count || ownColumn.length !== count) {
-      throw badArgument(
-        `entries: row, column and values must have the same length, got ${ownRow.length}, ${ownColumn.length}, ${count}`,
-      );
-    }
-    const matrix = new Matrix(this, { rows, columns, entries: count });
-    const scale = scaleOf(own, this.#format);
-    await this.#exclusively(signal, async (call) => {
-      await this.#backend.enterMatrix(matrix, { words, scale, row: ownRow, column: ownColumn }, call);
-      this.#handles.add(matrix);
+    return fromCaller(async () => {
+      this.#assertUsable();
+      const { encoding: own, signal } = readOptions(fieldBytesOptions, options);
+      const place = { argument: 'entries', path: 'entries.' };
+      const { rows, columns, row, column, values } = readOptions(matrixEntryOptions, entries, place);
+      const [ownRow, ownColumn] = [
+        copyIndices('entries.row', row, rows),
+        copyIndices('entries.column', column, columns),
+      ];
+      const words = copyNumbers('entries.values', values, own, this.#format);
+      const count = (4 * words.length) / this.numberBytes;
+      if (ownRow.length !== count || ownColumn.length !== count) {
+        throw badArgument(
+          `entries: row, column and values must have the same length, got ${ownRow.length}, ${ownColumn.length}, ${count}`,
+        );
+      }
+      const matrix = new Matrix(this, { rows, columns, entries: count });
+      const scale = scaleOf(own, this.#format);
+      await this.#exclusively(signal, async (call) => {
+        await this.#backend.enterMatrix(matrix, { words, scale, row: ownRow, column: ownColumn }, call);
+        this.#handles.add(matrix);
+      });
+      return matrix;
     });
-    return matrix;
   }
 
   async run<Result>(record: (operations: FieldOperations) => Result, options: FieldRunOptions = {}): Promise<Result> {
-    this.#assertUsable();
-    const { signal, priority, onProgress, verify = this.#verify } = readOptions(fieldRunOptions, options);
-    const { steps, result } = this.#record(record);
-    try {
-      await this.#exclusively(signal, (call) =>
-        this.#execute(steps, { ...call, priority, onProgress }, Math.random() < verify),
-      );
-    } catch (error) {
-      for (const { result: vector } of steps) vector.state = 'destroyed';
-      throw error;
-    }
-    return result;
+    return fromCaller(async () => {
+      this.#assertUsable();
+      const { signal, priority, onProgress, verify = this.#verify } = readOptions(fieldRunOptions, options);
+      const { steps, result } = this.#record(record);
+      try {
+        await this.#exclusively(signal, (call) =>
+          this.#execute(steps, { ...call, priority, onProgress }, Math.random() < verify),
+        );
+      } catch (error) {
+        for (const { result: vector } of steps) vector.state = 'destroyed';
+        throw error;
+      }
+      return result;
+    });
   }
 
   async plan(record: (operations: FieldOperations) => unknown): Promise<FieldPlan> {
@@ -281,16 +291,18 @@ export class VectorEngine implements FieldEngine, VectorOwner {
   }
 
   async read(vector: FieldVector, options: FieldBytesOptions = {}): Promise<OwnBytes> {
-    this.#assertUsable();
-    const { encoding: own, signal } = readOptions(fieldBytesOptions, options);
-    const source = vectorOf(this, 'vector', vector);
-    const words = await this.#exclusively(signal, (call) => {
-      if (!this.#backend.has(vectorOf(this, 'vector', source))) throw recordedError('vector');
-      return this.#readWords(source, scaleOf(own, this.#format), call);
+    return fromCaller(async () => {
+      this.#assertUsable();
+      const { encoding: own, signal } = readOptions(fieldBytesOptions, options);
+      const source = vectorOf(this, 'vector', vector);
+      const words = await this.#exclusively(signal, (call) => {
+        if (!this.#backend.has(vectorOf(this, 'vector', source))) throw recordedError('vector');
+        return this.#readWords(source, scaleOf(own, this.#format), call);
+      });
+      const bytes = new Uint8Array(words.buffer);
+      if (own === 'be') reverseNumbers(bytes, this.numberBytes);
+      return bytes;
     });
-    const bytes = new Uint8Array(words.buffer);
-    if (own === 'be') reverseNumbers(bytes, this.numberBytes);
-    return bytes;
   }
 
   trim(): void {
@@ -314,5 +326,13 @@ export class VectorEngine implements FieldEngine, VectorOwner {
 
   [Symbol.dispose](): void {
     this.destroy();
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'FieldEngine';
+  }
+
+  [inspect](): object {
+    return printed('FieldEngine', { field: this.#field.name, memory: this.memory, isDestroyed: this.#isDestroyed });
   }
 }

@@ -1,8 +1,9 @@
 /** A key that proves: what the keys of all proof systems have in common. */
 import type { TurnOptions } from '../api/calls.js';
 import { progressRow, signalRow, turnRows } from '../engine/call-options.js';
-import { assertNotAborted, badArgument, MsmError, onAbort } from '../errors.js';
+import { assertNotAborted, badArgument, fromCaller, MsmError, onAbort } from '../errors.js';
 import type { FileSource } from '../formats/source.js';
+import { inspect, printed } from '../handle.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import type { CircuitFacts, CircuitKey, ProofProgress, ProveOptions, VerifyOptions } from './api.js';
 import { copyWitness } from './witness.js';
@@ -87,8 +88,12 @@ export abstract class CircuitProver<Result extends Proven> implements CircuitKey
     throw destroyedError();
   }
 
+  #fromCaller<Value>(work: () => Promise<Value>): Promise<Value> {
+    return fromCaller(() => this.#whileOpen(work));
+  }
+
   verify(proof: Result['proof'], publicSignals: readonly string[], options: VerifyOptions = {}): Promise<boolean> {
-    return this.#whileOpen(async () => {
+    return this.#fromCaller(async () => {
       const { signal } = readOptions(verifyOptions, options);
       assertNotAborted(signal, 'verification');
       return this.check({ proof, publicSignals }, signal);
@@ -96,7 +101,7 @@ export abstract class CircuitProver<Result extends Proven> implements CircuitKey
   }
 
   prove(witness: FileSource, options: ProveOptions = {}): Promise<Result> {
-    return this.#whileOpen(() => this.#prove(witness, options));
+    return this.#fromCaller(() => this.#prove(witness, options));
   }
 
   async #prove(witness: FileSource, options: ProveOptions): Promise<Result> {
@@ -136,5 +141,14 @@ export abstract class CircuitProver<Result extends Proven> implements CircuitKey
 
   [Symbol.dispose](): void {
     this.destroy();
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'ProvingKey';
+  }
+
+  [inspect](): object {
+    const { curve, variables, publicSignals, domainSize } = this;
+    return printed('ProvingKey', { curve, variables, publicSignals, domainSize, isDestroyed: this.#isDestroyed });
   }
 }

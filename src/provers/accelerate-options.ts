@@ -58,8 +58,9 @@ export interface AccelerateOptions extends EnginesOptions {
   readonly measure?: boolean | undefined;
   /**
    * Verifies whole proofs before they are returned, by pairings on the CPU, which take 20 to 30 ms.
-   * snarkjs makes the proof, with a warning, where that of this library does not verify. A proof
-   * that snarkjs makes is not verified.
+   * snarkjs makes the proof, with a warning, where that of this library does not verify. snarkjs's
+   * own verifier verifies the proofs that snarkjs makes. A proof that does not verify is not
+   * returned: the call rejects with `bad-argument`.
    *
    * @defaultValue `false`
    */

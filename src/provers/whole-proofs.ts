@@ -47,11 +47,14 @@ export type ProveArguments = readonly [
   zkey: unknown,
   witness: unknown,
   logger?: unknown,
-  options?: { readonly singleThread?: unknown },
+  options?: { readonly singleThread?: unknown } | null,
 ];
 
 /** snarkjs's own `prove`. */
 export type OriginalProve = (...given: ProveArguments) => Promise<SnarkjsProof>;
+
+/** Returns whether a proof of snarkjs's verifies, by snarkjs's verifier and the key's file. */
+export type OriginalVerify = (zkey: unknown, result: SnarkjsProof) => Promise<boolean>;
 
 /** Returns a name of the proofs with a key. Other keys of the same length take about as long. */
 const nameOf = (system: WholeSystem, { byteLength }: KeySource): string =>
@@ -96,12 +99,31 @@ export class WholeProofs {
     return this.#leaving > 0;
   }
 
-  /** Proves, or has snarkjs prove where the library cannot. */
-  async prove(system: WholeSystem, original: OriginalProve, given: ProveArguments): Promise<SnarkjsProof> {
+  /**
+   * Proves, or has snarkjs prove where the library cannot.
+   *
+   * @param verify verifies what snarkjs proves, with `verifyProof`
+   * @throws MsmError `bad-argument` with `verifyProof`, if that does not verify
+   */
+  async prove(
+    system: WholeSystem,
+    original: OriginalProve,
+    given: ProveArguments,
+    verify: OriginalVerify,
+  ): Promise<SnarkjsProof> {
     const { options, counts } = this.#host;
     if (this.#isOver) return original(...given);
     assertNotAborted(options.signal, 'proof');
-    const [zkey, witness, , { singleThread = false } = {}] = given;
+    const [zkey, witness, , proveOptions] = given;
+    // snarkjs takes null, too
+    const singleThread = Boolean(proveOptions?.singleThread);
+    const proveThere = async (): Promise<SnarkjsProof> => {
+      const result = await original(...given);
+      if (!options.verifyProof || (await verify(zkey, result))) return result;
+      throw badArgument(
+        'witness: the proof that snarkjs made of it does not verify, so the witness does not satisfy the circuit, or the key is damaged',
+      );
+    };
     try {
       if (singleThread && !options.singleThread) throw leftToSnarkjs('it is to have no threads');
       const result = await this.#prove(system, zkey, copyWitnessFile(witness), !singleThread);
@@ -116,7 +138,7 @@ export class WholeProofs {
       // snarkjs says itself how a key or a witness is wrong
       counts.snarkjsProofs++;
       const work = isLeft ? error.work : undefined;
-      return work === undefined ? original(...given) : this.#leave(work, () => original(...given));
+      return work === undefined ? proveThere() : this.#leave(work, proveThere);
     }
   }
 

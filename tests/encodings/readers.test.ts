@@ -495,8 +495,8 @@ describe('readers of gnark files', () => {
     );
     await isRefused(openGnarkSrs(Uint8Array.of(255, 255, 255, 255, 0)), /with 4294967295 points/);
     await isRefused(openGnarkSrs(dump.subarray(0, -1)), 'the dump says 8 points of 64 bytes, and 511 are left');
-    // @ts-expect-error: no such curve
     await isRefused(
+      // @ts-expect-error: no such curve
       openGnarkSrs(raw, { curve: 'toString' }),
       "options.curve must be 'bn254' or 'bls12-381' or 'bls12-377', got 'toString'",
     );

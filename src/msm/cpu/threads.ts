@@ -73,7 +73,9 @@ export class CpuThreads {
     this.#warned.add(why);
     const { onWarning = console.warn } = this.#options;
     try {
-      onWarning(`webgpu-msm: large sums on the CPU have no workers: ${why}. See docs/how-to/bundlers-workers-csp.md.`);
+      onWarning(
+        `webgpu-msm: large sums on the CPU have no workers: ${why}. Serve webgpu-msm-worker.js of the package beside index.js, or pass createWorker.`,
+      );
     } catch {
       // an error of the caller's handler does not concern the sum
     }

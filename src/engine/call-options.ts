@@ -36,8 +36,8 @@ export const loadBasesOptions = {
     ...turnRows,
     label: { kind: 'text', default: 'bases' },
     precompute: { kind: 'integer', range: [1, MOST_TABLES], default: 1 },
-    // checked with the curve, which not every encoding is for
-    encoding: { kind: 'any' },
+    // checked further with the curve, which not every encoding is for
+    encoding: { kind: 'text' },
     checkSubgroup: { kind: 'flag', default: false },
     signal: signalRow,
     onProgress: progressRow,

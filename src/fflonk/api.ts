@@ -10,7 +10,7 @@ export interface ProvingKeyOptions extends EngineOptions {
 }
 
 /** A point of a proof: projective coordinates in decimal. */
-export type ProofPoint = string[];
+export type ProofPoint = [x: string, y: string, z: string];
 
 /** Commitments of a proof. */
 export interface ProofPolynomials {

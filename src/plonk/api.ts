@@ -10,7 +10,7 @@ export interface ProvingKeyOptions extends EngineOptions {
 }
 
 /** A point of a proof: projective coordinates in decimal. */
-export type ProofPoint = string[];
+export type ProofPoint = [x: string, y: string, z: string];
 
 /** A proof of PLONK as snarkjs writes it. */
 export interface PlonkProof {

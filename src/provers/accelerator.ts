@@ -1,7 +1,7 @@
 import type { MsmEngine } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
 import type { Group } from '../curves/names.js';
-import { assertNotAborted, kindOf, MsmError } from '../errors.js';
+import { assertNotAborted, badArgument, kindOf, MsmError } from '../errors.js';
 import type { PointSection } from '../formats/section.js';
 import type { Zkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';
@@ -10,7 +10,14 @@ import { noCounts } from './accelerate-stats.js';
 import { BasesCache } from './bases-cache.js';
 import type { Contest } from './contest.js';
 import { contestIn, type OriginalGroup } from './doubt.js';
-import { type FfCurveName, type FfGroup, type GroupMethods, type ProofWatch, threadedGroup } from './ffjavascript.js';
+import {
+  type FfCurveName,
+  type FfGroup,
+  type GroupMethods,
+  globalOf,
+  type ProofWatch,
+  threadedGroup,
+} from './ffjavascript.js';
 import { filledPoints, type MsmForSnarkjs, markOf, SCALAR_BYTES, workOf, zeroExtended } from './msm-for-snarkjs.js';
 import { type KeySource, openKeySource, type SnarkjsFile } from './proof-files.js';
 import { ProverEngines } from './prover-engines.js';
@@ -19,6 +26,17 @@ import { WholeProofs } from './whole-proofs.js';
 
 /** Kinds of warnings. Each kind is given once. */
 type Warning = 'fallback' | 'proof' | 'bypassed' | 'budget';
+
+/** Returns the points of a key. @throws MsmError `bad-argument` if it is no result of `openZkey` */
+const sectionsOf = ({ curve, protocol, sections }: Zkey): readonly PointSection[] => {
+  const names = protocol === 'groth16' ? ['a', 'b1', 'b2', 'c', 'h'] : ['ptau'];
+  const all = names.map((name) => (sections as Readonly<Record<string, PointSection>> | null)?.[name]);
+  const areSections = all.every((section) => typeof section?.points === 'function');
+  if (!areSections || !Object.hasOwn(globalOf, curve)) {
+    throw badArgument('zkey must be a result of openZkey, or a key as snarkjs takes it');
+  }
+  return all as readonly PointSection[];
+};
 
 /** Computes the MSMs and proofs of one snarkjs module until it is ended. */
 export class Accelerator {
@@ -170,12 +188,11 @@ export class Accelerator {
 
   /** @throws MsmError `bad-argument` if the argument is no key; and errors of reading it */
   async prepare(given: Zkey | SnarkjsFile): Promise<void> {
-    const isOpen = typeof (given as Partial<Zkey> | null | undefined)?.sections === 'object';
+    const isOpen = (given as Partial<Zkey> | null | undefined)?.sections !== undefined;
     const file = isOpen ? null : await openKeySource(given);
     const zkey = file === null ? (given as Zkey) : await openZkey(file.source);
-    const { curve, protocol, sections } = zkey;
-    const all =
-      protocol === 'groth16' ? [sections.a, sections.b1, sections.b2, sections.c, sections.h] : [sections.ptau];
+    const { curve } = zkey;
+    const all = sectionsOf(zkey);
     const groups = new Set(all.map(({ group }) => group));
     const settled = await Promise.allSettled([
       file === null ? this.#load(curve, all) : this.#loadWhole(zkey, file, all),

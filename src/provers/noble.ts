@@ -141,7 +141,7 @@ const engineOf = async <Point extends NoblePoint<Point>>(
   options: NobleMsmOptions,
 ): Promise<MsmEngine<Coordinate>> => {
   const { BASE, Fp, Fn } = Point;
-  const { p, a, b } = Point.CURVE() as { readonly p: bigint; readonly a: Coordinate; readonly b?: Coordinate };
+  const { p, a, b } = (Point.CURVE() ?? {}) as { readonly p: bigint; readonly a: Coordinate; readonly b?: Coordinate };
   const { x, y } = BASE.toAffine();
   const isPair = typeof x !== 'bigint';
   const group = isPair ? 'g2' : 'g1';
@@ -242,6 +242,12 @@ export const nobleMsm = async <Point extends NoblePoint<Point>>(
 ): Promise<NobleMsm<Point>> => {
   if (typeof Point?.fromAffine !== 'function' || typeof Point.CURVE !== 'function')
     throw badArgument(`Point must be a point class of noble-curves, such as bn254.G1.Point, got ${kindOf(Point)}`);
+  if (
+    typeof Point.BASE?.toAffine !== 'function' ||
+    typeof Point.Fp?.ORDER !== 'bigint' ||
+    typeof Point.Fn?.ORDER !== 'bigint'
+  )
+    throw badArgument('Point must have BASE, Fp and Fn, as point classes of noble-curves have them');
   const engine = await engineOf(Point, setOptions(readOptions(nobleOptions, options)) as NobleMsmOptions);
   const load = async (points: readonly Point[]): Promise<Bases> => engine.loadBases(affinePoints(Point, points));
   const multiply = async (bases: Bases, scalars: readonly bigint[], call: MsmOptions): Promise<Point> => {

@@ -198,3 +198,46 @@ test.each([
 ])('the name nearest to %s among %j is %s', (given, names, nearest) => {
   expect(nearestName(given, names)).toBe(nearest);
 });
+
+describe('arguments of odd shapes are refused with a typed error', () => {
+  const odd: readonly unknown[] = [undefined, null, 5, 'x', 5n, Symbol('s'), {}, [], [null], [5], () => 0];
+  const never = (given: unknown): never => given as never;
+
+  test.each<[string, (given: unknown) => unknown]>([
+    ['openZkey’s result for prepare', (sections) => accelerate.prepare(never({ sections: sections ?? {} }))],
+    [
+      'its sections',
+      (a) =>
+        accelerate.prepare(never({ protocol: 'groth16', curve: 'bn254', sections: { a, b1: a, b2: a, c: a, h: a } })),
+    ],
+    ['its protocol', (protocol) => accelerate.prepare(never({ protocol, curve: 'bn254', sections: {} }))],
+    ['a term of linearCombination', (term) => fr.run((ops) => ops.linearCombination([never(term)]))],
+    [
+      'a point class of noble',
+      (own) => nobleMsm(never({ fromAffine: () => 0, CURVE: () => own, BASE: own, Fp: own, Fn: own })),
+    ],
+    ['the key', (zkey) => groth16.openProvingKey(never(zkey))],
+    ['the witness', (witness) => key.prove(never(witness))],
+    ['the proof', (proof) => key.verify(never(proof), [])],
+    ['scalars', (scalars) => engine.msm(bases, [never(scalars)])],
+    ['bases', (own) => engine.msm(never(own), [1n])],
+    ['points', (point) => engine.loadBases([never(point)])],
+  ])('%s', async (_, call) => {
+    const accelerated = await accelerate(snarkjs, { backend: 'cpu' });
+    try {
+      for (const given of odd) {
+        const error = await errorOf(() => call(given));
+        if (error !== null) expect(error).toBeInstanceOf(MsmError);
+      }
+      expect(await errorOf(() => call(5))).toMatchObject({ name: 'MsmError', code: 'bad-argument' });
+    } finally {
+      accelerated();
+    }
+  });
+
+  test.each([Symbol('le'), {}, 5])('an encoding %o', async (encoding) => {
+    await expect(engine.loadBases(new Uint8Array(64), { encoding: never(encoding) })).rejects.toMatchObject({
+      ...{ name: 'MsmError', code: 'bad-argument', message: expect.stringContaining('options.encoding') },
+    });
+  });
+});

@@ -183,6 +183,10 @@ export class Recorder implements FieldOperations {
       throw badArgument(`linearCombination: terms must be an array of at least one pair, got ${show(terms)}`);
     }
     const name = (i: number) => `linearCombination: terms[${i}]`;
+    for (const [i, term] of terms.entries()) {
+      if (!Array.isArray(term))
+        throw badArgument(`${name(i)} must be a pair of a factor and a vector, got ${show(term)}`);
+    }
     const operands = terms.map(([, vector], i) => this.#vector(`${name(i)}[1]`, vector));
     const factors = terms.map(([factor], i) => this.#number(`${name(i)}[0]`, factor));
     const length = operands.reduce((most, vector) => Math.max(most, vector.length), 0);

@@ -6,8 +6,8 @@ import { createFieldEngine, type FieldEngine } from '../../src/fields.js';
 import { openProvingKey, type ProvingKey } from '../../src/groth16.js';
 import { type Bases, createMsmEngine, type MsmEngine, type MsmError } from '../../src/index.js';
 import { CpuThreads } from '../../src/msm/cpu/threads.js';
-import { inProject } from '../support/run-script.js';
 import { ffCurveOf, makeStatement, type Statement } from '../support/proving.js';
+import { inProject } from '../support/run-script.js';
 
 let engine: MsmEngine;
 let bases: Bases;

@@ -13,13 +13,13 @@ import type { Curve } from './curves/curve.js';
 import type { Group, NamedCurve } from './curves/names.js';
 import { openCurve } from './curves/open-curve.js';
 import { untilAborted } from './ending.js';
-import { readCallOptions } from './engine/arguments.js';
 import { subjectOf } from './engine/calibration-subject.js';
+import { progressRow, signalRow } from './engine/call-options.js';
 import { assertNotAborted, badArgument } from './errors.js';
 import { describeAdapter } from './gpu/device.js';
 // from the entry, so that the build leaves the engine in index.js
 import { createMsmEngine } from './index.js';
-import { ownOptions } from './own-options.js';
+import { type OptionTable, readOptions } from './option-table.js';
 
 export { indexedDbStore } from './calibrate/store.js';
 export type { Calibration, CalibrationStore, CalibrationTrial } from './index.js';
@@ -31,13 +31,13 @@ export interface CalibrateOptions {
    *
    * @defaultValue `bn254`
    */
-  readonly curve?: NamedCurve | Curve | Curve<Fp2>;
+  readonly curve?: NamedCurve | Curve | Curve<Fp2> | undefined;
   /**
    * The group of a named curve.
    *
    * @defaultValue `g1`
    */
-  readonly group?: Group;
+  readonly group?: Group | undefined;
   /**
    * The store that remembers the result, by adapter, limits, features, curve and version of the
    * library; null: none. Nothing is remembered if the adapter has no name. In Node pass
@@ -45,18 +45,31 @@ export interface CalibrateOptions {
    *
    * @defaultValue IndexedDB in browsers; in Node none
    */
-  readonly store?: CalibrationStore | null;
+  readonly store?: CalibrationStore | null | undefined;
   /**
    * True: measures even if a result is remembered.
    *
    * @defaultValue `false`
    */
-  readonly again?: boolean;
+  readonly again?: boolean | undefined;
   /** Aborts the calibration, with code `aborted`. The GPU finishes its current submit. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Called after each setting: `done` of `total` settings were measured. */
-  onProgress?(progress: { readonly done: number; readonly total: number }): void;
+  readonly onProgress?: ((progress: { readonly done: number; readonly total: number }) => void) | undefined;
 }
+
+/** `calibrate`. */
+export const calibrateOptions = {
+  of: 'calibrate',
+  rows: {
+    curve: { kind: 'any', default: 'bn254' },
+    group: { kind: 'any' },
+    store: { kind: 'store', isNullable: true },
+    again: { kind: 'flag', default: false },
+    signal: signalRow,
+    onProgress: progressRow,
+  },
+} as const satisfies OptionTable<CalibrateOptions>;
 
 /**
  * Finds the fastest tuning for a device. Runs the real kernels on a small MSM in a dozen settings
@@ -89,10 +102,15 @@ export interface CalibrateOptions {
  */
 export const calibrate = async (device: GPUDevice, options: CalibrateOptions = {}): Promise<Calibration> => {
   if (typeof device?.createBuffer !== 'function') throw badArgument('device must be a GPUDevice');
-  const own = ownOptions(options);
-  const { store = indexedDbStore(), again = false, signal, onProgress } = own;
-  readCallOptions(signal === undefined ? {} : { signal });
-  const curve = await openCurve(own.curve ?? 'bn254', own.group);
+  const {
+    curve: given,
+    group,
+    store = indexedDbStore(),
+    again,
+    signal,
+    onProgress,
+  } = readOptions(calibrateOptions, options);
+  const curve = await openCurve(given, group);
   const checkpoint = (): void => assertNotAborted(signal, 'calibration');
   checkpoint();
   // points are bytes here, so the type of coordinates does not matter

@@ -19,7 +19,7 @@ export type { FieldVector } from './api/field-vectors.js';
 export type { Bases, Scalars } from './api/handles.js';
 export type { HostTimes, PhaseTime, Prediction, RunRecord, TimelineEntry } from './api/run-record.js';
 export type { ComputeWorker, EngineEvent, EngineStats, QueueLimits, Sharing } from './api/sharing.js';
-export type { Tuning } from './api/tuning.js';
+export type { Tuning, TuningOptions } from './api/tuning.js';
 export type {
   AffinePoint,
   BytesLike,

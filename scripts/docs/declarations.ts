@@ -76,10 +76,13 @@ export const membersOf = (path: string, name: string): Member[] => {
   const source = sourceOf(path);
   const { members, typeParameters = [] } = declarationOf(path, name, ts.isInterfaceDeclaration);
   const constraints = new Map(typeParameters.map((each) => [each.name.text, each.constraint?.getText() ?? 'unknown']));
-  const typeText = (type: ts.TypeNode): string =>
-    ts.isConditionalTypeNode(type)
+  const typeText = (type: ts.TypeNode): string => {
+    if (ts.isUnionTypeNode(type)) return type.types.map(typeText).join(' | ');
+    if (ts.isParenthesizedTypeNode(type) && ts.isConditionalTypeNode(type.type)) return typeText(type.type);
+    return ts.isConditionalTypeNode(type)
       ? `${typeText(type.trueType)} | ${typeText(type.falseType)}`
       : (constraints.get(type.getText()) ?? oneLine(type.getText()));
+  };
   return members.map((member) => {
     const own = (member.name as ts.Identifier).text;
     const docstring = docstringOf(source, member, `${path}: ${name}.${own}`);

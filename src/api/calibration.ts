@@ -15,16 +15,18 @@ export interface CalibrationTrial {
    * medians of different rounds do not compare. Absent where `ms` is null. If the defaults do not
    * work, the first setting that works takes their place.
    */
-  readonly defaults?: {
-    /** Median of the defaults, in milliseconds. */
-    readonly ms: number;
-    /** Median of the setting divided by that of the defaults: below 1 the setting is faster. */
-    readonly ratio: number;
-    /** Lower end of the 95 % interval of the ratio. */
-    readonly low: number;
-    /** Upper end of the 95 % interval of the ratio. */
-    readonly high: number;
-  };
+  readonly defaults?:
+    | {
+        /** Median of the defaults, in milliseconds. */
+        readonly ms: number;
+        /** Median of the setting divided by that of the defaults: below 1 the setting is faster. */
+        readonly ratio: number;
+        /** Lower end of the 95 % interval of the ratio. */
+        readonly low: number;
+        /** Upper end of the 95 % interval of the ratio. */
+        readonly high: number;
+      }
+    | undefined;
 }
 
 /**

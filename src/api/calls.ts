@@ -16,14 +16,14 @@ export interface TurnOptions {
    *
    * @defaultValue `normal`
    */
-  readonly priority?: Priority;
+  readonly priority?: Priority | undefined;
   /**
    * Milliseconds from now by which the call should have begun: it goes before calls that are due
    * later. Between the submits of another call only `priority` counts.
    *
    * @defaultValue by the priority alone
    */
-  readonly deadline?: number;
+  readonly deadline?: number | undefined;
 }
 
 /** Progress of a call: `done` of `total` submits are complete. */
@@ -39,7 +39,7 @@ export interface Progress {
 /** Options of `engine.loadBases`. */
 export interface LoadBasesOptions extends TurnOptions {
   /** Name of the bases in GPU labels and error messages. */
-  readonly label?: string;
+  readonly label?: string | undefined;
   /**
    * Keeps m multiples of each point, 1 to 64, so that MSMs over these bases take fewer additions;
    * for bases that are used many times. The bases take up to m times the GPU memory (m · 64 bytes a
@@ -49,13 +49,13 @@ export interface LoadBasesOptions extends TurnOptions {
    *
    * @defaultValue `1`: the points only
    */
-  readonly precompute?: number;
+  readonly precompute?: number | undefined;
   /**
    * Encoding of the points; for bytes only.
    *
    * @defaultValue `le`
    */
-  readonly encoding?: PointEncoding;
+  readonly encoding?: PointEncoding | undefined;
   /**
    * Checks that each point is in the subgroup of the curve's order, in addition to the check that
    * it is on the curve. `not-in-subgroup` names the first point that is not. The check takes no
@@ -63,28 +63,28 @@ export interface LoadBasesOptions extends TurnOptions {
    *
    * @defaultValue `false`
    */
-  readonly checkSubgroup?: boolean;
+  readonly checkSubgroup?: boolean | undefined;
   /**
    * Ends the call at once, with code `aborted`. The GPU finishes its current submit; the memory of
    * the call is freed after that.
    */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Called when the work begins, and after each submit or chunk. */
-  onProgress?(progress: Progress): void;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
 /** Options of `engine.loadScalars`. */
 export interface LoadScalarsOptions extends TurnOptions {
   /** Name of the scalars in GPU labels and error messages. */
-  readonly label?: string;
+  readonly label?: string | undefined;
   /**
    * Encoding of the scalars; for bytes only.
    *
    * @defaultValue `le`
    */
-  readonly scalarEncoding?: ScalarEncoding;
+  readonly scalarEncoding?: ScalarEncoding | undefined;
   /** Ends the call at once, with code `aborted`. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Options of `engine.msm`. */
@@ -94,34 +94,34 @@ export interface MsmOptions<Result extends 'affine' | PointEncoding = 'affine'> 
    *
    * @defaultValue `0`
    */
-  readonly offset?: number;
+  readonly offset?: number | undefined;
   /**
    * Encoding of the scalars; for bytes only. The CPU takes one microsecond a scalar to decode the
    * Montgomery form.
    *
    * @defaultValue `le`
    */
-  readonly scalarEncoding?: ScalarEncoding;
+  readonly scalarEncoding?: ScalarEncoding | undefined;
   /**
    * Form of the sum: a point, or bytes in an encoding of the curve.
    *
    * @defaultValue `affine`
    */
-  readonly result?: Result;
+  readonly result?: Result | undefined;
   /**
    * Verifies the result: computes it again by another method, and compares; see
    * docs/explanation/correctness.md. A number from 0 to 1 is the probability of a verification.
    *
    * @defaultValue the option of the engine
    */
-  readonly verify?: boolean | number;
+  readonly verify?: boolean | number | undefined;
   /**
    * Ends the call at once, with code `aborted`. The GPU finishes its current submit; the memory of
    * the call is freed after that.
    */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Called when the work begins, and after each submit or chunk. */
-  onProgress?(progress: Progress): void;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
 /** Options of `engine.msmBatch`. */
@@ -131,31 +131,31 @@ export interface MsmBatchOptions<Result extends 'affine' | PointEncoding = 'affi
    *
    * @defaultValue all 0
    */
-  readonly offsets?: readonly number[];
+  readonly offsets?: readonly number[] | undefined;
   /**
    * Encoding of the scalars of all vectors; for bytes only.
    *
    * @defaultValue `le`
    */
-  readonly scalarEncoding?: ScalarEncoding;
+  readonly scalarEncoding?: ScalarEncoding | undefined;
   /**
    * Form of each sum: a point, or bytes in an encoding of the curve.
    *
    * @defaultValue `affine`
    */
-  readonly result?: Result;
+  readonly result?: Result | undefined;
   /**
    * Verifies the results: computes them again by another method, and compares; see
    * docs/explanation/correctness.md. A number from 0 to 1 is the probability of a verification.
    *
    * @defaultValue the option of the engine
    */
-  readonly verify?: boolean | number;
+  readonly verify?: boolean | number | undefined;
   /**
    * Ends the call at once, with code `aborted`. The GPU finishes its current submit; the memory of
    * the call is freed after that.
    */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Called when the work begins, and after each submit or chunk. */
-  onProgress?(progress: Progress): void;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
 }

@@ -13,6 +13,14 @@ export interface TransformOptions {
   readonly coset?: bigint | undefined;
 }
 
+/** Options of `scalePowers`. */
+export interface ScalePowersOptions {
+  /** Default 1. */
+  readonly factor?: bigint | undefined;
+  /** Order of the vector, and of the result. Default `natural`. */
+  readonly order?: FieldOrder | undefined;
+}
+
 /**
  * Operations on vectors, recorded by `FieldEngine.run`. In the examples a is 1, 2, 3, 4 and b is 5,
  * 6, 7, 8. No operation changes its operands. Vectors
@@ -120,11 +128,7 @@ export interface FieldOperations {
    * console.log((await fr.read(made))[32]); // 20
    * ```
    */
-  scalePowers(
-    a: FieldVector,
-    base: bigint,
-    options?: { readonly factor?: bigint | undefined; readonly order?: FieldOrder | undefined },
-  ): FieldVector;
+  scalePowers(a: FieldVector, base: bigint, options?: ScalePowersOptions): FieldVector;
   /**
    * Σ factor·vector; shorter vectors count as padded with zeros.
    * @example

@@ -32,7 +32,7 @@ export interface FieldRunOptions extends FieldCallOptions {
    * Called when the work begins, and after each submit of a GPU or operation of the CPU, with the
    * phase `vectors`. Its errors end the run.
    */
-  onProgress?(progress: Progress): void;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
   /**
    * Probability, or true for 1, that results of a GPU are verified: all operations are computed a
    * second time in another way, and each result that is kept, as a polynomial, must have the same

@@ -19,13 +19,13 @@ export interface QueueLimits {
    *
    * @defaultValue no limit
    */
-  readonly calls?: number;
+  readonly calls?: number | undefined;
   /**
    * Bytes of points and scalars held for them.
    *
    * @defaultValue no limit
    */
-  readonly bytes?: number;
+  readonly bytes?: number | undefined;
 }
 
 /** Counts of an engine's calls since it was made, the calls that wait, and its calibration. */
@@ -77,27 +77,27 @@ export interface Sharing {
    *
    * @defaultValue `true`
    */
-  readonly overlap?: boolean;
+  readonly overlap?: boolean | undefined;
   /**
    * Computes small sums that wait together on the same bases in one submit, where the calls that
    * wait take no longer in all.
    *
    * @defaultValue `true`
    */
-  readonly merge?: boolean;
+  readonly merge?: boolean | undefined;
   /**
    * Keeps scratch for the next call. False: all scratch is destroyed after each call.
    *
    * @defaultValue `true`
    */
-  readonly keep?: boolean;
+  readonly keep?: boolean | undefined;
   /**
    * Limit on the CPU workers while the GPU has work of other calls of equal or higher priority. A
    * call that GPU and CPU share is not limited by its own part on the GPU.
    *
    * @defaultValue a quarter of the platform's hardware threads, rounded up
    */
-  readonly sidePool?: number;
+  readonly sidePool?: number | undefined;
   /**
    * Applies `sidePool` also within a sum: while the GPU has work, the workers beyond the limit wait
    * before their next chunk. Point additions of the CPU are bound by arithmetic; they make room for
@@ -106,14 +106,14 @@ export interface Sharing {
    *
    * @defaultValue `false`
    */
-  readonly throttle?: boolean;
+  readonly throttle?: boolean | undefined;
   /**
    * Returns true while work of yours should have the memory and the cores, such as an NTT, or a
    * hash over a large buffer. Meanwhile workers keep to `sidePool`, as while the GPU has work; with
    * `throttle` also within a sum. It is called before each sum, and with `throttle` between chunks,
    * so it should be quick (read a flag). It works without a GPU as well.
    */
-  readonly yieldWhile?: () => boolean;
+  readonly yieldWhile?: (() => boolean) | undefined;
 }
 
 /** Event of a call of an engine, for `onEvent`. */

@@ -106,3 +106,6 @@ export interface Tuning {
    */
   readonly cpuArithmetic: 'auto' | 'wasm-fma' | 'wasm-wide' | 'wasm-simd' | 'wasm' | 'bigint';
 }
+
+/** Knobs to set by hand; undefined counts as not set. */
+export type TuningOptions = { readonly [Name in keyof Tuning]?: Tuning[Name] | undefined };

@@ -3,7 +3,7 @@ import { badArgument, show } from '../errors.js';
 import type { Field } from '../field/field.js';
 import { type Degree, type FieldProduct, type Modulus, modulus } from '../field/modulus.js';
 import { primeField } from '../field/prime-field.js';
-import { ownOptions } from '../own-options.js';
+import { type OptionTable, readOptions } from '../option-table.js';
 
 /**
  * The constants of a short Weierstrass curve y² = x³ + a·x + b: `Curve` over F_p, or `Curve<Fp2>`
@@ -20,7 +20,7 @@ export interface Curve<Of extends Coordinate = bigint> {
    */
   readonly order: bigint;
   /** u² if coordinates are pairs c0 + c1·u: a number from −6 to 6 that is not a square modulo p. */
-  readonly nonResidue?: Of extends bigint ? undefined : bigint;
+  readonly nonResidue?: (Of extends bigint ? undefined : bigint) | undefined;
   /** The coefficient a, of numbers in [0, p). */
   readonly a: Of;
   /**
@@ -36,7 +36,7 @@ export interface Curve<Of extends Coordinate = bigint> {
     readonly y: Of;
   };
   /** Encodings of points, besides those of every curve. */
-  readonly encodings?: readonly SpecialEncoding[];
+  readonly encodings?: readonly SpecialEncoding[] | undefined;
 }
 
 /**
@@ -58,14 +58,14 @@ export interface Membership<Of extends Coordinate = Coordinate> {
  */
 export interface KnownCurve<Of extends Coordinate = bigint> extends Curve<Of> {
   /** A membership test faster than r·P = 0, on curves with other points than those of the group. */
-  readonly membership?: Membership<Of>;
+  readonly membership?: Membership<Of> | undefined;
   /** The twisted Edwards curve of which this curve is the image. */
-  readonly edwards?: TwistedEdwards;
+  readonly edwards?: TwistedEdwards | undefined;
   /**
    * A number that is no square modulo r, and whose powers are the roots of unity of transforms, where
    * the software that has the curve does not use the least one.
    */
-  readonly scalarGenerator?: bigint;
+  readonly scalarGenerator?: bigint | undefined;
 }
 
 /** The constants of a twisted Edwards curve a·x² + y² = 1 + d·x²·y². */
@@ -151,11 +151,32 @@ const copied = <Of extends Coordinate>(given: Of): Of => {
   return { c0, c1 } as Of;
 };
 
+/** Constants of a curve; those of named curves have the last three. */
+const curveConstants = {
+  of: 'curve',
+  rows: {
+    name: { kind: 'any' },
+    p: { kind: 'any' },
+    order: { kind: 'any' },
+    nonResidue: { kind: 'any' },
+    a: { kind: 'any' },
+    b: { kind: 'any' },
+    generator: { kind: 'any' },
+    encodings: { kind: 'any' },
+    membership: { kind: 'any' },
+    edwards: { kind: 'any' },
+    scalarGenerator: { kind: 'any' },
+  },
+} as const satisfies OptionTable<KnownCurve<Coordinate>>;
+
+const readConstants = (given: AnyCurve) =>
+  readOptions(curveConstants, given as KnownCurve<Coordinate>, { argument: 'curve', path: 'curve.' });
+
 /**
  * Copies the constants of a caller. Reads each once, because an object of a class may have getters.
  */
 export const constantsOf = (given: AnyCurve): AnyCurve => {
-  const { name, p, order, nonResidue, a, b, generator, encodings } = ownOptions(given) as Curve<Coordinate>;
+  const { name, p, order, nonResidue, a, b, generator, encodings } = readConstants(given);
   const [x, y] = [generator?.x, generator?.y];
   return {
     name,
@@ -186,7 +207,7 @@ export const numbersOf = (name: string, value: unknown, degree: Degree): [string
  */
 export const curveContext = (given: AnyCurve, extension?: Extension): CurveContext => {
   const constants = constantsOf(given);
-  const { membership, edwards } = ownOptions(given) as KnownCurve<Coordinate>;
+  const { membership, edwards } = readConstants(given);
   const { name, p, order, nonResidue, a, b, generator, encodings = [] } = constants;
   const { x, y } = generator;
   const where = `curve ${show(name)}`;

@@ -1,31 +1,14 @@
-import type { LoadBasesOptions, MsmBatchOptions, MsmOptions, Priority, Progress } from '../api/calls.js';
-import type { AffinePoint, BytesLike, Coordinate, PointEncoding, ScalarEncoding } from '../api/values.js';
+import type { AffinePoint, BytesLike, Coordinate, PointEncoding } from '../api/values.js';
 import { type CurveContext, numbersOf } from '../curves/curve.js';
 import { hasPrimeOrder } from '../curves/prime-order.js';
 import { badArgument, kindOf, show } from '../errors.js';
 import { writeNumber } from '../field/write-number.js';
-import { ownOptions } from '../own-options.js';
-import { AGEING_MS } from '../scheduling/edf.js';
 import { copyBytes, givenBytes, roomFor } from './bytes.js';
 import type { SpareBytes } from './spare-bytes.js';
 
 /** Copies an array by index, with holes. An array of a caller's class may have another iterator. */
 export const itemsOf = <Item>(given: readonly Item[]): Item[] =>
   Array.from({ length: given.length }, (_, i) => given[i] as Item);
-
-/**
- * Reads the probability of a verification.
- *
- * @param name of the option, for errors
- * @throws MsmError `bad-argument`
- */
-export const readVerify = (name: string, given: unknown): number => {
-  const share = typeof given === 'boolean' ? Number(given) : given;
-  if (typeof share === 'number' && share >= 0 && share <= 1) return share;
-  throw badArgument(`${name} must be true, false or a number from 0 to 1, got ${show(given)}`);
-};
-
-const scalarEncodings: readonly ScalarEncoding[] = ['le', 'be', 'le-montgomery'];
 
 /**
  * Checks that membership of the group can be tested.
@@ -36,89 +19,6 @@ const scalarEncodings: readonly ScalarEncoding[] = ['le', 'be', 'le-montgomery']
 export const assertTestable = (curve: CurveContext, checkSubgroup: boolean): void => {
   if (checkSubgroup && !curve.negatesScalars && !hasPrimeOrder(curve))
     throw badArgument(`options.checkSubgroup: the order of ${curve.name} must be prime`);
-};
-
-/** Options of a call, copied when it was made. */
-export interface CallOptions {
-  readonly label: string | undefined;
-  readonly offset: number | undefined;
-  readonly offsets: readonly number[] | undefined;
-  readonly precompute: number | undefined;
-  readonly checkSubgroup: boolean;
-  readonly encoding: PointEncoding | undefined;
-  readonly scalarEncoding: ScalarEncoding | undefined;
-  readonly result: 'affine' | PointEncoding;
-  readonly priority: Priority;
-  readonly deadline: number | null;
-  readonly verify: number | undefined;
-  readonly signal: AbortSignal | undefined;
-  readonly onProgress: ((progress: Progress) => void) | undefined;
-}
-
-/**
- * Reads the options of a call, which untyped JavaScript may have got wrong. Each is read once, so
- * later changes of the object have no effect. `offset` and `offsets` are checked later, against the
- * bases.
- *
- * @throws MsmError `bad-argument`
- */
-export const readCallOptions = (
-  options: LoadBasesOptions & MsmOptions<'affine' | PointEncoding> & Pick<MsmBatchOptions, 'offsets'>,
-): CallOptions => {
-  const {
-    label,
-    offset,
-    precompute,
-    checkSubgroup = false,
-    encoding,
-    scalarEncoding,
-    result = 'affine',
-    priority = 'normal',
-    deadline,
-    verify,
-    signal,
-    onProgress,
-    offsets,
-  } = ownOptions<typeof options>(options);
-  if (label !== undefined && typeof label !== 'string') {
-    throw badArgument(`options.label must be a string, got ${kindOf(label)}`);
-  }
-  if (signal !== undefined && typeof (signal as AbortSignal | null)?.aborted !== 'boolean') {
-    throw badArgument(`options.signal must be an AbortSignal, got ${kindOf(signal)}`);
-  }
-  if (onProgress !== undefined && typeof onProgress !== 'function') {
-    throw badArgument(`options.onProgress must be a function, got ${kindOf(onProgress)}`);
-  }
-  if (!Object.hasOwn(AGEING_MS, priority)) {
-    throw badArgument(`options.priority must be '${Object.keys(AGEING_MS).join("' or '")}', got ${show(priority)}`);
-  }
-  if (deadline !== undefined && !(typeof deadline === 'number' && deadline >= 0)) {
-    throw badArgument(`options.deadline must be a number of milliseconds from 0, got ${show(deadline)}`);
-  }
-  if (scalarEncoding !== undefined && !scalarEncodings.includes(scalarEncoding)) {
-    throw badArgument(
-      `options.scalarEncoding: ${show(scalarEncoding)} is unknown; there are ${scalarEncodings.join(', ')}`,
-    );
-  }
-  if (typeof checkSubgroup !== 'boolean') {
-    throw badArgument(`options.checkSubgroup must be true or false, got ${show(checkSubgroup)}`);
-  }
-  // onProgress may be a method of a class, so it is called on its object
-  return {
-    label,
-    offset,
-    offsets,
-    precompute,
-    checkSubgroup,
-    encoding,
-    scalarEncoding,
-    result,
-    priority,
-    deadline: deadline ?? null,
-    verify: verify === undefined ? undefined : readVerify('options.verify', verify),
-    signal,
-    onProgress: onProgress && ((progress) => onProgress.call(options, progress)),
-  };
 };
 
 /**
@@ -200,27 +100,16 @@ export const encodedBytes = (
   return bytes;
 };
 
-/** Limit on `precompute`: the number of tables of a base. */
-const MOST_TABLES = 64;
-
-/** Reads the number of tables. @throws MsmError `bad-argument` */
-export const readPrecompute = ({ precompute = 1 }: CallOptions): number => {
-  if (!Number.isInteger(precompute) || precompute < 1 || precompute > MOST_TABLES) {
-    throw badArgument(`options.precompute must be an integer from 1 to ${MOST_TABLES}, got ${show(precompute)}`);
-  }
-  return precompute;
-};
-
 /**
  * Reads the offsets of `msmBatch` once. Each is checked later, against the bases.
  *
  * @throws MsmError `bad-argument`
  */
-export const readOffsets = ({ offset, offsets }: CallOptions, scalars: readonly unknown[]): readonly unknown[] => {
+export const readOffsets = (
+  offsets: readonly number[] | undefined,
+  scalars: readonly unknown[],
+): readonly unknown[] => {
   if (!Array.isArray(scalars)) throw badArgument(`scalars must be an array of vectors, got ${kindOf(scalars)}`);
-  if (offset !== undefined) {
-    throw badArgument('options.offset is for msm; msmBatch takes options.offsets, one for each vector');
-  }
   if (offsets === undefined) return [];
   if (!Array.isArray(offsets)) throw badArgument(`options.offsets must be an array, got ${kindOf(offsets)}`);
   if (offsets.length !== scalars.length) {

@@ -1,4 +1,5 @@
 /** Bases and scalars of a call, as arguments give them. */
+import type { MsmBatchOptions, MsmOptions } from '../api/calls.js';
 import type { FieldVector } from '../api/field-vectors.js';
 import type { Bases, Scalars } from '../api/handles.js';
 import type { AffinePoint, BytesLike, Coordinate, ScalarEncoding } from '../api/values.js';
@@ -7,7 +8,7 @@ import { badArgument, show } from '../errors.js';
 import type { LoadedBases } from '../msm/inputs/loaded-bases.js';
 import { LoadedScalars } from '../msm/inputs/loaded-scalars.js';
 import type { ScalarVector } from '../msm/inputs/scalar-vectors.js';
-import { type CallOptions, itemsOf, readOffset, readOffsets } from './arguments.js';
+import { itemsOf, readOffset, readOffsets } from './arguments.js';
 import { leaveVectors, sourceOf } from './computed-scalars.js';
 import { copyScalars } from './given-scalars.js';
 import { SpareBytes } from './spare-bytes.js';
@@ -73,15 +74,23 @@ export class CallInputs {
   }
 
   /** Reads the scalars and the offset of `msm`. @throws MsmError `bad-argument`, `destroyed` */
-  readVector(bases: LoadedBases, given: GivenScalars, { offset, scalarEncoding }: CallOptions): ScalarVector {
+  readVector(
+    bases: LoadedBases,
+    given: GivenScalars,
+    { offset, scalarEncoding }: Pick<MsmOptions, 'offset' | 'scalarEncoding'>,
+  ): ScalarVector {
     return this.#readVector(bases, given, offset, scalarEncoding, { scalars: 'scalars', offset: 'offset' });
   }
 
   /**
    * Reads the vectors and the offsets of `msmBatch`. @throws MsmError `bad-argument`, `destroyed`
    */
-  readVectors(bases: LoadedBases, given: readonly GivenScalars[], settings: CallOptions): readonly ScalarVector[] {
-    const offsets = readOffsets(settings, given);
+  readVectors(
+    bases: LoadedBases,
+    given: readonly GivenScalars[],
+    settings: Pick<MsmBatchOptions, 'offsets' | 'scalarEncoding'>,
+  ): readonly ScalarVector[] {
+    const offsets = readOffsets(settings.offsets, given);
     const read: ScalarVector[] = [];
     try {
       for (const [i, vector] of itemsOf(given).entries()) {

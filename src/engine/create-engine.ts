@@ -11,7 +11,6 @@ import { GpuBackend } from '../msm/gpu/gpu-backend.js';
 import { msmConfigure } from '../msm/gpu/setup.js';
 import { onlyBackend, Router } from '../msm/routing/router.js';
 import type { Instrument } from '../msm/stages/instrument.js';
-import { ownOptions } from '../own-options.js';
 import { DeviceSource, sourcesOfEngines } from '../session/device-source.js';
 import { Session } from '../session/session.js';
 import { mostWorkers } from '../threads/most-workers.js';
@@ -19,7 +18,7 @@ import { subjectOf } from './calibration-subject.js';
 import { Engine } from './engine.js';
 import { type FirstUse, type FirstUseOptions, openFirstUse } from './first-use.js';
 import type { MsmEngineOptions } from './options.js';
-import { type ReadOptions, readOptions } from './read-options.js';
+import { readEngineOptions, type Settings, settingsOf } from './read-options.js';
 
 /** Active calls of an engine: the GPU computes one while the other is prepared. */
 const WIDTH = 2;
@@ -35,7 +34,7 @@ class LazyCpu {
   #loaded: CpuBackend | null = null;
   #isDestroyed = false;
 
-  constructor(curve: CurveContext, { workers }: ReadOptions, site: () => CpuSite) {
+  constructor(curve: CurveContext, { workers }: Settings, site: () => CpuSite) {
     this.#make = ({ CpuBackend }) => new CpuBackend(curve, workers, site);
   }
 
@@ -66,7 +65,7 @@ class LazyCpu {
 }
 
 /** Composes an engine without a GPU. */
-const cpuOnly = async (curve: CurveContext, settings: ReadOptions): Promise<Engine> => {
+const cpuOnly = async (curve: CurveContext, settings: Settings): Promise<Engine> => {
   const { siteWithoutGpu } = await loadCpu();
   const cpu = await new LazyCpu(curve, settings, () => siteWithoutGpu(settings.tuning)).get();
   return new Engine({
@@ -88,7 +87,7 @@ const withGpu = (
   curve: CurveContext,
   open: OpenDevice,
   source: DeviceSource,
-  settings: ReadOptions,
+  settings: Settings,
   firstUse: FirstUse | null,
 ): Engine => {
   const { backend, tuning, retainBases, verify, sharing, workers } = settings;
@@ -140,36 +139,19 @@ const withGpu = (
   return engine;
 };
 
-/** Returns a copy of an options object; anything else as it is, to be refused later. */
-const copyOf = <Given>(given: Given): Given =>
-  typeof given === 'object' && given !== null ? (ownOptions(given) as Given) : given;
-
-/**
- * Copies options at once: later changes of the caller's objects have no effect, and none is
- * inherited.
- */
-const copyOptions = (options: MsmEngineOptions<Coordinate>) => {
-  const own = ownOptions<MsmEngineOptions<Coordinate>>(options);
-  const { maxQueued, sharing, tuning, calibration } = own;
-  return Object.assign(own, {
-    ...{ maxQueued: copyOf(maxQueued), sharing: copyOf(sharing) },
-    ...{ tuning: copyOf(tuning), calibration: copyOf(calibration) },
-  });
-};
-
 /**
  * Returns whether an engine leaves software adapters alone: the CPU computes all of its sums there,
  * so that nothing is created, compiled or uploaded that would compute nothing. A caller who wants
  * the adapter names it by `backend`, or gives it sums by `tuning.cpuBelow`.
  */
-const needsHardware = ({ backend, tuning: { cpuBelow = null } }: ReadOptions): boolean =>
+const needsHardware = ({ backend, tuning: { cpuBelow = null } }: Settings): boolean =>
   backend === 'auto' && cpuBelow === null;
 
 /**
  * Opens the device; null where there is none, or only a software adapter that the engine leaves
  * alone, and the CPU computes instead.
  */
-const joinDevice = async (source: DeviceSource, settings: ReadOptions): Promise<OpenDevice | null> => {
+const joinDevice = async (source: DeviceSource, settings: Settings): Promise<OpenDevice | null> => {
   try {
     const open = await source.join();
     // the device may be of an engine that computes on it all the same
@@ -232,13 +214,13 @@ export const composeEngine = async (
   given?: DeviceSource,
 ): Promise<MsmEngine<Coordinate>> => {
   if (typeof options !== 'object' || options === null) throw badArgument('options must be an object with a `curve`');
-  const own = copyOptions(options as MsmEngineOptions<Coordinate>);
+  const own = readEngineOptions(options as MsmEngineOptions<Coordinate>);
   const { device, gpu, powerPreference, deviceOf } = own;
   if (deviceOf !== undefined && !(deviceOf instanceof Engine)) {
     throw badArgument(`deviceOf must be an engine of createMsmEngine, got ${show(deviceOf)}`);
   }
   const curve = await openCurve(own.curve as NamedCurve, own.group as Group | undefined);
-  const settings = readOptions(own, instrument);
+  const settings = settingsOf(own, instrument);
   if (settings.backend === 'cpu') return cpuOnly(curve, settings);
   // the closure keeps `gpu` reachable while a call is pending: Dawn in Node crashes if it is
   // collected meanwhile
@@ -254,7 +236,7 @@ export const composeEngine = async (
   try {
     const firstUse = settings.firstUse && (await beginFirstUse(curve, open, settings.firstUse));
     const calibration = firstUse?.calibration;
-    const tuned = calibration ? readOptions({ ...own, calibration }, instrument) : settings;
+    const tuned = calibration ? settingsOf({ ...own, calibration }, instrument) : settings;
     const engine = withGpu(curve, open, source, tuned, firstUse);
     sourcesOfEngines.set(engine, source);
     return engine;

@@ -7,22 +7,31 @@ import type { RunRecord } from '../api/run-record.js';
 import type { EngineEvent, EngineStats } from '../api/sharing.js';
 import type { AffinePoint, BytesLike, Coordinate, PointEncoding } from '../api/values.js';
 import type { CurveContext } from '../curves/curve.js';
-import { assertNotAborted, badArgument, MsmError, show } from '../errors.js';
+import { assertNotAborted, badArgument, fromCaller, MsmError, show } from '../errors.js';
+import { dispose, inspect, printed } from '../handle.js';
 import type { Backend } from '../msm/backend.js';
-import { dispose } from '../msm/inputs/handle.js';
 import type { LoadedBases } from '../msm/inputs/loaded-bases.js';
 import { LoadedScalars } from '../msm/inputs/loaded-scalars.js';
 import { ScalarStore } from '../msm/inputs/scalar-store.js';
 import type { ScalarVector } from '../msm/inputs/scalar-vectors.js';
 import { loadedTables } from '../msm/plan/workload.js';
 import { publicPoint } from '../msm/stages/combine-windows.js';
+import { readOptions } from '../option-table.js';
 import type { Abandon, CallQueue, CallTicket } from '../scheduling/call-queue.js';
 import { ticketOf } from '../scheduling/ticket.js';
 import { nextTurn, TimeSlice } from '../scheduling/time-slice.js';
 import { CallContext } from '../session/call-context.js';
 import { CallClock } from '../session/clock.js';
-import { assertTestable, type CallOptions, countPoints, readCallOptions, readPrecompute } from './arguments.js';
+import { assertTestable, countPoints } from './arguments.js';
 import { CallInputs, type GivenPoints, type GivenScalars, scalarBytesOf } from './call-inputs.js';
+import {
+  type CallSettings,
+  loadBasesOptions,
+  loadScalarsOptions,
+  msmBatchOptions,
+  msmOptions,
+  type SumSettings,
+} from './call-options.js';
 import { computeGroup, type GroupInput, type Multiply } from './compute-group.js';
 import { hasComputed, leavingVectors, withCopies } from './computed-scalars.js';
 import { readPoints } from './decode.js';
@@ -89,13 +98,15 @@ export class Engine implements MsmEngine<Coordinate> {
   }
 
   async warmup(n: number): Promise<void> {
-    this.#assertUsable(undefined);
-    if (!Number.isInteger(n) || n < 1) throw badArgument(`n must be a positive integer, got ${show(n)}`);
-    await this.warmUp(n, 'normal');
+    return fromCaller(async () => {
+      this.#assertUsable(undefined);
+      if (!Number.isInteger(n) || n < 1) throw badArgument(`n must be a positive integer, got ${show(n)}`);
+      await this.warmUp(n, 'normal');
+    });
   }
 
   /** Queues a call that compiles pipelines. */
-  async warmUp(n: number, priority: CallOptions['priority']): Promise<void> {
+  async warmUp(n: number, priority: CallSettings['priority']): Promise<void> {
     const warm = async (call: CallContext): Promise<void> => {
       await this.#backend.warmUp(n, call);
       await this.#parts.warmUpCpu?.();
@@ -122,42 +133,55 @@ export class Engine implements MsmEngine<Coordinate> {
     this.destroy();
   }
 
+  get [Symbol.toStringTag](): string {
+    return 'MsmEngine';
+  }
+
+  [inspect](): object {
+    const { backends, memory } = this;
+    return printed('MsmEngine', { curve: this.#curve.name, backends, memory, isDestroyed: this.#isDestroyed });
+  }
+
   async loadBases(points: GivenPoints, options: LoadBasesOptions = {}): Promise<Bases> {
-    const settings = readCallOptions(options);
-    this.#assertUsable(settings.signal);
-    const { encoding, checkSubgroup, label = 'bases' } = settings;
-    assertTestable(this.#curve, checkSubgroup);
-    const tables = loadedTables(this.#curve, readPrecompute(settings));
-    // checked before the points are read, which may take long
-    this.#backend.assertFits(countPoints(this.#curve, points, encoding), tables);
-    const timeSlice = new TimeSlice(() => this.#assertUsable(settings.signal));
-    const source = await readPoints(this.#curve, points, encoding, timeSlice);
-    this.#backend.assertFits(source.bytes.length / this.#curve.pointBytes, tables);
-    const request = { source, tables, label, checkSubgroup };
-    const load = async (call: CallContext): Promise<Bases> => {
-      call.checkpoint();
-      const bases = await this.#backend.load(request, call);
-      this.#inputs.addBases(bases);
-      return bases;
-    };
-    const { length } = source.bytes;
-    return this.#run('loadBases', length, settings, new CallClock(), load, (bases) => bases.destroy());
+    return fromCaller(async () => {
+      const settings = readOptions(loadBasesOptions, options);
+      this.#assertUsable(settings.signal);
+      const { encoding, checkSubgroup, label, precompute } = settings;
+      assertTestable(this.#curve, checkSubgroup);
+      const tables = loadedTables(this.#curve, precompute);
+      // checked before the points are read, which may take long
+      this.#backend.assertFits(countPoints(this.#curve, points, encoding), tables);
+      const timeSlice = new TimeSlice(() => this.#assertUsable(settings.signal));
+      const source = await readPoints(this.#curve, points, encoding, timeSlice);
+      this.#backend.assertFits(source.bytes.length / this.#curve.pointBytes, tables);
+      const request = { source, tables, label, checkSubgroup };
+      const load = async (call: CallContext): Promise<Bases> => {
+        call.checkpoint();
+        const bases = await this.#backend.load(request, call);
+        this.#inputs.addBases(bases);
+        return bases;
+      };
+      const { length } = source.bytes;
+      return this.#run('loadBases', length, settings, new CallClock(), load, (bases) => bases.destroy());
+    });
   }
 
   async loadScalars(scalars: BytesLike | readonly bigint[], options: LoadScalarsOptions = {}): Promise<Scalars> {
-    const settings = readCallOptions(options);
-    this.#assertUsable(settings.signal);
-    const { scalarEncoding, label = 'scalars' } = settings;
-    const given = this.#inputs.readScalars(scalars, scalarEncoding);
-    const load = async (call: CallContext): Promise<Scalars> => {
-      await convertScalars(this.#curve, [given], scalarEncoding, new TimeSlice(() => call.checkpoint()));
-      call.checkpoint();
-      const store = new ScalarStore(this.#curve, given.scalars, label);
-      await this.#backend.place(store, call);
-      return new LoadedScalars(store, this.#curve.scalarBytes, 0, given.n, false);
-    };
-    const { length } = given.scalars;
-    return this.#run('loadScalars', length, settings, new CallClock(), load, (loaded) => loaded.destroy());
+    return fromCaller(async () => {
+      const settings = readOptions(loadScalarsOptions, options);
+      this.#assertUsable(settings.signal);
+      const { scalarEncoding, label } = settings;
+      const given = this.#inputs.readScalars(scalars, scalarEncoding);
+      const load = async (call: CallContext): Promise<Scalars> => {
+        await convertScalars(this.#curve, [given], scalarEncoding, new TimeSlice(() => call.checkpoint()));
+        call.checkpoint();
+        const store = new ScalarStore(this.#curve, given.scalars, label);
+        await this.#backend.place(store, call);
+        return new LoadedScalars(store, this.#curve.scalarBytes, 0, given.n, false);
+      };
+      const { length } = given.scalars;
+      return this.#run('loadScalars', length, settings, new CallClock(), load, (loaded) => loaded.destroy());
+    });
   }
 
   msm(bases: Bases, scalars: GivenScalars, options?: MsmOptions): Promise<AffinePoint<Coordinate>>;
@@ -167,13 +191,15 @@ export class Engine implements MsmEngine<Coordinate> {
     scalars: GivenScalars,
     options: MsmOptions<'affine' | PointEncoding> = {},
   ): Promise<ResultPoint> {
-    const clock = new CallClock();
-    const settings = readCallOptions(options);
-    this.#assertUsable(settings.signal);
-    const own = this.#inputs.readBases(bases);
-    const vector = this.#inputs.readVector(own, scalars, settings);
-    const [sum] = await this.#sum('msm', own, [vector], settings, clock);
-    return sum as ResultPoint;
+    return fromCaller(async () => {
+      const clock = new CallClock();
+      const settings = readOptions(msmOptions, options);
+      this.#assertUsable(settings.signal);
+      const own = this.#inputs.readBases(bases);
+      const vector = this.#inputs.readVector(own, scalars, settings);
+      const [sum] = await this.#sum('msm', own, [vector], settings, clock);
+      return sum as ResultPoint;
+    });
   }
 
   msmBatch(
@@ -187,12 +213,14 @@ export class Engine implements MsmEngine<Coordinate> {
     scalars: readonly GivenScalars[],
     options: MsmBatchOptions<'affine' | PointEncoding> = {},
   ): Promise<ResultPoint[]> {
-    const clock = new CallClock();
-    const settings = readCallOptions(options);
-    this.#assertUsable(settings.signal);
-    const own = this.#inputs.readBases(bases);
-    const vectors = this.#inputs.readVectors(own, scalars, settings);
-    return this.#sum('msmBatch', own, vectors, settings, clock);
+    return fromCaller(async () => {
+      const clock = new CallClock();
+      const settings = readOptions(msmBatchOptions, options);
+      this.#assertUsable(settings.signal);
+      const own = this.#inputs.readBases(bases);
+      const vectors = this.#inputs.readVectors(own, scalars, settings);
+      return this.#sum('msmBatch', own, vectors, settings, clock);
+    });
   }
 
   async plan(bases: Bases, n: number | readonly number[]): Promise<MsmPlan> {
@@ -220,12 +248,12 @@ export class Engine implements MsmEngine<Coordinate> {
   #run<Result>(
     kind: EngineEvent['kind'],
     bytes: number,
-    settings: Partial<CallOptions> & { readonly request?: SumRequest | undefined },
+    settings: CallSettings & { readonly request?: SumRequest | undefined },
     clock: CallClock,
     task: (call: CallContext) => Promise<Result>,
     abandon?: Abandon<Result>,
   ): Promise<Result> {
-    const { priority = 'normal', deadline = null, signal, request, onProgress } = settings;
+    const { priority, deadline = null, signal, request, onProgress } = settings;
     const assertUsable = (): void => this.#assertUsable(undefined);
     const begin = async (ticket: CallTicket): Promise<Result> => {
       if (bytes > BYTES_OF_A_TURN) await nextTurn();
@@ -240,7 +268,7 @@ export class Engine implements MsmEngine<Coordinate> {
     kind: 'msm' | 'msmBatch',
     bases: LoadedBases,
     vectors: readonly ScalarVector[],
-    settings: CallOptions,
+    settings: SumSettings,
     clock: CallClock,
   ): Promise<ResultPoint[]> {
     clock.enter(null);

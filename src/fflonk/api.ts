@@ -9,11 +9,11 @@ export interface ProvingKeyOptions extends EngineOptions {
    * Ends the load with code `aborted`, for everyone who awaits it. Load a key that several callers
    * share without a signal, and end a proof by the signal of `prove`.
    */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A point of a proof: projective coordinates in decimal. */
-export type ProofPoint = string[];
+export type ProofPoint = [x: string, y: string, z: string];
 
 /** Commitments of a proof. */
 export interface ProofPolynomials {

@@ -9,7 +9,7 @@ import { Proof, type RawProof } from './prove.js';
 import { verify } from './verify.js';
 
 const writeProof = ({ commitments, evaluations, inverse }: RawProof): FflonkProof => {
-  const points = commitments.map((each) => projective(decodeCommitment(each), 0n, 1n).map(String));
+  const points = commitments.map((each) => projective(decodeCommitment(each), 0n, 1n, String));
   const polynomials = polynomialNames.map((name, i) => [name, points[i]]);
   const values = evaluationNames.map((name, i) => [name, String(evaluations[i])]);
   return {

@@ -1,8 +1,7 @@
 /** Creates engines for vectors of field elements. */
 import type { FieldEngine } from '../api/fields.js';
-import { readVerify } from '../engine/arguments.js';
-import { badArgument, MsmError, notLoaded, show } from '../errors.js';
-import { ownOptions } from '../own-options.js';
+import { badArgument, MsmError, notLoaded } from '../errors.js';
+import { bare, type OptionTable, readOptions } from '../option-table.js';
 import { wasmArithmetics } from '../wasm/points/kernel.js';
 import { Arena } from './cpu/arena.js';
 import { CpuVectors } from './cpu/cpu-vectors.js';
@@ -12,7 +11,27 @@ import type { FieldEngineOptions } from './program/options.js';
 import type { VectorBackend } from './program/vector-backend.js';
 import { VectorEngine } from './vector-engine.js';
 
-const DEFAULT_BUDGET = 2 ** 30;
+/** `createFieldEngine`. */
+export const fieldEngineOptions = {
+  of: 'createFieldEngine',
+  rows: {
+    field: { kind: 'any', default: 'bn254-fr' },
+    backend: { kind: 'choice', range: ['cpu', 'gpu'] },
+    deviceOf: { kind: 'any' },
+    device: { kind: 'any' },
+    gpu: { kind: 'any' },
+    arithmetic: { kind: 'choice', range: ['auto', ...wasmArithmetics], default: 'auto' },
+    transforms: { kind: 'choice', range: ['blocks', 'butterflies'] },
+    verify: { kind: 'share', default: false },
+    retainVectors: { kind: 'flag', default: true },
+    memoryBudget: {
+      kind: 'number',
+      range: [Number.MIN_VALUE, Number.POSITIVE_INFINITY],
+      default: 2 ** 30,
+      says: 'a positive number of bytes',
+    },
+  },
+} as const satisfies OptionTable<FieldEngineOptions>;
 
 /** Opens vectors on the CPU. @throws MsmError `bad-argument`, `unsupported-device` */
 const openCpu = async (
@@ -40,7 +59,7 @@ const openCpu = async (
  */
 const openGpu = async (
   own: OpenField,
-  options: FieldEngineOptions,
+  options: Omit<FieldEngineOptions, 'verify'>,
   memory: { readonly memoryBudget: number; readonly retainVectors: boolean },
 ): Promise<VectorBackend | null> => {
   const { backend, deviceOf, device, gpu, transforms } = options;
@@ -71,34 +90,10 @@ const openGpu = async (
  * ```
  */
 export const createFieldEngine = async (options: FieldEngineOptions = {}): Promise<FieldEngine> => {
-  const given = ownOptions(options);
-  const {
-    field = 'bn254-fr',
-    arithmetic = 'auto',
-    memoryBudget = DEFAULT_BUDGET,
-    backend,
-    transforms,
-    verify = 0,
-    retainVectors = true,
-  } = given;
-  if (typeof memoryBudget !== 'number' || !(memoryBudget > 0)) {
-    throw badArgument(`memoryBudget must be a positive number of bytes, got ${show(memoryBudget)}`);
-  }
-  if (arithmetic !== 'auto' && !wasmArithmetics.includes(arithmetic)) {
-    throw badArgument(`arithmetic must be 'auto' or one of ${wasmArithmetics.join(', ')}, got ${show(arithmetic)}`);
-  }
-  if (backend !== undefined && backend !== 'cpu' && backend !== 'gpu') {
-    throw badArgument(`backend must be 'cpu' or 'gpu', got ${show(backend)}`);
-  }
-  if (transforms !== undefined && transforms !== 'blocks' && transforms !== 'butterflies') {
-    throw badArgument(`transforms must be 'blocks' or 'butterflies', got ${show(transforms)}`);
-  }
-  if (typeof retainVectors !== 'boolean') {
-    throw badArgument(`retainVectors must be true or false, got ${show(retainVectors)}`);
-  }
-  const share = readVerify('verify', verify);
+  const settings = readOptions(fieldEngineOptions, options, bare);
+  const { field, arithmetic, memoryBudget, retainVectors, verify } = settings;
   const own = await openField(field);
-  const onGpu = await openGpu(own, given, { memoryBudget, retainVectors });
+  const onGpu = await openGpu(own, settings, { memoryBudget, retainVectors });
   const vectors = onGpu ?? (await openCpu(own, arithmetic, memoryBudget));
-  return new VectorEngine(own, vectors, share);
+  return new VectorEngine(own, vectors, verify);
 };

@@ -3,6 +3,7 @@ import type { FieldOperations } from '../api/field-operations.js';
 import type { FieldVector, SparseMatrix } from '../api/field-vectors.js';
 import type {
   FieldBytesOptions,
+  FieldCallOptions,
   FieldEngine,
   FieldPlan,
   FieldRunOptions,
@@ -10,15 +11,16 @@ import type {
   MatrixEntries,
 } from '../api/fields.js';
 import type { BytesLike, OwnBytes } from '../api/values.js';
-import { type CallOptions, readCallOptions } from '../engine/arguments.js';
-import { assertNotAborted, badArgument, kindOf, MsmError } from '../errors.js';
+import { progressRow, signalRow, turnRows } from '../engine/call-options.js';
+import { assertNotAborted, badArgument, fromCaller, kindOf, MsmError } from '../errors.js';
+import { inspect, printed } from '../handle.js';
 import type { FieldScalars } from '../msm/inputs/field-scalars.js';
-import { ownOptions } from '../own-options.js';
+import { type OptionTable, readOptions } from '../option-table.js';
 import { type Ticket, ticketOf } from '../scheduling/ticket.js';
 import { ANY_SIZE, type Pause, TurnQueue } from '../scheduling/turn-queue.js';
-import { copyNumbers, encodingOf, type NumberFormat, resized, reverseNumbers, scaleOf } from './program/numbers.js';
+import { copyNumbers, type NumberFormat, resized, reverseNumbers, scaleOf } from './program/numbers.js';
 import { numberBytesOf, type OpenField } from './program/open-field.js';
-import { copyIndices, Recorder, wholeNumber } from './program/recorder.js';
+import { copyIndices, Recorder } from './program/recorder.js';
 import type { FieldStep } from './program/steps.js';
 import { Matrix, Vector, type VectorOwner, vectorOf } from './program/vector.js';
 import type { VectorBackend, VectorCall } from './program/vector-backend.js';
@@ -29,15 +31,46 @@ const MOST_ROWS = 2 ** 27;
 /** Bytes of a scalar. */
 const SCALAR_BYTES = 32;
 
+/** `load`, `loadMatrix` and `read`. */
+export const fieldBytesOptions = {
+  of: 'load, loadMatrix and read',
+  rows: {
+    ...turnRows,
+    encoding: { kind: 'choice', range: ['le', 'be', 'le-montgomery'], default: 'le' },
+    signal: signalRow,
+  },
+} as const satisfies OptionTable<FieldBytesOptions>;
+
+/** `run`. */
+export const fieldRunOptions = {
+  of: 'run',
+  rows: { ...turnRows, onProgress: progressRow, verify: { kind: 'share' }, signal: signalRow },
+} as const satisfies OptionTable<FieldRunOptions>;
+
+/** The entries of `loadMatrix`. */
+export const matrixEntryOptions = {
+  of: 'entries',
+  rows: {
+    rows: { kind: 'integer', range: [1, MOST_ROWS], isRequired: true, says: `a whole number from 1 to ${MOST_ROWS}` },
+    columns: {
+      kind: 'integer',
+      range: [1, MOST_ROWS],
+      isRequired: true,
+      says: `a whole number from 1 to ${MOST_ROWS}`,
+    },
+    row: { kind: 'any' },
+    column: { kind: 'any' },
+    values: { kind: 'any' },
+  },
+} as const satisfies OptionTable<MatrixEntries>;
+
 /** Size of work that goes first while a run pauses. */
 const BESIDE = 0;
 
-/** Reads the options of a call, and returns its ticket with them. @throws MsmError `bad-argument` */
-const readOptions = (options: FieldRunOptions): { readonly ticket: Ticket; readonly settings: CallOptions } => {
-  const settings = readCallOptions(options as Parameters<typeof readCallOptions>[0]);
-  const { priority, deadline, signal } = settings;
+/** Returns the place of a call in the engine's queue. */
+const ticketFor = ({ priority = 'normal', deadline, signal }: FieldCallOptions): Ticket => {
   const since = performance.now();
-  return { settings, ticket: { priority, since, deadline: deadline === null ? null : since + deadline, signal } };
+  return { priority, since, deadline: deadline === undefined ? null : since + deadline, signal };
 };
 
 const destroyedError = (): MsmError => new MsmError('destroyed', 'the field engine was destroyed; create a new one');
@@ -191,62 +224,69 @@ export class VectorEngine implements FieldEngine, VectorOwner {
   }
 
   async load(numbers: BytesLike | readonly bigint[], options: FieldBytesOptions = {}): Promise<FieldVector> {
-    this.#assertUsable();
-    const { ticket, settings } = readOptions(options);
-    const own = encodingOf(settings.encoding);
-    const words = copyNumbers('numbers', numbers, own, this.#format);
-    if (words.length === 0) throw badArgument('numbers: a vector must have at least one element');
-    const vector = new Vector(this, (4 * words.length) / this.numberBytes, 'resident');
-    const scale = scaleOf(own, this.#format);
-    const entered = this.#inTurn(ticket, async (call) => {
-      await this.#backend.enter(vector, { words, scale }, call);
-      this.#handles.add(vector);
+    return fromCaller(async () => {
+      this.#assertUsable();
+      const { encoding: own, ...turn } = readOptions(fieldBytesOptions, options);
+      const words = copyNumbers('numbers', numbers, own, this.#format);
+      if (words.length === 0) throw badArgument('numbers: a vector must have at least one element');
+      const vector = new Vector(this, (4 * words.length) / this.numberBytes, 'resident');
+      const scale = scaleOf(own, this.#format);
+      const entered = this.#inTurn(ticketFor(turn), async (call) => {
+        await this.#backend.enter(vector, { words, scale }, call);
+        this.#handles.add(vector);
+      });
+      try {
+        await entered;
+      } catch (error) {
+        words.fill(0);
+        throw error;
+      }
+      return vector;
     });
-    try {
-      await entered;
-    } catch (error) {
-      words.fill(0);
-      throw error;
-    }
-    return vector;
   }
 
   async loadMatrix(entries: MatrixEntries, options: FieldBytesOptions = {}): Promise<SparseMatrix> {
-    this.#assertUsable();
-    const { ticket, settings } = readOptions(options);
-    const { rows, columns, row, column, values } = ownOptions(entries, 'entries') as MatrixEntries;
-    wholeNumber('entries.rows', rows, 1, MOST_ROWS);
-    wholeNumber('entries.columns', columns, 1, MOST_ROWS);
-    const own = encodingOf(settings.encoding);
-    const [ownRow, ownColumn] = [copyIndices('entries.row', row, rows), copyIndices('entries.column', column, columns)];
-    const words = copyNumbers('entries.values', values, own, this.#format);
-    const count = (4 * words.length) / this.numberBytes;
-    if (ownRow.length !== count || ownColumn.length !== count) {
-      throw badArgument(
-        `entries: row, column and values must have the same length, got ${ownRow.length}, ${ownColumn.length}, ${count}`,
-      );
-    }
-    const matrix = new Matrix(this, { rows, columns, entries: count });
-    const scale = scaleOf(own, this.#format);
-    await this.#inTurn(ticket, async (call) => {
-      await this.#backend.enterMatrix(matrix, { words, scale, row: ownRow, column: ownColumn }, call);
-      this.#handles.add(matrix);
+    return fromCaller(async () => {
+      this.#assertUsable();
+      const { encoding: own, ...turn } = readOptions(fieldBytesOptions, options);
+      const place = { argument: 'entries', path: 'entries.' };
+      const { rows, columns, row, column, values } = readOptions(matrixEntryOptions, entries, place);
+      const [ownRow, ownColumn] = [
+        copyIndices('entries.row', row, rows),
+        copyIndices('entries.column', column, columns),
+      ];
+      const words = copyNumbers('entries.values', values, own, this.#format);
+      const count = (4 * words.length) / this.numberBytes;
+      if (ownRow.length !== count || ownColumn.length !== count) {
+        throw badArgument(
+          `entries: row, column and values must have the same length, got ${ownRow.length}, ${ownColumn.length}, ${count}`,
+        );
+      }
+      const matrix = new Matrix(this, { rows, columns, entries: count });
+      const scale = scaleOf(own, this.#format);
+      await this.#inTurn(ticketFor(turn), async (call) => {
+        await this.#backend.enterMatrix(matrix, { words, scale, row: ownRow, column: ownColumn }, call);
+        this.#handles.add(matrix);
+      });
+      return matrix;
     });
-    return matrix;
   }
 
   async run<Result>(record: (operations: FieldOperations) => Result, options: FieldRunOptions = {}): Promise<Result> {
-    this.#assertUsable();
-    const { ticket, settings } = readOptions(options);
-    const { onProgress, verify = this.#verify } = settings;
-    const { steps, result } = this.#record(record);
-    try {
-      await this.#inTurn(ticket, (call) => this.#execute(steps, { ...call, onProgress }, Math.random() < verify));
-    } catch (error) {
-      for (const { result: vector } of steps) vector.state = 'destroyed';
-      throw error;
-    }
-    return result;
+    return fromCaller(async () => {
+      this.#assertUsable();
+      const { onProgress, verify = this.#verify, ...turn } = readOptions(fieldRunOptions, options);
+      const { steps, result } = this.#record(record);
+      try {
+        await this.#inTurn(ticketFor(turn), (call) =>
+          this.#execute(steps, { ...call, onProgress }, Math.random() < verify),
+        );
+      } catch (error) {
+        for (const { result: vector } of steps) vector.state = 'destroyed';
+        throw error;
+      }
+      return result;
+    });
   }
 
   async plan(record: (operations: FieldOperations) => unknown): Promise<FieldPlan> {
@@ -286,17 +326,18 @@ export class VectorEngine implements FieldEngine, VectorOwner {
   }
 
   async read(vector: FieldVector, options: FieldBytesOptions = {}): Promise<OwnBytes> {
-    this.#assertUsable();
-    const { ticket, settings } = readOptions(options);
-    const own = encodingOf(settings.encoding);
-    const source = vectorOf(this, 'vector', vector);
-    const words = await this.#inTurn(ticket, (call) => {
-      if (!this.#backend.has(vectorOf(this, 'vector', source))) throw recordedError('vector');
-      return this.#readWords(source, scaleOf(own, this.#format), call);
+    return fromCaller(async () => {
+      this.#assertUsable();
+      const { encoding: own, ...turn } = readOptions(fieldBytesOptions, options);
+      const source = vectorOf(this, 'vector', vector);
+      const words = await this.#inTurn(ticketFor(turn), (call) => {
+        if (!this.#backend.has(vectorOf(this, 'vector', source))) throw recordedError('vector');
+        return this.#readWords(source, scaleOf(own, this.#format), call);
+      });
+      const bytes = new Uint8Array(words.buffer);
+      if (own === 'be') reverseNumbers(bytes, this.numberBytes);
+      return bytes;
     });
-    const bytes = new Uint8Array(words.buffer);
-    if (own === 'be') reverseNumbers(bytes, this.numberBytes);
-    return bytes;
   }
 
   trim(): void {
@@ -320,5 +361,13 @@ export class VectorEngine implements FieldEngine, VectorOwner {
 
   [Symbol.dispose](): void {
     this.destroy();
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'FieldEngine';
+  }
+
+  [inspect](): object {
+    return printed('FieldEngine', { field: this.#field.name, memory: this.memory, isDestroyed: this.#isDestroyed });
   }
 }

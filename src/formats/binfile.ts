@@ -4,8 +4,8 @@
  * All numbers are little-endian. Source:
  * https://github.com/iden3/r1csfile/blob/master/doc/r1cs_bin_format.md and the files themselves.
  */
-import { badArgument, show, warnBy } from '../errors.js';
-import { ownOptions } from '../own-options.js';
+import { badArgument, warnBy } from '../errors.js';
+import { type OptionTable, readOptions } from '../option-table.js';
 import { numbersOf, type OpenFile, whyShort } from './source.js';
 
 /** The position of a section's bytes in the file. */
@@ -34,14 +34,18 @@ export interface SnarkjsFileOptions {
    *
    * @defaultValue `console.warn`
    */
-  readonly onWarning?: (message: string) => void;
+  readonly onWarning?: ((message: string) => void) | undefined;
 }
+
+/** `openZkey` and `openPtau`. */
+export const snarkjsFileOptions = {
+  of: 'openZkey and openPtau',
+  rows: { onWarning: { kind: 'function' } },
+} as const satisfies OptionTable<SnarkjsFileOptions>;
 
 /** Returns a function that passes warnings on. @throws MsmError `bad-argument` */
 export const readWarning = (options: SnarkjsFileOptions): ((message: string) => void) => {
-  const { onWarning } = ownOptions(options);
-  if (onWarning !== undefined && typeof onWarning !== 'function')
-    throw badArgument(`options.onWarning must be a function, got ${show(onWarning)}`);
+  const { onWarning } = readOptions(snarkjsFileOptions, options);
   return (message) => warnBy(onWarning, message);
 };
 

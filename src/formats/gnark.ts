@@ -1,5 +1,5 @@
-import { badArgument, show } from '../errors.js';
-import { ownOptions } from '../own-options.js';
+import { badArgument } from '../errors.js';
+import { type OptionTable, readOptions } from '../option-table.js';
 import { type FileCurve, type PointSection, pointSection } from './section.js';
 import { type FileSource, numbersOf, type OpenFile, openFile } from './source.js';
 
@@ -24,7 +24,7 @@ export interface GnarkSrs {
 /** Options of `openGnarkSrs`. */
 export interface GnarkSrsOptions {
   /** The curve of the points, which the file does not name. Default `bn254`. */
-  readonly curve?: FileCurve;
+  readonly curve?: FileCurve | undefined;
 }
 
 interface GnarkCurve {
@@ -44,6 +44,12 @@ const curves: Readonly<Record<FileCurve, GnarkCurve>> = {
   'bls12-381': { bytes: 48, steps: 63 },
   'bls12-377': { bytes: 48, steps: 63 },
 };
+
+/** `openGnarkSrs`. */
+const gnarkOptions = {
+  of: 'openGnarkSrs',
+  rows: { curve: { kind: 'choice', range: ['bn254', 'bls12-381', 'bls12-377'], default: 'bn254' } },
+} as const satisfies OptionTable<GnarkSrsOptions>;
 
 const LENGTH_BYTES = 4;
 /**
@@ -148,10 +154,7 @@ const openWithoutKeys = async (file: OpenFile, name: FileCurve, { bytes }: Gnark
  * ```
  */
 export const openGnarkSrs = async (source: FileSource, options: GnarkSrsOptions = {}): Promise<GnarkSrs> => {
-  const name = ownOptions(options).curve ?? 'bn254';
-  if (!Object.hasOwn(curves, name)) {
-    throw badArgument(`options.curve: ${show(name)} is unknown; there are ${Object.keys(curves).join(', ')}`);
-  }
+  const { curve: name } = readOptions(gnarkOptions, options);
   const curve = curves[name];
   const file = openFile('gnark SRS', source);
   const { what, byteLength } = file;

@@ -1,7 +1,7 @@
 import type { PagedBytes, PointEncoding } from '../api/values.js';
 import type { CurvesOf, Group } from '../curves/names.js';
 import { badArgument, show } from '../errors.js';
-import { ownOptions } from '../own-options.js';
+import { type OptionTable, readOptions } from '../option-table.js';
 import { CHUNK_BYTES, type OpenFile, readRange } from './source.js';
 
 /**
@@ -14,12 +14,18 @@ export type FileCurve = keyof CurvesOf<'snarkjs' | 'gnark'>;
 /** Options of `PointSection.chunks`. */
 export interface ChunkOptions {
   /** Index of the first point. Default 0. */
-  readonly from?: number;
+  readonly from?: number | undefined;
   /** Index after the last point. Default: `count`. */
-  readonly to?: number;
+  readonly to?: number | undefined;
   /** The most bytes of a chunk. A chunk has at least one point. Default 16 MiB. */
-  readonly chunkBytes?: number;
+  readonly chunkBytes?: number | undefined;
 }
+
+/** `PointSection.chunks`; the range is checked with the section. */
+const chunkOptions = {
+  of: 'chunks',
+  rows: { from: { kind: 'any' }, to: { kind: 'any' }, chunkBytes: { kind: 'any', default: CHUNK_BYTES } },
+} as const satisfies OptionTable<ChunkOptions>;
 
 /** Consecutive points of a file, unchecked: `loadBases` checks them. */
 export interface PointSection<Encoding extends PointEncoding = PointEncoding> {
@@ -105,7 +111,7 @@ export const pointSection = <Encoding extends PointEncoding>(
       return readRange(file, at + from * pointBytes, at + to * pointBytes);
     },
     chunks: (options = {}) => {
-      const { from = 0, to = count, chunkBytes = CHUNK_BYTES } = ownOptions(options);
+      const { from = 0, to = count, chunkBytes } = readOptions(chunkOptions, options);
       checkPoints(from, to);
       if (!Number.isSafeInteger(chunkBytes) || chunkBytes < 1) {
         throw badArgument(`${file.what}: chunkBytes must be a positive integer, got ${show(chunkBytes)}`);

@@ -1,5 +1,5 @@
 import type { AdapterDescription } from '../api/device.js';
-import { badArgument, MsmError, show } from '../errors.js';
+import { badArgument, MsmError } from '../errors.js';
 import { Stuck, waitForRequest } from './device-watch.js';
 
 /** A device, and true in `owned` if the engine destroys it. */
@@ -111,9 +111,6 @@ export const openDevice = async (
     };
   }
   const { powerPreference = 'high-performance' } = options;
-  if (powerPreference !== 'high-performance' && powerPreference !== 'low-power') {
-    throw badArgument(`powerPreference must be 'high-performance' or 'low-power', got ${show(powerPreference)}`);
-  }
   const gpu = findGpu(options.gpu);
   if (typeof gpu.requestAdapter !== 'function') {
     throw badArgument('gpu must be a GPU object: navigator.gpu, or what Dawn’s create returned');

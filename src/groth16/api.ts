@@ -10,19 +10,19 @@ export interface ProvingKeyOptions extends EngineOptions {
    * Ends the load with code `aborted`, for everyone who awaits it. Load a key that several callers
    * share without a signal, and end a proof by the signal of `prove`.
    */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Called when a section of the key is loaded. */
-  onProgress?(progress: Progress): void;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
 /** A proof of Groth16 as snarkjs writes it: numbers in decimal, points with a third coordinate. */
 export interface Groth16Proof {
   /** π_A: x, y, 1. */
-  readonly pi_a: string[];
+  readonly pi_a: [x: string, y: string, z: string];
   /** π_B in G2: x, y, 1, each as two numbers. */
-  readonly pi_b: string[][];
+  readonly pi_b: [x: [string, string], y: [string, string], z: [string, string]];
   /** π_C. */
-  readonly pi_c: string[];
+  readonly pi_c: [x: string, y: string, z: string];
   /** The proof system. */
   readonly protocol: 'groth16';
   /** The name that snarkjs has for the curve. */

@@ -4,17 +4,17 @@ import type { MsmEngine } from '../api/engine.js';
 import type { FieldEngine } from '../api/fields.js';
 import type { Bases } from '../api/handles.js';
 import type { AffinePoint, Coordinate, Fp2 } from '../api/values.js';
-import type { CallOptions } from '../engine/arguments.js';
-import { readCallOptions } from '../engine/arguments.js';
 import { handOver } from '../engine/bytes.js';
+import { progressRow } from '../engine/call-options.js';
 import { assertNotAborted, badArgument, warnBy } from '../errors.js';
 import { openField } from '../fields/program/open-field.js';
 import { readCoefficients } from '../formats/coefficients.js';
 import type { PointSection } from '../formats/section.js';
 import { CHUNK_BYTES, type FileSource, openFile } from '../formats/source.js';
 import { fileOf, type Groth16Zkey, readZkey } from '../formats/zkey.js';
+import { type OptionTable, readOptions } from '../option-table.js';
 import { readPoint } from '../proofs/combine.js';
-import { type EngineOptions, readKeyOptions } from '../proofs/engine-options.js';
+import { type EngineOptions, keyOptions, keySettingsOf } from '../proofs/engine-options.js';
 import { assertFinite, inSection } from '../proofs/in-section.js';
 import { KeyVectors } from '../proofs/key-vectors.js';
 import { warnOfOldNode } from '../proofs/old-node.js';
@@ -97,7 +97,7 @@ const loadKey = async (
   zkey: Groth16Zkey,
   engines: Engines,
   ofEngines: EngineOptions,
-  { signal, onProgress }: CallOptions,
+  { signal, onProgress }: Pick<ProvingKeyOptions, 'signal' | 'onProgress'>,
 ): Promise<LoadedKey> => {
   let done = 0;
   const step = <Result>(result: Result): Result => {
@@ -135,15 +135,20 @@ const loadKey = async (
   }
 };
 
+/** `openProvingKey`. */
+export const provingKeyOptions = {
+  of: 'openProvingKey',
+  rows: { ...keyOptions.rows, onProgress: progressRow },
+} as const satisfies OptionTable<ProvingKeyOptions>;
+
 /** Does the work of `openProvingKey`; tests choose r and s. */
 export const openProvingKeyWith = async (
   source: FileSource,
   options: ProvingKeyOptions,
   draw: DrawScalar,
 ): Promise<ProvingKey> => {
-  const { own, ofEngines, proofs } = readKeyOptions(options, ['signal', 'onProgress']);
-  const { signal, onProgress } = own;
-  const call = readCallOptions({ ...(signal && { signal }), ...(onProgress && { onProgress }) });
+  const call = readOptions(provingKeyOptions, options);
+  const { ofEngines, proofs } = keySettingsOf(call);
   assertNotAborted(call.signal);
   const zkey = await readZkey(openFile('zkey', source, call.signal), (message) => warnBy(ofEngines.onWarning, message));
   if (zkey.protocol !== 'groth16') {

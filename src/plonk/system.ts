@@ -7,7 +7,7 @@ import type { LoadedKey } from './loaded-key.js';
 import { Proof, type RawProof } from './prove.js';
 import { verify } from './verify.js';
 
-const pointOf = (commitment: Uint8Array): ProofPoint => projective(decodeCommitment(commitment), 0n, 1n).map(String);
+const pointOf = (commitment: Uint8Array): ProofPoint => projective(decodeCommitment(commitment), 0n, 1n, String);
 
 const writeProof = (curve: LoadedKey['curve'], { commitments, evaluations }: RawProof): PlonkProof => {
   const [A, B, C, Z, T1, T2, T3, Wxi, Wxiw] = commitments.map(pointOf) as [

@@ -17,25 +17,25 @@ export interface ProofProgress extends Progress {
 /** Options of `ProvingKey.prove`. */
 export interface ProveOptions extends TurnOptions {
   /** Ends the proof with code `aborted`. The key stays usable. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /**
    * Called when a part of the proof is complete: of Groth16 the quotient, each of five sums, the
    * assembly; of PLONK and FFLONK a round; and the verification. `part` is its name.
    */
-  onProgress?(progress: ProofProgress): void;
+  readonly onProgress?: ((progress: ProofProgress) => void) | undefined;
   /**
    * Verifies the proof before it is returned, by pairings on the CPU, which take 20 to 30 ms.
    * A proof that does not verify is not returned: the call rejects with `bad-argument`.
    *
    * @defaultValue `false`
    */
-  readonly verifyProof?: boolean;
+  readonly verifyProof?: boolean | undefined;
 }
 
 /** Options of `ProvingKey.verify`. */
 export interface VerifyOptions {
   /** Ends the verification with code `aborted`. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**

@@ -3,14 +3,15 @@ import type { TurnOptions } from '../api/calls.js';
 import type { MsmEngine } from '../api/engine.js';
 import type { EngineStats } from '../api/sharing.js';
 import type { Coordinate } from '../api/values.js';
-import { type CallOptions, readCallOptions } from '../engine/arguments.js';
-import { assertNotAborted, badArgument, MsmError, onAbort, show, warnBy } from '../errors.js';
+import { progressRow, signalRow, turnRows } from '../engine/call-options.js';
+import { assertNotAborted, badArgument, fromCaller, MsmError, onAbort, warnBy } from '../errors.js';
 import type { FileSource } from '../formats/source.js';
-import { ownOptions } from '../own-options.js';
+import { inspect, printed } from '../handle.js';
+import { type OptionTable, type ReadOptions, readOptions } from '../option-table.js';
 import type { CallQueue } from '../scheduling/call-queue.js';
 import { dueTime, type Waiting } from '../scheduling/edf.js';
 import type { CircuitFacts, CircuitKey, KeyMemory, ProofProgress, ProveOptions, VerifyOptions } from './api.js';
-import type { KeyOptions } from './engine-options.js';
+import type { KeySettings } from './engine-options.js';
 import type { KeyVectors } from './key-vectors.js';
 import { copyWitness } from './witness.js';
 
@@ -37,19 +38,24 @@ export interface Statement {
   readonly publicSignals: unknown;
 }
 
-/** Reads `verifyProof`. @throws MsmError `bad-argument` */
-const readVerifyProof = (options: ProveOptions): boolean => {
-  const { verifyProof = false } = ownOptions(options);
-  if (typeof verifyProof === 'boolean') return verifyProof;
-  throw badArgument(`options.verifyProof must be true or false, got ${show(verifyProof)}`);
-};
+/** `ProvingKey.prove`. */
+export const proveOptions = {
+  of: 'prove',
+  rows: { ...turnRows, signal: signalRow, onProgress: progressRow, verifyProof: { kind: 'flag', default: false } },
+} as const satisfies OptionTable<ProveOptions>;
+
+/** `ProvingKey.verify`. */
+export const verifyOptions = {
+  of: 'verify',
+  rows: { signal: signalRow },
+} as const satisfies OptionTable<VerifyOptions>;
 
 const erase = (secrets: readonly Uint8Array[]): void => {
   for (const secret of secrets) secret.fill(0);
 };
 
 /** Options that a key's proofs use: their queue, and where warnings go. */
-export type ProofSettings = Pick<KeyOptions<never>, 'proofs' | 'ofEngines'>;
+export type ProofSettings = KeySettings;
 
 /** What a key proves with, besides its file. */
 export interface ProverParts extends ProofSettings {
@@ -122,23 +128,26 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
     throw destroyedError();
   }
 
+  #fromCaller<Value>(work: () => Promise<Value>): Promise<Value> {
+    return fromCaller(() => this.#whileOpen(work));
+  }
+
   verify(proof: unknown, publicSignals: unknown, options: VerifyOptions = {}): Promise<boolean> {
-    return this.#whileOpen(async () => {
-      const { signal } = readCallOptions(options);
+    return this.#fromCaller(async () => {
+      const { signal } = readOptions(verifyOptions, options);
       assertNotAborted(signal, 'verification');
       return this.check({ proof, publicSignals }, signal);
     });
   }
 
   prove(witness: FileSource, options: ProveOptions = {}): Promise<Result> {
-    return this.#whileOpen(() => this.#prove(witness, options));
+    return this.#fromCaller(() => this.#prove(witness, options));
   }
 
   /** Queues a proof, and computes it when it has its turn. */
   async #prove(witness: FileSource, options: ProveOptions): Promise<Result> {
-    const settings = readCallOptions(options);
-    const verifyProof = readVerifyProof(options);
-    const { signal, priority, deadline } = settings;
+    const settings = readOptions(proveOptions, options);
+    const { signal, priority, deadline = null } = settings;
     assertNotAborted(signal, 'proof');
     const secrets: Uint8Array[] = [];
     const source = copyWitness(witness, secrets);
@@ -146,7 +155,7 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
     let hasBegun = false;
     const begin = (place: Waiting): Promise<Result> => {
       hasBegun = true;
-      return this.#compute(source, secrets, place, settings, verifyProof);
+      return this.#compute(source, secrets, place, settings);
     };
     try {
       return await this.#queue.run(begin, { kind: 'proof', priority, deadline, bytes, signal });
@@ -161,8 +170,7 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
     witness: FileSource,
     secrets: Uint8Array[],
     place: Waiting,
-    { signal, onProgress }: CallOptions,
-    verifyProof: boolean,
+    { signal, onProgress, verifyProof }: ReadOptions<ProveOptions, typeof proveOptions.rows>,
   ): Promise<Result> {
     const total = this.#parts + Number(verifyProof);
     const done = new Set<string>();
@@ -237,5 +245,14 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
 
   [Symbol.dispose](): void {
     this.destroy();
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'ProvingKey';
+  }
+
+  [inspect](): object {
+    const { curve, variables, publicSignals, domainSize } = this;
+    return printed('ProvingKey', { curve, variables, publicSignals, domainSize, isDestroyed: this.#isDestroyed });
   }
 }

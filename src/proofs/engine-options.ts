@@ -1,9 +1,9 @@
 /** The options of `openProvingKey`. */
+import { signalRow } from '../engine/call-options.js';
 import type { MsmEngineOptions } from '../engine/options.js';
-import { readOptions } from '../engine/read-options.js';
-import { badArgument } from '../errors.js';
-import { ownOptions } from '../own-options.js';
-import type { CallQueue } from '../scheduling/call-queue.js';
+import { engineOptions } from '../engine/read-options.js';
+import { type OptionTable, pickRows, type ReadOptions, setOptions } from '../option-table.js';
+import { CallQueue } from '../scheduling/call-queue.js';
 
 /** Options that keys pass on to their engines. */
 export const ofEngines = [
@@ -39,28 +39,33 @@ export interface EngineOptions extends Pick<MsmEngineOptions, (typeof ofEngines)
  */
 const PROOFS_AT_A_TIME = 2;
 
-/** Options of `openProvingKey`, and what they make. */
-export interface KeyOptions<Options> {
-  readonly own: Partial<Options>;
+/** Options of `openProvingKey` in all proof systems. */
+export interface KeyOptions extends EngineOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** `openProvingKey` in all proof systems. */
+export const keyOptions = {
+  of: 'openProvingKey',
+  rows: { .../* @__PURE__ */ pickRows(engineOptions.rows, [...ofEngines, ...ofProofs]), signal: signalRow },
+} as const satisfies OptionTable<KeyOptions>;
+
+/** What the options of a key make. */
+export interface KeySettings {
+  /** Options of engines that are set. */
   readonly ofEngines: EngineOptions;
   /** Queue of the key's proofs. */
   readonly proofs: CallQueue;
 }
 
-/**
- * Copies the options of `openProvingKey`.
- *
- * @param others names of options that are not for engines
- * @throws MsmError `bad-argument` naming an option that there is not, or that is wrong
- */
-export const readKeyOptions = <Options extends EngineOptions>(
-  options: Options,
-  others: readonly (keyof Options & string)[],
-): KeyOptions<Options> => {
-  const own = ownOptions(options);
-  const names: readonly string[] = [...ofEngines, ...ofProofs, ...others];
-  const unknown = Object.keys(own).find((name) => !names.includes(name));
-  if (unknown !== undefined) throw badArgument(`options.${unknown} is not an option of openProvingKey`);
-  const given = ofEngines.flatMap((name) => (own[name] === undefined ? [] : [[name, own[name]]]));
-  return { own, ofEngines: Object.fromEntries(given), proofs: readOptions(own).queueOf(PROOFS_AT_A_TIME) };
+const NO_LIMITS = { calls: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY } as const;
+
+/** Returns the options of the engines of a key, and the queue of its proofs. */
+export const keySettingsOf = (read: ReadOptions<KeyOptions, typeof keyOptions.rows>): KeySettings => {
+  const { maxQueued = NO_LIMITS, onEvent, sharing } = read;
+  const width = sharing?.overlap === false ? 1 : PROOFS_AT_A_TIME;
+  return {
+    ofEngines: setOptions(Object.fromEntries(ofEngines.map((name) => [name, read[name]]))) as EngineOptions,
+    proofs: new CallQueue(maxQueued, onEvent, width),
+  };
 };

@@ -6,9 +6,14 @@ import { numbersIn, SCALAR_BYTES } from './scalars.js';
 /** Names that snarkjs has for curves. */
 export const snarkjsNames = { bn254: 'bn128', 'bls12-381': 'bls12381' } as const;
 
-/** Returns projective coordinates: (x, y, 1), or (0, 1, 0) for infinity. */
-export const projective = <Of extends Coordinate>({ x, y, infinity }: AffinePoint<Of>, zero: Of, one: Of): Of[] =>
-  infinity ? [zero, one, zero] : [x, y, one];
+/** Returns projective coordinates as they are written: (x, y, 1), or (0, 1, 0) for infinity. */
+export const projective = <Of extends Coordinate, Written>(
+  { x, y, infinity }: AffinePoint<Of>,
+  zero: Of,
+  one: Of,
+  write: (coordinate: Of) => Written,
+): [x: Written, y: Written, z: Written] =>
+  infinity ? [write(zero), write(one), write(zero)] : [write(x), write(y), write(one)];
 
 /** Returns the public values of a witness in decimal. */
 export const publicSignalsOf = (witness: Uint8Array, count: number): string[] =>

@@ -1,9 +1,8 @@
 /** The options of `accelerate`. */
-import { readCallOptions } from '../engine/arguments.js';
+import { signalRow } from '../engine/call-options.js';
 import type { MsmEngineOptions } from '../engine/options.js';
-import { readOptions } from '../engine/read-options.js';
-import { badArgument, show } from '../errors.js';
-import { ownOptions } from '../own-options.js';
+import { engineOptions } from '../engine/read-options.js';
+import { type OptionTable, pickRows, readOptions, setOptions } from '../option-table.js';
 
 /** Options that `accelerate` passes on to its engines. */
 const ofEngines = [
@@ -33,14 +32,14 @@ export interface AccelerateOptions extends EnginesOptions {
    * @defaultValue an eighth of main memory (of 4 GiB where its size is unknown), at least 64 MiB
    * and at most one buffer of the device
    */
-  readonly basesBudget?: number;
+  readonly basesBudget?: number | undefined;
   /**
    * Least number of points of an MSM, and least domain of a circuit, that this library computes;
    * smaller ones are left to snarkjs.
    *
    * @defaultValue `64`
    */
-  readonly leastPoints?: number;
+  readonly leastPoints?: number | undefined;
   /**
    * Accelerates curves without threads too: those of proofs with snarkjs's option of this name, and
    * those that you have snarkjs make afterwards. `accelerate` makes one such curve to find the
@@ -48,7 +47,7 @@ export interface AccelerateOptions extends EnginesOptions {
    *
    * @defaultValue `false`: snarkjs computes their MSMs itself, without a warning
    */
-  readonly singleThread?: boolean;
+  readonly singleThread?: boolean | undefined;
   /**
    * Leaves to snarkjs the proofs and MSMs that it computes faster: where the arithmetic of this
    * library may be slower, snarkjs computes some of them for comparison, once its threads run.
@@ -56,21 +55,22 @@ export interface AccelerateOptions extends EnginesOptions {
    *
    * @defaultValue `true`
    */
-  readonly measure?: boolean;
+  readonly measure?: boolean | undefined;
   /**
    * Verifies whole proofs before they are returned, by pairings on the CPU, which take 20 to 30 ms.
-   * snarkjs makes the proof, with a warning, where that of this library does not verify. A proof
-   * that snarkjs makes is not verified.
+   * snarkjs makes the proof, with a warning, where that of this library does not verify. snarkjs's
+   * own verifier verifies the proofs that snarkjs makes. A proof that does not verify is not
+   * returned: the call rejects with `bad-argument`.
    *
    * @defaultValue `false`
    */
-  readonly verifyProof?: boolean;
+  readonly verifyProof?: boolean | undefined;
   /**
    * Aborts loads, MSMs and whole proofs: the proof rejects with the `MsmError` `aborted`. A signal
    * stays aborted, so all later MSMs of snarkjs reject too, those of its verifier included, until
    * you restore snarkjs. An MSM that snarkjs is computing itself completes first.
    */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /**
    * Called with a warning, once for each of these: snarkjs computed an MSM itself because this
    * library could not; it computed a whole proof itself; a proof was written in which no MSM
@@ -79,7 +79,7 @@ export interface AccelerateOptions extends EnginesOptions {
    *
    * @defaultValue `console.warn`
    */
-  readonly onWarning?: (message: string) => void;
+  readonly onWarning?: ((message: string) => void) | undefined;
 }
 
 /** Valid options, with defaults filled in. */
@@ -96,33 +96,20 @@ export interface ReadAccelerateOptions {
   warn(message: string): void;
 }
 
-const names: readonly string[] = [
-  ...ofEngines,
-  ...([
-    'basesBudget',
-    'leastPoints',
-    'singleThread',
-    'measure',
-    'verifyProof',
-    'signal',
-    'onWarning',
-  ] satisfies (keyof AccelerateOptions)[]),
-];
-
-const DEFAULT_LEAST = 64;
-
-/** Checks an option that must be a non-negative integer. @throws MsmError `bad-argument` */
-const integerOf = (name: string, given: unknown): number => {
-  if (!Number.isSafeInteger(given) || (given as number) < 0)
-    throw badArgument(`options.${name} must be a non-negative integer, got ${show(given)}`);
-  return given as number;
-};
-
-/** Checks an option that must be true or false. @throws MsmError `bad-argument` */
-const booleanOf = (name: string, given: unknown): boolean => {
-  if (typeof given === 'boolean') return given;
-  throw badArgument(`options.${name} must be true or false, got ${show(given)}`);
-};
+/** `accelerate`. */
+export const accelerateOptions = {
+  of: 'accelerate',
+  rows: {
+    .../* @__PURE__ */ pickRows(engineOptions.rows, ofEngines),
+    basesBudget: { kind: 'integer', range: [0, Number.MAX_SAFE_INTEGER], says: 'a non-negative integer' },
+    leastPoints: { kind: 'integer', range: [0, Number.MAX_SAFE_INTEGER], default: 64, says: 'a non-negative integer' },
+    singleThread: { kind: 'flag', default: false },
+    measure: { kind: 'flag', default: true },
+    verifyProof: { kind: 'flag', default: false },
+    signal: signalRow,
+    onWarning: { kind: 'function' },
+  },
+} as const satisfies OptionTable<AccelerateOptions>;
 
 /**
  * Reads and checks the options of `accelerate`. Later changes of the object have no effect.
@@ -130,45 +117,23 @@ const booleanOf = (name: string, given: unknown): boolean => {
  * @throws MsmError `bad-argument` naming the option
  */
 export const readAccelerateOptions = async (options: AccelerateOptions): Promise<ReadAccelerateOptions> => {
-  const own = ownOptions(options);
-  const { basesBudget, leastPoints = DEFAULT_LEAST, singleThread = false, verifyProof = false, measure = true } = own;
-  const { signal, onWarning, tuning } = own;
-  // a misspelt option would have no effect, and other options of engines could break what
-  // accelerate promises
-  const unknown = Object.keys(options).find((name) => !names.includes(name));
-  if (unknown !== undefined) throw badArgument(`options.${unknown} is not an option of accelerate`);
-  const flags = {
-    singleThread: booleanOf('singleThread', singleThread),
-    verifyProof: booleanOf('verifyProof', verifyProof),
-    measure: booleanOf('measure', measure),
+  const { onWarning = console.warn, ...read } = readOptions(accelerateOptions, options);
+  const { basesBudget, leastPoints, singleThread, verifyProof, measure, signal } = read;
+  const warn = (message: string): void => {
+    try {
+      onWarning(message);
+    } catch {
+      // a failing callback must not fail the proof
+    }
   };
-  readCallOptions(signal === undefined ? {} : { signal });
-  if (onWarning !== undefined && typeof onWarning !== 'function')
-    throw badArgument(`options.onWarning must be a function, got ${show(onWarning)}`);
-  const given: EnginesOptions = Object.fromEntries(ofEngines.map((name) => [name, own[name]]));
   // the engines of several groups give the same warnings
   const warned = new Set<string>();
   const engines = {
-    ...{ ...given, ...(tuning instanceof Object && { tuning: { ...tuning } }) },
+    ...setOptions(Object.fromEntries(ofEngines.map((name) => [name, read[name]]))),
     onWarning: (message: string): void => {
-      if (!warned.has(message)) read.warn(message);
+      if (!warned.has(message)) warn(message);
       warned.add(message);
     },
   };
-  const read = {
-    ...{ engines, ...flags, signal },
-    basesBudget: basesBudget === undefined ? undefined : integerOf('basesBudget', basesBudget),
-    leastPoints: integerOf('leastPoints', leastPoints),
-    warn(message: string): void {
-      try {
-        if (onWarning === undefined) console.warn(message);
-        else onWarning.call(options, message);
-      } catch {
-        // a failing callback must not fail the proof
-      }
-    },
-  };
-  // engines open at the first MSM, too late for errors of their options, so these are checked here
-  readOptions(engines);
-  return read;
+  return { engines, basesBudget, leastPoints, singleThread, verifyProof, measure, signal, warn };
 };

@@ -8,6 +8,7 @@ import type { Snarkjs } from './ffjavascript.js';
 import { readWitnessProgram, type SnarkjsFile } from './proof-files.js';
 import {
   type OriginalProve,
+  type OriginalVerify,
   type ProveArguments,
   type SnarkjsProof,
   type WholeProofs,
@@ -19,7 +20,7 @@ import { hasItsMemory } from './witness-program.js';
 /** Options of snarkjs's provers. */
 export interface SnarkjsProveOptions {
   /** Computes without threads. Left to snarkjs unless `accelerate` has the option, too. */
-  readonly singleThread?: boolean;
+  readonly singleThread?: boolean | undefined;
   /**
    * Ends this proof: it rejects with code `aborted`, at once. Its key stays loaded, or goes on
    * loading for later proofs. What snarkjs is computing itself goes on, and its result is dropped.
@@ -54,7 +55,7 @@ export interface AcceleratedProver<Proof> {
     zkey: SnarkjsFile,
     witness: SnarkjsFile,
     logger?: unknown,
-    options?: SnarkjsProveOptions,
+    options?: SnarkjsProveOptions | null,
   ): Promise<AcceleratedResult<Proof>>;
   /**
    * Calculates a witness by `wtns.calculate` of snarkjs, and proves with it, as `fullProve` of
@@ -75,7 +76,7 @@ export interface AcceleratedProver<Proof> {
     zkey: SnarkjsFile,
     logger?: unknown,
     witnessOptions?: unknown,
-    options?: SnarkjsProveOptions,
+    options?: SnarkjsProveOptions | null,
   ): Promise<AcceleratedResult<Proof>>;
 }
 
@@ -89,8 +90,15 @@ export interface AcceleratedProvers {
   readonly fflonk: AcceleratedProver<FflonkProof>;
 }
 
+/** Members of a proof system of snarkjs that are used. */
+interface SystemMembers {
+  readonly prove?: OriginalProve;
+  verify?(key: unknown, publicSignals: readonly string[], proof: object): Promise<boolean>;
+}
+
 /** Members of snarkjs that are used. */
-interface Members extends Partial<Record<WholeSystem, { readonly prove?: OriginalProve }>> {
+interface Members extends Partial<Record<WholeSystem, SystemMembers>> {
+  readonly zKey?: { exportVerificationKey?(zkey: unknown): Promise<unknown> };
   readonly wtns?: {
     calculate?(input: unknown, wasm: unknown, witness: object, options: unknown): Promise<void>;
   };
@@ -119,9 +127,16 @@ const proverOf = (system: WholeSystem, snarkjs: Members, proofs: WholeProofs) =>
   // read now: the members may be replaced by what is made here
   const original = snarkjs[system]?.prove;
   const calculate = snarkjs.wtns?.calculate;
+  const verifyProof = snarkjs[system]?.verify;
+  const exportKey = snarkjs.zKey?.exportVerificationKey;
+  const verify: OriginalVerify = async (zkey, { proof, publicSignals }) => {
+    if (verifyProof === undefined) throw missing(`${system}.verify`);
+    if (exportKey === undefined) throw missing('zKey.exportVerificationKey');
+    return verifyProof(await exportKey(zkey), publicSignals, proof);
+  };
   const prove = async (...given: ProveArguments): Promise<SnarkjsProof> => {
     if (original === undefined) throw missing(`${system}.prove`);
-    return proofs.prove(system, original, given);
+    return proofs.prove(system, original, given, verify);
   };
   return {
     prove,
@@ -131,7 +146,7 @@ const proverOf = (system: WholeSystem, snarkjs: Members, proofs: WholeProofs) =>
       zkey: unknown,
       logger?: unknown,
       witnessOptions?: unknown,
-      options?: SnarkjsProveOptions,
+      options?: SnarkjsProveOptions | null,
     ): Promise<SnarkjsProof> => {
       if (calculate === undefined) throw missing('wtns.calculate');
       const witness: { readonly type: 'mem'; readonly data?: Uint8Array } = { type: 'mem' };

@@ -2,7 +2,7 @@ import type { MsmEngine } from '../api/engine.js';
 import type { Bases } from '../api/handles.js';
 import type { Coordinate } from '../api/values.js';
 import type { Group } from '../curves/names.js';
-import { assertNotAborted, kindOf, MsmError } from '../errors.js';
+import { assertNotAborted, badArgument, kindOf, MsmError } from '../errors.js';
 import type { PointSection } from '../formats/section.js';
 import type { Zkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';
@@ -11,7 +11,14 @@ import { noCounts } from './accelerate-stats.js';
 import { BasesCache } from './bases-cache.js';
 import type { Contest } from './contest.js';
 import { contestIn, type OriginalGroup } from './doubt.js';
-import { type FfCurveName, type FfGroup, type GroupMethods, type ProofWatch, threadedGroup } from './ffjavascript.js';
+import {
+  type FfCurveName,
+  type FfGroup,
+  type GroupMethods,
+  globalOf,
+  type ProofWatch,
+  threadedGroup,
+} from './ffjavascript.js';
 import {
   filledPoints,
   type MsmForSnarkjs,
@@ -32,6 +39,17 @@ type Warning = 'fallback' | 'proof' | 'bypassed' | 'sums' | 'budget';
 /** Returns whether an error says that bytes are no point. */
 const isOfPoints = (error: unknown): boolean =>
   error instanceof MsmError && (error.code === 'not-on-curve' || /^points\[/.test(error.message));
+
+/** Returns the points of a key. @throws MsmError `bad-argument` if it is no result of `openZkey` */
+const sectionsOf = ({ curve, protocol, sections }: Zkey): readonly PointSection[] => {
+  const names = protocol === 'groth16' ? ['a', 'b1', 'b2', 'c', 'h'] : ['ptau'];
+  const all = names.map((name) => (sections as Readonly<Record<string, PointSection>> | null)?.[name]);
+  const areSections = all.every((section) => typeof section?.points === 'function');
+  if (!areSections || !Object.hasOwn(globalOf, curve)) {
+    throw badArgument('zkey must be a result of openZkey, or a key as snarkjs takes it');
+  }
+  return all as readonly PointSection[];
+};
 
 /** Computes the MSMs and proofs of one snarkjs module until it is ended. */
 export class Accelerator {
@@ -209,13 +227,12 @@ export class Accelerator {
 
   /** @throws MsmError `bad-argument` if the argument is no key; and errors of reading it */
   async prepare(given: Zkey | SnarkjsFile): Promise<void> {
-    const isOpen = typeof (given as Partial<Zkey> | null | undefined)?.sections === 'object';
+    const isOpen = (given as Partial<Zkey> | null | undefined)?.sections !== undefined;
     const file = isOpen ? null : await openKeySource(given);
     const zkey =
       file === null ? (given as Zkey) : await openZkey(file.source, { onWarning: this.#options.engines.onWarning });
-    const { curve, protocol, sections } = zkey;
-    const all =
-      protocol === 'groth16' ? [sections.a, sections.b1, sections.b2, sections.c, sections.h] : [sections.ptau];
+    const { curve } = zkey;
+    const all = sectionsOf(zkey);
     const groups = new Set(all.map(({ group }) => group));
     const settled = await Promise.allSettled([
       file === null ? this.#load(curve, all) : this.#loadWhole(zkey, file, all),

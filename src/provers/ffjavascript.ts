@@ -73,7 +73,10 @@ export type GroupMethods = Pick<FfGroup, Method>;
 export type FfCurveName = keyof CurvesOf<'snarkjs'>;
 
 /** Global variables in which ffjavascript caches the curves with threads that it has made. */
-const globalOf = { bn254: 'curve_bn128', 'bls12-381': 'curve_bls12381' } as const satisfies Record<FfCurveName, string>;
+export const globalOf = { bn254: 'curve_bn128', 'bls12-381': 'curve_bls12381' } as const satisfies Record<
+  FfCurveName,
+  string
+>;
 const globalNames = Object.values(globalOf);
 
 /** Curve and group by the bytes of a coordinate. */

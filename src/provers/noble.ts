@@ -9,9 +9,12 @@ import type { AffinePoint, Coordinate } from '../api/values.js';
 import { bn254 } from '../curves/bn254.js';
 import type { AnyCurve, Curve, EdwardsCurve } from '../curves/curve.js';
 import type { Group, NamedCurve } from '../curves/names.js';
+import { signalRow } from '../engine/call-options.js';
 import type { MsmEngineOptions } from '../engine/options.js';
+import { engineOptions } from '../engine/read-options.js';
 import { badArgument, kindOf, notLoaded } from '../errors.js';
 import { createMsmEngine } from '../index.js';
+import { type OptionTable, pickRows, readOptions, setOptions } from '../option-table.js';
 
 /** A point of noble-curves, on any curve. */
 export interface NoblePoint<Own> {
@@ -49,6 +52,27 @@ export interface NoblePointClass<Point> {
 /** Options of `nobleMsm`. */
 export type NobleMsmOptions = Omit<MsmEngineOptions, 'curve' | 'group'>;
 
+/** Options of an MSM. */
+type NobleCallOptions = Pick<MsmOptions, 'signal' | 'verify'>;
+
+type OptionName = Exclude<keyof typeof engineOptions.rows, 'curve' | 'group'>;
+
+const optionNames = /* @__PURE__ */ Object.keys(engineOptions.rows).filter(
+  (name): name is OptionName => name !== 'curve' && name !== 'group',
+);
+
+/** `nobleMsm`. */
+export const nobleOptions = {
+  of: 'nobleMsm',
+  rows: /* @__PURE__ */ pickRows(engineOptions.rows, optionNames),
+} as const satisfies OptionTable<NobleMsmOptions>;
+
+/** The function that `nobleMsm` returns. */
+export const nobleCallOptions = {
+  of: 'msm',
+  rows: { signal: signalRow, verify: { kind: 'share' } },
+} as const satisfies OptionTable<NobleCallOptions>;
+
 /** Loaded points, for repeated MSMs. */
 export interface NobleBases {
   /** Number of points. */
@@ -65,11 +89,7 @@ export interface NobleMsm<Point> {
    * @param scalars at most one for each point, in [0, 2^256)
    * @throws MsmError as `MsmEngine.loadBases` and `MsmEngine.msm` do
    */
-  (
-    points: readonly Point[] | NobleBases,
-    scalars: readonly bigint[],
-    options?: Pick<MsmOptions, 'signal' | 'verify'>,
-  ): Promise<Point>;
+  (points: readonly Point[] | NobleBases, scalars: readonly bigint[], options?: NobleCallOptions): Promise<Point>;
   /**
    * Loads points for repeated MSMs.
    *
@@ -121,7 +141,7 @@ const engineOf = async <Point extends NoblePoint<Point>>(
   options: NobleMsmOptions,
 ): Promise<MsmEngine<Coordinate>> => {
   const { BASE, Fp, Fn } = Point;
-  const { p, a, b } = Point.CURVE() as { readonly p: bigint; readonly a: Coordinate; readonly b?: Coordinate };
+  const { p, a, b } = (Point.CURVE() ?? {}) as { readonly p: bigint; readonly a: Coordinate; readonly b?: Coordinate };
   const { x, y } = BASE.toAffine();
   const isPair = typeof x !== 'bigint';
   const group = isPair ? 'g2' : 'g1';
@@ -222,7 +242,13 @@ export const nobleMsm = async <Point extends NoblePoint<Point>>(
 ): Promise<NobleMsm<Point>> => {
   if (typeof Point?.fromAffine !== 'function' || typeof Point.CURVE !== 'function')
     throw badArgument(`Point must be a point class of noble-curves, such as bn254.G1.Point, got ${kindOf(Point)}`);
-  const engine = await engineOf(Point, options);
+  if (
+    typeof Point.BASE?.toAffine !== 'function' ||
+    typeof Point.Fp?.ORDER !== 'bigint' ||
+    typeof Point.Fn?.ORDER !== 'bigint'
+  )
+    throw badArgument('Point must have BASE, Fp and Fn, as point classes of noble-curves have them');
+  const engine = await engineOf(Point, setOptions(readOptions(nobleOptions, options)) as NobleMsmOptions);
   const load = async (points: readonly Point[]): Promise<Bases> => engine.loadBases(affinePoints(Point, points));
   const multiply = async (bases: Bases, scalars: readonly bigint[], call: MsmOptions): Promise<Point> => {
     const { x, y, infinity } = await engine.msm(bases, scalars, call);
@@ -231,8 +257,9 @@ export const nobleMsm = async <Point extends NoblePoint<Point>>(
   const msm = async (
     points: readonly Point[] | NobleBases,
     scalars: readonly bigint[],
-    call: Pick<MsmOptions, 'signal' | 'verify'> = {},
+    options: NobleCallOptions = {},
   ): Promise<Point> => {
+    const call = readOptions(nobleCallOptions, options);
     if (!Array.isArray(points)) return multiply(points as Bases, scalars, call);
     const bases = await load(points);
     try {

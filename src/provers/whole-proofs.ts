@@ -2,11 +2,12 @@
 import type { MsmEngine } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
 import { untilAborted } from '../ending.js';
-import { readCallOptions } from '../engine/arguments.js';
+import { signalRow } from '../engine/call-options.js';
 import { assertNotAborted, badArgument, notLoaded, onAbort } from '../errors.js';
 import type { FileSource } from '../formats/source.js';
 import type { Zkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';
+import { type OptionTable, readOptions } from '../option-table.js';
 import type { CircuitKey, ProveOptions } from '../proofs/api.js';
 import type { EngineOptions } from '../proofs/engine-options.js';
 import type { ReadAccelerateOptions } from './accelerate-options.js';
@@ -49,11 +50,20 @@ export type ProveArguments = readonly [
   zkey: unknown,
   witness: unknown,
   logger?: unknown,
-  options?: { readonly singleThread?: unknown; readonly signal?: AbortSignal | undefined },
+  options?: { readonly singleThread?: unknown; readonly signal?: AbortSignal | undefined } | null,
 ];
+
+/** The option of snarkjs's `prove` that this library adds. */
+const signalOptions = {
+  of: 'prove',
+  rows: { signal: signalRow },
+} as const satisfies OptionTable<{ readonly signal?: AbortSignal | undefined }>;
 
 /** snarkjs's own `prove`. */
 export type OriginalProve = (...given: ProveArguments) => Promise<SnarkjsProof>;
+
+/** Returns whether a proof of snarkjs's verifies, by snarkjs's verifier and the key's file. */
+export type OriginalVerify = (zkey: unknown, result: SnarkjsProof) => Promise<boolean>;
 
 /** Returns a name of the proofs with a key. Other keys of the same length take about as long. */
 const nameOf = (system: WholeSystem, { byteLength }: KeySource): string =>
@@ -126,19 +136,41 @@ export class WholeProofs {
   /**
    * Proves, or has snarkjs prove where the library cannot. A signal of the proof ends it at once, and
    * not the load of a key that other proofs may wait for.
+   *
+   * @param verify verifies what snarkjs proves, with `verifyProof`
+   * @throws MsmError `bad-argument` with `verifyProof`, if that does not verify
    */
-  async prove(system: WholeSystem, original: OriginalProve, given: ProveArguments): Promise<SnarkjsProof> {
-    const { signal } = given[3] ?? {};
-    readCallOptions(signal === undefined ? {} : { signal });
+  async prove(
+    system: WholeSystem,
+    original: OriginalProve,
+    given: ProveArguments,
+    verify: OriginalVerify,
+  ): Promise<SnarkjsProof> {
+    const { signal } = readOptions(signalOptions, { signal: given[3]?.signal });
     assertNotAborted(signal, 'proof');
-    return untilAborted(this.#proveOrLeave(system, original, given), signal, 'proof');
+    return untilAborted(this.#proveOrLeave(system, original, given, verify, signal), signal, 'proof');
   }
 
-  async #proveOrLeave(system: WholeSystem, original: OriginalProve, given: ProveArguments): Promise<SnarkjsProof> {
+  async #proveOrLeave(
+    system: WholeSystem,
+    original: OriginalProve,
+    given: ProveArguments,
+    verify: OriginalVerify,
+    signal: AbortSignal | undefined,
+  ): Promise<SnarkjsProof> {
     const { options, counts } = this.#host;
     if (this.#isOver) return original(...given);
     assertNotAborted(options.signal, 'proof');
-    const [zkey, witness, , { singleThread = false, signal } = {}] = given;
+    const [zkey, witness, , proveOptions] = given;
+    // snarkjs takes null, too
+    const singleThread = Boolean(proveOptions?.singleThread);
+    const proveThere = async (): Promise<SnarkjsProof> => {
+      const result = await this.#original(() => original(...given));
+      if (!options.verifyProof || (await verify(zkey, result))) return result;
+      throw badArgument(
+        'witness: the proof that snarkjs made of it does not verify, so the witness does not satisfy the circuit, or the key is damaged',
+      );
+    };
     try {
       // snarkjs 0.7.0 changed the proofs of PLONK, and no member tells 0.6 and 0.7.4 apart
       if (!this.#host.hasCurves && system !== 'groth16')
@@ -157,8 +189,7 @@ export class WholeProofs {
       // snarkjs says itself how a key or a witness is wrong
       counts.snarkjsProofs++;
       const work = isLeft ? error.work : undefined;
-      const prove = () => this.#original(() => original(...given));
-      return work === undefined ? prove() : this.#leave(work, prove);
+      return work === undefined ? proveThere() : this.#leave(work, proveThere);
     }
   }
 

@@ -2,7 +2,7 @@
  * Queue of an engine's calls: earliest deadline first, with a limit on active and on waiting calls.
  */
 import type { Priority } from '../api/calls.js';
-import type { EngineEvent, EngineStats, QueueLimits } from '../api/sharing.js';
+import type { EngineEvent, EngineStats } from '../api/sharing.js';
 import { Ending } from '../ending.js';
 import { abortedBy, assertNotAborted, type MsmError, onAbort } from '../errors.js';
 import { codeOf, type Notify, notifierOf } from './call-events.js';
@@ -17,7 +17,7 @@ import {
 import { earliestDue, isMoreUrgent, type Waiting } from './edf.js';
 import { ExclusiveSections } from './exclusive-sections.js';
 import type { Ticket } from './ticket.js';
-import { type Waiter, WaitingCalls } from './waiting-calls.js';
+import { type QueueCaps, type Waiter, WaitingCalls } from './waiting-calls.js';
 
 /** Description of a call for the queue. */
 export interface QueuedCall {
@@ -77,7 +77,7 @@ export class CallQueue {
    * @param width number of active calls; a call more urgent than all of these may be active as well
    * @param onEvent receives the events of all calls; its errors are ignored
    */
-  constructor(limits: Required<QueueLimits>, onEvent?: (event: EngineEvent) => void, width = 1) {
+  constructor(limits: QueueCaps, onEvent?: (event: EngineEvent) => void, width = 1) {
     this.#waiting = new WaitingCalls(limits);
     this.#onEvent = onEvent;
     this.#width = width;

@@ -14,11 +14,14 @@ export interface Waiter extends Waiting {
   join(): CoalescedCall;
 }
 
+/** Limits on the calls that wait; Infinity: none. */
+export type QueueCaps = Readonly<Record<keyof QueueLimits, number>>;
+
 export class WaitingCalls {
-  readonly #limits: Required<QueueLimits>;
+  readonly #limits: QueueCaps;
   #calls: readonly Waiter[] = [];
 
-  constructor(limits: Required<QueueLimits>) {
+  constructor(limits: QueueCaps) {
     this.#limits = limits;
   }
 

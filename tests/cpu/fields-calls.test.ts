@@ -32,7 +32,7 @@ describe('wrong arguments are refused by name', () => {
     [{ field: { p: 15n } }, 'field.p must have 46 to 414 bits, got 4'],
     [{ field: { p: 2n ** 61n + 1n } }, 'field.p must be a prime'],
     [{ field: { p: 2n ** 61n - 1n, generator: 4n } }, '4 is a square modulo p'],
-    [{ arithmetic: 'fast' }, "arithmetic must be 'auto' or one of"],
+    [{ arithmetic: 'fast' }, "arithmetic must be 'auto' or 'wasm-"],
     [{ memoryBudget: 0 }, 'memoryBudget must be a positive number'],
   ])('%o', async (options, message) => {
     await expect(createFieldEngine(options as object)).rejects.toMatchObject(bad(message));

@@ -322,7 +322,7 @@ describe('invalid encoded points are rejected', () => {
     const engine = await engineOf('bn254', 0);
     const bases = await engine.loadBases(knownOf('bn254').points);
     for (const [scalars, scalarEncoding, message] of [
-      [new Uint8Array(64), 'eb', /options.scalarEncoding: 'eb' is unknown; there are le, be, le-montgomery/],
+      [new Uint8Array(64), 'eb', /options.scalarEncoding must be 'le' or 'be' or 'le-montgomery', got 'eb'/],
       [[1n, 2n], 'be', /scalars must be bytes, as options.scalarEncoding is for bytes, got Array/],
       [new Uint8Array(33), 'be', /33 bytes are not a whole number of scalars of 32 bytes/],
     ] as const) {

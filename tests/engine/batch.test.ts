@@ -187,7 +187,11 @@ describe('the contract of batches', () => {
       /options\.offsets has 1 numbers for 2/,
     ],
     ['no offsets', () => engine.msmBatch(bases, [[]], { offsets: 3 as never }), /options\.offsets must be an array/],
-    ['the offset of msm', () => engine.msmBatch(bases, [[]], { offset: 3 } as never), /^options\.offset is for msm/],
+    [
+      'the offset of msm',
+      () => engine.msmBatch(bases, [[]], { offset: 3 } as never),
+      /^options\.offset is not an option of msmBatch; did you mean offsets\?$/,
+    ],
     [
       'a missing offset',
       () => engine.msmBatch(bases, [[], []], { offsets: [0, undefined] as never }),

@@ -8,7 +8,8 @@ import { rememberedName } from '../../src/calibrate/memory.js';
 import { createMsmEngine } from '../../src/engine/create-engine.js';
 import type { MsmEngineOptions } from '../../src/engine/options.js';
 import { describeAdapter } from '../../src/gpu/device.js';
-import { readKeyOptions } from '../../src/proofs/engine-options.js';
+import { readOptions } from '../../src/option-table.js';
+import { type KeyOptions, keyOptions, keySettingsOf } from '../../src/proofs/engine-options.js';
 import { readAccelerateOptions } from '../../src/provers/accelerate-options.js';
 import { noCounts } from '../../src/provers/accelerate-stats.js';
 import { ProverEngines } from '../../src/provers/prover-engines.js';
@@ -170,6 +171,6 @@ describe('the options', () => {
     expect(asked).toHaveLength(2);
     expect(asked[0]).toBe(name);
     engines.destroy();
-    expect(readKeyOptions({ ...options }, []).ofEngines).toEqual(options);
+    expect(keySettingsOf(readOptions(keyOptions, { ...options } as KeyOptions)).ofEngines).toEqual(options);
   });
 });

@@ -98,7 +98,7 @@ describe.each(['bn254', 'bls12-381'] as const)('proofs on %s', (curve) => {
       },
     );
     const original = (): never => refuse(new Error('snarkjs was called'));
-    expect(await proofs.prove(system, original, [zkey, memoryFile(circuit.witness)])).toEqual(theirs);
+    expect(await proofs.prove(system, original, [zkey, memoryFile(circuit.witness)], original)).toEqual(theirs);
     proofs.end();
     engines.destroy();
   });
@@ -127,16 +127,47 @@ describe('with verifyProof', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('snarkjs proves where the proof does not verify', async () => {
+  test('no proof of a wrong witness is returned, whoever makes it', async () => {
     const statement = await statementOf('groth16');
-    for (const verifyProof of [false, true]) {
-      const { groth16 } = await begin({ verifyProof });
-      const result = await groth16.prove(statement.zkey as never, wrongOf(statement));
-      expect(await statement.verify(result)).toBe(false);
-      expect(accelerate.stats).toMatchObject({ wholeProofs: Number(!verifyProof), snarkjsProofs: Number(verifyProof) });
-      expect(warnings.filter((message) => message.includes('does not verify'))).toHaveLength(Number(verifyProof));
+    const { zkey, circuit, verify } = statement;
+    const wrong = wrongOf(statement);
+    const without = await begin();
+    expect(await verify(await without.groth16.prove(zkey as never, wrong))).toBe(false);
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 1, snarkjsProofs: 0 });
+    without();
+    // by this library and then by snarkjs; by snarkjs alone, for each reason to leave a proof to it
+    for (const options of [{}, { leastPoints: 2 ** 20 }, { basesBudget: 1 }]) {
+      const { groth16 } = await begin({ verifyProof: true, ...options });
+      await expect(groth16.prove(zkey as never, wrong)).rejects.toMatchObject({
+        ...{ name: 'MsmError', code: 'bad-argument' },
+        message: expect.stringMatching(/^witness: the proof that snarkjs made of it does not verify/),
+      });
+      expect(accelerate.stats).toMatchObject({ wholeProofs: 0, snarkjsProofs: 1 });
+      expect(warnings.filter((message) => message.includes('does not verify'))).toHaveLength(
+        Number(!('leastPoints' in options || 'basesBudget' in options)),
+      );
+      expect(await verify(await groth16.prove(zkey as never, circuit.witness))).toBe(true);
       restore?.();
     }
+  });
+
+  test('proofs of snarkjs are refused where it has no verifier', async () => {
+    const { zkey, circuit } = await statementOf('groth16');
+    const { curves, groth16: theirs } = snarkjs;
+    const { prove } = theirs;
+    const { groth16 } = await begin({ verifyProof: true, leastPoints: 2 ** 20 }, { curves, groth16: { prove } });
+    await expect(groth16.prove(zkey as never, circuit.witness)).rejects.toMatchObject({
+      ...{ code: 'bad-argument', message: expect.stringMatching(/^snarkjs has no groth16\.verify/) },
+    });
+  });
+
+  test('null is taken for options where snarkjs takes it', async () => {
+    const { zkey, circuit, verify } = await statementOf('groth16');
+    expect(await verify(await snarkjs.groth16.prove(zkey, circuit.witness, undefined, null as never))).toBe(true);
+    const { groth16 } = await begin();
+    expect(await verify(await groth16.prove(zkey as never, circuit.witness, undefined, null))).toBe(true);
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 1, snarkjsProofs: 0 });
+    expect(warnings).toEqual([]);
   });
 
   test('must be true or false', async () => {

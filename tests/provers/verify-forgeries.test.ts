@@ -39,13 +39,14 @@ describe.each(curves)('proofs of Groth16 on %s', (curve) => {
     const pair = (given: readonly string[]) => Fp2.fromBigTuple(given.map(BigInt) as [bigint, bigint]);
     return G2.Point.fromAffine({ x: pair(x as string[]), y: pair(y as string[]) });
   };
-  const encode1 = (point: Point1): string[] => {
+  const encode1 = (point: Point1): Groth16Proof['pi_a'] => {
     const { x, y } = point.toAffine();
     return [String(x), String(y), '1'];
   };
-  const encode2 = (point: Point2): string[][] => {
+  const encode2 = (point: Point2): Groth16Proof['pi_b'] => {
     const { x, y } = point.toAffine();
-    return [x, y, { c0: 1n, c1: 0n }].map(({ c0, c1 }) => [String(c0), String(c1)]);
+    const pair = ({ c0, c1 }: typeof x): [string, string] => [String(c0), String(c1)];
+    return [pair(x), pair(y), ['1', '0']];
   };
 
   let statement: Statement;

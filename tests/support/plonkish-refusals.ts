@@ -24,7 +24,10 @@ export const refusesAndEnds = (openProvingKey: OpenKey, statement: Promise<State
     const open = openProvingKey as (zkey: Uint8Array, options?: object) => Promise<Key>;
     await expect(open(zkey.data.subarray(0, -1))).rejects.toMatchObject({ code: 'bad-argument' });
     await expect(open(zkey.data, { speed: 1 })).rejects.toMatchObject({
-      ...{ code: 'bad-argument', message: 'options.speed is not an option of openProvingKey' },
+      ...{
+        code: 'bad-argument',
+        message: expect.stringMatching(/^options\.speed is not an option of openProvingKey; there /),
+      },
     });
   });
 

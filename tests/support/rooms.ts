@@ -12,7 +12,7 @@ export interface Room {
 }
 
 /** Files of `src/` that every room may import, as it may `api/`. */
-export const commonFiles = ['ending.ts', 'errors.ts', 'own-options.ts', 'version.ts'];
+export const commonFiles = ['ending.ts', 'errors.ts', 'handle.ts', 'option-table.ts', 'version.ts'];
 
 /** Rooms of `src/`. A room inside a room has a row of its own. */
 export const rooms: Readonly<Record<string, Room>> = {

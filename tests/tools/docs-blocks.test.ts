@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { membersOf } from '../../scripts/docs/declarations.js';
 import { renew } from '../../scripts/docs/markers.js';
 import { renewPages, reportLines } from '../../scripts/docs/pages.js';
-import { readBudgets, readComputing, readSharing } from '../../src/engine/option-groups.js';
+import { readEngineOptions } from '../../src/engine/read-options.js';
 import { defaultBudget } from '../../src/msm/plan/device-profiles.js';
 import { inProject } from '../support/run-script.js';
 
@@ -66,23 +66,24 @@ describe('a page', () => {
 });
 
 describe('a default in a docstring', () => {
+  const defaults = readEngineOptions({ curve: 'bn254' });
   const defaultsOf = (path: string, name: string): ReadonlyMap<string, string | null> =>
     new Map(membersOf(path, name).map((member) => [member.name, member.defaultValue]));
 
   test('is that of the code for options of the engine', () => {
-    const { selfTests: selfTest, ...computing } = readComputing({});
+    const { backend, retainBases, retries, verify, selfTest, memoryBudget, deviceBudget } = defaults;
     const stated = defaultsOf('src/engine/options.ts', 'MsmEngineOptions');
-    for (const [name, value] of Object.entries({ ...computing, selfTest }))
+    for (const [name, value] of Object.entries({ backend, retainBases, retries, verify: verify > 0, selfTest }))
       expect(stated.get(name)).toBe(`\`${value}\``);
-    const { memoryBudget, deviceBudget } = readBudgets({});
-    expect(memoryBudget).toBeNull();
+    expect(memoryBudget).toBeUndefined();
     const [usual, wide] = ['', 'nvidia'].map((vendor) => defaultBudget({ vendor, architecture: '' }) / 2 ** 20);
     expect(stated.get('memoryBudget')).toBe(`${usual} MiB; ${wide} MiB on NVIDIA and AMD`);
     expect([deviceBudget, stated.get('deviceBudget')]).toEqual([Number.POSITIVE_INFINITY, 'no limit']);
   });
 
   test('is that of the code for the ways of sharing', () => {
-    const { sidePool: _, ...flags } = readSharing({});
+    const { sidePool, yieldWhile, ...flags } = defaults.sharing;
+    expect([sidePool, yieldWhile]).toEqual([undefined, undefined]);
     const stated = defaultsOf('src/api/sharing.ts', 'Sharing');
     for (const [name, value] of Object.entries(flags)) expect(stated.get(name)).toBe(`\`${value}\``);
   });

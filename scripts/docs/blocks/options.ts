@@ -47,8 +47,16 @@ const sections: readonly Section[] = [
   },
 ];
 
-/** Returns a type as the table shows it: a short union of strings in place of its name. */
-const typeOf = (type: string): string => (type === 'Priority' ? aliasOf('src/api/calls.ts', type) : type);
+/**
+ * Returns a type as the table shows it: a short union of strings in place of its name, and without
+ * undefined, which every optional option takes.
+ */
+const typeOf = (type: string): string => {
+  const given = type
+    .replace(/ \| undefined$/, '')
+    .replace(/^\((.*)\)$/, (whole, inner) => (inner.includes('=>') ? inner : whole));
+  return given === 'Priority' ? aliasOf('src/api/calls.ts', given) : given;
+};
 
 const row = ({ name, type, isOptional, defaultValue, paragraphs }: Member): string[] => [
   code(name),

@@ -11,14 +11,6 @@ export interface NumberFormat {
   readonly wordBytes: number;
 }
 
-export const encodingOf = (given: unknown): FieldEncoding => {
-  if (given === undefined) return 'le';
-  if (given !== 'le' && given !== 'be' && given !== 'le-montgomery') {
-    throw badArgument(`options.encoding must be 'le', 'be' or 'le-montgomery', got ${show(given)}`);
-  }
-  return given;
-};
-
 /** Returns the factor of numbers in an encoding. */
 export const scaleOf = (encoding: FieldEncoding, { p, wordBytes }: NumberFormat): bigint =>
   encoding === 'le-montgomery' ? (1n << BigInt(8 * wordBytes)) % p : 1n;

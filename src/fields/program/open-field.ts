@@ -4,7 +4,7 @@ import { scalarFieldOf } from '../../curves/scalar-field.js';
 import { badArgument, show } from '../../errors.js';
 import { isPrime } from '../../field/prime.js';
 import { power } from '../../field/square-root.js';
-import { ownOptions } from '../../own-options.js';
+import { type OptionTable, readOptions } from '../../option-table.js';
 import type { CustomField, FieldName } from './options.js';
 
 /** A prime field, and its roots of unity. */
@@ -25,10 +25,15 @@ const SUFFIX = '-fr';
 /** Lengths of primes that every form of arithmetic has, in bits. */
 const [LEAST_BITS, MOST_BITS] = [46, 414];
 
+/** A field by its constants. */
+const customFieldOptions = {
+  of: 'field',
+  rows: { p: { kind: 'bigint', isRequired: true }, generator: { kind: 'any' } },
+} as const satisfies OptionTable<CustomField>;
+
 /** @throws MsmError `bad-argument` naming the constant that is wrong */
 const customField = (given: CustomField): OpenField => {
-  const { p, generator } = ownOptions(given, 'field');
-  if (typeof p !== 'bigint') throw badArgument(`field.p must be a bigint, got ${show(p)}`);
+  const { p, generator } = readOptions(customFieldOptions, given, { argument: 'field', path: 'field.' });
   const bits = p < 0n ? 0 : p.toString(2).length;
   if (bits < LEAST_BITS || bits > MOST_BITS) {
     throw badArgument(`field.p must have ${LEAST_BITS} to ${MOST_BITS} bits, got ${bits}`);

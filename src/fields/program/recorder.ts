@@ -1,9 +1,9 @@
 /** Records the operations of a run, and checks their arguments. */
-import type { FieldOperations, FieldOrder, TransformOptions } from '../../api/field-operations.js';
+import type { FieldOperations, ScalePowersOptions, TransformOptions } from '../../api/field-operations.js';
 import type { FieldVector, SparseMatrix } from '../../api/field-vectors.js';
 import { badArgument, show } from '../../errors.js';
 import { invert } from '../../field/modulus.js';
-import { ownOptions } from '../../own-options.js';
+import { type OptionPlace, type OptionTable, readOptions } from '../../option-table.js';
 import type { OpenField } from './open-field.js';
 import type { Computation, FieldStep } from './steps.js';
 import { matrixOf, Vector, type VectorOwner, vectorOf } from './vector.js';
@@ -11,11 +11,19 @@ import { matrixOf, Vector, type VectorOwner, vectorOf } from './vector.js';
 /** Most elements of a vector. */
 const MOST_ELEMENTS = 2 ** 27;
 
-const orderOf = (name: string, given: unknown): FieldOrder => {
-  if (given === undefined || given === 'natural') return 'natural';
-  if (given !== 'reversed') throw badArgument(`${name} must be 'natural' or 'reversed', got ${show(given)}`);
-  return given;
-};
+const orderRow = { kind: 'choice', range: ['natural', 'reversed'], default: 'natural' } as const;
+
+/** `ntt` and `intt`. */
+export const transformOptions = {
+  of: 'transforms',
+  rows: { from: orderRow, to: orderRow, coset: { kind: 'any', default: 1n } },
+} as const satisfies OptionTable<TransformOptions>;
+
+/** `scalePowers`. */
+export const scalePowersOptions = {
+  of: 'scalePowers',
+  rows: { factor: { kind: 'any', default: 1n }, order: orderRow },
+} as const satisfies OptionTable<ScalePowersOptions>;
 
 /** @throws MsmError `bad-argument` unless `given` is a whole number from `least` to `most` */
 export const wholeNumber = (name: string, given: unknown, least: number, most: number): number => {
@@ -39,6 +47,8 @@ export const copyIndices = (name: string, given: ArrayLike<number>, below: numbe
   }
   return own;
 };
+
+const placeOf = (kind: string): OptionPlace => ({ argument: `${kind}: options`, path: `${kind}: ` });
 
 /** Operations on the elements of the same index. */
 type Elementwise = 'add' | 'subtract' | 'multiply' | 'multiplyAdd' | 'multiplySubtract';
@@ -102,7 +112,7 @@ export class Recorder implements FieldOperations {
   #transform(kind: 'ntt' | 'intt', a: FieldVector, options: TransformOptions): Vector {
     const vector = this.#vector(`${kind}: a`, a);
     const { length } = vector;
-    const { from, to, coset = 1n } = ownOptions(options, `${kind}: options`);
+    const { from, to, coset } = readOptions(transformOptions, options, placeOf(kind));
     const log = Math.log2(length);
     if (!Number.isInteger(log))
       throw badArgument(`${kind}: a has ${length} elements; their number must be a power of 2`);
@@ -111,7 +121,7 @@ export class Recorder implements FieldOperations {
       throw badArgument(`${kind}: a has 2^${log} elements, and the longest transform of ${name} is 2^${twoAdicity}`);
     }
     const computation = {
-      ...{ kind, from: orderOf(`${kind}: from`, from), to: orderOf(`${kind}: to`, to) },
+      ...{ kind, from, to },
       coset: this.#number(`${kind}: coset`, coset, 1n),
       factor: kind === 'ntt' ? 1n : invert(BigInt(length), this.#field.p),
     };
@@ -155,19 +165,14 @@ export class Recorder implements FieldOperations {
     return this.#add({ kind: 'scale', factor: this.#number('scale: factor', factor) }, [vector], vector.length);
   }
 
-  scalePowers(
-    a: FieldVector,
-    base: bigint,
-    options: { readonly factor?: bigint | undefined; readonly order?: FieldOrder | undefined } = {},
-  ): FieldVector {
+  scalePowers(a: FieldVector, base: bigint, options: ScalePowersOptions = {}): FieldVector {
     const vector = this.#vector('scalePowers: a', a);
-    const { factor = 1n, order } = ownOptions(options, 'scalePowers: options');
-    const own = orderOf('scalePowers: order', order);
-    if (own === 'reversed' && !Number.isInteger(Math.log2(vector.length))) {
+    const { factor, order } = readOptions(scalePowersOptions, options, placeOf('scalePowers'));
+    if (order === 'reversed' && !Number.isInteger(Math.log2(vector.length))) {
       throw badArgument(`scalePowers: a has ${vector.length} elements; reversed order needs a power of 2`);
     }
     const computation = {
-      ...{ kind: 'scalePowers' as const, order: own, base: this.#number('scalePowers: base', base) },
+      ...{ kind: 'scalePowers' as const, order, base: this.#number('scalePowers: base', base) },
       factor: this.#number('scalePowers: factor', factor),
     };
     return this.#add(computation, [vector], vector.length);
@@ -178,6 +183,10 @@ export class Recorder implements FieldOperations {
       throw badArgument(`linearCombination: terms must be an array of at least one pair, got ${show(terms)}`);
     }
     const name = (i: number) => `linearCombination: terms[${i}]`;
+    for (const [i, term] of terms.entries()) {
+      if (!Array.isArray(term))
+        throw badArgument(`${name(i)} must be a pair of a factor and a vector, got ${show(term)}`);
+    }
     const operands = terms.map(([, vector], i) => this.#vector(`${name(i)}[1]`, vector));
     const factors = terms.map(([factor], i) => this.#number(`${name(i)}[0]`, factor));
     const length = operands.reduce((most, vector) => Math.max(most, vector.length), 0);

@@ -1,6 +1,7 @@
 /** Handles of vectors and matrices. */
 import type { FieldVector, SparseMatrix } from '../../api/field-vectors.js';
 import { badArgument, kindOf, MsmError } from '../../errors.js';
+import { inspect, printed } from '../../handle.js';
 import { type FieldScalars, sourcesOfVectors } from '../../msm/inputs/field-scalars.js';
 
 /** Engine of a handle. */
@@ -43,6 +44,15 @@ export class Vector implements FieldVector {
   [Symbol.dispose](): void {
     this.destroy();
   }
+
+  get [Symbol.toStringTag](): string {
+    return 'FieldVector';
+  }
+
+  [inspect](): object {
+    const { length, state } = this;
+    return printed('FieldVector', { length, state });
+  }
 }
 
 /** A sparse matrix in memory. */
@@ -68,6 +78,15 @@ export class Matrix implements SparseMatrix {
 
   [Symbol.dispose](): void {
     this.destroy();
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'SparseMatrix';
+  }
+
+  [inspect](): object {
+    const { rows, columns, entries } = this;
+    return printed('SparseMatrix', { rows, columns, entries });
   }
 }
 

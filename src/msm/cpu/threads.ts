@@ -74,7 +74,10 @@ export class CpuThreads {
     if (this.#warned.has(why)) return;
     this.#warned.add(why);
     const { onWarning } = this.#options;
-    warnBy(onWarning, `large sums on the CPU have no workers: ${why}. See docs/how-to/bundlers-workers-csp.md.`);
+    warnBy(
+      onWarning,
+      `large sums on the CPU have no workers: ${why}. Serve webgpu-msm-worker.js of the package beside index.js, or pass createWorker.`,
+    );
   }
 
   /** Ends the workers, unless they compute. */

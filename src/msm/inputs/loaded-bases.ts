@@ -2,10 +2,10 @@ import type { Bases } from '../../api/handles.js';
 import type { PointSource } from '../../curves/point-source.js';
 import { MsmError } from '../../errors.js';
 import type { Runner } from '../../gpu/runner.js';
+import { dispose, inspect, notTheHandle, printed } from '../../handle.js';
 import type { CallContext } from '../../session/call-context.js';
 import { type Resident, Suspicion } from '../../session/resident.js';
 import type { TableShape } from '../plan/workload.js';
-import { dispose, notTheHandle } from './handle.js';
 
 /** Bases on a device: their buffer, and digests of its contents. */
 export interface BasesOnDevice {
@@ -128,6 +128,15 @@ export class LoadedBases implements Bases, Resident {
 
   [dispose](): void {
     this.destroy();
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'Bases';
+  }
+
+  [inspect](): object {
+    const { label, length, byteLength } = this;
+    return printed('Bases', { label, length, byteLength });
   }
 
   #on(runner: Runner): BasesOnDevice | null {

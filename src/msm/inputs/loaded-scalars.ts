@@ -1,7 +1,7 @@
 import type { Scalars } from '../../api/handles.js';
 import { badArgument, MsmError, show } from '../../errors.js';
+import { dispose, inspect, notTheHandle, printed } from '../../handle.js';
 import type { Surveyed } from '../plan/survey.js';
-import { dispose, notTheHandle } from './handle.js';
 import type { ScalarStore } from './scalar-store.js';
 
 /** A handle of loaded scalars, or of a consecutive part of them. */
@@ -79,5 +79,14 @@ export class LoadedScalars implements Scalars {
 
   [dispose](): void {
     this.destroy();
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'Scalars';
+  }
+
+  [inspect](): object {
+    const { length, byteLength } = this;
+    return printed('Scalars', { label: this.store.label, length, byteLength });
   }
 }

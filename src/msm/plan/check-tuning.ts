@@ -1,7 +1,7 @@
 /** Valid values of the knobs. */
-import type { Tuning } from '../../api/tuning.js';
-import { badArgument, show } from '../../errors.js';
+import type { Tuning, TuningOptions } from '../../api/tuning.js';
 import { fieldProducts } from '../../field/modulus.js';
+import { type OptionTable, readOptions, setOptions } from '../../option-table.js';
 import { MOST_SORT_ENTRIES, MOST_SORT_THREADS } from '../stages/sort.js';
 
 /** Values of the knobs that are words. */
@@ -31,9 +31,18 @@ export const tuningRanges: Readonly<
   cpuChunk: [0, 256],
 };
 
+const rowsOf = (kind: 'choice' | 'integer', ranges: Readonly<Record<string, readonly unknown[]>>) =>
+  Object.entries(ranges).map(([name, range]) => [name, { kind, range, isNullable: name === 'cpuBelow' }]);
+
+/** The knobs. */
+export const tuningOptions = /* @__PURE__ */ (() => ({
+  of: 'tuning',
+  rows: Object.fromEntries([...rowsOf('choice', tuningChoices), ...rowsOf('integer', tuningRanges)]),
+}))() as OptionTable<TuningOptions>;
+
 /** Every knob, unset. */
-export const noKnobs: Partial<Tuning> = Object.fromEntries(
-  [...Object.keys(tuningChoices), ...Object.keys(tuningRanges)].map((name) => [name, undefined]),
+export const noKnobs: Partial<Tuning> = /* @__PURE__ */ Object.fromEntries(
+  /* @__PURE__ */ Object.keys(tuningOptions.rows).map((name) => [name, undefined]),
 );
 
 /**
@@ -42,27 +51,7 @@ export const noKnobs: Partial<Tuning> = Object.fromEntries(
  * @returns a frozen copy
  * @throws MsmError `bad-argument` naming the knob and its range
  */
-export const checkTuning = (given: Partial<Tuning>): Partial<Tuning> => {
-  if (typeof given !== 'object' || given === null) throw badArgument(`tuning must be an object, got ${show(given)}`);
-  const tuning = Object.freeze({ ...given });
-  for (const [name, value] of Object.entries(tuning)) {
-    if (value === undefined || (name === 'cpuBelow' && value === null)) continue;
-    if (Object.hasOwn(tuningChoices, name)) {
-      const words: readonly unknown[] = tuningChoices[name as keyof typeof tuningChoices];
-      if (!words.includes(value)) {
-        throw badArgument(`tuning.${name} must be '${words.join("' or '")}', got ${show(value)}`);
-      }
-      continue;
-    }
-    const range = Object.hasOwn(tuningRanges, name) ? tuningRanges[name as keyof typeof tuningRanges] : undefined;
-    if (range === undefined) {
-      throw badArgument(
-        `tuning.${name} is unknown; the knobs are ${Object.keys(tuningChoices).join(', ')}, ${Object.keys(tuningRanges).join(', ')}`,
-      );
-    }
-    if (!Number.isInteger(value) || (value as number) < range[0] || (value as number) > range[1]) {
-      throw badArgument(`tuning.${name} must be an integer from ${range[0]} to ${range[1]}, got ${show(value)}`);
-    }
-  }
-  return tuning;
-};
+export const checkTuning = (given: TuningOptions): Partial<Tuning> =>
+  Object.freeze(
+    setOptions(readOptions(tuningOptions, given, { argument: 'tuning', path: 'tuning.' })),
+  ) as Partial<Tuning>;

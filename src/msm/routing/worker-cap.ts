@@ -1,7 +1,10 @@
 import type { Sharing } from '../../api/sharing.js';
 
 /** Settings that limit the workers of the CPU in favour of other work. */
-export type CapOptions = Required<Pick<Sharing, 'sidePool' | 'throttle'>> & Pick<Sharing, 'yieldWhile'>;
+export interface CapOptions extends Pick<Sharing, 'yieldWhile'> {
+  readonly sidePool: number;
+  readonly throttle: boolean;
+}
 
 /** Returns a function that asks once and then returns the same answer. */
 const onceOf = (ask: () => number): (() => number) => {

@@ -6,15 +6,11 @@ import { assertNotAborted, badArgument, warnBy } from '../../errors.js';
 import { type FileSource, openFile } from '../../formats/source.js';
 import { type PlonkZkey, readZkey } from '../../formats/zkey.js';
 import { createMsmEngine } from '../../index.js';
+import { readOptions } from '../../option-table.js';
 import type { CallQueue } from '../../scheduling/call-queue.js';
-import { type EngineOptions, readKeyOptions } from '../engine-options.js';
+import { type EngineOptions, type KeyOptions, keyOptions, keySettingsOf } from '../engine-options.js';
 import { assertFinite, inSection } from '../in-section.js';
 import { warnOfOldNode } from '../old-node.js';
-
-/** Options of `openProvingKey`. */
-export interface OpenOptions extends EngineOptions {
-  readonly signal?: AbortSignal;
-}
 
 /** A key's file, and the engine of its sums, which a loaded key destroys. */
 export interface OpenedFile {
@@ -29,12 +25,13 @@ export interface OpenedFile {
 /** Opens a key of a proof system. @param load loads the key @throws errors of `openProvingKey` */
 export const openKey = async <Key>(
   source: FileSource,
-  options: OpenOptions,
+  options: KeyOptions,
   protocol: PlonkZkey['protocol'],
   load: (file: OpenedFile) => Promise<Key>,
 ): Promise<Key> => {
-  const { own, ofEngines, proofs } = readKeyOptions(options, ['signal']);
-  const { signal } = own;
+  const read = readOptions(keyOptions, options);
+  const { signal } = read;
+  const { ofEngines, proofs } = keySettingsOf(read);
   assertNotAborted(signal);
   const zkey = await readZkey(openFile('zkey', source, signal), (message) => warnBy(ofEngines.onWarning, message));
   if (zkey.protocol !== protocol) {

@@ -1,0 +1,27 @@
+/** What all handles of callers have in common: engines, keys, bases, scalars, vectors. */
+import { badArgument, type MsmError } from './errors.js';
+
+/** `Symbol.dispose`; in JavaScript engines without it, a symbol of the library's own. */
+export const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol('Symbol.dispose');
+
+/**
+ * Returns the error of a handle's methods on another object. Only the handle itself has the private
+ * fields that its methods read.
+ */
+export const notTheHandle = (): MsmError =>
+  badArgument('this is a proxy or a copy of a handle; call it on the handle itself');
+
+/** The method by which Node, Deno and Bun print an object. */
+export const inspect: unique symbol = Symbol.for('nodejs.util.inspect.custom') as never;
+
+/**
+ * Returns what a console prints in place of a handle: names of classes are minified, and fields of a
+ * handle may be large or secret. A handle has `Symbol.toStringTag` too, for consoles of pages.
+ *
+ * @param facts what is printed
+ */
+export const printed = (name: string, facts: object): object => {
+  // consoles print the name of the class
+  const { [name]: Named } = { [name]: class {} };
+  return Object.assign(new (Named as new () => object)(), facts);
+};

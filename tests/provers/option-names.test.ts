@@ -7,7 +7,7 @@ import * as fflonk from '../../src/fflonk.js';
 import { createFieldEngine, type FieldEngine, type FieldVector } from '../../src/fields.js';
 import { pointSection } from '../../src/formats/section.js';
 import { openFile } from '../../src/formats/source.js';
-import { openGnarkSrs } from '../../src/formats.js';
+import { openGnarkSrs, openPtau, openZkey } from '../../src/formats.js';
 import * as groth16 from '../../src/groth16.js';
 import { type Bases, createMsmEngine, type MsmEngine, MsmError } from '../../src/index.js';
 import { type NobleMsm, nobleMsm } from '../../src/noble.js';
@@ -119,6 +119,8 @@ const calls: readonly (readonly [string, (options: object) => unknown, Readonly<
   ['accelerate', (options) => accelerate(snarkjs, options), { verifyproof: 'verifyProof', leastpoint: 'leastPoints' }],
   ['nobleMsm', (options) => nobleMsm(bn254.G1.Point, options), { maxworker: 'maxWorkers' }],
   ['msm', (options) => msm([], [], options), { verified: 'verify' }],
+  ['openZkey', (options) => openZkey(nowhere, options), { onwarning: 'onWarning' }],
+  ['openPtau', (options) => openPtau(nowhere, options), { onWarn: 'onWarning' }],
   ['openGnarkSrs', (options) => openGnarkSrs(nowhere, options), { curves: 'curve' }],
   ['chunks', (options) => section().chunks(options), { chunkbytes: 'chunkBytes' }],
 ];

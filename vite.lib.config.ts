@@ -67,7 +67,7 @@ export default defineConfig({
           groups: [
             { name: 'index', test: /\/src\/index\.ts$/, includeDependenciesRecursively: true },
             { name: 'calibration', test: /\/src\/calibrate\// },
-            { name: 'arithmetic', test: /\/src\/wasm\/(?!vectors\/)/, minShareCount: 2 },
+            { name: 'arithmetic', test: /\/src\/(wasm\/(?!vectors\/)|scheduling\/turn-queue)/, minShareCount: 2 },
             { name: 'proofs', test: /\/src\/proofs\/(?!plonkish\/)/, minShareCount: 2 },
             { name: 'plonkish', test: /\/src\/proofs\/plonkish\//, minShareCount: 2 },
           ],

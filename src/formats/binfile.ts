@@ -6,7 +6,7 @@
  */
 import { badArgument, warnBy } from '../errors.js';
 import { type OptionTable, readOptions } from '../option-table.js';
-import { numbersOf, type OpenFile, whyShort } from './source.js';
+import { type FileSource, numbersOf, type OpenFile, openFile, whyShort } from './source.js';
 
 /** The position of a section's bytes in the file. */
 export interface Extent {
@@ -35,18 +35,24 @@ export interface SnarkjsFileOptions {
    * @defaultValue `console.warn`
    */
   readonly onWarning?: ((message: string) => void) | undefined;
+  /** Ends all reads of the file, those of its points too, with code `aborted`. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** `openZkey` and `openPtau`. */
 export const snarkjsFileOptions = {
   of: 'openZkey and openPtau',
-  rows: { onWarning: { kind: 'function' } },
+  rows: { onWarning: { kind: 'function' }, signal: { kind: 'signal' } },
 } as const satisfies OptionTable<SnarkjsFileOptions>;
 
-/** Returns a function that passes warnings on. @throws MsmError `bad-argument` */
-export const readWarning = (options: SnarkjsFileOptions): ((message: string) => void) => {
-  const { onWarning } = readOptions(snarkjsFileOptions, options);
-  return (message) => warnBy(onWarning, message);
+/** Opens a file with the options of its reader. @throws MsmError `bad-argument` */
+export const openSnarkjsFile = (
+  what: string,
+  source: FileSource,
+  options: SnarkjsFileOptions,
+): { readonly file: OpenFile; warn(message: string): void } => {
+  const { onWarning, signal } = readOptions(snarkjsFileOptions, options);
+  return { file: openFile(what, source, signal), warn: (message) => warnBy(onWarning, message) };
 };
 
 /**

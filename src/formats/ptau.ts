@@ -1,8 +1,8 @@
 import { badArgument } from '../errors.js';
-import { Fields, readSections, readWarning, type SnarkjsFileOptions, sectionOf } from './binfile.js';
+import { Fields, openSnarkjsFile, readSections, type SnarkjsFileOptions, sectionOf } from './binfile.js';
 import type { PointSection } from './section.js';
 import { pointsIn, readCurve, type SnarkjsCurve } from './snarkjs.js';
-import { type FileSource, openFile } from './source.js';
+import type { FileSource } from './source.js';
 
 /** The points of a `.ptau`, with n = 2^power. */
 export interface PtauSections {
@@ -55,8 +55,7 @@ const MOST_POWER = 32;
  * ```
  */
 export const openPtau = async (source: FileSource, options: SnarkjsFileOptions = {}): Promise<Ptau> => {
-  const warn = readWarning(options);
-  const file = openFile('ptau', source);
+  const { file, warn } = openSnarkjsFile('ptau', source, options);
   const sections = await readSections(file, 'ptau', NEWEST, warn);
   const header = await Fields.read(file, sectionOf(file, sections, 1, 'header'), 'section 1 (header)');
   const curve = readCurve(file, header);

@@ -1,8 +1,8 @@
 import { badArgument } from '../errors.js';
-import { Fields, readSections, readWarning, type Sections, type SnarkjsFileOptions, sectionOf } from './binfile.js';
+import { Fields, openSnarkjsFile, readSections, type Sections, type SnarkjsFileOptions, sectionOf } from './binfile.js';
 import type { PointSection } from './section.js';
 import { ORDER_BYTES, pointInHeader, pointsIn, readCurve, type SnarkjsCurve } from './snarkjs.js';
-import { type FileSource, type OpenFile, openFile } from './source.js';
+import type { FileSource, OpenFile } from './source.js';
 
 /**
  * The points of a Groth16 `.zkey`. Sections of count 1 are part of the verifying key; a prover adds
@@ -196,16 +196,8 @@ export const fileOf = (zkey: Zkey): KeyFile => files.get(zkey) as KeyFile;
  * engine.destroy();
  * ```
  */
-export const openZkey = async (source: FileSource, options: SnarkjsFileOptions = {}): Promise<Zkey> =>
-  readZkey(openFile('zkey', source), readWarning(options));
-
-/**
- * Reads what `openZkey` returns.
- *
- * @param warn called if bytes follow the last section
- * @throws MsmError as `openZkey`, and as the file's reads
- */
-export const readZkey = async (file: OpenFile, warn: (message: string) => void): Promise<Zkey> => {
+export const openZkey = async (source: FileSource, options: SnarkjsFileOptions = {}): Promise<Zkey> => {
+  const { file, warn } = openSnarkjsFile('zkey', source, options);
   const sections = await readSections(file, 'zkey', NEWEST, warn);
   const kind = await Fields.read(file, sectionOf(file, sections, 1, 'protocol'), 'section 1 (protocol)');
   const id = kind.u32();

@@ -10,8 +10,9 @@ import { assertNotAborted, badArgument, warnBy } from '../errors.js';
 import { openField } from '../fields/program/open-field.js';
 import { readCoefficients } from '../formats/coefficients.js';
 import type { PointSection } from '../formats/section.js';
-import { CHUNK_BYTES, type FileSource, openFile } from '../formats/source.js';
-import { fileOf, type Groth16Zkey, readZkey } from '../formats/zkey.js';
+import { CHUNK_BYTES, type FileSource } from '../formats/source.js';
+import { fileOf, type Groth16Zkey } from '../formats/zkey.js';
+import { openZkey } from '../formats.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import { readPoint } from '../proofs/combine.js';
 import { type EngineOptions, keyOptions, keySettingsOf } from '../proofs/engine-options.js';
@@ -150,7 +151,7 @@ export const openProvingKeyWith = async (
   const call = readOptions(provingKeyOptions, options);
   const { ofEngines, proofs } = keySettingsOf(call);
   assertNotAborted(call.signal);
-  const zkey = await readZkey(openFile('zkey', source, call.signal), (message) => warnBy(ofEngines.onWarning, message));
+  const zkey = await openZkey(source, { onWarning: ofEngines.onWarning, signal: call.signal });
   if (zkey.protocol !== 'groth16') {
     throw badArgument(`zkey is a key of ${zkey.protocol}; openProvingKey opens keys of groth16`);
   }

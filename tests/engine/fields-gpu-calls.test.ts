@@ -411,7 +411,7 @@ test('a run that takes more scratch than the budget is refused, and the next one
 test('an engine of sums shares its device; without a GPU the CPU has the vectors', async () => {
   const device = await getDevice();
   const [withGpu, without] = [
-    await createMsmEngine({ curve: 'bn254', device }),
+    await createMsmEngine({ curve: 'bn254', device, backend: 'gpu' }),
     await createMsmEngine({ curve: 'bn254', backend: 'cpu' }),
   ];
   engines.push(withGpu, without);

@@ -132,7 +132,7 @@ describe('the dev page in Chromium', () => {
     expect(posted.filter(({ path }) => path === '/progress').map(({ row }) => row)).toEqual(rows);
     expect(posted.filter(({ path }) => path === '/results').map(({ row }) => row)).toEqual(rows);
     await page.getByRole('columnheader', { name: 'Median, ms' }).waitFor();
-    await page.getByText(/takes [\d.]+ ms: [\d.]+ × (faster|slower) than noble on the CPU/).waitFor();
+    await page.getByText(/takes [\d.]+ ms: too few repetitions to compare it with noble on the CPU/).waitFor();
     // amber: that it is software is no error
     const adapterLine = page.locator('.caution', { hasText: 'swiftshader' });
     expect(await adapterLine.getByText('software', { exact: true }).isVisible()).toBe(true);

@@ -2,9 +2,10 @@
 import type { MsmEngine } from '../../api/engine.js';
 import type { Bases } from '../../api/handles.js';
 import { openUntilAborted } from '../../ending.js';
-import { assertNotAborted, badArgument, warnBy } from '../../errors.js';
-import { type FileSource, openFile } from '../../formats/source.js';
-import { type PlonkZkey, readZkey } from '../../formats/zkey.js';
+import { assertNotAborted, badArgument } from '../../errors.js';
+import type { FileSource } from '../../formats/source.js';
+import type { PlonkZkey } from '../../formats/zkey.js';
+import { openZkey } from '../../formats.js';
 import { createMsmEngine } from '../../index.js';
 import { readOptions } from '../../option-table.js';
 import type { CallQueue } from '../../scheduling/call-queue.js';
@@ -33,7 +34,7 @@ export const openKey = async <Key>(
   const { signal } = read;
   const { ofEngines, proofs } = keySettingsOf(read);
   assertNotAborted(signal);
-  const zkey = await readZkey(openFile('zkey', source, signal), (message) => warnBy(ofEngines.onWarning, message));
+  const zkey = await openZkey(source, { onWarning: ofEngines.onWarning, signal });
   if (zkey.protocol !== protocol) {
     throw badArgument(
       `zkey is a key of ${zkey.protocol}; openProvingKey of webgpu-msm/${protocol} opens keys of ${protocol}`,

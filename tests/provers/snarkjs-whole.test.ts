@@ -418,10 +418,14 @@ describe('fullProve', () => {
     const { groth16 } = await begin();
     const pages: number[] = [];
     const { Memory } = WebAssembly;
-    vi.spyOn(WebAssembly, 'Memory').mockImplementation((type) => {
-      pages.push(type.initial as number);
-      return new Memory({ ...type, initial: Math.min(type.initial as number, 2 ** 8) });
-    });
+    // a class: the calculator calls it with `new`
+    const Counted = class extends Memory {
+      constructor(type: WebAssembly.MemoryDescriptor) {
+        pages.push(type.initial);
+        super({ ...type, initial: Math.min(type.initial, 2 ** 8) });
+      }
+    };
+    vi.spyOn(WebAssembly, 'Memory').mockImplementation(Counted);
     try {
       await groth16.fullProve(input, wasm as never, circom('circuit.zkey'), undefined, options).catch(() => undefined);
     } finally {

@@ -59,7 +59,7 @@ export interface CalibrateOptions {
 }
 
 /** `calibrate`. */
-export const calibrateOptions = {
+const calibrateOptions = {
   of: 'calibrate',
   rows: {
     curve: { kind: 'any', default: 'bn254' },

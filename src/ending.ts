@@ -1,4 +1,4 @@
-import { abortedBy, assertNotAborted, type MsmError, onAbort } from './errors.js';
+import { abortedBy, assertNotAborted, type MsmError, onAbort, share } from './errors.js';
 
 /** Ends a group of waits at once, whether or not the awaited promises ever settle. */
 export class Ending {
@@ -8,7 +8,7 @@ export class Ending {
   /** Rejects all waits and every later one with `error`. Later calls have no effect. */
   end(error: MsmError): void {
     if (this.#error !== null) return;
-    this.#error = error;
+    this.#error = share(error);
     for (const reject of [...this.#waits]) reject(error);
   }
 

@@ -225,8 +225,14 @@ export const warnBy = (onWarning: ((message: string) => void) | undefined, messa
   }
 };
 
-/** Errors that calls rejected with, and their stacks before: one error may end several calls. */
-const stacks = /* @__PURE__ */ new WeakMap<Error, string>();
+/** Errors that end several calls, and their stacks. */
+const shared = /* @__PURE__ */ new WeakMap<Error, string>();
+
+/** Notes that an error ends several calls: `fromCaller` rejects each with a copy. */
+export const share = <Shared extends Error>(error: Shared): Shared => {
+  if (!shared.has(error)) shared.set(error, error.stack ?? '');
+  return error;
+};
 
 /** Returns an error with the message and the class of another one. */
 const copyOfError = (error: MsmError): MsmError => {
@@ -256,11 +262,11 @@ export const fromCaller = async <Result>(work: () => Promise<Result>): Promise<R
   } catch (error) {
     if (!(error instanceof MsmError)) throw error;
     const frames = framesOf(call).slice(1);
-    const stack = stacks.get(error) ?? error.stack ?? '';
-    // found before the first wait
+    const stack = shared.get(error) ?? error.stack ?? '';
+    // found before the first wait, or an error of the caller that another call has met
     if (stack.includes(frames[0] ?? '')) throw error;
-    const traced = stacks.has(error) ? copyOfError(error) : error;
-    stacks.set(traced, stack);
+    // an error of the caller's own code stays the same object
+    const traced = shared.has(error) ? copyOfError(error) : error;
     traced.stack = [stack, ...frames].join('\n');
     throw traced;
   }

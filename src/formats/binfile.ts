@@ -40,7 +40,7 @@ export interface SnarkjsFileOptions {
 }
 
 /** `openZkey` and `openPtau`. */
-export const snarkjsFileOptions = {
+const snarkjsFileOptions = {
   of: 'openZkey and openPtau',
   rows: { onWarning: { kind: 'function' }, signal: { kind: 'signal' } },
 } as const satisfies OptionTable<SnarkjsFileOptions>;

@@ -451,7 +451,8 @@ describe('the plan of a call', () => {
   });
 
   test('has the predicted times where there is a choice of backends', async () => {
-    const engine = await createMsmEngine({ curve: 'bn254', device: await getDevice(), selfTest: false });
+    const options = { backend: 'both', device: await getDevice(), selfTest: false } as const;
+    const engine = await createMsmEngine({ curve: 'bn254', ...options });
     const bases = await engine.loadBases(makeKnownBases(bn254G1, 100, 55).bytes);
     const [one, many] = [await engine.plan(bases, 1), await engine.plan(bases, [100, 100])];
     expect(one.predicted?.cpuMs).toBeGreaterThan(0);

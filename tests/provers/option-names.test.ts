@@ -119,8 +119,8 @@ const calls: readonly (readonly [string, (options: object) => unknown, Readonly<
   ['accelerate', (options) => accelerate(snarkjs, options), { verifyproof: 'verifyProof', leastpoint: 'leastPoints' }],
   ['nobleMsm', (options) => nobleMsm(bn254.G1.Point, options), { maxworker: 'maxWorkers' }],
   ['msm', (options) => msm([], [], options), { verified: 'verify' }],
-  ['openZkey', (options) => openZkey(nowhere, options), { onwarning: 'onWarning' }],
-  ['openPtau', (options) => openPtau(nowhere, options), { onWarn: 'onWarning' }],
+  ['openZkey and openPtau', (options) => openZkey(nowhere, options), { onwarning: 'onWarning' }],
+  ['openZkey and openPtau', (options) => openPtau(nowhere, options), { onWarn: 'onWarning' }],
   ['openGnarkSrs', (options) => openGnarkSrs(nowhere, options), { curves: 'curve' }],
   ['chunks', (options) => section().chunks(options), { chunkbytes: 'chunkBytes' }],
 ];

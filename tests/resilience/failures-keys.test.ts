@@ -112,48 +112,51 @@ const loseInEachJob = async (
 const isLong = (key: keyof typeof sections.keys.rows, stage: string): boolean =>
   stage === 'groth16' || key === 'during' || key === 'opening';
 
-const { title, rows } = sections.keys;
-const proofs: Parameters<typeof prove<typeof rows>>[2] = {
-  idle: async (system) => {
-    const { gpu, key, expectRight } = await openKey(system);
-    for (let losses = 0; losses < 2; losses++) {
-      await lose(gpu);
+prove(
+  sections.keys.title,
+  sections.keys.rows,
+  {
+    idle: async (system) => {
+      const { gpu, key, expectRight } = await openKey(system);
+      for (let losses = 0; losses < 2; losses++) {
+        await lose(gpu);
+        await expectRight();
+      }
+      expect(gpu.devices).toHaveLength(3);
+      key.destroy();
+      expect(gpu.devices.map(({ live }) => live)).toEqual([0, 0, 0]);
+    },
+
+    between: async (system) => {
+      const { gpu, key, proof, expectRight } = await openKey(system);
+      let parts = 0;
+      const onProgress = (): void => {
+        parts++;
+        (gpu.devices.at(-1) as LeasedDevice).takeAway('at once');
+      };
+      await expectRight(proof({ onProgress }));
+      expect([parts, gpu.devices.length]).toEqual([5, 5]);
       await expectRight();
-    }
-    expect(gpu.devices).toHaveLength(3);
-    key.destroy();
-    expect(gpu.devices.map(({ live }) => live)).toEqual([0, 0, 0]);
-  },
+      key.destroy();
+    },
 
-  between: async (system) => {
-    const { gpu, key, proof, expectRight } = await openKey(system);
-    let parts = 0;
-    const onProgress = (): void => {
-      parts++;
-      (gpu.devices.at(-1) as LeasedDevice).takeAway('at once');
-    };
-    await expectRight(proof({ onProgress }));
-    expect([parts, gpu.devices.length]).toEqual([5, 5]);
-    await expectRight();
-    key.destroy();
-  },
+    during: async (system, row) => {
+      const strike = new Strike();
+      const { key, proof, expectRight } = await openKey(system, (lease) => strike.at(lease));
+      expect(await loseInEachJob(row, strike, () => proof(), expectRight)).toBeGreaterThan(5);
+      key.destroy();
+    },
 
-  during: async (system, row) => {
-    const strike = new Strike();
-    const { key, proof, expectRight } = await openKey(system, (lease) => strike.at(lease));
-    expect(await loseInEachJob(row, strike, () => proof(), expectRight)).toBeGreaterThan(5);
-    key.destroy();
+    opening: async (system, row) => {
+      const { zkey, circuit, verify } = await statementOf(system);
+      const strike = new Strike();
+      const open = async (): Promise<void> => {
+        const { gpu } = await leaseGpu((lease) => strike.at(lease));
+        using key = await openers[system](zkey.data, { backend: 'gpu', gpu, tuning });
+        if (strike.job === Number.POSITIVE_INFINITY) expect(await verify(await key.prove(circuit.witness))).toBe(true);
+      };
+      expect(await loseInEachJob(row, strike, open, open)).toBeGreaterThan(5);
+    },
   },
-
-  opening: async (system, row) => {
-    const { zkey, circuit, verify } = await statementOf(system);
-    const strike = new Strike();
-    const open = async (): Promise<void> => {
-      const { gpu } = await leaseGpu((lease) => strike.at(lease));
-      using key = await openers[system](zkey.data, { backend: 'gpu', gpu, tuning });
-      if (strike.job === Number.POSITIVE_INFINITY) expect(await verify(await key.prove(circuit.witness))).toBe(true);
-    };
-    expect(await loseInEachJob(row, strike, open, open)).toBeGreaterThan(5);
-  },
-};
-prove(title, rows, proofs, isLong);
+  isLong,
+);

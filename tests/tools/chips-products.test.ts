@@ -61,7 +61,7 @@ test.each<[string, Partial<MsmEngineOptions> & { checks?: boolean }, boolean]>([
     const lost = new Promise<never>(() => undefined);
     const given = { device: { ...device, lost, addEventListener: () => undefined } };
     const tuning = { ...options.tuning, fieldProduct };
-    const all = { curve: 'bn254', checks: false, ...options, ...given, tuning };
+    const all = { curve: 'bn254', backend: 'gpu', checks: false, ...options, ...given, tuning };
     return createCheckedEngine(all as unknown as MsmEngineOptions);
   };
   const refused = { code: 'bad-argument', message: expect.stringMatching(/^tuning\.fieldProduct: 'dot4' is for GPUs/) };

@@ -355,9 +355,12 @@ prove(sections.creation.title, sections.creation.rows, {
 });
 
 test('every section of the table has its proofs in the files it names', () => {
-  for (const [key, { file }] of Object.entries(sections)) {
-    expect(readFileSync(inProject(file), 'utf8'), file).toMatch(
-      new RegExp(`prove\\(\\s*sections\\.${key}\\.title,\\s*sections\\.${key}\\.rows,\\s*\\{`),
-    );
+  for (const [key, { file, rows }] of Object.entries(sections)) {
+    const text = readFileSync(inProject(file), 'utf8');
+    const proves = new RegExp(`prove\\(\\s*sections\\.${key}\\.title,\\s*sections\\.${key}\\.rows,\\s*\\{`);
+    if (proves.test(text)) continue;
+    // a file whose faults are not those of an engine takes its rows one by one
+    expect(text, file).toContain(`sections.${key}.rows`);
+    for (const name of Object.keys(rows)) expect(text, `${file}, ${name}`).toMatch(new RegExp(`\\b${name}\\b`));
   }
 });

@@ -112,7 +112,7 @@ const tuningTexts: Readonly<Record<keyof Tuning, readonly [name: string, label: 
   fieldProduct: [
     'fieldproduct',
     'Products',
-    'Representation of field products: signed limbs (for devices with slow shifts), unsigned limbs, bytes with dot4U8Packed (for chips that have the instruction), or floats with fma (for slow integer multiplications).',
+    'Kind of field products: unsigned limbs, bytes with dot4U8Packed (for chips that have the instruction), or floats with fma (for slow integer multiplications).',
     Object.fromEntries(fieldProducts.map((product) => [product, product])),
   ],
 };

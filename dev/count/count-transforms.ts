@@ -55,8 +55,7 @@ export const countTransforms = async (
   sizes: readonly number[],
 ): Promise<TransformCounts[]> => {
   const counting = new CountingDevice(device, 2 * ELEMENT_WORDS);
-  // the form of GPUs, on every adapter
-  const fr = await createFieldEngine({ field: `${curve}-fr` as FieldName, device, transforms: 'blocks' });
+  const fr = await createFieldEngine({ field: `${curve}-fr` as FieldName, device });
   const counts: TransformCounts[] = [];
   const count = async (a: FieldVector, { name, direction, options, scalings }: Kind): Promise<TransformCounts> => {
     counting.reset();

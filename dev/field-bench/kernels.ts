@@ -1,13 +1,11 @@
 /** Kernels of field-bench: the library's field operations, and the peaks of a device. */
 import {
-  balancedDigits,
   digitsOf,
   type FieldProduct,
   FLOAT_LIMB_BITS,
   fieldProducts,
   invert,
   joinLimbs,
-  LIMB_BITS,
   lazyLimbs,
   type Modulus,
   mod,
@@ -40,7 +38,7 @@ const productTerms = (m: Modulus, product: FieldProduct, square = false): number
   const words = lazyLimbs(m, 32);
   if (product === 'dot4') return 2 * words * (4 * words + 3);
   if (product === 'fma') return 4 * lazyLimbs(m, FLOAT_LIMB_BITS) ** 2;
-  const limbs = product === 'signed' ? m.limbs : lazyLimbs(m, UNSIGNED_LIMB_BITS);
+  const limbs = lazyLimbs(m, UNSIGNED_LIMB_BITS);
   return (square ? (limbs * (limbs + 1)) / 2 : limbs ** 2) + limbs ** 2;
 };
 
@@ -48,8 +46,7 @@ const productTerms = (m: Modulus, product: FieldProduct, square = false): number
 const matrices: Template = ['const MATRICES = ', ['batches'], 'u;\n'];
 
 /** Returns the name of the library's own arithmetic with one kind of product. */
-export const libraryVariant = (product: FieldProduct): string =>
-  product === 'signed' ? `${LIMB_BITS}-bit signed, float` : `words, ${product}`;
+export const libraryVariant = (product: FieldProduct): string => `words, ${product}`;
 
 /** Returns the representation of the library's field layer, with further WGSL. */
 const libraryRepresentation =
@@ -58,18 +55,15 @@ const libraryRepresentation =
     const m = modulus(of.p, product);
     const declarations = renderShader([['field', '>'], ...more], fieldView(m));
     const r = 1n << BigInt(m.montgomeryBits);
-    if (product !== 'signed') {
-      const count = lazyLimbs(m, 32);
-      return {
-        ...{ declarations, type: 'Tight', member: 'w', limbs: count, r },
-        encode: (value) => digitsOf(value, 32, count),
-        decode: (words) => joinLimbs([...words], 32),
-      };
-    }
+    const limbs = lazyLimbs(m, 32);
     return {
-      ...{ declarations, type: 'Tight', limbs: m.limbs, r },
-      encode: (value) => balancedDigits(value, LIMB_BITS, m.limbs),
-      decode: (limbs) => joinLimbs([...Int32Array.from(limbs)], LIMB_BITS),
+      declarations,
+      type: 'Tight',
+      member: 'w',
+      limbs,
+      r,
+      encode: (value) => digitsOf(value, 32, limbs),
+      decode: (words) => joinLimbs([...words], 32),
     };
   };
 

@@ -63,7 +63,7 @@ export interface FieldRunRecord {
   /** Where it ran. */
   readonly on: 'cpu' | 'gpu';
   /** Arithmetic of WebAssembly, or the field product of the GPU. */
-  readonly arithmetic: 'wasm-fma' | 'wasm-wide' | 'wasm-simd' | 'wasm' | 'signed' | 'unsigned' | 'dot4' | 'fma';
+  readonly arithmetic: 'wasm-fma' | 'wasm-wide' | 'wasm-simd' | 'wasm' | 'unsigned' | 'dot4' | 'fma';
   /** Number of operations. */
   readonly operations: number;
   /** Products of elements, without those that made tables. */

@@ -70,17 +70,15 @@ export interface Tuning {
    */
   readonly sortEntriesPerThread: number;
   /**
-   * Method of field products. `signed`: limbs with signs, carried through floats, for devices with
-   * slow shifts. `unsigned`: limbs of 13 bits, with products of at most 24 bits. `dot4`: four
+   * Method of field products. `unsigned`: limbs of 13 bits, with products of at most 24 bits. `dot4`: four
    * products of bytes at a time; it needs the WGSL language feature
    * `packed_4x8_integer_dot_product`, is slow on chips without such an instruction, and is refused
    * on software adapters for primes above 256 bits and in G2. `fma`: limbs of 24 bits with floats
    * for the high halves of their products, for chips with slow multiplications of integers; exact
-   * with a fused `fma` and without. `signed` needs a device that rounds f32 sums to nearest; on
-   * others its wrong results are refused and never returned. An engine uses one product for all its
+   * with a fused `fma` and without. An engine uses one product for all its
    * work on a device: by default the fastest one of the chip (docs/reference/chips.md).
    */
-  readonly fieldProduct: 'signed' | 'unsigned' | 'dot4' | 'fma';
+  readonly fieldProduct: 'unsigned' | 'dot4' | 'fma';
   /**
    * Largest number of scalars of an MSM that the CPU computes, 0 to 2^16; the GPU computes all
    * larger ones, and with 0 all of them. Zeros do not count where they are the majority. Each

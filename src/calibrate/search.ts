@@ -5,7 +5,6 @@ import { leastPairs, median, ratioOfMedians } from './statistics.js';
 import type { Trial } from './trial.js';
 
 const fieldProducts = Object.keys({
-  signed: true,
   unsigned: true,
   dot4: true,
   fma: true,

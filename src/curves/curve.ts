@@ -125,7 +125,7 @@ export interface CurveContext {
 /** Returns the same curve with another kind of field product. */
 export const withProduct = (curve: CurveContext, product: FieldProduct): CurveContext => {
   if (product === curve.field.product) return curve;
-  const field = modulus(curve.p, product, curve.coordinates.degree);
+  const field = modulus(curve.p, product);
   return { ...curve, field, coordinates: curve.coordinates.over(field) };
 };
 
@@ -226,7 +226,7 @@ export const curveContext = (given: AnyCurve, extension?: Extension): CurveConte
   let field: Modulus;
   let elements: Field;
   try {
-    field = modulus(p, 'signed', degree);
+    field = modulus(p);
     elements = nonResidue === undefined || extension === undefined ? primeField(field) : extension(field, nonResidue);
   } catch (error) {
     throw badArgument(`${where}: ${(error as Error).message}`);

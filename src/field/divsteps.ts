@@ -1,7 +1,5 @@
-import { carriesThroughFloats } from './carry.js';
-import { balancedDigits, digitsOf, LIMB_BITS, lazyLimbs, type Modulus, montgomeryFactor } from './modulus.js';
-import { limbBounds } from './product.js';
-import { type Limbs, range, StraightLine, type Term, tightLimb, within } from './straight-line.js';
+import { balancedDigits, digitsOf, lazyLimbs, type Modulus, montgomeryFactor } from './modulus.js';
+import { range, StraightLine, type Term, within } from './straight-line.js';
 import { input, limbsOfWords, type Word, wordsOfLimbs } from './word-line.js';
 
 /**
@@ -59,26 +57,41 @@ export const divstepConstants = (m: Modulus): DivstepConstants => {
   };
 };
 
-/**
- * Declares the limbs of an input: non-negative if carries are shifts, which round down, and
- * balanced if they go through floats, which round to nearest. The top limb has the sign in both
- * cases.
- */
-const inputLimbs = (m: Modulus, program: StraightLine, name: string, limbs: number): void => {
-  const limb = carriesThroughFloats(m) ? within(tightLimb(BATCH)) : { least: 0, most: 2 ** BATCH - 1 };
+/** The balanced digit of BATCH bits that is congruent to `of` · `times`. */
+export interface DigitStatement {
+  readonly kind: 'digit';
+  readonly name: string;
+  readonly of: string;
+  readonly times: number;
+}
+
+/** A program on signed limbs of BATCH bits, for shaders alone: it has digits. */
+export class DivstepLine extends StraightLine<DigitStatement> {
+  constructor() {
+    super(BATCH);
+  }
+
+  digit(name: string, of: string, times: number): string {
+    const half = 2 ** (BATCH - 1);
+    return this.define({ kind: 'digit', name, of, times }, { least: -half, most: half - 1 });
+  }
+}
+
+/** Declares the limbs of an input: non-negative, but for the top limb, which has the sign. */
+const inputLimbs = (program: DivstepLine, name: string, limbs: number): void => {
+  const limb = { least: 0, most: 2 ** BATCH - 1 };
   for (const i of range(limbs)) program.input(`${name}.l${i}`, i < limbs - 1 ? limb : within(2 ** (BATCH - 1)));
 };
 
-/** Returns the initial f, which is p, in limbs of the same kind. */
-export const modulusLimbs = (m: Modulus): number[] =>
-  (carriesThroughFloats(m) ? balancedDigits : digitsOf)(m.p, BATCH, divstepConstants(m).shortLimbs);
+/** Returns the initial f, which is p. */
+export const modulusLimbs = (m: Modulus): number[] => digitsOf(m.p, BATCH, divstepConstants(m).shortLimbs);
 
 /** A pair that a batch updates: `short` is f and g, `wide` is d and e. */
 export type BatchPart = 'short' | 'wide';
 
 /** The program of a batch, with the limbs of its two results. */
 export interface BatchResult {
-  readonly program: StraightLine;
+  readonly program: DivstepLine;
   readonly result: readonly [string[], string[]];
 }
 
@@ -91,13 +104,12 @@ export interface BatchResult {
  */
 export const applyBatch = (m: Modulus, part: BatchPart): BatchResult => {
   const { limbs, shortLimbs, p, minusInverse } = divstepConstants(m);
-  const floats = carriesThroughFloats(m);
-  const program = new StraightLine(BATCH);
+  const program = new DivstepLine();
   for (const name of ['u', 'v', 'q', 'r']) program.input(name, within(2 ** BATCH));
   const wide = part === 'wide';
   const [a, b] = wide ? (['d', 'e'] as const) : (['f', 'g'] as const);
   const count = wide ? limbs : shortLimbs;
-  for (const name of [a, b]) inputLimbs(m, program, name, count);
+  for (const name of [a, b]) inputLimbs(program, name, count);
   // the bound holds because |u| + |v| and |q| + |r| are at most 2^15
   const known = { terms: 2, most: 2 ** BATCH * program.interval(`${a}.l0`).most };
   const result: [string[], string[]] = [[], []];
@@ -114,14 +126,9 @@ export const applyBatch = (m: Modulus, part: BatchPart): BatchResult => {
       if (i > 0) terms.push([`h${name}${i - 1}`, 1]);
       const sum = program.sum(`t${name}${i}`, terms, known);
       const [low, high] = [`n${name}${i - 1}`, `h${name}${i}`];
-      if (floats) {
-        program.carry(high, sum);
-        if (i > 0) program.low(low, sum, high);
-      } else {
-        // the lowest limb is 0, by the choice of the matrix and of m
-        if (i > 0) program.mask(low, sum);
-        program.floor(high, sum);
-      }
+      // the lowest limb is 0, by the choice of the matrix and of m
+      if (i > 0) program.mask(low, sum);
+      program.floor(high, sum);
       if (i > 0) result[row]?.push(low);
       if (i === count - 1) result[row]?.push(high);
     }
@@ -129,25 +136,8 @@ export const applyBatch = (m: Modulus, part: BatchPart): BatchResult => {
   return { program, result };
 };
 
-/**
- * Distributes limbs of `from` bits over columns of `to` bits, each with its weight in its column.
- */
-const regrouped = (name: (i: number) => string, from: number, count: number, to: number, limbs: number): Term[][] => {
-  const columns = range(limbs).map((): Term[] => []);
-  for (const i of range(count)) columns[Math.floor((i * from) / to)]?.push([name(i), 2 ** ((i * from) % to)]);
-  return columns;
-};
-
-/** Converts a canonical element from limbs of LIMB_BITS to limbs of BATCH bits: the initial g. */
-export const toShort = (m: Modulus): Limbs => {
-  const program = new StraightLine(BATCH);
-  for (const i of range(m.limbs)) program.input(`a.l${i}`, limbBounds.canonical);
-  const columns = regrouped((i) => `a.l${i}`, LIMB_BITS, m.limbs, BATCH, divstepConstants(m).shortLimbs);
-  return { program, result: program.carryAll('r', columns) };
-};
-
-/** Converts a canonical element from words to limbs of BATCH bits: the initial g. */
-export const toShortFromWords = (m: Modulus): Word[] => {
+/** Converts a canonical element to limbs of BATCH bits: the initial g. */
+export const toShort = (m: Modulus): Word[] => {
   const words = range(lazyLimbs(m, 32)).map((i) => input(`a.w${i}`));
   return limbsOfWords(words, BATCH, divstepConstants(m).shortLimbs);
 };
@@ -155,34 +145,21 @@ export const toShortFromWords = (m: Modulus): Word[] => {
 /** Bound on the multiple k of p that `finish` subtracts, with a margin. */
 const MOST_MULTIPLES = 64;
 
-/**
- * Computes sign·d − k·p in limbs of BATCH bits: balanced, or non-negative for elements in words,
- * whose k makes it positive.
- */
-export const finish = (m: Modulus): Limbs => {
+/** Computes sign·d − k·p in non-negative limbs of BATCH bits; k makes it positive. */
+export const finish = (m: Modulus): { readonly program: DivstepLine; readonly result: readonly string[] } => {
   const { limbs, p } = divstepConstants(m);
-  const program = new StraightLine(BATCH);
+  const program = new DivstepLine();
   program.input('sign', within(1));
   program.input('k', within(MOST_MULTIPLES));
-  inputLimbs(m, program, 'd', limbs);
+  inputLimbs(program, 'd', limbs);
   const columns = range(limbs).map((i): Term[] => [
     ['sign', `d.l${i}`],
     ['k', -(p[i] as number)],
   ]);
-  return { program, result: program.carryAll('w', columns, carriesThroughFloats(m)) };
+  return { program, result: program.carryAll('w', columns) };
 };
 
-/** Converts the result of `finish` from balanced limbs of BATCH bits to an element in limbs. */
-export const fromWide = (m: Modulus): Limbs => {
-  const { limbs } = divstepConstants(m);
-  const program = new StraightLine(LIMB_BITS);
-  const names = finish(m).result;
-  for (const name of names) program.input(name, within(tightLimb(BATCH)));
-  const columns = regrouped((i) => names[i] as string, BATCH, limbs, LIMB_BITS, m.limbs);
-  return { program, result: program.carryAll('r', columns) };
-};
-
-/** Converts the result of `finish` from non-negative limbs of BATCH bits to an element in words. */
+/** Converts the result of `finish` to an element in words. */
 export const wordsFromWide = (m: Modulus): Word[] => {
   const limbs = finish(m).result.map((name) => input(name, 2 ** BATCH - 1));
   return wordsOfLimbs(limbs, BATCH, lazyLimbs(m, 32));

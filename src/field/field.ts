@@ -45,13 +45,8 @@ export interface Field {
   /** Returns the same field with another kind of product. */
   over(prime: Modulus): Field;
 
-  /**
-   * Returns the view for shaders that include `field` and `inverse`.
-   *
-   * @param holds true if the kernel calls hold_constants, which views with `held` define (signed
-   * products)
-   */
-  view(holds?: boolean): TemplateView;
+  /** Returns the view for shaders that include `field` and `inverse`. */
+  view(): TemplateView;
   /** Templates that such shaders include instead of those of F_p. */
   readonly partials: Readonly<Record<string, Template>>;
   /** Returns the arguments of a WGSL `Tight(…)`: an element in Montgomery form. */

@@ -1,19 +1,16 @@
 import type { TemplateView } from '../shaders/template.js';
-import { carriesThroughFloats, carryWgsl, floorWgsl } from './carry.js';
 import {
   applyBatch,
   BATCH,
   type BatchPart,
   divstepConstants,
   finish,
-  fromWide,
   modulusLimbs,
   toShort,
-  toShortFromWords,
   wordsFromWide,
 } from './divsteps.js';
 import type { Modulus } from './modulus.js';
-import { body, floatLiteral, inUnits, list, literals, statements } from './statements.js';
+import { floatLiteral, floorWgsl, list, literals, statements } from './statements.js';
 import { range } from './straight-line.js';
 import type { Word } from './word-line.js';
 
@@ -23,15 +20,16 @@ import type { Word } from './word-line.js';
  */
 const STEP_GROUPS = 5;
 
-const resultOf = (words: readonly Word[]): ReturnType<typeof body> => ({
-  statements: [],
-  result: words.map(({ wgsl }) => wgsl).join(', '),
-});
+/** Returns the expressions of words, separated by commas. */
+const listed = (words: readonly Word[]): string => words.map(({ wgsl }) => wgsl).join(', ');
+
+/** Returns p / 2^bits, to the precision of a double. */
+const inUnits = ({ p }: Modulus, bits: number): number =>
+  Number(p >> BigInt(Math.max(0, bits - 64))) / 2 ** Math.min(bits, 64);
 
 /** Returns the view of wgsl/field/inverse.wgsl. */
 export const inverseView = (m: Modulus): TemplateView => {
   const k = divstepConstants(m);
-  const inLimbs = m.product === 'signed';
   const applied = (part: BatchPart): TemplateView => {
     const { program, result } = applyBatch(m, part);
     const [first, second] = result.map((limbs) => limbs.join(', ')) as [string, string];
@@ -44,8 +42,7 @@ export const inverseView = (m: Modulus): TemplateView => {
     batches: k.batches,
     stepGroups: STEP_GROUPS,
     steps: range(BATCH / STEP_GROUPS).map((i) => ({ i })),
-    // the dividend is a multiple of 2^16, so both kinds of carry are exact
-    rowCarry: (carriesThroughFloats(m) ? carryWgsl : floorWgsl)('row - left', 16),
+    rowCarry: floorWgsl('row - left', 16),
     wideLimbs: range(k.limbs).map((i) => ({ i })),
     shortLimbs: range(k.shortLimbs).map((i) => ({ i })),
     shortModulus: literals(modulusLimbs(m)),
@@ -53,10 +50,9 @@ export const inverseView = (m: Modulus): TemplateView => {
     wideZero: list(k.limbs, () => '0u'),
     applyShort: applied('short'),
     applyWide: applied('wide'),
-    toShort: inLimbs ? body(toShort(m)) : resultOf(toShortFromWords(m)),
-    finish: body(finish(m)),
-    fromWide: inLimbs ? body(fromWide(m)) : resultOf(wordsFromWide(m)),
-    nearest: inLimbs ? '0.5' : '-0.5',
+    toShort: listed(toShort(m)),
+    finish: statements(finish(m).program),
+    fromWide: listed(wordsFromWide(m)),
     wideTop: range(k.limbs - below)
       .map((i) => `f32(bitcast<i32>(d.l${below + i}))${i === 0 ? '' : ` * ${2 ** (BATCH * i)}.0`}`)
       .join(' + '),

@@ -1,17 +1,14 @@
 /**
- * The kinds of field products. A kind decides how elements are held between products too.
+ * The kinds of field products. Between products each kind holds elements in words.
  * docs/reference/chips.md lists the fastest kind for each chip.
  *
- * - `signed`: balanced limbs of 14 bits, carried through floats (src/field/product.ts,
- *   wgsl/field/field-limbs.wgsl), for devices with many registers and slow shifts.
- * - `unsigned`: words, split into limbs of 13 bits for a product, so that 24-bit multiplications
- *   suffice (src/field/product-unsigned.ts, wgsl/field/field-words.wgsl).
- * - `dot4`: words, multiplied four bytes at a time (src/field/product-dot4.ts,
- *   wgsl/field/field-words.wgsl).
- * - `fma`: words, split into limbs of 24 bits for a product, whose high halves come from floats
- *   (src/field/product-fma.ts, wgsl/field/field-words.wgsl).
+ * - `unsigned`: words, split into limbs of 13 bits, so that 24-bit multiplications suffice
+ *   (src/field/product-unsigned.ts).
+ * - `dot4`: words, multiplied four bytes at a time (src/field/product-dot4.ts).
+ * - `fma`: words, split into limbs of 24 bits, with floats for the high halves of their products
+ *   (src/field/product-fma.ts).
  */
-export const fieldProducts = ['signed', 'unsigned', 'dot4', 'fma'] as const;
+export const fieldProducts = ['unsigned', 'dot4', 'fma'] as const;
 
 /** A way to compute products; `fieldProducts` describes each. */
 export type FieldProduct = (typeof fieldProducts)[number];
@@ -23,9 +20,8 @@ export type FieldProduct = (typeof fieldProducts)[number];
  * An element a of F_p is held in Montgomery form (Montgomery 1985): a·R mod p, where R is the
  * divisor of a product. A stored element has `words` words of 32 bits, little-endian, and is
  * canonical (< p). `words` is a multiple of 4, so that an element is a whole number of vec4<u32>.
- * The structs of wgsl/field/field-limbs.wgsl and wgsl/field/field-words.wgsl document the form for
- * arithmetic and its bounds; src/field/straight-line.ts and src/field/word-line.ts prove the bounds
- * when they generate code.
+ * wgsl/field/field.wgsl documents the form for arithmetic and its bounds; src/field/word-line.ts
+ * and src/field/straight-line.ts prove the bounds when they generate code.
  */
 export interface Modulus {
   readonly p: bigint;
@@ -34,9 +30,6 @@ export interface Modulus {
   readonly montgomeryBits: number;
   /** Bits of p. */
   readonly bits: number;
-  readonly limbBits: 14;
-  /** Limbs of 14 bits of an element, for signed products. */
-  readonly limbs: number;
   /** Words of a stored element. */
   readonly words: number;
   /** Bytes of an element in storage and in the public formats. */
@@ -47,19 +40,7 @@ export interface Modulus {
   readonly r2: bigint;
   /** R⁻¹ mod p. */
   readonly rInverse: bigint;
-  /** −p⁻¹ mod 2^14, balanced: in [−2^13, 2^13). */
-  readonly n0: number;
 }
-
-/** Bits of a limb of signed products. */
-export const LIMB_BITS = 14;
-
-/**
- * Returns the least number of bits that R has more than p. With them, products of sums of a few
- * elements are below p again without a subtraction. Products of pairs are sums of several products,
- * and need two more bits.
- */
-const spareBits = (degree: Degree): number => (degree === 1 ? 8 : 10);
 
 /** Returns the least non-negative residue. */
 export const mod = (a: bigint, m: bigint): bigint => {
@@ -98,10 +79,11 @@ const LAZY_BITS = 2;
 export const lazyLimbs = ({ bits }: Pick<Modulus, 'bits'>, width: number): number =>
   Math.ceil((bits + LAZY_BITS) / width);
 
-const montgomeryBitsOf = (product: FieldProduct, bits: number, limbs: number): number => {
-  if (product === 'signed') return LIMB_BITS * limbs;
-  const width = { unsigned: UNSIGNED_LIMB_BITS, dot4: 32, fma: FLOAT_LIMB_BITS }[product];
-  return width * lazyLimbs({ bits }, width);
+/** Bits of a digit by which a product reduces; R is a power of 2 to them. */
+const digitBits: Readonly<Record<FieldProduct, number>> = {
+  unsigned: UNSIGNED_LIMB_BITS,
+  dot4: 32,
+  fma: FLOAT_LIMB_BITS,
 };
 
 /**
@@ -121,29 +103,26 @@ export type Degree = 1 | 2;
  *
  * @throws RangeError if `p` is even, or has fewer than 46 bits or more than 414
  */
-export const modulus = (p: bigint, product: FieldProduct = 'signed', degree: Degree = 1): Modulus => {
+export const modulus = (p: bigint, product: FieldProduct = 'unsigned'): Modulus => {
   if (p < 5n || p % 2n === 0n) throw new RangeError(`modulus must be an odd prime above 3, got ${p}`);
   const bits = p.toString(2).length;
   if (bits < 46)
     throw new RangeError(`a ${bits}-bit modulus is too small: the bound on divsteps holds from 46 bits on`);
   if (bits > 414) throw new RangeError(`a ${bits}-bit modulus is too large: 414 bits are the most`);
-  const limbs = Math.ceil((bits + spareBits(degree)) / LIMB_BITS);
   const words = Math.ceil(bits / 128) * 4;
-  const montgomeryBits = montgomeryBitsOf(product, bits, limbs);
+  const width = digitBits[product];
+  const montgomeryBits = width * lazyLimbs({ bits }, width);
   const R = 1n << BigInt(montgomeryBits);
   return {
     p,
     product,
     montgomeryBits,
     bits,
-    limbBits: LIMB_BITS,
-    limbs,
     words,
     bytes: words * 4,
     r: R % p,
     r2: (R * R) % p,
     rInverse: invert(R, p),
-    n0: balancedDigits(montgomeryFactor(p, LIMB_BITS), LIMB_BITS, 2)[0] as number,
   };
 };
 

@@ -1,7 +1,7 @@
 import type { Coordinate } from '../api/values.js';
 import type { Field } from './field.js';
-import { fieldLiteral } from './literal.js';
 import { invert, type Modulus, mod } from './modulus.js';
+import { fieldLiteral } from './statements.js';
 import { fieldView } from './wgsl.js';
 
 /** Casts an element of this field. Callers pass no others. */
@@ -29,7 +29,7 @@ export const primeField = (prime: Modulus): Field => {
     coefficients: (a) => [number(a)],
     of: ([a]) => a as bigint,
     over: primeField,
-    view: (holds) => fieldView(prime, holds),
+    view: () => fieldView(prime),
     partials: {},
     literal: (a) => fieldLiteral(prime, number(a)),
   };

@@ -5,19 +5,15 @@ import quadraticInverseTemplate from '../../wgsl/field/quadratic-inverse.wgsl?te
 import { renderShader } from '../shaders/partials.js';
 import type { Template, TemplateView } from '../shaders/template.js';
 import { lazyLimbs, type Modulus } from './modulus.js';
-import { type Part, quadraticProduct, quadraticSquare } from './quadratic-product.js';
 import { list } from './statements.js';
-import { type Limbs, range } from './straight-line.js';
-import { fieldView, functionView, heldLiterals } from './wgsl.js';
+import { range } from './straight-line.js';
+import { fieldView } from './wgsl.js';
 
 /** Templates that kernels include instead of those of F_p. */
 export const quadraticPartials: Readonly<Record<string, Template>> = {
   field: quadraticTemplate,
   inverse: quadraticInverseTemplate,
 };
-
-/** Names that entry points use, which are not renamed. */
-const UNCHANGED = new Set(['Held', 'hold_constants']);
 
 /** Renames all declarations of shaders: types get the prefix Prime, functions the prefix prime_. */
 const asPrime = (...sources: readonly string[]): string[] => {
@@ -26,13 +22,13 @@ const asPrime = (...sources: readonly string[]): string[] => {
   );
   return sources.map((source) =>
     source.replace(/(?<![\w.])[A-Za-z_]\w*/g, (name) =>
-      !declared.has(name) || UNCHANGED.has(name) ? name : `${/^[A-Z]/.test(name) ? 'Prime' : 'prime_'}${name}`,
+      !declared.has(name) ? name : `${/^[A-Z]/.test(name) ? 'Prime' : 'prime_'}${name}`,
     ),
   );
 };
 
-/** Returns the functions that treat c0 and c1 alike. */
-const coefficientwise = (inLimbs: boolean): TemplateView[] =>
+/** The functions that treat c0 and c1 alike. */
+const coefficientwise = (): TemplateView[] =>
   (
     [
       ['field_loose', 'Tight', 'Loose', 1],
@@ -44,25 +40,9 @@ const coefficientwise = (inLimbs: boolean): TemplateView[] =>
       ['field_plus', 'Tight', 'Loose', 2],
       ['field_triple_plus', 'Tight', 'Tight', 2],
       ['field_minus_twice', 'Tight', 'Tight', 2],
-      ...(inLimbs ? [] : ([['words_sum', 'Words', 'Words', 2]] as const)),
+      ['words_sum', 'Words', 'Words', 2],
     ] as const
   ).map(([name, of, gives, count]) => ({ name, of, gives, two: count === 2 }));
-
-/** Returns the programs of signed products, one for each coefficient. */
-const programs = (m: Modulus, nonResidue: bigint, holds: boolean): TemplateView[] => {
-  const held = heldLiterals(m, holds);
-  const made = (name: string, square: boolean, minus: readonly string[], limbs: Limbs): TemplateView =>
-    functionView(name, square, minus, limbs, held);
-  return [
-    ...([0, 1] as const).flatMap((part: Part) => [
-      made(`mul_c${part}`, false, [], quadraticProduct(m, nonResidue, part, [])),
-      made(`mul_minus_c${part}`, false, ['c'], quadraticProduct(m, nonResidue, part, ['c'])),
-      made(`square_c${part}`, true, [], quadraticSquare(m, nonResidue, part, [])),
-      made(`square_minus_c${part}`, true, ['c', 'd'], quadraticSquare(m, nonResidue, part, ['c', 'd'])),
-    ]),
-    made('norm', true, [], quadraticSquare(m, -nonResidue, 0, [])),
-  ];
-};
 
 /** Returns the chain of doublings and additions for nonResidue·a, from the topmost bit down. */
 const multiplesOf = (nonResidue: bigint): TemplateView => {
@@ -81,9 +61,8 @@ const multiplesOf = (nonResidue: bigint): TemplateView => {
   return { chain: chain.map(({ value }, i) => ({ i, value })), multiple: name };
 };
 
-const makeView = (m: Modulus, nonResidue: bigint, holds: boolean): TemplateView => {
-  const prime = fieldView(m, holds);
-  const inLimbs = m.product === 'signed';
+const makeView = (m: Modulus, nonResidue: bigint): TemplateView => {
+  const prime = fieldView(m);
   const vectors = m.words / 4;
   const [primeField, primeInverse] = asPrime(
     renderShader(fieldTemplate, prime),
@@ -93,33 +72,27 @@ const makeView = (m: Modulus, nonResidue: bigint, holds: boolean): TemplateView 
     nonResidue: `${nonResidue}`,
     primeField,
     primeInverse,
-    held: prime.held as boolean | TemplateView,
     batches: prime.batches as number,
-    inLimbs,
-    inWords: !inLimbs,
     vectors: range(2 * vectors).map((i) => ({ i })),
     firstVectors: range(vectors).map((i) => ({ i })),
     secondVectors: range(vectors).map((i) => ({ i: vectors + i })),
-    zero: list(inLimbs ? m.limbs : lazyLimbs(m, 32), () => '0u'),
-    coefficientwise: coefficientwise(inLimbs),
-    programs: inLimbs ? programs(m, nonResidue, holds) : [],
+    zero: list(lazyLimbs(m, 32), () => '0u'),
+    coefficientwise: coefficientwise(),
     lastWordOfAll: lazyLimbs(m, 32) - 1,
     ...multiplesOf(nonResidue),
   };
 };
 
-const views = new WeakMap<Modulus, Map<string, TemplateView>>();
+const views = new WeakMap<Modulus, Map<bigint, TemplateView>>();
 
 /**
  * The view that wgsl/field/quadratic.wgsl and wgsl/field/quadratic-inverse.wgsl are rendered with,
  * and that kernels see. Made once, as that of a prime is.
  */
-export const quadraticView = (m: Modulus, nonResidue: bigint, holds = false): TemplateView => {
-  const known = views.get(m) ?? new Map<string, TemplateView>();
-  views.set(m, known);
-  const held = holds && m.product === 'signed';
-  const key = `${nonResidue} ${held}`;
-  const view = known.get(key) ?? makeView(m, nonResidue, held);
-  known.set(key, view);
+export const quadraticView = (m: Modulus, nonResidue: bigint): TemplateView => {
+  const ofPrime = views.get(m) ?? new Map<bigint, TemplateView>();
+  views.set(m, ofPrime);
+  const view = ofPrime.get(nonResidue) ?? makeView(m, nonResidue);
+  ofPrime.set(nonResidue, view);
   return view;
 };

@@ -1,17 +1,17 @@
 /** Fields of p² elements, loaded for curves with coordinates in one. */
 import type { Coordinate, Fp2 } from '../api/values.js';
 import type { Field } from './field.js';
-import { fieldLiteral } from './literal.js';
 import { invert, type Modulus, mod } from './modulus.js';
 import { quadraticPartials, quadraticView } from './quadratic-wgsl.js';
 import { squareRoot } from './square-root.js';
+import { fieldLiteral } from './statements.js';
 
 /** Casts an element of this field. Callers pass no others. */
 const pair = (a: Coordinate): Fp2 => a as Fp2;
 
 /**
- * Largest |nonResidue|. With a larger one, sums of products could overflow or exceed p
- * (src/field/quadratic-product.ts).
+ * Largest |nonResidue|: shaders multiply by it in a chain of doublings and additions, and tests
+ * cover these factors.
  */
 export const MOST_NON_RESIDUE = 6n;
 
@@ -56,7 +56,7 @@ export const quadraticField = (prime: Modulus, nonResidue: bigint): Field => {
     coefficients: (a) => [pair(a).c0, pair(a).c1],
     of: ([c0, c1]) => ({ c0: c0 as bigint, c1: c1 as bigint }),
     over: (other) => quadraticField(other, nonResidue),
-    view: (holds) => quadraticView(prime, nonResidue, holds),
+    view: () => quadraticView(prime, nonResidue),
     partials: quadraticPartials,
     literal: (a) => [pair(a).c0, pair(a).c1].map((value) => `PrimeTight(${fieldLiteral(prime, value)})`).join(', '),
   };

@@ -1,12 +1,26 @@
 /** Straight-line programs and constants as WGSL, for the views of this room. */
-import { carryWgsl, floorWgsl, wordWgsl } from './carry.js';
-import type { Modulus } from './modulus.js';
-import { type Limbs, type Operand, range, type Statement, type StraightLine, type Term } from './straight-line.js';
+import type { DigitStatement, DivstepLine } from './divsteps.js';
+import { digitsOf, lazyLimbs, type Modulus, toMontgomery } from './modulus.js';
+import { type Operand, range, type Statement, type Term } from './straight-line.js';
+
+/** Returns WGSL of a constant, in two's complement. */
+const wordWgsl = (value: number): string => `${value >>> 0}u`;
 
 /** Returns WGSL of constants, separated by commas. */
 export const literals = (values: readonly number[]): string => values.map(wordWgsl).join(', ');
+
 /** Returns `count` names, separated by commas. */
 export const list = (count: number, name: (i: number) => string): string => range(count).map(name).join(', ');
+
+/** Returns a float literal that WGSL reads as the f32 nearest to `value`. */
+export const floatLiteral = (value: number): string => `${Math.fround(value).toExponential(9)}f`;
+
+/** Returns the arguments of a WGSL `Words(…)`: `value` in Montgomery form. */
+export const fieldLiteral = (m: Modulus, value: bigint): string =>
+  literals(digitsOf(toMontgomery(m, value), 32, lazyLimbs(m, 32)));
+
+/** Returns WGSL of ⌊x / 2^bits⌋ of a signed x. */
+export const floorWgsl = (x: string, bits: number): string => `bitcast<u32>(bitcast<i32>(${x}) >> ${bits}u)`;
 
 const termWgsl = ([x, y]: Term): string => {
   const factor = (operand: Operand): string => (typeof operand === 'number' ? wordWgsl(operand) : operand);
@@ -19,17 +33,17 @@ const sumWgsl = (terms: readonly Term[]): string => {
   return `${added.join(' + ') || '0u'}${subtracted.join('')}`;
 };
 
-/** Returns a program as WGSL statements. */
-export const statements = ({ width, statements: all }: StraightLine): { statement: string }[] => {
+/**
+ * Returns a program as WGSL statements. All values are u32 that hold signed numbers in two's
+ * complement: the same code on i32 takes twice as long to compile on Dawn, which wraps every
+ * operation in casts.
+ */
+export const statements = ({ width, statements: all }: DivstepLine): { statement: string }[] => {
   const half = 2 ** (width - 1);
-  const value = (statement: Statement): string => {
+  const value = (statement: Statement | DigitStatement): string => {
     switch (statement.kind) {
       case 'sum':
         return sumWgsl(statement.terms);
-      case 'carry':
-        return carryWgsl(statement.of, width);
-      case 'low':
-        return `${statement.of} - ${statement.carry} * ${2 * half}u`;
       case 'mask':
         return `${statement.of} & ${2 * half - 1}u`;
       case 'floor':
@@ -40,19 +54,3 @@ export const statements = ({ width, statements: all }: StraightLine): { statemen
   };
   return all.map((statement) => ({ statement: `let ${statement.name} = ${value(statement)};` }));
 };
-
-/** Returns a program as WGSL statements, and its results separated by commas. */
-export const body = ({
-  program,
-  result,
-}: Limbs): { readonly statements: { statement: string }[]; readonly result: string } => ({
-  statements: statements(program),
-  result: result.join(', '),
-});
-
-/** Returns a float literal that WGSL reads as the f32 nearest to `value`. */
-export const floatLiteral = (value: number): string => `${Math.fround(value).toExponential(9)}f`;
-
-/** Returns p / 2^bits, to the precision of a double. */
-export const inUnits = ({ p }: Modulus, bits: number): number =>
-  Number(p >> BigInt(Math.max(0, bits - 64))) / 2 ** Math.min(bits, 64);

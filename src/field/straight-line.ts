@@ -16,19 +16,10 @@ export type Term = readonly [Operand, Operand];
 export type Statement =
   /** The sum of the terms. */
   | { readonly kind: 'sum'; readonly name: string; readonly terms: readonly Term[] }
-  /**
-   * `of` / 2^width through a float: the nearest integer or one next to it; exact if `of` is a
-   * multiple of 2^width.
-   */
-  | { readonly kind: 'carry'; readonly name: string; readonly of: string }
-  /** The rest `of` − `carry` · 2^width. */
-  | { readonly kind: 'low'; readonly name: string; readonly of: string; readonly carry: string }
   /** The low `width` bits of `of`, non-negative. */
   | { readonly kind: 'mask'; readonly name: string; readonly of: string }
   /** ⌊`of` / 2^width⌋, by a shift. */
-  | { readonly kind: 'floor'; readonly name: string; readonly of: string }
-  /** The balanced digit of `width` bits that is congruent to `of` · `times`. */
-  | { readonly kind: 'digit'; readonly name: string; readonly of: string; readonly times: number };
+  | { readonly kind: 'floor'; readonly name: string; readonly of: string };
 
 /** Bounds of a value, both inclusive. */
 export interface Interval {
@@ -39,19 +30,8 @@ export interface Interval {
 /** Returns the interval [−most, most]. */
 export const within = (most: number): Interval => ({ least: -most, most });
 
-/**
- * Error of a carry through f32, which has 24 bits of precision for a number of 31: a limb may
- * exceed half of 2^width by 2^7. The rest is exact all the same.
- */
-const CARRY_ERROR = 2 ** 7;
-
-/** Returns the bound of a limb after a carry: half of 2^width, plus the error. */
-export const tightLimb = (width: number): number => 2 ** (width - 1) + CARRY_ERROR;
-
-/**
- * Bound of a value: a little below 2^31, so that the multiple to which a carry rounds it fits too.
- */
-const MOST = 2 ** 31 - 2 ** 14;
+/** Bound of every value of 32 bits. */
+const MOST = 2 ** 31 - 1;
 
 /** A program and the names of its resulting limbs. */
 export interface Limbs {
@@ -62,10 +42,15 @@ export interface Limbs {
 /** Returns the numbers from 0 to count − 1. */
 export const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 
-/** A straight-line program under construction. */
-export class StraightLine {
+/**
+ * A straight-line program under construction.
+ *
+ * @typeParam Other statements besides `Statement`, which only one generator makes and its writer of
+ * code knows
+ */
+export class StraightLine<Other extends { readonly name: string } = never> {
   readonly width: number;
-  readonly statements: Statement[] = [];
+  readonly statements: (Statement | Other)[] = [];
   readonly #most: number;
   readonly #intervals = new Map<string, Interval>();
 
@@ -103,13 +88,8 @@ export class StraightLine {
     return { least, most };
   }
 
-  /** Returns whether the sum of the terms stays within the bound for all inputs. */
-  fits(terms: readonly Term[]): boolean {
-    const { least, most } = this.#sumInterval(terms);
-    return least >= -this.#most && most <= this.#most;
-  }
-
-  #define(statement: Statement, interval: Interval): string {
+  /** Adds a statement whose value is in the interval. Returns its name. */
+  protected define(statement: Statement | Other, interval: Interval): string {
     this.statements.push(statement);
     this.#intervals.set(statement.name, interval);
     return statement.name;
@@ -131,58 +111,33 @@ export class StraightLine {
     const more = known === null ? 0 : known.most;
     if (least - more < -this.#most || most + more > this.#most)
       throw new RangeError(`the sum '${name}' could overflow`);
-    return this.#define({ kind: 'sum', name, terms }, { least: least - more, most: most + more });
-  }
-
-  carry(name: string, of: string): string {
-    const { least, most } = this.interval(of);
-    const slack = 0.5 + CARRY_ERROR / 2 ** this.width;
-    return this.#define(
-      { kind: 'carry', name, of },
-      { least: Math.ceil(least / 2 ** this.width - slack), most: Math.floor(most / 2 ** this.width + slack) },
-    );
-  }
-
-  low(name: string, of: string, carry: string): string {
-    return this.#define({ kind: 'low', name, of, carry }, within(tightLimb(this.width)));
+    return this.define({ kind: 'sum', name, terms }, { least: least - more, most: most + more });
   }
 
   mask(name: string, of: string): string {
-    return this.#define({ kind: 'mask', name, of }, { least: 0, most: 2 ** this.width - 1 });
+    return this.define({ kind: 'mask', name, of }, { least: 0, most: 2 ** this.width - 1 });
   }
 
   floor(name: string, of: string): string {
     const { least, most } = this.interval(of);
-    return this.#define(
+    return this.define(
       { kind: 'floor', name, of },
       { least: Math.floor(least / 2 ** this.width), most: Math.floor(most / 2 ** this.width) },
     );
   }
 
-  digit(name: string, of: string, times: number): string {
-    const half = 2 ** (this.width - 1);
-    return this.#define({ kind: 'digit', name, of, times }, { least: -half, most: half - 1 });
-  }
-
   /**
-   * Carries columns into limbs. The last limb takes the rest.
+   * Carries columns into non-negative limbs. The last limb takes the rest.
    *
    * @param name prefix of the names of the limbs: `name0`, `name1`, …
-   * @param balanced true: balanced limbs; false: non-negative limbs
    */
-  carryAll(name: string, columns: readonly (readonly Term[])[], balanced = true): string[] {
+  carryAll(name: string, columns: readonly (readonly Term[])[]): string[] {
     let carry: Term[] = [];
     return columns.map((terms, i) => {
       const column = this.sum(`${name}c${i}`, [...terms, ...carry]);
       if (i === columns.length - 1) return column;
-      const [low, high] = [`${name}${i}`, `${name}h${i}`];
-      carry = [[high, 1]];
-      if (balanced) {
-        this.carry(high, column);
-        return this.low(low, column, high);
-      }
-      this.mask(low, column);
-      this.floor(high, column);
+      const low = this.mask(`${name}${i}`, column);
+      carry = [[this.floor(`${name}h${i}`, column), 1]];
       return low;
     });
   }

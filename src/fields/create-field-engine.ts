@@ -21,7 +21,6 @@ export const fieldEngineOptions = {
     device: { kind: 'any' },
     gpu: { kind: 'any' },
     arithmetic: { kind: 'choice', range: ['auto', ...wasmArithmetics], default: 'auto' },
-    transforms: { kind: 'choice', range: ['blocks', 'butterflies'] },
     verify: { kind: 'share', default: false },
     retainVectors: { kind: 'flag', default: true },
     memoryBudget: {
@@ -62,11 +61,11 @@ const openGpu = async (
   options: Omit<FieldEngineOptions, 'verify'>,
   memory: { readonly memoryBudget: number; readonly retainVectors: boolean },
 ): Promise<VectorBackend | null> => {
-  const { backend, deviceOf, device, gpu, transforms } = options;
+  const { backend, deviceOf, device, gpu } = options;
   const isMeant = deviceOf !== undefined || device !== undefined || gpu !== undefined;
   if (backend === 'cpu' || (backend === undefined && !isMeant)) return null;
   const { openVectors } = await import('./gpu/open-vectors.js').catch(notLoaded('open-vectors'));
-  const opened = await openVectors(own, { deviceOf, device, gpu, transforms }, memory);
+  const opened = await openVectors(own, { deviceOf, device, gpu }, memory);
   if (opened === null && backend === 'gpu') {
     throw badArgument("deviceOf is an engine without a GPU, and backend is 'gpu'; leave one of them out");
   }

@@ -1,8 +1,11 @@
-/** Memory of a device: budgets of its clients, pooled scratch, and room for residents. */
-import { NoRoom } from '../errors.js';
-import { BufferPool, type PooledBuffer, type Want } from './buffer-pool.js';
-import { bytesOf, type Client, type Lease, type LeaseRequest } from './lease.js';
-import { OUT_OF_MEMORY_ADVICE } from './ledger.js';
+/**
+ * Memory of a device, from the whole to the parts: budgets of its clients and room for residents, the
+ * lease of a submission, the ledger that counts the buffers of one engine, and the pool of scratch.
+ */
+import { MsmError, NoRoom } from '../errors.js';
+import type { Ticket } from '../scheduling/ticket.js';
+import { LEAST_BUFFER_BYTES } from '../shaders/limits.js';
+import { bufferUsage } from './constants.js';
 
 /** Limit on scratch in bytes, and the option that sets it. */
 export interface Allowance {
@@ -177,5 +180,285 @@ export class DeviceMemory {
       `${bytes} bytes more than the ${this.#bytes} that engines hold on the device are too many for a ` +
         `deviceBudget of ${this.#budget}; ${OUT_OF_MEMORY_ADVICE}`,
     );
+  }
+}
+
+/** An engine as a client of a device. */
+export interface Client {
+  readonly ledger: Ledger;
+  /** Limit on its scratch, in bytes. */
+  readonly budget: number;
+  /** Limit on all clients of the device together, with residents, in bytes. */
+  readonly deviceBudget: number;
+  /** True if its scratch is pooled for the next submission. */
+  readonly keeps: boolean;
+}
+
+/** A submission that waits for its lease, or has it. */
+export interface LeaseRequest extends Ticket {
+  readonly client: Client;
+  /** Buffers that are pooled between submissions. */
+  readonly wants: readonly Want[];
+  begin(lease: Lease): void;
+  refuse(error: unknown): void;
+}
+
+/** A buffer of a lease, and the want that it serves. */
+export interface HeldBuffer {
+  readonly buffer: GPUBuffer;
+  readonly want: Want;
+}
+
+/** Name of the buffer that is mapped. */
+export const READ_BACK = 'read-back';
+
+/** Name of the buffer with the dispatch chain and what a submission returns. */
+export const RETURNED = 'result';
+
+/** Usages of buffers other than plain scratch. */
+const usages: Readonly<Record<string, number>> = {
+  uniforms: bufferUsage.uniform | bufferUsage.copyDst,
+  [READ_BACK]: bufferUsage.mapRead | bufferUsage.copyDst,
+  timestamps: bufferUsage.queryResolve | bufferUsage.copySrc,
+  [RETURNED]: bufferUsage.storage | bufferUsage.copyDst | bufferUsage.copySrc,
+};
+const SCRATCH_USAGE = bufferUsage.storage | bufferUsage.copyDst | bufferUsage.copySrc | bufferUsage.indirect;
+
+/** Returns the wants of a submission. @param sizes bytes by name */
+export const wantsOf = (sizes: Readonly<Record<string, number>>): Want[] =>
+  Object.entries(sizes).map(([name, bytes]) => ({
+    name,
+    bytes: bufferBytes(bytes),
+    usage: usages[name] ?? SCRATCH_USAGE,
+  }));
+
+/** Returns the bytes of wants together. */
+export const bytesOf = (wants: readonly Want[]): number => wants.reduce((total, { bytes }) => total + bytes, 0);
+
+/** Buffers of a submission: pooled ones, and wants for which buffers are still made. */
+export class Lease {
+  readonly request: LeaseRequest;
+  readonly held = new Map<string, HeldBuffer>();
+  /** Sequence number of its last submit on the device; 0 until submitted. */
+  number = 0;
+  /** True if its buffers must not be pooled. */
+  isTainted = false;
+  /** Resolves when the submission is over. */
+  readonly over: Promise<void>;
+  settle: () => void = () => undefined;
+  #missing: readonly Want[];
+
+  constructor(request: LeaseRequest, taken: ReadonlyMap<string, PooledBuffer>, missing: readonly Want[]) {
+    this.request = request;
+    this.#missing = missing;
+    for (const want of request.wants) {
+      const pooled = taken.get(want.name);
+      if (pooled !== undefined) this.held.set(want.name, { buffer: pooled.buffer, want });
+    }
+    this.over = new Promise((resolve) => {
+      this.settle = resolve;
+    });
+  }
+
+  /** Bytes of the buffers that are still made. */
+  get reserved(): number {
+    return bytesOf(this.#missing);
+  }
+
+  /** Makes the missing buffers, inside the caller's error scopes. */
+  make(): void {
+    const { ledger } = this.request.client;
+    while (this.#missing.length > 0) {
+      const [want, ...rest] = this.#missing as [Want, ...Want[]];
+      const buffer = ledger.create('scratch', want.name, want.bytes, want.usage);
+      this.held.set(want.name, { buffer, want });
+      this.#missing = rest;
+    }
+  }
+
+  /** Destroys the buffers that it still holds. */
+  destroy(): void {
+    const { ledger } = this.request.client;
+    for (const { buffer } of this.held.values()) ledger.destroy(buffer);
+  }
+}
+
+/** The account of scratch; all others are of residents. */
+const SCRATCH = 'scratch';
+
+/** Advice of errors with code `out-of-memory`. */
+export const OUT_OF_MEMORY_ADVICE = 'set a smaller memoryBudget, or destroy bases that are not needed';
+
+/** Returns the size of a buffer for `bytes` bytes. */
+export const bufferBytes = (bytes: number): number => Math.max(LEAST_BUFFER_BYTES, Math.ceil(bytes / 4) * 4);
+
+/** Makes and destroys the GPU buffers of one engine, and counts every byte of them. */
+export class Ledger {
+  readonly #device: GPUDevice;
+  readonly #open = new Map<GPUBuffer, string>();
+  readonly #bytes = new Map<string, number>();
+  #peak = 0;
+
+  constructor(device: GPUDevice) {
+    this.#device = device;
+  }
+
+  /** Peak of scratch, in bytes. */
+  get peak(): number {
+    return this.#peak;
+  }
+
+  /** Bytes of all accounts. */
+  get total(): number {
+    let total = 0;
+    for (const bytes of this.#bytes.values()) total += bytes;
+    return total;
+  }
+
+  /** Returns the bytes of an account, an open label such as `scratch` or `bases`. */
+  bytesOf(account: string): number {
+    return this.#bytes.get(account) ?? 0;
+  }
+
+  /** Makes a buffer, inside the caller's error scopes, which catch a lack of memory. */
+  create(account: string, label: string, bytes: number, usage: number): GPUBuffer {
+    const size = bufferBytes(bytes);
+    let buffer: GPUBuffer;
+    try {
+      buffer = this.#device.createBuffer({ label: `webgpu-msm ${label}`, size, usage });
+    } catch (error) {
+      throw new MsmError(
+        'out-of-memory',
+        `the device refused a buffer of ${size} bytes for ${label}; ${OUT_OF_MEMORY_ADVICE}`,
+        { cause: error },
+      );
+    }
+    this.#enter(buffer, account);
+    return buffer;
+  }
+
+  /** Transfers a buffer to another ledger. */
+  transfer(buffer: GPUBuffer, to: Ledger): void {
+    const account = this.#open.get(buffer);
+    if (account === undefined || to === this) return;
+    this.#leave(buffer, account);
+    to.#enter(buffer, account);
+  }
+
+  /** Returns true for a buffer of this ledger that is not destroyed. */
+  has(buffer: GPUBuffer): boolean {
+    return this.#open.has(buffer);
+  }
+
+  destroy(buffer: GPUBuffer): void {
+    const account = this.#open.get(buffer);
+    if (account === undefined) return;
+    this.#leave(buffer, account);
+    buffer.destroy();
+  }
+
+  destroyAll(): void {
+    for (const buffer of [...this.#open.keys()]) this.destroy(buffer);
+  }
+
+  #enter(buffer: GPUBuffer, account: string): void {
+    this.#open.set(buffer, account);
+    this.#bytes.set(account, this.bytesOf(account) + buffer.size);
+    this.#peak = Math.max(this.#peak, this.bytesOf(SCRATCH));
+  }
+
+  #leave(buffer: GPUBuffer, account: string): void {
+    this.#open.delete(buffer);
+    this.#bytes.set(account, this.bytesOf(account) - buffer.size);
+  }
+}
+
+/** A pooled buffer. */
+export interface PooledBuffer {
+  readonly buffer: GPUBuffer;
+  readonly usage: number;
+  /** The ledger that counts it. */
+  readonly ledger: Ledger;
+  /** Sequence number of the last submission whose commands use it. */
+  readonly usedBy: number;
+  /** True if it is destroyed once these commands are done. */
+  isRetired: boolean;
+}
+
+/** A buffer that a submission wants: its size in bytes and its usage. */
+interface Want {
+  readonly name: string;
+  readonly bytes: number;
+  readonly usage: number;
+}
+
+export class BufferPool {
+  #buffers: PooledBuffer[] = [];
+  /** Numbers of buffers in the order in which they came. */
+  readonly #numbers = new WeakMap<GPUBuffer, number>();
+  #count = 0;
+
+  /** Buffers that submissions may take. */
+  get free(): readonly PooledBuffer[] {
+    return this.#buffers.filter(({ isRetired }) => !isRetired);
+  }
+
+  /** Buffers that will be destroyed. */
+  get retired(): readonly PooledBuffer[] {
+    return this.#buffers.filter(({ isRetired }) => isRetired);
+  }
+
+  keep(pooled: PooledBuffer): void {
+    if (!this.#numbers.has(pooled.buffer)) this.#numbers.set(pooled.buffer, this.#count++);
+    this.#buffers.push(pooled);
+  }
+
+  /**
+   * Returns for each want the smallest free buffer that serves it, where there is one. The same
+   * wants get the same buffers again, so that bind groups made for them can be used again.
+   */
+  match(wants: readonly Want[]): ReadonlyMap<string, PooledBuffer> {
+    const numberOf = ({ buffer }: PooledBuffer): number => this.#numbers.get(buffer) as number;
+    const left = this.free.toSorted(
+      (one, other) => one.buffer.size - other.buffer.size || numberOf(one) - numberOf(other),
+    );
+    const found = new Map<string, PooledBuffer>();
+    // the largest want first: a buffer that serves it would serve all smaller ones
+    for (const { name, bytes, usage } of wants.toSorted((one, other) => other.bytes - one.bytes)) {
+      const at = left.findIndex((pooled) => pooled.usage === usage && pooled.buffer.size >= bytes);
+      if (at !== -1) found.set(name, left.splice(at, 1)[0] as PooledBuffer);
+    }
+    return found;
+  }
+
+  /** Transfers pooled buffers to `ledger`. */
+  take(taken: ReadonlySet<PooledBuffer>, ledger: Ledger): void {
+    this.#buffers = this.#buffers.filter((pooled) => !taken.has(pooled));
+    for (const pooled of taken) pooled.ledger.transfer(pooled.buffer, ledger);
+  }
+
+  /** Retires buffers: no submission may take them any more. */
+  retire(isMeant: (pooled: PooledBuffer) => boolean): void {
+    for (const pooled of this.#buffers) if (isMeant(pooled)) pooled.isRetired = true;
+  }
+
+  /**
+   * Destroys retired buffers that no submission uses.
+   *
+   * @param done sequence number of the last submission that is done
+   * @returns the number of destroyed buffers
+   */
+  reclaim(done: number): number {
+    const over = this.#buffers.filter(({ isRetired, usedBy }) => isRetired && usedBy <= done);
+    if (over.length === 0) return 0;
+    this.#buffers = this.#buffers.filter((pooled) => !over.includes(pooled));
+    for (const { ledger, buffer } of over) ledger.destroy(buffer);
+    return over.length;
+  }
+
+  /** Destroys all buffers of a ledger, even those in use. */
+  clear(ledger: Ledger): void {
+    for (const pooled of this.#buffers) if (pooled.ledger === ledger) ledger.destroy(pooled.buffer);
+    this.#buffers = this.#buffers.filter((pooled) => pooled.ledger !== ledger);
   }
 }

@@ -2,9 +2,17 @@
 import { abortedBy, assertNotAborted, NoRoom, onAbort } from '../errors.js';
 import { DeviceQueue } from '../scheduling/device-queue.js';
 import type { Ticket } from '../scheduling/ticket.js';
-import { type Allotment, type Allowance, DeviceMemory } from './device-memory.js';
+import {
+  type Allotment,
+  type Allowance,
+  type Client,
+  DeviceMemory,
+  Lease,
+  type LeaseRequest,
+  READ_BACK,
+  wantsOf,
+} from './device-memory.js';
 import { watchOf } from './device-watch.js';
-import { type Client, Lease, type LeaseRequest, READ_BACK, wantsOf } from './lease.js';
 
 /** Milliseconds between two checks for room while the device computes. */
 const CHECK_MS = 4;

@@ -4,8 +4,7 @@
  * times as much as the copy. A buffer that stays and is mapped again after each use has none.
  */
 import { bufferUsage, mapModeWrite } from './constants.js';
-import { type WaitRequest, watchOf } from './device-watch.js';
-import { inErrorScopes } from './error-scopes.js';
+import { inErrorScopes, type WaitRequest, watchOf } from './device-watch.js';
 
 /** Smallest upload that may use the buffer, 2 MiB: smaller ones are as fast without it. */
 export const LEAST_UPLOAD_BYTES = 0x20_0000;

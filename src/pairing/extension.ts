@@ -35,7 +35,7 @@ export class Extension {
 
   constructor(p: bigint, xi: Fp2) {
     this.p = p;
-    this.pairs = quadraticField(modulus(p, 'signed', 2), -1n);
+    this.pairs = quadraticField(modulus(p), -1n);
     this.#xi = xi;
     const first = this.#pairToThe(xi, (p - 1n) / BigInt(DEGREE));
     this.frobeniusFactors = indices.map((i) => this.#pairToThe(first, BigInt(i)));

@@ -11,8 +11,8 @@ const MOST_SILENT = 2;
 /** Makes the setup of a device: its arithmetic, kernels and knobs. */
 export interface Configure<Setup> {
   make(open: OpenDevice): Setup;
-  /** Returns a simpler setup for a device that failed its self-test. */
-  simpler(setup: Setup, open: OpenDevice): Setup;
+  /** Returns a simpler setup for a device that failed its self-test; null if there is none. */
+  simpler(setup: Setup, open: OpenDevice): Setup | null;
   /** Names the setup in the report of a self-test. */
   nameOf(setup: Setup): string;
 }
@@ -164,7 +164,7 @@ export class CurrentDevice<Setup> {
    *
    * @param name name of the setup that was tested
    * @param wrong reason of the failure; null: the test passed
-   * @throws MsmError `internal` where the simpler setup failed as well
+   * @throws MsmError `internal` where the simpler setup failed as well, or there is none
    */
   noteTest(key: string, name: string, wrong: string | null, testMs: number): void {
     const { failed = null, ms = 0 } = this.#testReport ?? {};
@@ -173,12 +173,19 @@ export class CurrentDevice<Setup> {
       failed: failed ?? (wrong === null ? null : `with ${name} products: ${wrong}`),
       ms: ms + testMs,
     };
-    if (wrong === null) this.#tested.add(key);
-    else if (failed === null) this.#begin(this.#open, this.#options.configure.simpler(this.#setup, this.#open));
-    else {
-      const text = `the self-test failed on this device: ${failed}; ${wrong}`;
-      throw new MsmError('internal', `${text}. Please report it, with the adapter`);
+    if (wrong === null) {
+      this.#tested.add(key);
+      return;
     }
+    const simpler = failed === null ? this.#options.configure.simpler(this.#setup, this.#open) : null;
+    if (simpler === null) {
+      const reasons = failed === null ? wrong : `${failed}; ${wrong}`;
+      throw new MsmError(
+        'internal',
+        `the self-test failed on this device: ${reasons}. Please report it, with the adapter`,
+      );
+    }
+    this.#begin(this.#open, simpler);
   }
 
   destroy(): void {

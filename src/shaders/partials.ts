@@ -1,6 +1,4 @@
 import fieldTemplate from '../../wgsl/field/field.wgsl?template';
-import fieldLimbsTemplate from '../../wgsl/field/field-limbs.wgsl?template';
-import fieldWordsTemplate from '../../wgsl/field/field-words.wgsl?template';
 import inverseTemplate from '../../wgsl/field/inverse.wgsl?template';
 import packedTemplate from '../../wgsl/field/packed.wgsl?template';
 import pointTemplate from '../../wgsl/msm/point.wgsl?template';
@@ -11,8 +9,6 @@ import { renderTemplate, type Template, type TemplateView } from './template.js'
 const partials: Readonly<Record<string, Template>> = {
   hash_chain: hashChainTemplate,
   field: fieldTemplate,
-  field_limbs: fieldLimbsTemplate,
-  field_words: fieldWordsTemplate,
   inverse: inverseTemplate,
   packed: packedTemplate,
   point: pointTemplate,

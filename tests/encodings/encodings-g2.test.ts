@@ -18,10 +18,8 @@ import { keptEngine } from '../support/engines.js';
  */
 type Place = 'gpu' | 'cpu';
 
-/** Unsigned products compile in a third of the time; other tests multiply pairs by signed ones. */
 const engineOf = (curve: PairingName, on: Place): Promise<MsmEngine<Fp2>> => {
-  const onGpu = { cpuBelow: 0, ...(curve !== 'bn254' && { fieldProduct: 'unsigned' as const }) };
-  return keptEngine({ curve, group: 'g2' }, { tuning: on === 'gpu' ? onGpu : { cpuBelow: 2 ** 16 } });
+  return keptEngine({ curve, group: 'g2' }, { tuning: { cpuBelow: on === 'gpu' ? 0 : 2 ** 16 } });
 };
 
 const n = 20;

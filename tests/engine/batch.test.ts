@@ -230,7 +230,7 @@ describe('batches of many vectors', () => {
   const bound = curveContext(bn254);
   const limits = {
     knobs: gpuKnobs,
-    product: 'signed' as const,
+    product: 'unsigned' as const,
     additionsPerMs: 2 ** 14,
     maxComputeInvocationsPerWorkgroup: 256,
     maxComputeWorkgroupSizeX: 256,

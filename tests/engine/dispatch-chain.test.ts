@@ -5,8 +5,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GpuFault, MsmError } from '../../src/errors.js';
-import { DispatchChain } from '../../src/gpu/dispatch-chain.js';
 import { Runner } from '../../src/gpu/runner.js';
+import { DispatchChain } from '../../src/gpu/submission.js';
 import { scalarsDigest } from '../../src/msm/stages/decompose.js';
 import { DIGEST_THREADS, DigestConfig, digestKernel, digestOfItems } from '../../src/msm/stages/digest.js';
 import { Level, packLevel } from '../../src/msm/stages/level.js';

@@ -57,13 +57,9 @@ const compute = async (fr: FieldEngine, numbers: readonly bigint[], coset: bigin
 };
 
 /** Expects the results of the CPU, whose tests compare them with BigInts. */
-const expectAlike = async (
-  field: FieldEngineOptions['field'],
-  lengths: readonly number[],
-  transforms?: FieldEngineOptions['transforms'],
-): Promise<void> => {
+const expectAlike = async (field: FieldEngineOptions['field'], lengths: readonly number[]): Promise<void> => {
   const device = await getDevice();
-  const [gpu, cpu] = [await open({ field, device, transforms }), await open({ field, backend: 'cpu' })];
+  const [gpu, cpu] = [await open({ field, device }), await open({ field, backend: 'cpu' })];
   for (const n of lengths) {
     const numbers = numbersOf(gpu.p, n);
     const expected = await compute(cpu, numbers, 7n);
@@ -79,20 +75,17 @@ const expectAlike = async (
 };
 
 describe('results are those of the CPU', () => {
-  test.each([
-    ['blocks: one pass, several, and shorter ones than before', 'blocks', [2, 2 ** 9, 2 ** 10, 2 ** 8]],
-    ['butterflies: fewer than threads, more, and shorter ones than before', 'butterflies', [2, 4, 2 ** 11, 2 ** 8]],
-  ] as const)('for transforms by %s', async (_, transforms, lengths) => {
-    await expectAlike('bn254-fr', lengths, transforms);
+  test('for transforms of one pass, several, and shorter ones than before', async () => {
+    await expectAlike('bn254-fr', [2, 2 ** 9, 2 ** 10, 2 ** 8]);
   });
 
-  test.each(['blocks', 'butterflies'] as const)('for long transforms by %s', { tags: 'long' }, async (transforms) => {
-    await expectAlike('bn254-fr', [2 ** 18], transforms);
+  test('for long transforms', { tags: 'long' }, async () => {
+    await expectAlike('bn254-fr', [2 ** 18]);
   });
 
   // of blocks of 2^9 elements; the shortest numbers take a fifth of the time of others
   test('for transforms in three passes', { tags: 'long' }, async () => {
-    await expectAlike({ p: 2n ** 64n - 2n ** 32n + 1n }, [2 ** 19], 'blocks');
+    await expectAlike({ p: 2n ** 64n - 2n ** 32n + 1n }, [2 ** 19]);
   });
 
   test('in the scalar field of BLS12-381', { tags: 'long' }, async () => {
@@ -118,9 +111,9 @@ describe('results are those of the CPU', () => {
 });
 
 /** An engine on a device that can be tampered with, and a vector whose double is right. */
-const openLeased = async (transforms?: FieldEngineOptions['transforms']) => {
+const openLeased = async () => {
   const gpu = await leaseGpu();
-  const fr = await open({ gpu: gpu.gpu, transforms });
+  const fr = await open({ gpu: gpu.gpu });
   const a = await fr.load([1n, 2n, 3n, 4n]);
   const low = async (vector: FieldVector) => [...(await fr.read(vector))].filter((_, i) => i % 32 === 0);
   const twice = async () => low(await fr.run((ops) => ops.keep(ops.add(a, a))));
@@ -143,37 +136,34 @@ describe('a fault', () => {
     },
   );
 
-  test.each(['blocks', 'butterflies'] as const)(
-    'in every dispatch of a transform by %s is repeated',
-    async (transforms) => {
-      const { fr, a, low, lease } = await openLeased(transforms);
-      const run = () => fr.run((ops) => ops.keep(ops.intt(ops.ntt(a, { coset: 5n }), { coset: 5n })));
+  test('in every dispatch of a transform is repeated', async () => {
+    const { fr, a, low, lease } = await openLeased();
+    const run = () => fr.run((ops) => ops.keep(ops.intt(ops.ntt(a, { coset: 5n }), { coset: 5n })));
+    expect(await low(await run())).toEqual([1, 2, 3, 4]);
+    expect(fr.lastRun?.retried).toBeNull();
+    const reasons: (string | null | undefined)[] = [];
+    await loseEachDispatch(lease, 50, async () => {
+      const made = await run();
+      reasons.push(fr.lastRun?.retried);
+      expect(await low(made)).toEqual([1, 2, 3, 4]);
+    });
+    expect(reasons.some((reason) => typeof reason === 'string')).toBe(true);
+    // a dispatch that runs twice transforms in place what it has transformed already
+    for (let index = 0; ; index++) {
+      let seen = 0;
+      const strikes = strikeAt(
+        lease,
+        ({ method }) => method === 'dispatchWorkgroups' && seen++ === index,
+        ({ proceed }) => {
+          proceed();
+          return proceed();
+        },
+      );
       expect(await low(await run())).toEqual([1, 2, 3, 4]);
-      expect(fr.lastRun?.retried).toBeNull();
-      const reasons: (string | null | undefined)[] = [];
-      await loseEachDispatch(lease, 50, async () => {
-        const made = await run();
-        reasons.push(fr.lastRun?.retried);
-        expect(await low(made)).toEqual([1, 2, 3, 4]);
-      });
-      expect(reasons.some((reason) => typeof reason === 'string')).toBe(true);
-      // a dispatch that runs twice transforms in place what it has transformed already
-      for (let index = 0; ; index++) {
-        let seen = 0;
-        const strikes = strikeAt(
-          lease,
-          ({ method }) => method === 'dispatchWorkgroups' && seen++ === index,
-          ({ proceed }) => {
-            proceed();
-            return proceed();
-          },
-        );
-        expect(await low(await run())).toEqual([1, 2, 3, 4]);
-        if (strikes.count === 0) break;
-        expect(index).toBeLessThan(50);
-      }
-    },
-  );
+      if (strikes.count === 0) break;
+      expect(index).toBeLessThan(50);
+    }
+  });
 });
 
 describe('parts of vectors are read where these are', () => {
@@ -433,7 +423,7 @@ test('an engine of sums shares its device; without a GPU the CPU has the vectors
     code: 'bad-argument',
     message: expect.stringContaining('without a GPU'),
   });
-  for (const wrong of [{ backend: 'both' }, { transforms: 'radix-8' }])
+  for (const wrong of [{ backend: 'both' }, { arithmetic: 'radix-8' }])
     await expect(createFieldEngine(wrong as never)).rejects.toMatchObject({ code: 'bad-argument' });
 });
 

@@ -57,7 +57,7 @@ describe('no option is inherited', () => {
 
   test.each([
     ['cpuBelow', 0],
-    ['fieldProduct', 'unsigned'],
+    ['fieldProduct', 'fma'],
     ['walkerSlots', 3],
     ['additionsPerSubmit', 1024],
   ])('knob %s on a device', async (name, value) => {

@@ -174,8 +174,7 @@ const inGroup = async (of: CurveGroup): Promise<void> => {
   const engine: MsmEngine<Coordinate> = await engineIn(createMsmEngine, of, {
     gpu: leased.gpu,
     selfTest: false,
-    // signed products take three times as long to compile for pairs
-    tuning: { cpuBelow: 0, windowBits: 6, ...(of.group === 'g2' && { fieldProduct: 'unsigned' }) },
+    tuning: { cpuBelow: 0, windowBits: 6 },
   });
   try {
     const bases = await engine.loadBases(known.bytes);

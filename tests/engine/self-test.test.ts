@@ -53,7 +53,7 @@ describe('the known answer of the self-test', () => {
   };
 
   const isKnown = async (_: string, given: WeierstrassName | Curve, oracle: OracleCurve): Promise<void> => {
-    for (const product of ['signed', 'unsigned', 'dot4', 'fma'] as const) {
+    for (const product of ['unsigned', 'dot4', 'fma'] as const) {
       const curve = withProduct(await openCurve(given, undefined), product);
       const known = knownAnswer(curve);
       const { pointBytes, p } = curve;
@@ -83,7 +83,7 @@ describe('the known answer of the self-test', () => {
   test.each(curves)('on %s equals the oracle’s', isKnown);
 
   test('has coordinates that are hard to compute with, plain and in Montgomery form', async () => {
-    for (const product of ['signed', 'unsigned', 'dot4', 'fma'] as const) {
+    for (const product of ['unsigned', 'dot4', 'fma'] as const) {
       const curve = withProduct(await openCurve('bn254', 'g1'), product);
       const { p, field } = curve;
       const { points } = knownAnswer(curve);
@@ -142,8 +142,6 @@ const modularPower = (base: bigint, exponent: bigint, p: bigint): bigint => {
 
 /** Constants that only products of one kind have. */
 const constants: Record<Exclude<Tuning['fieldProduct'], 'dot4'>, [string, string]> = {
-  // 1.5·2^(23 + 14), by which signed limbs are carried
-  signed: [' + 206158430208.0)', ' + 206158446592.0)'],
   // limbs of 13 bits are masked
   unsigned: ['& 8191u', '& 4095u'],
   // 2^48, whose sums are 2^25 apart
@@ -199,7 +197,7 @@ describe('the self-test on a sound device', () => {
     const bases = await engine.loadBases(known.bytes);
     expect(engine.selfTest).toBe(null);
     expect(await engine.msm(bases, known.logs)).toEqual(expected);
-    expect(engine.selfTest).toEqual({ product: 'signed', failed: null, ms: expect.any(Number) });
+    expect(engine.selfTest).toEqual({ product: 'unsigned', failed: null, ms: expect.any(Number) });
     expect(engine.lastRun?.fallback).toBe(null);
     const { ms } = engine.selfTest as { ms: number };
     expect(ms).toBeGreaterThan(1);
@@ -231,7 +229,7 @@ describe('the self-test on a sound device', () => {
   test('is part of warmup, and leaves no bases behind', async () => {
     const engine = await engineOn(await getDevice());
     await engine.warmup(100);
-    expect(engine.selfTest).toMatchObject({ product: 'signed', failed: null });
+    expect(engine.selfTest).toMatchObject({ product: 'unsigned', failed: null });
     expect(engine.memory).toMatchObject({ bases: 0, scratch: 0 });
     engine.destroy();
   });
@@ -272,41 +270,35 @@ describe('the self-test on a sound device', () => {
 });
 
 describe('the self-test with a compiler that changes a constant', () => {
-  const other = { signed: 'unsigned', unsigned: 'signed', fma: 'unsigned' } as const;
-
-  test.each(['signed', 'unsigned', 'fma'] as const)(
-    'replaces %s products by others on the device',
-    { tags: 'long' },
-    async (product) => {
-      const { device, compiled } = await miscompiling([product]);
-      const engine = await engineOn(device, { fieldProduct: product, walkerPrefixMemory: 'workgroup' });
-      // the import refuses what is right, and is believed no more than the walk
-      const loaded = await engine.loadBases(known.bytes).catch((error: unknown) => error);
-      if (loaded instanceof Error) expect(loaded).toMatchObject({ code: 'internal' });
-      await engine.warmup(40);
-      expect(engine.selfTest).toMatchObject({ product: other[product], failed: expect.stringContaining(product) });
-      const bases = await engine.loadBases(known.bytes);
-      expect(await engine.msm(bases, known.logs)).toEqual(expected);
-      expect(engine.lastRun).toMatchObject({
-        fallback: engine.selfTest?.failed,
-        tuning: { fieldProduct: other[product], walkerPrefixMemory: 'private' },
-      });
-      // what is known of a device, every engine on it knows
-      compiled.length = 0;
-      const next = await engineOn(device, { fieldProduct: product, walkerPrefixMemory: 'workgroup' });
-      await next.warmup(40);
-      expect(next.selfTest).toMatchObject({ product: other[product], failed: engine.selfTest?.failed });
-      engine.destroy();
-      next.destroy();
-    },
-  );
+  test('replaces fma products by unsigned ones on the device', { tags: 'long' }, async () => {
+    const { device, compiled } = await miscompiling(['fma']);
+    const engine = await engineOn(device, { fieldProduct: 'fma', walkerPrefixMemory: 'workgroup' });
+    // the import refuses what is right, and is believed no more than the walk
+    const loaded = await engine.loadBases(known.bytes).catch((error: unknown) => error);
+    if (loaded instanceof Error) expect(loaded).toMatchObject({ code: 'internal' });
+    await engine.warmup(40);
+    expect(engine.selfTest).toMatchObject({ product: 'unsigned', failed: expect.stringContaining('fma') });
+    const bases = await engine.loadBases(known.bytes);
+    expect(await engine.msm(bases, known.logs)).toEqual(expected);
+    expect(engine.lastRun).toMatchObject({
+      fallback: engine.selfTest?.failed,
+      tuning: { fieldProduct: 'unsigned', walkerPrefixMemory: 'private' },
+    });
+    // what is known of a device, every engine on it knows
+    compiled.length = 0;
+    const next = await engineOn(device, { fieldProduct: 'fma', walkerPrefixMemory: 'workgroup' });
+    await next.warmup(40);
+    expect(next.selfTest).toMatchObject({ product: 'unsigned', failed: engine.selfTest?.failed });
+    engine.destroy();
+    next.destroy();
+  });
 
   const movesBases = async (_: string, retainBases: boolean): Promise<void> => {
-    const { device } = await miscompiling(['signed'], /walk/);
-    const engine = await engineOn(device, {}, { ...onSmallCurve, retainBases });
+    const { device } = await miscompiling(['fma'], /walk/);
+    const engine = await engineOn(device, { fieldProduct: 'fma' }, { ...onSmallCurve, retainBases });
     const bases = await engine.loadBases(small.points);
     expect(await engine.msm(bases, small.scalars)).toEqual(small.expected);
-    expect(engine.lastRun).toMatchObject({ fallback: expect.stringContaining('signed'), retried: null });
+    expect(engine.lastRun).toMatchObject({ fallback: expect.stringContaining('fma'), retried: null });
     expect(await engine.msm(bases, small.scalars)).toEqual(small.expected);
     bases.destroy();
     expect(engine.memory.bases).toBe(0);
@@ -320,41 +312,57 @@ describe('the self-test with a compiler that changes a constant', () => {
   test.each(kinds)(title, { tags: 'long' }, movesBases);
 
   test('two first calls at once agree on the other product', { tags: 'long' }, async () => {
-    const { device } = await miscompiling(['signed'], /walk/);
-    const engine = await engineOn(device, {}, { ...onSmallCurve, sharing: { merge: false } });
+    const { device } = await miscompiling(['fma'], /walk/);
+    const engine = await engineOn(device, { fieldProduct: 'fma' }, { ...onSmallCurve, sharing: { merge: false } });
     const bases = await engine.loadBases(small.points);
     const calls = [1, 2].map(() => engine.msm(bases, small.scalars));
     for (const sum of await Promise.all(calls)) expect(sum).toEqual(small.expected);
-    expect(engine.selfTest).toMatchObject({ product: 'unsigned', failed: expect.stringContaining('signed') });
+    expect(engine.selfTest).toMatchObject({ product: 'unsigned', failed: expect.stringContaining('fma') });
     engine.destroy();
   });
 
   test('finds the constant in tables alone', { tags: 'long' }, async () => {
-    const { device } = await miscompiling(['signed'], /tables/);
-    const engine = await engineOn(device, {}, onSmallCurve);
+    const { device } = await miscompiling(['fma'], /tables/);
+    const engine = await engineOn(device, { fieldProduct: 'fma' }, onSmallCurve);
     const plain = await engine.loadBases(small.points);
     expect(await engine.msm(plain, small.scalars)).toEqual(small.expected);
     expect(engine.selfTest?.failed).toBe(null);
     const tabled = await engine.loadBases(small.points, { precompute: 2 });
     expect(await engine.msm(tabled, small.scalars)).toEqual(small.expected);
-    expect(engine.selfTest).toMatchObject({ product: 'unsigned', failed: expect.stringContaining('signed') });
+    expect(engine.selfTest).toMatchObject({ product: 'unsigned', failed: expect.stringContaining('fma') });
     expect(await engine.msm(plain, small.scalars)).toEqual(small.expected);
     engine.destroy();
   });
 
   test('rejects the call, with the reason, if both products are wrong', { tags: 'long' }, async () => {
-    const { device } = await miscompiling(['signed', 'unsigned'], /walk/);
-    const engine = await engineOn(device, {}, onSmallCurve);
+    const { device } = await miscompiling(['fma', 'unsigned'], /walk/);
+    const engine = await engineOn(device, { fieldProduct: 'fma' }, onSmallCurve);
     const bases = await engine.loadBases(small.points);
     for (let i = 0; i < 2; i++) {
       await expect(engine.msm(bases, small.scalars)).rejects.toMatchObject({
         code: 'internal',
-        message: expect.stringMatching(/signed products: .*; /),
+        message: expect.stringMatching(/fma products: .*; /),
       });
       expect(engine.selfTest?.product).toBe(null);
       expect(engine.lastRun).toBe(null);
     }
     engine.destroy();
+  });
+
+  test('rejects the call where unsigned products are wrong, as there are no simpler ones', {
+    tags: 'long',
+  }, async () => {
+    const { device } = await miscompiling(['unsigned'], /walk/);
+    for (const walkerPrefixMemory of ['private', 'workgroup'] as const) {
+      const engine = await engineOn(device, { fieldProduct: 'unsigned', walkerPrefixMemory }, onSmallCurve);
+      const bases = await engine.loadBases(small.points);
+      await expect(engine.msm(bases, small.scalars)).rejects.toMatchObject({
+        code: 'internal',
+        message: expect.stringContaining('the self-test failed on this device'),
+      });
+      expect(engine.selfTest?.product).toBe(null);
+      engine.destroy();
+    }
   });
 });
 

@@ -1,7 +1,7 @@
 /** Devices that notice finished work only now and then, as Firefox's, and other devices. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { makeCase } from '../../dev/cases/msm-case.js';
-import { measureWaits, waitForQueue } from '../../src/gpu/wait.js';
+import { measureWaits, waitForQueue } from '../../src/gpu/device-watch.js';
 import { createMsmEngine } from '../../src/index.js';
 import { type LeasedDevice, leaseDevice } from '../support/leased-gpu.js';
 import { sleep } from '../support/time.js';

@@ -43,7 +43,7 @@ type Builders = typeof import('../support/all-kernels.js');
 const kernelsOf = ({ createKernels, programKernel, tablesKernels }: Builders, constants: Curve): Kernel[] => {
   const curve = curveContext(constants);
   const kernels = createKernels(curve, stageChecks.walk);
-  const products = ['signed', 'unsigned', 'dot4', 'fma'] as const;
+  const products = ['unsigned', 'dot4', 'fma'] as const;
   return [
     ...products.flatMap((product) => {
       const chosen = withProduct(curve, product);

@@ -117,8 +117,8 @@ test.each(['gpu', 'both'] as const)(
     const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 };
     await expectSame('bn254', await statementOf(), { backend, gpu, tuning });
     // the quotient is computed on the GPU on request only
-    expect([...compiled].filter((name) => ['butterflies', 'rows'].includes(name)).sort()).toEqual(
-      backend === 'gpu' ? ['butterflies', 'rows'] : [],
+    expect([...compiled].filter((name) => ['transform', 'rows'].includes(name)).sort()).toEqual(
+      backend === 'gpu' ? ['rows', 'transform'] : [],
     );
     // and does not leave it before the sum
     expect(passes.has('scalars')).toBe(backend === 'gpu');

@@ -3,27 +3,14 @@ import {
   BATCH,
   divstepConstants,
   finish,
-  fromWide,
   modulusLimbs,
   toShort,
-  toShortFromWords,
   wordsFromWide,
 } from '../../src/field/divsteps.js';
-import {
-  balancedDigits,
-  digitsOf,
-  joinLimbs,
-  LIMB_BITS,
-  lazyLimbs,
-  type Modulus,
-  mod,
-  montgomeryFactor,
-} from '../../src/field/modulus.js';
-import { montgomeryProduct } from '../../src/field/product.js';
+import { digitsOf, joinLimbs, lazyLimbs, type Modulus, mod, montgomeryFactor } from '../../src/field/modulus.js';
 import { dot4Product } from '../../src/field/product-dot4.js';
 import { fmaProduct } from '../../src/field/product-fma.js';
 import { unsignedProduct } from '../../src/field/product-unsigned.js';
-import type { Limbs } from '../../src/field/straight-line.js';
 import { type Word, WordLine, type WordProgram } from '../../src/field/word-line.js';
 import { type Fma, floatBits, fmas } from './fma.js';
 import { runStraightLine } from './straight-line.js';
@@ -33,47 +20,8 @@ import { runStraightLine } from './straight-line.js';
  * throws where the 32-bit integers of the shader would overflow, which a shader cannot report.
  */
 
-/** Roundings of a carry: as floats round, and the worst that the bounds allow. */
-export const roundings = {
-  float: (x: number, bits: number): number => {
-    const rounder = 1.5 * 2 ** (23 + bits);
-    return (Math.fround(Math.fround(x) + rounder) - rounder) / 2 ** bits;
-  },
-  worst: (x: number, bits: number): number => {
-    const exact = Math.round(x / 2 ** bits);
-    // away from 0 wherever the rest stays within its bound
-    const further = exact + Math.sign(x);
-    return x % 2 ** bits !== 0 && Math.abs(x - further * 2 ** bits) <= 2 ** (bits - 1) + 2 ** 7 ? further : exact;
-  },
-} as const;
-export type Rounding = keyof typeof roundings;
-
 const limbsOf = (name: string, limbs: readonly number[]): Record<string, number> =>
   Object.fromEntries(limbs.map((limb, i) => [`${name}.l${i}`, limb]));
-
-const run = ({ program, result }: Limbs, inputs: Record<string, number>, rounding: Rounding): number[] => {
-  const values = runStraightLine(program, inputs, roundings[rounding]);
-  return result.map((name) => values.get(name) as number);
-};
-
-/**
- * Returns a·b·R⁻¹ − c on limbs, of a loose a, a tight b and a canonical c; without b the square of
- * a tight a.
- */
-export const productLimbs = (
-  m: Modulus,
-  a: readonly number[],
-  b: readonly number[] | null,
-  minus: readonly (readonly number[])[],
-  rounding: Rounding,
-): number[] => {
-  const names = minus.map((_, i) => `c${i}`);
-  const inputs = { ...limbsOf('a', a), ...(b === null ? {} : limbsOf('b', b)) };
-  minus.forEach((limbs, i) => {
-    Object.assign(inputs, limbsOf(names[i] as string, limbs));
-  });
-  return run(montgomeryProduct(m, b === null, names), inputs, rounding);
-};
 
 type Values = Record<string, bigint>;
 
@@ -145,33 +93,26 @@ export const fmaRows = (m: Modulus, a: bigint, b: bigint): bigint => {
 };
 
 /** Converts an element to the inversion's limbs of BATCH bits. */
-const shortOf = (m: Modulus, a: bigint, rounding: Rounding): number[] =>
-  m.product === 'signed'
-    ? run(toShort(m), limbsOf('a', digitsOf(a, LIMB_BITS, m.limbs)), rounding)
-    : runWords({ program: new WordLine(), result: toShortFromWords(m) }, wordsOf(m, 'a', a));
+const shortOf = (m: Modulus, a: bigint): number[] =>
+  runWords({ program: new WordLine(), result: toShort(m) }, wordsOf(m, 'a', a));
 
 /** Returns sign·d minus the multiple of p that makes it an element. */
-const finished = (m: Modulus, d: readonly number[], sign: 1 | -1, rounding: Rounding): bigint => {
-  const inLimbs = m.product === 'signed';
+const finished = (m: Modulus, d: readonly number[], sign: 1 | -1): bigint => {
   const multiples = Number((joinLimbs(d, BATCH) * BigInt(sign) * 1024n) / m.p) / 1024;
-  const last = finish(m);
-  const k = Math.floor(multiples + (inLimbs ? 0.5 : -0.5));
-  const wide = run(last, { sign, k, ...limbsOf('d', d) }, rounding);
-  const named = Object.fromEntries(last.result.map((name, i) => [name, wide[i] as number]));
-  return inLimbs
-    ? joinLimbs(run(fromWide(m), named, rounding), LIMB_BITS)
-    : joinLimbs(runWords({ program: new WordLine(), result: wordsFromWide(m) }, named), 32);
+  const { program, result } = finish(m);
+  const values = runStraightLine(program, { sign, k: Math.floor(multiples - 0.5), ...limbsOf('d', d) });
+  const limbs = Object.fromEntries(result.map((name) => [name, values.get(name) as number]));
+  return joinLimbs(runWords({ program: new WordLine(), result: wordsFromWide(m) }, limbs), 32);
 };
 
 /**
- * Returns (a·R)⁻¹·R² mod p, the inverse in Montgomery form: within p of 0, or for products of
- * words, which do not round, below 2p. The inverse of 0 is 0 or p.
+ * Returns (a·R)⁻¹·R² mod p, the inverse in Montgomery form, below 2p. The inverse of 0 is 0 or p.
  */
-export const fieldInverse = (m: Modulus, a: bigint, rounding: Rounding = 'float'): bigint => {
+export const fieldInverse = (m: Modulus, a: bigint): bigint => {
   const k = divstepConstants(m);
   const parts = (['short', 'wide'] as const).map((part) => applyBatch(m, part));
   let f: readonly number[] = modulusLimbs(m);
-  let g: readonly number[] = shortOf(m, a, rounding);
+  let g: readonly number[] = shortOf(m, a);
   let d: readonly number[] = new Array<number>(k.limbs).fill(0);
   let e: readonly number[] = k.start;
   let zeta = -1; // −(delta + 1/2), as an integer
@@ -202,7 +143,7 @@ export const fieldInverse = (m: Modulus, a: bigint, rounding: Rounding = 'float'
     }
     const inputs = { u, v, q, r, ...limbsOf('f', f), ...limbsOf('g', g), ...limbsOf('d', d), ...limbsOf('e', e) };
     [f, g, d, e] = parts.flatMap(({ program, result }) => {
-      const values = runStraightLine(program, inputs, roundings[rounding]);
+      const values = runStraightLine(program, inputs);
       return result.map((names) => names.map((name) => values.get(name) as number));
     }) as [number[], number[], number[], number[]];
     for (const [x, most] of [
@@ -217,8 +158,5 @@ export const fieldInverse = (m: Modulus, a: bigint, rounding: Rounding = 'float'
     }
   }
   if (joinLimbs(g, BATCH) !== 0n) throw new RangeError('division steps did not finish');
-  return finished(m, d, f[0] === 1 ? 1 : -1, rounding);
+  return finished(m, d, f[0] === 1 ? 1 : -1);
 };
-
-/** Returns balanced limbs of a number, each within half of 2^14 of 0. */
-export const tightLimbs = (m: Modulus, value: bigint): number[] => balancedDigits(value, LIMB_BITS, m.limbs);

@@ -1,5 +1,6 @@
 /** A CPU reference of straight-line programs on 32 bits. */
-import type { Operand, StraightLine } from '../../src/field/straight-line.js';
+import type { DivstepLine } from '../../src/field/divsteps.js';
+import type { Operand } from '../../src/field/straight-line.js';
 
 const asI32 = (value: number, name: string): number => {
   if (value < -(2 ** 31) || value >= 2 ** 31) throw new RangeError(`i32 overflow in '${name}': ${value}`);
@@ -9,13 +10,11 @@ const asI32 = (value: number, name: string): number => {
 /**
  * Runs a program as the shader does.
  *
- * @param round computes x / 2^width for a carry
  * @throws RangeError if a value would overflow
  */
 export const runStraightLine = (
-  { width, statements }: Pick<StraightLine, 'width' | 'statements'>,
+  { width, statements }: Pick<DivstepLine, 'width' | 'statements'>,
   inputs: Readonly<Record<string, number>>,
-  round: (x: number, width: number) => number,
 ): Map<string, number> => {
   const values = new Map(Object.entries(inputs));
   const value = (operand: Operand): number => {
@@ -36,12 +35,6 @@ export const runStraightLine = (
             name,
           ),
         );
-        break;
-      case 'carry':
-        values.set(name, round(value(statement.of), width));
-        break;
-      case 'low':
-        values.set(name, asI32(value(statement.of) - value(statement.carry) * base, name));
         break;
       case 'mask':
         values.set(name, value(statement.of) & (base - 1));

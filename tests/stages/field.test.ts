@@ -2,11 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { FloatColumns } from '../../src/field/float-columns.js';
 import {
-  digitsOf,
   fromMontgomery,
   invert,
-  joinLimbs,
-  LIMB_BITS,
   type Modulus,
   mod,
   modulus,
@@ -14,23 +11,13 @@ import {
   toMontgomery,
   writeWords,
 } from '../../src/field/modulus.js';
-import { limbBounds, montgomeryProduct } from '../../src/field/product.js';
-import { StraightLine, tightLimb, within } from '../../src/field/straight-line.js';
+import { StraightLine, within } from '../../src/field/straight-line.js';
 import { fieldView } from '../../src/field/wgsl.js';
 import { input, WordLine } from '../../src/field/word-line.js';
 import { renderShader } from '../../src/shaders/partials.js';
-import {
-  fieldInverse,
-  fmaRows,
-  productLimbs,
-  productWords,
-  type Rounding,
-  roundings,
-  tightLimbs,
-} from '../reference/field.js';
+import { fieldInverse, fmaRows, productWords } from '../reference/field.js';
 import { type Fma, fmas } from '../reference/fma.js';
 import checkTemplate from '../support/field-check.wgsl?template';
-import limbsTemplate from '../support/field-limbs-check.wgsl?template';
 import { getDevice } from '../support/gpu.js';
 import { primes } from '../support/primes.js';
 import { compileKernel, runKernel } from '../support/run-kernel.js';
@@ -106,53 +93,6 @@ const operations: Record<string, { expression: string; expected: (m: Modulus, a:
   repack: { expression: 'a', expected: (_, a) => a },
 };
 
-/**
- * The same value in other limbs: what a limb gets, the next one gives.
- *
- * @param most how far from 0 a limb may be
- */
-const shuffled = (limbs: readonly number[], most: number, choose: (i: number) => boolean): number[] => {
-  const out = [...limbs];
-  for (let i = 0; i + 1 < out.length; i++) {
-    const way = (out[i] as number) > 0 ? -1 : 1;
-    const moved = (out[i] as number) + way * 2 ** LIMB_BITS;
-    const next = (out[i + 1] as number) - way;
-    if (choose(i) && Math.abs(moved) <= most && Math.abs(next) <= most) [out[i], out[i + 1]] = [moved, next];
-  }
-  return out;
-};
-
-/** Loose and tight limbs at their extremes, whose top limbs keep the values within their bounds. */
-const extremes = (m: Modulus): { loose: number[]; tight: number[] }[] => {
-  const [most, half] = [limbBounds.loose.most, tightLimb(LIMB_BITS)];
-  const below = m.limbs - 1;
-  const fill = (f: (i: number) => number): number[] =>
-    Array.from({ length: m.limbs }, (_, i) => (i < below ? f(i) : 0));
-  const patterns = [(): number => 1, (): number => -1, (i: number): number => (i % 2 === 0 ? 1 : -1)];
-  return patterns.flatMap((a) =>
-    patterns.map((b) => ({ loose: fill((i) => a(i) * most), tight: fill((i) => b(i) * half) })),
-  );
-};
-
-/** Around every multiple of p that `field_canonical` may meet, in limbs of all shapes. */
-const nearMultiples = (m: Modulus): { value: bigint; limbs: number[] }[] => {
-  const most = tightLimb(LIMB_BITS);
-  const values: bigint[] = [];
-  for (let k = -2n; k <= 2n; k++) {
-    for (const offset of [0n, 1n, -1n, 2n ** 13n, -(2n ** 13n), m.p >> 16n, -(m.p >> 16n), m.p >> 14n, -(m.p >> 14n)]) {
-      values.push(k * m.p + offset);
-    }
-    for (const random of randoms(m, 20)) values.push(k * m.p + random);
-  }
-  values.push(3n * m.p - 1n, 1n - 3n * m.p, 5n - 3n * m.p);
-  return values.flatMap((value) =>
-    [() => false, () => true, (i: number) => i % 2 === 0, (i: number) => i >= m.limbs - 3].map((choose) => {
-      const limbs = shuffled(tightLimbs(m, value), most, choose);
-      return { value, limbs };
-    }),
-  );
-};
-
 /** Operations that are one product, with what is added in its columns. */
 const ofOneProduct = ['product', 'product_minus', 'square', 'square_minus'];
 
@@ -191,8 +131,7 @@ const onGpu = (m: Modulus, names = Object.keys(operations)): void => {
 /** The built-in curve's, and the shortest; those of the second tier are the others. */
 const first = ['BN254 base, 254 bits', '2^61 - 1'];
 
-/** Products of words. */
-const inWords = (name: string, p: bigint): void => {
+const arithmetic = (name: string, p: bigint): void => {
   const edge = edges(modulus(p));
   const value = fc.oneof(
     fc.constantFrom(...edge, ...edge.map((a) => a + p), p, 2n * p - 1n),
@@ -202,7 +141,16 @@ const inWords = (name: string, p: bigint): void => {
   /** Programs run as text, at 10 ms a product. */
   const numRuns = name === first[0] ? 100 : 40;
 
-  describe.each(['unsigned', 'dot4', 'fma'] as const)('products of words, %s', (product) => {
+  test('2^(p − 1) is 1, as p is prime', () => {
+    let [power, square, exponent] = [1n, 2n, p - 1n];
+    for (; exponent > 0n; exponent >>= 1n) {
+      if (exponent & 1n) power = mod(power * square, p);
+      square = mod(square * square, p);
+    }
+    expect(power).toBe(1n);
+  });
+
+  describe.each(['unsigned', 'dot4', 'fma'] as const)('products, %s', (product) => {
     const m = modulus(p, product);
 
     test('CPU reference: below 2p for all below 2p, with the most of every value asserted', () => {
@@ -255,118 +203,9 @@ const inWords = (name: string, p: bigint): void => {
   });
 };
 
-const arithmetic = (_: string, p: bigint): void => {
-  const m = modulus(p);
-  const edge = edges(m);
-
-  test('2^(p − 1) is 1, as p is prime', () => {
-    let [power, square, exponent] = [1n, 2n, p - 1n];
-    for (; exponent > 0n; exponent >>= 1n) {
-      if (exponent & 1n) power = mod(power * square, p);
-      square = mod(square * square, p);
-    }
-    expect(power).toBe(1n);
-  });
-
-  describe.each(Object.keys(roundings) as Rounding[])('CPU reference, carries rounded like %s', (rounding) => {
-    const value = fc.oneof(fc.constantFrom(...edge), fc.bigInt({ min: 0n, max: p - 1n }));
-
-    test('products, with every 32-bit bound asserted', () => {
-      fc.assert(
-        fc.property(value, value, value, fc.integer(), (a, b, c, shape) => {
-          const choose = (i: number): boolean => ((shape >> (i & 31)) & 1) === 1;
-          const [left, right] = [
-            digitsOf(a, LIMB_BITS, m.limbs),
-            shuffled(tightLimbs(m, b), tightLimb(LIMB_BITS), choose),
-          ];
-          const minus = digitsOf(c, LIMB_BITS, m.limbs);
-          const product = productLimbs(m, left, right, [minus], rounding);
-          expect(mod(joinLimbs(product, LIMB_BITS), p)).toBe(mod(a * b * m.rInverse - c, p));
-          const square = productLimbs(m, right, null, [minus, left], rounding);
-          expect(mod(joinLimbs(square, LIMB_BITS), p)).toBe(mod(b * b * m.rInverse - c - a, p));
-        }),
-        { numRuns: 60, seed: 13 },
-      );
-    });
-
-    test('limbs at their extremes give tight results within p of 0', () => {
-      for (const { loose, tight } of extremes(m)) {
-        const limbs = productLimbs(m, loose, tight, [], rounding);
-        const [a, b, product] = [loose, tight, limbs].map((x) => joinLimbs(x, LIMB_BITS)) as [bigint, bigint, bigint];
-        expect(mod(product, p)).toBe(mod(a * b * m.rInverse, p));
-        expect(product < p && product > -p).toBe(true);
-        for (const limb of limbs) expect(Math.abs(limb)).toBeLessThanOrEqual(tightLimb(LIMB_BITS));
-      }
-    });
-
-    test('inverses, with every 32-bit bound asserted', () => {
-      fc.assert(
-        fc.property(value, (a) => {
-          const inverse = fieldInverse(m, toMontgomery(m, a), rounding);
-          expect(inverse < p && inverse > -p).toBe(true);
-          expect(mod(fromMontgomery(m, mod(inverse, p)) * a, p)).toBe(a === 0n ? 0n : 1n);
-        }),
-        { numRuns: 12, seed: 15, examples: [[0n], [1n], [p - 1n]] },
-      );
-    });
-  });
-
-  describe('GPU', () => {
-    onGpu(m);
-
-    const onLimbs = async (expression: string, rows: { loose: number[]; tight: number[] }[]): Promise<bigint[]> => {
-      const device = await getDevice();
-      const code = renderShader(limbsTemplate, { ...fieldView(m), operation: 'limbs', expression });
-      const pipeline = await compileKernel(device, code, 'limbs');
-      const data = (name: 'loose' | 'tight'): Uint32Array<ArrayBuffer> =>
-        new Uint32Array(Int32Array.from(rows.flatMap((row) => row[name])).buffer);
-      const [, , result] = await runKernel(
-        device,
-        pipeline,
-        [{ data: data('loose') }, { data: data('tight') }, { data: new Uint32Array(rows.length * m.words) }],
-        [Math.ceil(rows.length / 64)],
-      );
-      return rows.map((_, i) => readWords(result as Uint32Array, i * m.words, m.words));
-    };
-
-    test('products of limbs at their extremes', async () => {
-      const rows = extremes(m);
-      // both are used, so that the layout has both
-      const results = await onLimbs('field_mul(loose, tight)', rows);
-      rows.forEach(({ loose, tight }, i) => {
-        const [a, b] = [joinLimbs(loose, LIMB_BITS), joinLimbs(tight, LIMB_BITS)];
-        expect(results[i]).toBe(mod(a * b * m.rInverse, p));
-      });
-    });
-
-    test('everything near a multiple of p gets its canonical form', async () => {
-      const all = nearMultiples(m);
-      const zero = new Array<number>(m.limbs).fill(0);
-      const rows = all.map(({ limbs }) => ({ loose: zero, tight: limbs }));
-      const results = await onLimbs('field_tighten(field_plus(field_tighten(loose), tight))', rows);
-      all.forEach(({ value }, i) => {
-        expect(results[i], `${value}`).toBe(mod(value, p));
-      });
-      const untouched = await onLimbs(sameLimbs(m), rows);
-      all.forEach(({ value }, i) => {
-        expect(untouched[i], `${value}`).toBe(mod(value, p));
-      });
-    });
-  });
-};
-
 const fields = Object.entries(primes);
-for (const tests of [arithmetic, inWords]) {
-  describe.each(fields.filter(([name]) => first.includes(name)))('the field of %s', tests);
-  describe.each(fields.filter(([name]) => !first.includes(name)))('the field of %s', { tags: 'long' }, tests);
-}
-
-/**
- * WGSL of the tight limbs as they are; adding the others, which are 0, keeps both bindings in the
- * layout.
- */
-const sameLimbs = (m: Modulus): string =>
-  `Tight(${Array.from({ length: m.limbs }, (_, i) => `tight.l${i} + loose.l${i}`).join(', ')})`;
+describe.each(fields.filter(([name]) => first.includes(name)))('the field of %s', arithmetic);
+describe.each(fields.filter(([name]) => !first.includes(name)))('the field of %s', { tags: 'long' }, arithmetic);
 
 describe('programs', () => {
   test('a program that could overflow is rejected', () => {
@@ -388,15 +227,5 @@ describe('programs', () => {
     settled(42);
     expect(() => settled(43)).toThrow(/could overflow/);
     expect(() => settled(1, 2 ** 24)).toThrow("'a' could have more than 24 bits");
-  });
-
-  test('a product carries only the columns that need it', () => {
-    const carries = (p: bigint): number =>
-      montgomeryProduct(modulus(p), false, []).program.statements.filter(
-        ({ kind, name }) => kind === 'carry' && name.startsWith('k'),
-      ).length;
-    expect(carries(primes['2^61 - 1'] as bigint)).toBe(0);
-    expect(carries(primes['BN254 base, 254 bits'] as bigint)).toBeGreaterThan(0);
-    expect(carries(primes['BN254 base, 254 bits'] as bigint)).toBeLessThan(19);
   });
 });

@@ -31,8 +31,8 @@ import type { FieldProduct } from '../../src/field/modulus.js';
 import { readWords, writeWords } from '../../src/field/modulus.js';
 import { quadraticField } from '../../src/field/quadratic.js';
 import { squareRootIn } from '../../src/field/square-root.js';
-import { DispatchChain } from '../../src/gpu/dispatch-chain.js';
 import { pipelineFor } from '../../src/gpu/pipelines.js';
+import { DispatchChain } from '../../src/gpu/submission.js';
 import { decompression } from '../../src/msm/programs/decompress.js';
 import { edwardsImage } from '../../src/msm/programs/edwards.js';
 import { membershipTest } from '../../src/msm/programs/subgroup.js';
@@ -46,7 +46,7 @@ import { getDevice } from '../support/gpu.js';
 import { cofactorOf, outsidePoints, groupsWithCofactor as tests } from '../support/outside-points.js';
 import { runKernel } from '../support/run-kernel.js';
 
-const curveOf = (name: WeierstrassName, group: Group, product: FieldProduct = 'signed'): CurveContext => {
+const curveOf = (name: WeierstrassName, group: Group, product: FieldProduct = 'unsigned'): CurveContext => {
   const constants = name === 'bn254' && group === 'g1' ? bn254 : (curveNamed(name, group) as AnyCurve);
   return withProduct(curveContext(constants, quadraticField), product);
 };
@@ -122,11 +122,11 @@ const groups = weierstrassNames.flatMap((name) => groupsOf(name).map((group) => 
 describe('compressed points get their y', () => {
   const isQuick = ([name, group]: (typeof groups)[number]): boolean => group === 'g1' || name === 'bn254';
   const title = '%s %s';
-  test.each(groups.filter(isQuick))(title, (name, group) => decompresses(name, group, 'signed', 'larger'));
+  test.each(groups.filter(isQuick))(title, (name, group) => decompresses(name, group, 'unsigned', 'larger'));
   test.each(groups.filter((each) => !isQuick(each)))(title, { tags: 'long' }, (name, group) =>
-    decompresses(name, group, 'signed', 'larger'),
+    decompresses(name, group, 'unsigned', 'larger'),
   );
-  test('by parity', () => decompresses('bn254', 'g1', 'signed', 'odd'));
+  test('by parity', () => decompresses('bn254', 'g1', 'unsigned', 'odd'));
   test('with a padded array', () => decompresses('bn254', 'g1', 'unsigned', 'larger', true));
   // products of bytes take 20 s to compile for pairs of long fields: a long one, and pairs, are
   // there once
@@ -228,11 +228,11 @@ const tellsApart = async (
 
 describe('the membership test tells points of the group from other points of the curve', () => {
   const isFirst = ([name]: (typeof tests)[number]): boolean => name !== 'bls12-377';
-  const isTold = (name: WeierstrassName, group: Group): Promise<void> => tellsApart(name, group, 'signed', false);
+  const isTold = (name: WeierstrassName, group: Group): Promise<void> => tellsApart(name, group, 'unsigned', false);
   test.each(tests.filter(isFirst))('%s %s, as it is fast', isTold);
   test.each(tests.filter((each) => !isFirst(each)))('%s %s, as it is fast', { tags: 'long' }, isTold);
   test.each([['bls12-381', 'g1'] as const])('%s %s, by the order', (name, group) =>
-    tellsApart(name, group, 'signed', true),
+    tellsApart(name, group, 'unsigned', true),
   );
   test.each(tests)('%s %s, by the order', { tags: 'long' }, (name, group) => tellsApart(name, group, 'unsigned', true));
   const inBytes = [

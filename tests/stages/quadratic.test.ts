@@ -1,6 +1,5 @@
 /**
- * The field of p² elements: its arithmetic on the CPU, and the programs of shaders, against
- * textbook formulas.
+ * The field of p² elements: its arithmetic on the CPU and in shaders, against textbook formulas.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -8,13 +7,15 @@ import { quadraticField as oracleField } from '../../dev/oracle/quadratic-field.
 import { bls12377G2 } from '../../src/curves/bls12-377-g2.js';
 import { bls12381G2 } from '../../src/curves/bls12-381-g2.js';
 import { bn254G2 } from '../../src/curves/bn254-g2.js';
-import { joinLimbs, LIMB_BITS, type Modulus, mod, modulus } from '../../src/field/modulus.js';
+import { elementFromMontgomery, elementToMontgomery, readElement, writeElement } from '../../src/field/field.js';
+import { modulus } from '../../src/field/modulus.js';
 import { quadraticField } from '../../src/field/quadratic.js';
-import { quadraticProduct, quadraticSquare } from '../../src/field/quadratic-product.js';
 import { squareRootIn } from '../../src/field/square-root.js';
 import type { Fp2 } from '../../src/index.js';
-import { type Rounding, roundings, tightLimbs } from '../reference/field.js';
-import { quadraticProductLimbs, quadraticSquareLimbs } from '../reference/quadratic.js';
+import { renderShader } from '../../src/shaders/partials.js';
+import checkTemplate from '../support/field-check.wgsl?template';
+import { getDevice } from '../support/gpu.js';
+import { compileKernel, runKernel } from '../support/run-kernel.js';
 
 /** 2^255 − 19, of which 2 is no square: the largest numbers that are. */
 const p25519 = 2n ** 255n - 19n;
@@ -28,9 +29,24 @@ const edges = (p: bigint): bigint[] => [0n, 1n, 2n, p - 1n, p - 2n, (p - 1n) / 2
 const numbers = (p: bigint) => fc.oneof(fc.constantFrom(...edges(p)), fc.bigInt({ min: 0n, max: p - 1n }));
 const pairs = (p: bigint) => fc.record({ c0: numbers(p), c1: numbers(p) });
 
+type Oracle = ReturnType<typeof oracleField>;
+
+/** Operations of shaders, and the result of each on plain numbers. */
+const operations: Readonly<Record<string, readonly [expression: string, of: (f: Oracle, a: Fp2, b: Fp2) => Fp2]>> = {
+  product: ['field_canonical(field_mul(loose, tight))', (f, a, b) => f.mul(a, b)],
+  product_minus: ['field_canonical(field_mul_minus(loose, tight, a))', (f, a, b) => f.sub(f.mul(a, b), a)],
+  square: ['field_canonical(field_square(tight))', (f, _, b) => f.sqr(b)],
+  square_minus: ['field_canonical(field_square_minus(tight, a, b))', (f, a, b) => f.sub(f.sub(f.sqr(b), a), b)],
+  product_of_differences: [
+    'field_canonical(field_mul(canonical_minus(a, b), field_tighten(field_plus(field_tighten(loose), tight))))',
+    (f, a, b) => f.mul(f.sub(a, b), f.add(a, b)),
+  ],
+  inverse: ['field_canonical(field_inverse(tight))', (f, _, b) => (f.is0(b) ? f.ZERO : f.inv(b))],
+};
+
 describe.each(fields)('%s', (_, p, nonResidue) => {
   const oracle = oracleField(p, nonResidue);
-  const field = quadraticField(modulus(p, 'signed', 2), nonResidue);
+  const field = quadraticField(modulus(p), nonResidue);
   const pair = pairs(p);
 
   test('sums, products and inverses equal the oracle’s', () => {
@@ -66,68 +82,35 @@ describe.each(fields)('%s', (_, p, nonResidue) => {
     expect(squares).toBeLessThan(55);
   });
 
-  describe.each(Object.keys(roundings) as Rounding[])('programs, carries %s', (rounding) => {
-    const m = field.prime;
-    /** Limbs at their bounds, and those of elements. */
-    const limbs = (most: number): fc.Arbitrary<number[]> =>
-      fc.oneof(
-        numbers(p).map((value) => tightLimbs(m, value)),
-        fc.array(fc.constantFrom(-most, most), { minLength: m.limbs, maxLength: m.limbs }).map(bounded(m)),
-      );
-    const tight = fc.tuple(limbs(8320), limbs(8320));
-    const loose = fc.tuple(limbs(16640), limbs(16640));
-    const value = ([c0, c1]: readonly (readonly number[])[]): Fp2 => ({
-      c0: joinLimbs(c0 as number[], LIMB_BITS),
-      c1: joinLimbs(c1 as number[], LIMB_BITS),
-    });
-    const isElement = (result: readonly (readonly number[])[], expected: Fp2, extra = 0n): void => {
-      const found = value(result);
-      expect({ c0: mod(found.c0, p), c1: mod(found.c1, p) }).toEqual(expected);
-      for (const each of Object.values(found)) {
-        expect(each < p + extra && each > -p - extra, 'within p of 0').toBe(true);
-      }
-    };
-
-    test('products and squares equal the oracle’s, less a subtracted value', () => {
-      fc.assert(
-        fc.property(loose, tight, pair, (a, b, c) => {
-          const minus = [tightLimbs(m, c.c0), tightLimbs(m, c.c1)].map((each) => canonical(each));
-          const unscaled = oracle.mul(oracle.mul(oracle.create(value(a)), oracle.create(value(b))), m.rInverse);
-          isElement(quadraticProductLimbs(m, nonResidue, a, b, [], rounding), unscaled);
-          isElement(quadraticProductLimbs(m, nonResidue, a, b, [minus], rounding), oracle.sub(unscaled, c), p);
-          const square = oracle.mul(oracle.sqr(oracle.create(value(b))), m.rInverse);
-          isElement(quadraticSquareLimbs(m, nonResidue, b, [], rounding), square);
-          const less = oracle.sub(oracle.sub(square, c), c);
-          isElement(quadraticSquareLimbs(m, nonResidue, b, [minus, minus], rounding), less, 2n * p);
-        }),
-        { numRuns: 50, seed: 3 },
-      );
-    });
+  test.each(Object.entries(operations))('on the GPU: %s', { tags: 'long' }, async (operation, [expression, of]) => {
+    const drawn = fc.sample(fc.tuple(pair, pair), { numRuns: 300, seed: 4 });
+    const [left, right, out] = [0, 1, 2].map(() => new Uint32Array(drawn.length * field.words)) as [
+      Uint32Array<ArrayBuffer>,
+      Uint32Array<ArrayBuffer>,
+      Uint32Array<ArrayBuffer>,
+    ];
+    for (const [i, [a, b]] of drawn.entries()) {
+      writeElement(field, left, i * field.words, elementToMontgomery(field, a));
+      writeElement(field, right, i * field.words, elementToMontgomery(field, b));
+    }
+    const device = await getDevice();
+    const code = renderShader(checkTemplate, { ...field.view(), operation, expression }, field.partials);
+    const [, , result] = await runKernel(
+      device,
+      await compileKernel(device, code, operation),
+      [{ data: left }, { data: right }, { data: out }],
+      [Math.ceil(drawn.length / 64)],
+    );
+    for (const [i, [a, b]] of drawn.entries()) {
+      const found = elementFromMontgomery(field, readElement(field, result as Uint32Array, i * field.words));
+      expect(found, `${operation}(${JSON.stringify([a, b].map(String))})`).toEqual(of(oracle, a, b));
+    }
   });
 });
 
-/** Limbs of a number that is at most 3p from 0: with a topmost one that makes it so. */
-const bounded =
-  (m: Modulus) =>
-  (limbs: number[]): number[] => {
-    const top = Number(m.p >> BigInt(LIMB_BITS * (m.limbs - 1)));
-    return limbs.map((limb, i) => (i < m.limbs - 1 ? limb : Math.sign(limb) * 2 * top));
-  };
-
-const canonical = (limbs: readonly number[]): number[] => {
-  const value = joinLimbs(limbs, LIMB_BITS);
-  return limbs.map((_, i) => Number((value >> BigInt(LIMB_BITS * i)) & (2n ** BigInt(LIMB_BITS) - 1n)));
-};
-
 test('a non-residue that is a square or out of range is rejected', () => {
-  const prime = modulus(bn254G2.p, 'signed', 2);
+  const prime = modulus(bn254G2.p);
   expect(() => quadraticField(prime, 4n)).toThrow('nonResidue 4 is a square modulo p');
   expect(() => quadraticField(prime, -7n)).toThrow('nonResidue must be from −6 to 6, got -7');
   expect(() => quadraticField(prime, 0n)).toThrow('nonResidue 0 is a square modulo p');
-});
-
-test('a program that could overflow is rejected', () => {
-  const prime = modulus(bn254G2.p, 'signed', 2);
-  expect(() => quadraticProduct(prime, -6n, 0, ['c'])).not.toThrow();
-  expect(() => quadraticSquare(prime, 6n, 0, ['c', 'd'])).not.toThrow();
 });

@@ -16,8 +16,8 @@ import { type AffinePoint, bn254G1, makeKnownBases, type OracleCurve } from '../
 import { bn254 } from '../../src/curves/bn254.js';
 import { type Curve, type CurveContext, curveContext, withProduct } from '../../src/curves/curve.js';
 import { encodePoints } from '../../src/engine/arguments.js';
-import { DispatchChain } from '../../src/gpu/dispatch-chain.js';
 import { pipelineFor } from '../../src/gpu/pipelines.js';
+import { DispatchChain } from '../../src/gpu/submission.js';
 import {
   DoubleConfig,
   SpreadConfig,
@@ -38,7 +38,7 @@ import { TextbookCurve } from '../support/textbook-curve.js';
 type Doubling = Parameters<typeof DoubleConfig.pack>[0];
 
 const infinity: AffinePoint = { x: 0n, y: 0n, infinity: true };
-const products = ['signed', 'unsigned'] as const;
+const products = ['unsigned', 'fma'] as const;
 /** Bases behind a slice, which no dispatch may change. */
 const SPARE = 3;
 /** Marks words that no kernel wrote: no coordinate below p. */

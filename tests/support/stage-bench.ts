@@ -13,7 +13,7 @@ import { recordPlan } from './record-plan.js';
 
 export const limits: PlanLimits = {
   knobs: softwareKnobs,
-  product: 'signed',
+  product: 'unsigned',
   additionsPerMs: null,
   maxComputeInvocationsPerWorkgroup: 256,
   maxComputeWorkgroupSizeX: 256,

@@ -37,10 +37,10 @@ test('chips that are faster at floats use them, with dot4U8Packed or without', (
   expect(on('nvidia', '')).toBe('fma');
 });
 
-test('SwiftShader uses signed products, other software adapters unsigned ones', () => {
-  expect(on('google', 'swiftshader')).toBe('signed');
+test('software adapters use products of plain integers', () => {
+  expect(on('google', 'swiftshader')).toBe('unsigned');
   // the name in Deno
-  expect(on('', '', { description: 'SwiftShader Device (Subzero)' })).toBe('signed');
+  expect(on('', '', { description: 'SwiftShader Device (Subzero)' })).toBe('unsigned');
   expect(on('mesa', '', { description: 'llvmpipe (LLVM 19.1.7, 256 bits)' })).toBe('unsigned');
   expect(on('microsoft', 'warp', { description: 'Microsoft Basic Render Driver' })).toBe('unsigned');
 });

@@ -90,11 +90,11 @@ describe('noise changes no setting', () => {
 
 describe('a real gain is found', () => {
   test.each<Partial<Tuning>>([
-    { fieldProduct: 'signed' },
+    { fieldProduct: 'fma' },
     { walkerPrefixMemory: 'workgroup' },
     { walkerSlots: 32 },
     { walkerThreadsPerWorkgroup: 32 },
-    { fieldProduct: 'signed', walkerSlots: 16 },
+    { fieldProduct: 'fma', walkerSlots: 16 },
   ])('of 10 %% by %o', async (better) => {
     let alone = 0;
     for (let seed = 1; seed <= 20; seed++) {
@@ -158,7 +158,6 @@ test('every setting is reported with its median', async () => {
   const { trials } = await searchOn({ truth: gain({ walkerSlots: 4 }, 2) });
   expect(trials.map(({ tuning }) => tuning)).toEqual([
     {},
-    { fieldProduct: 'signed' },
     { fieldProduct: 'dot4' },
     { fieldProduct: 'fma' },
     { walkerCoordinates: 'xyzz' },
@@ -181,8 +180,8 @@ describe('the time of a calibration', () => {
 
   test('after that each setting of a round gets the fewest pairs that allow a verdict', async () => {
     const { runs } = await searchOn({ truth: () => 50 });
-    // the defaults and the changes: 4 + 2 + 2 + 4 + 3 in five rounds
-    expect(runs).toBe(leastPairs * 15);
+    // the defaults and the changes: 3 + 2 + 2 + 4 + 3 in five rounds
+    expect(runs).toBe(leastPairs * 14);
     expect(runs).toBeLessThanOrEqual(leastRuns);
   });
 });
@@ -191,10 +190,10 @@ describe('settings with wrong results', () => {
   test('are excluded', async () => {
     const { tuning, trials } = await searchOn({
       truth: gain({ walkerSlots: 32 }, 2),
-      refuses: ({ fieldProduct }) => fieldProduct === 'signed',
+      refuses: ({ fieldProduct }) => fieldProduct === 'fma',
     });
     expect(tuning).toEqual({ walkerSlots: 32 });
-    expect(trials.filter(({ ms }) => ms === null)).toEqual([{ tuning: { fieldProduct: 'signed' }, ms: null }]);
+    expect(trials.filter(({ ms }) => ms === null)).toEqual([{ tuning: { fieldProduct: 'fma' }, ms: null }]);
   });
 
   test('are excluded also if only some results are wrong', async () => {
@@ -205,18 +204,18 @@ describe('settings with wrong results', () => {
   });
 
   test.each([
-    ['at once', { refuses: ({ fieldProduct }: Partial<Tuning>) => fieldProduct !== 'signed', truth: () => 2 }],
+    ['at once', { refuses: ({ fieldProduct }: Partial<Tuning>) => fieldProduct !== 'dot4', truth: () => 2 }],
     [
       'later',
       {
-        truth: ({ fieldProduct }: Partial<Tuning>, run: number) => (fieldProduct !== 'signed' && run === 3 ? null : 2),
+        truth: ({ fieldProduct }: Partial<Tuning>, run: number) => (fieldProduct !== 'dot4' && run === 3 ? null : 2),
       },
     ],
   ])('where the defaults are among them, the first that works stands for them: %s', async (_, machine) => {
     const { tuning, trials } = await searchOn(machine);
-    expect(tuning).toEqual({ fieldProduct: 'signed' });
+    expect(tuning).toEqual({ fieldProduct: 'dot4' });
     const wrong = trials.filter(({ ms }) => ms === null).map(({ tuning }) => tuning.fieldProduct);
-    expect(wrong.toSorted()).toEqual(['dot4', 'fma', 'unsigned', undefined]);
+    expect(wrong.toSorted()).toEqual(['fma', 'unsigned', undefined]);
   });
 
   test('leave everything unchanged if no setting works', async () => {

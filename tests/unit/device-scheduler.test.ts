@@ -4,9 +4,8 @@
  */
 import { expect, test } from 'vitest';
 import type { MsmError } from '../../src/errors.js';
+import { type Client, type Lease, Ledger, READ_BACK } from '../../src/gpu/device-memory.js';
 import { DeviceScheduler } from '../../src/gpu/device-scheduler.js';
-import { type Client, type Lease, READ_BACK } from '../../src/gpu/lease.js';
-import { Ledger } from '../../src/gpu/ledger.js';
 import { sleep } from '../support/time.js';
 
 /** Makes buffers that take no memory. */

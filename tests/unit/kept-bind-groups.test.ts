@@ -1,8 +1,8 @@
 /** Bind groups and pooled buffers of submissions that repeat. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { bindGroupFor } from '../../src/gpu/bind-groups.js';
-import { BufferPool, type PooledBuffer } from '../../src/gpu/buffer-pool.js';
+import { BufferPool, type PooledBuffer } from '../../src/gpu/device-memory.js';
+import { bindGroupFor } from '../../src/gpu/submission.js';
 
 const buffer = (size: number): GPUBuffer => ({ size }) as GPUBuffer;
 const pipeline = (): GPUComputePipeline => ({ getBindGroupLayout: () => ({}) }) as unknown as GPUComputePipeline;

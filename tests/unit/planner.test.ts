@@ -43,8 +43,8 @@ const portable = {
   maxBufferSize: 2 ** 28,
 };
 const profiles: Record<string, PlanLimits> = {
-  software: { ...portable, knobs: softwareKnobs, product: 'signed' as const },
-  hardware: { ...portable, knobs: gpuKnobs, product: 'signed' as const },
+  software: { ...portable, knobs: softwareKnobs, product: 'unsigned' as const },
+  hardware: { ...portable, knobs: gpuKnobs, product: 'unsigned' as const },
   'wide hardware': { ...portable, knobs: wideKnobs, isWide: true, product: 'dot4' as const },
   'roomy hardware': {
     ...portable,
@@ -52,7 +52,7 @@ const profiles: Record<string, PlanLimits> = {
     maxBufferSize: 2 ** 32,
     maxComputeWorkgroupStorageSize: 32768,
     knobs: gpuKnobs,
-    product: 'signed' as const,
+    product: 'unsigned' as const,
   },
 };
 
@@ -275,9 +275,8 @@ describe('budgets and limits', () => {
           // clamped where the slots of a thread, with 8 KB of private memory, are too many
           const asked = knobs.walkerSlots ?? walkerSlots;
           const perSlot = of.pointBytes + 16 + (plan.tuning.walkerPrefixMemory === 'private' ? of.field.bytes : 0);
-          // six words, the constants of products (the digits of p and three for carries), and two
-          // words for each batch of an inversion
-          const perThread = 4 * (6 + of.field.limbs + 3) + 8 * divstepConstants(of.field).batches;
+          // six words, the value that products pass on, and two words for each batch of an inversion
+          const perThread = 4 * 6 + of.coordinates.bytes + 8 * divstepConstants(of.field).batches;
           const fit = Math.floor((8192 - perThread) / perSlot);
           // in extended coordinates a thread has one task
           expect(walkerSlots).toBe(plan.tuning.walkerCoordinates === 'xyzz' ? 1 : Math.min(asked, fit));
@@ -315,7 +314,7 @@ describe('workgroup prefixes', () => {
     const small = {
       ...portable,
       knobs: gpuKnobs,
-      product: 'signed' as const,
+      product: 'unsigned' as const,
       maxComputeInvocationsPerWorkgroup: 128,
       maxComputeWorkgroupSizeX: 96,
     };

@@ -15,7 +15,7 @@ import { fullWorkload } from '../../src/msm/plan/workload.js';
 import { STORAGE_ALIGNMENT } from '../../src/shaders/limits.js';
 
 const limits: PlanLimits = {
-  ...{ knobs: softwareKnobs, product: 'signed', additionsPerMs: null },
+  ...{ knobs: softwareKnobs, product: 'unsigned', additionsPerMs: null },
   ...{ maxComputeInvocationsPerWorkgroup: 256, maxComputeWorkgroupSizeX: 256, maxComputeWorkgroupStorageSize: 16384 },
   ...{ maxStorageBufferBindingSize: 2 ** 27, maxBufferSize: 2 ** 28 },
 };

@@ -101,7 +101,7 @@ export const vectorKernels = async (chip: ChipName): Promise<ChipKernel[]> => {
 };
 
 /**
- * Returns kernels that repeat a field operation, one chain a thread: `product 14-bit signed, float`
+ * Returns kernels that repeat a field operation, one chain a thread: `product words, unsigned`
  * and so on.
  */
 export const fieldKernels = async (chip: ChipName, curve: AnyCurve): Promise<ChipKernel[]> => {

@@ -62,29 +62,17 @@ fn apply_to_wide(u: u32, v: u32, q: u32, r: u32, d: Wide, e: Wide) -> WidePair {
 var<private> matrices: array<vec2<u32>, MATRICES>;
 
 fn short_from(a: Canonical) -> Short {
-{{#toShort}}
-{{#statements}}
-  {{statement}}
-{{/statements}}
-  return Short({{result}});
-{{/toShort}}
+  return Short({{toShort}});
 }
 
-// Returns sign·d minus a multiple of p, as an element: the nearest one, or for nonnegative elements
-// the one below.
+// Returns sign·d minus a multiple of p, as an element: the estimate k is half a unit low, so the result
+// is between 0 and 2p.
 fn wide_finish(d: Wide, sign: u32) -> Tight {
-  let k = bitcast<u32>(i32(floor(f32(bitcast<i32>(sign)) * (({{wideTop}}) * {{perWideModulus}}) + {{nearest}})));
+  let k = bitcast<u32>(i32(floor(f32(bitcast<i32>(sign)) * (({{wideTop}}) * {{perWideModulus}}) - 0.5)));
 {{#finish}}
-{{#statements}}
   {{statement}}
-{{/statements}}
 {{/finish}}
-{{#fromWide}}
-{{#statements}}
-  {{statement}}
-{{/statements}}
-  return Tight({{result}});
-{{/fromWide}}
+  return Tight({{fromWide}});
 }
 
 // 0, which entry points write in a way that compilers cannot see through. Some compilers, FXC among

@@ -1,17 +1,6 @@
 // Inversion of pairs: 1 / (c0 + c1·u) = (c0 - c1·u) / (c0² - ({{nonResidue}})·c1²), by one
 // inversion in the prime field. The inverse of 0 is 0.
 {{primeInverse}}
-{{#inLimbs}}
-
-fn field_inverse(a: Tight) -> Tight {
-  let inverse = prime_field_inverse(norm(a));
-  return Tight(
-    prime_field_mul(prime_field_loose(a.c0), inverse),
-    prime_field_mul(prime_field_minus(prime_zero(), a.c1), inverse),
-  );
-}
-{{/inLimbs}}
-{{#inWords}}
 
 fn field_inverse(a: Words) -> Words {
   // c0² and c1², and then both times the inverse
@@ -38,4 +27,3 @@ fn field_inverse(a: Words) -> Words {
   }
   return Words(result.c0, prime_field_minus(prime_zero(), result.c1));
 }
-{{/inWords}}

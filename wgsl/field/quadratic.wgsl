@@ -10,24 +10,10 @@ struct Canonical {
   c0: PrimeCanonical,
   c1: PrimeCanonical,
 }
-{{#inLimbs}}
-
-struct Tight {
-  c0: PrimeTight,
-  c1: PrimeTight,
-}
-
-struct Loose {
-  c0: PrimeLoose,
-  c1: PrimeLoose,
-}
-{{/inLimbs}}
-{{#inWords}}
 
 alias Words = Canonical;
 alias Tight = Canonical;
 alias Loose = Canonical;
-{{/inWords}}
 
 fn packed_first(a: Packed) -> PrimePacked {
   return PrimePacked({{#firstVectors}}a.v{{i}}, {{/firstVectors}});
@@ -74,35 +60,6 @@ fn {{name}}(a: {{of}}{{#two}}, b: {{of}}{{/two}}) -> {{gives}} {
   return {{gives}}(prime_{{name}}(a.c0{{#two}}, b.c0{{/two}}), prime_{{name}}(a.c1{{#two}}, b.c1{{/two}}));
 }
 {{/coefficientwise}}
-{{#inLimbs}}
-{{#programs}}
-
-// Returns one coefficient: a sum of products, reduced once, minus the other operands.
-fn {{name}}({{parameters}}) -> PrimeTight {
-{{#statements}}
-  {{statement}}
-{{/statements}}
-  return PrimeTight({{result}});
-}
-{{/programs}}
-
-fn field_mul(a: Loose, b: Tight) -> Tight {
-  return Tight(mul_c0(a, b), mul_c1(a, b));
-}
-
-fn field_mul_minus(a: Loose, b: Tight, c: Canonical) -> Tight {
-  return Tight(mul_minus_c0(a, b, c), mul_minus_c1(a, b, c));
-}
-
-fn field_square(a: Tight) -> Tight {
-  return Tight(square_c0(a), square_c1(a));
-}
-
-fn field_square_minus(a: Tight, c: Canonical, d: Canonical) -> Tight {
-  return Tight(square_minus_c0(a, c, d), square_minus_c1(a, c, d));
-}
-{{/inLimbs}}
-{{#inWords}}
 
 // Returns {{nonResidue}} times a.
 fn times_non_residue(a: PrimeWords) -> PrimeWords {
@@ -151,4 +108,3 @@ fn field_mul_minus(a: Words, b: Words, c: Canonical) -> Words {
 fn field_square_minus(a: Words, c: Canonical, d: Canonical) -> Words {
   return field_minus(field_square(a), words_sum(c, d));
 }
-{{/inWords}}

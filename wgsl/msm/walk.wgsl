@@ -277,7 +277,6 @@ fn tangent(level: Level, slot: u32, t: u32, square: Tight) {
   memory[slot * ROWS].y = flags;
 }
 
-{{#inWords}}
 // Phases of a step, each of which goes through the slots. They share one product, because compilers
 // inline every call of it.
 fn carried() -> Words {
@@ -300,7 +299,6 @@ fn operand_point(slot: u32, flags: u32, phase: u32) -> Point {
   return load_point(stream[select(cursor, cursor - 1u, phase == TANGENTS && (flags & SURE) != 0u)].point_ref);
 }
 
-{{/inWords}}
 @compute @workgroup_size({{threads}})
 fn walk(
   @builtin(global_invocation_id) id: vec3<u32>,
@@ -313,9 +311,6 @@ fn walk(
     return;
   }
   unseen_zero = config.level >> 31u;
-{{#held}}
-  hold_constants(id.z);
-{{/held}}
 {{#prefixIsShared}}
   lane = local;
 {{/prefixIsShared}}
@@ -331,46 +326,6 @@ fn walk(
       let s = memory[unsettled * ROWS].w;
       settle(level, s, thread + s * level.threads);
     }
-{{#inLimbs}}
-    while (tangents > 0u) {
-      let s = memory[(SLOTS - tangents) * ROWS].w;
-      tangents -= 1u;
-      tangent(level, s, thread + s * level.threads, field_square(field_tighten(canonical_loose(field_unpack(tangent_point(s).x)))));
-    }
-    var running = field_one();
-    var busy = false;
-    for (var s = 0u; s < slots; s++) {
-      let flags = memory[s * ROWS].y;
-      if ((flags & READY) == 0u) {
-        continue;
-      }
-      let x1 = load_element(row_of_sum(s, false));
-      let x2 = points[stream[memory[s * ROWS].z].point_ref & INDEX_MASK].x;
-      // The same x, or an x of 0, which infinity has and a point may have: rare on honest input.
-      if (((flags & SURE) == 0u) & (packed_equal(x1, x2) | packed_is_zero(x1) | packed_is_zero(x2))) {
-        memory[s * ROWS].y = (flags ^ READY) | WARY;
-        wait_for_settle(s);
-        continue;
-      }
-      busy = true;
-      set_prefix(s, running);
-      running = field_mul(canonical_minus(field_unpack(x2), field_unpack(x1)), running);
-    }
-    if (!busy) {
-      if (unsettled == 0u) {
-        break;
-      }
-      continue;
-    }
-    var inverse = field_inverse(running);
-    for (var s = slots; s > 0u; s--) {
-      let flags = memory[(s - 1u) * ROWS].y;
-      if ((flags & READY) != 0u) {
-        inverse = add_step(level, s - 1u, thread + (s - 1u) * level.threads, flags, inverse);
-      }
-    }
-{{/inLimbs}}
-{{#inWords}}
     // The value that the products pass on: the product of the denominators so far, and from
     // INVERSES on the inverse of those that remain.
     set_carried(field_one());
@@ -462,7 +417,6 @@ fn walk(
     if (!busy && unsettled == 0u) {
       break;
     }
-{{/inWords}}
   }
   atomicAdd(&chain[config.checksum], checksum);
   if (finite_points != 0u) {
@@ -494,28 +448,3 @@ fn step_on(level: Level, slot: u32, t: u32, flags: u32) {
     tangents += select(0u, 1u, doubles);
   }
 }
-{{#inLimbs}}
-
-// Adds the entry under the cursor of a slot to its sum. `inverse` is the inverse of the product of
-// the denominators of slots 0 to `slot`; the function returns the inverse for one slot less.
-//
-// The products stand in a row on purpose. A loop around one product compiles in three quarters of
-// the time but runs 2.2 times slower on SwiftShader, where the variables of a loop go through
-// memory (docs/reference/performance.md).
-fn add_step(level: Level, slot: u32, t: u32, flags: u32, inverse: Tight) -> Tight {
-  let i = memory[slot * ROWS].z;
-  let point = load_point(stream[i].point_ref);
-  let sum = sum_of(slot);
-  let own_inverse = field_mul(canonical_loose(prefix(slot)), inverse);
-  let x1 = field_unpack(sum.x);
-  let x2 = field_unpack(point.x);
-  let rest = field_mul(canonical_minus(x2, x1), inverse);
-  let y1 = field_unpack(sum.y);
-  let slope = field_mul(canonical_minus(field_unpack(point.y), y1), own_inverse);
-  let x3 = field_canonical(field_square_minus(slope, x1, x2));
-  let y3 = field_canonical(field_mul_minus(canonical_minus(x1, x3), slope, y1));
-  set_sum(slot, Point(field_pack(x3), field_pack(y3)));
-  step_on(level, slot, t, flags);
-  return rest;
-}
-{{/inLimbs}}

@@ -200,7 +200,6 @@ export class Emitter {
     this.commands.push({ kind: 'dispatch', phase, kernel, config, bindings: Object.fromEntries(bound), groups });
     this.#since += products;
     this.products += products;
-    if (/^(transform|butterflies)/.test(kernel.name)) this.passes++;
   }
 
   /** @param factor words of an element in Montgomery form */

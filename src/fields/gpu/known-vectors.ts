@@ -112,9 +112,8 @@ const testAll = (setup: FieldSetup, kinds: readonly KnownKind[]): { numbers: big
 
 /** Returns the self-test of a setup. @param kinds kernels to test beside sums and products */
 export const knownVectors = (setup: FieldSetup, kinds: ReadonlySet<KnownKind>): KnownAnswer<FieldJob, FieldOutcome> => {
-  const { field, own, butterflies } = setup;
+  const { field, own } = setup;
   const { p } = own;
-  const form = butterflies === null ? 'blocks' : 'butterflies';
   const sorted = [...kinds].sort();
   // each job asks for the key, and few run the test
   let computed: ReturnType<typeof testAll> | null = null;
@@ -123,7 +122,7 @@ export const knownVectors = (setup: FieldSetup, kinds: ReadonlySet<KnownKind>): 
     return computed;
   };
   return {
-    key: `vectors ${field.product} ${form} ${p} ${sorted.join(' ')}`,
+    key: `vectors ${field.product} ${p} ${sorted.join(' ')}`,
     input: () => ({
       outputBytes: 0,
       residents: [],

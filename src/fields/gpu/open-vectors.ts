@@ -22,7 +22,7 @@ const RETRIES = 1;
  */
 export const openVectors = async (
   field: OpenField,
-  { deviceOf, device, gpu, transforms }: Pick<FieldEngineOptions, 'deviceOf' | 'device' | 'gpu' | 'transforms'>,
+  { deviceOf, device, gpu }: Pick<FieldEngineOptions, 'deviceOf' | 'device' | 'gpu'>,
   { memoryBudget, retainVectors }: { readonly memoryBudget: number; readonly retainVectors: boolean },
 ): Promise<GpuVectors | null> => {
   if (deviceOf !== undefined && (typeof deviceOf !== 'object' || deviceOf === null)) {
@@ -34,7 +34,7 @@ export const openVectors = async (
   const open = await source.join();
   const session = new Session(open, {
     source,
-    configure: fieldConfigure(field, transforms),
+    configure: fieldConfigure(field),
     runnerFor: (own, afterLoss) => new Runner(own, memoryBudget, { afterLoss }),
     selfTests: true,
     retries: RETRIES,

@@ -1,8 +1,7 @@
 /** Costs of runs before they run. */
 import type { FieldPlan } from '../../api/fields.js';
-import { bytesOf, wantsOf } from '../../gpu/lease.js';
-import { bufferBytes } from '../../gpu/ledger.js';
-import { PlannedSubmission } from '../../gpu/submission-run.js';
+import { bufferBytes, bytesOf, wantsOf } from '../../gpu/device-memory.js';
+import { PlannedSubmission } from '../../gpu/submission.js';
 import type { DeviceView } from '../../session/operation.js';
 import type { FieldJob } from './field-job.js';
 import { type JobPlan, planOf, submissionOf } from './field-operation.js';

@@ -3,11 +3,7 @@ import { type FieldProduct, type Modulus, modulus } from '../../field/modulus.js
 import type { OpenDevice } from '../../gpu/device.js';
 import { productFor } from '../../msm/plan/device-profiles.js';
 import type { Configure } from '../../session/current-device.js';
-import type { Kernel } from '../../shaders/kernel.js';
-import { once } from '../../shaders/once.js';
 import type { OpenField } from '../program/open-field.js';
-import type { FieldEngineOptions } from '../program/options.js';
-import { type ButterflyKind, butterfliesKernel } from '../stages/butterflies.js';
 import { type FieldKernels, fieldKernels } from '../stages/kernels.js';
 
 /** Arithmetic and kernels of a device. */
@@ -16,8 +12,6 @@ export interface FieldSetup {
   /** The prime, with the products of the device. */
   readonly field: Modulus;
   readonly kernels: FieldKernels;
-  /** Returns the kernel of a kind of butterflies; null if transforms are computed in blocks. */
-  readonly butterflies: ((kind: ButterflyKind) => Kernel) | null;
   /** Products that a submit may have, so that it takes some 50 ms. */
   readonly productsPerSubmit: number;
   /** Products a millisecond, as a guess from below. */
@@ -30,15 +24,8 @@ const GPU_THREADS = 256;
 /** Threads on software adapters, where each waits at barriers one after the other. */
 const SOFTWARE_THREADS = 16;
 
-/**
- * Returns how a session sets up devices for a field.
- *
- * @param transforms form of transforms; default by the device
- */
-export const fieldConfigure = (
-  own: OpenField,
-  transforms?: FieldEngineOptions['transforms'],
-): Configure<FieldSetup> => {
+/** Returns how a session sets up devices for a field. */
+export const fieldConfigure = (own: OpenField): Configure<FieldSetup> => {
   const make = ({ adapter, device }: OpenDevice, product: FieldProduct): FieldSetup => {
     const field = modulus(own.p, product);
     const most = Math.min(device.limits.maxComputeInvocationsPerWorkgroup, device.limits.maxComputeWorkgroupSizeX);
@@ -46,13 +33,11 @@ export const fieldConfigure = (
     // a phone computes some 20 million products a second (docs/reference/chips.md)
     const productsPerMs = adapter.software ? 2_000 : 20_000;
     const kernels = fieldKernels(field, threads);
-    const form = transforms ?? (adapter.software ? 'butterflies' : 'blocks');
-    const butterflies = form === 'blocks' ? null : once((kind: ButterflyKind) => butterfliesKernel(field, kind));
-    return { own, field, kernels, butterflies, productsPerMs, productsPerSubmit: 50 * productsPerMs };
+    return { own, field, kernels, productsPerMs, productsPerSubmit: 50 * productsPerMs };
   };
   return {
     make: (open) => make(open, productFor(open.adapter, open.hasDot4)),
-    simpler: ({ field }, open) => make(open, field.product === 'unsigned' ? 'signed' : 'unsigned'),
+    simpler: ({ field }, open) => (field.product === 'unsigned' ? null : make(open, 'unsigned')),
     nameOf: ({ field }) => field.product,
   };
 };

@@ -34,11 +34,6 @@ export interface FieldEngineOptions {
   readonly gpu?: GPU | undefined;
   /** Arithmetic of WebAssembly, for comparisons. Default `auto`: the fastest of the runtime. */
   readonly arithmetic?: 'auto' | 'wasm-fma' | 'wasm-wide' | 'wasm-simd' | 'wasm' | undefined;
-  /**
-   * Form of transforms on a GPU, for comparisons. `blocks`: several stages at a time, in workgroup
-   * memory. `butterflies`: one stage at a time, without barriers, the default on software adapters.
-   */
-  readonly transforms?: 'blocks' | 'butterflies' | undefined;
   /** As `verify` of `FieldEngine.run`, for runs that have none. Default 0. */
   readonly verify?: boolean | number | undefined;
   /**

@@ -39,7 +39,7 @@ const ADAPTER: AdapterDescription = {
 /** Limits that WebGPU guarantees: records tell the knobs of a GPU even where there is none. */
 const LIMITS: PlanLimits = {
   knobs: softwareKnobs,
-  product: 'signed',
+  product: 'unsigned',
   additionsPerMs: null,
   maxStorageBufferBindingSize: 2 ** 27,
   maxBufferSize: 2 ** 28,

@@ -54,11 +54,8 @@ export const limitsOf = (device: DeviceView<MsmSetup>): PlanLimits =>
 export const rateOf = (device: DeviceView<MsmSetup>): number =>
   safeRate(device.setup.curve, device.adapter, device.rateOf(ADDITIONS));
 
-/** Returns knobs for a device that failed its self-test: integer products and private memory. */
-const simplerThan = (product: DeviceProfile['product']): Pick<Knobs, 'fieldProduct' | 'walkerPrefixMemory'> => ({
-  fieldProduct: product === 'unsigned' ? 'signed' : 'unsigned',
-  walkerPrefixMemory: 'private',
-});
+/** Knobs for a device that failed its self-test: products of plain integers, and private memory. */
+const simplest = { fieldProduct: 'unsigned', walkerPrefixMemory: 'private' } as const;
 
 /**
  * Returns how a session sets up devices for a curve.
@@ -80,7 +77,10 @@ export const msmConfigure = (curve: CurveContext, wanted: Knobs): Configure<MsmS
   };
   return {
     make: (open) => make(open, wanted),
-    simpler: ({ curve: failed, tuning }, open) => make(open, { ...tuning, ...simplerThan(failed.field.product) }),
+    simpler: ({ curve: { field }, tuning }, open) => {
+      const isSimplest = field.product === simplest.fieldProduct && tuning.walkerPrefixMemory !== 'workgroup';
+      return isSimplest ? null : make(open, { ...tuning, ...simplest });
+    },
     nameOf: (setup) => setup.curve.field.product,
   };
 };

@@ -138,20 +138,14 @@ const software = { fixedMs: 20, digitNs: 600, trust: 'software', knobs: software
  * the instruction, where such a product takes several times as long as any other. Products by
  * floats are the fastest on Apple and older Adrenos, where a multiplication of 32 bits takes as
  * long as three or four of floats, and on NVIDIA: on an H200 the walk in extended coordinates adds
- * 1.3 times as many points with them as with bytes. SwiftShader compiles a shift of a vector lane
- * by lane, and only signed products do without shifts (docs/reference/performance.md).
+ * 1.3 times as many points with them as with bytes.
  *
  * The times come from published results for 2^20 points (183 ms on an Apple M4 Pro, 704 ms on an
  * Adreno, 3,716 ms on a Google Pixel 10), and from the walk on SwiftShader on two cores
  * (docs/reference/performance.md).
  */
 const classes: readonly DeviceClass[] = [
-  {
-    matches: ({ architecture, description = '' }) => /swiftshader/i.test(`${architecture} ${description}`),
-    product: 'signed',
-    ...software,
-  },
-  { matches: (adapter) => adapter.software === true, product: 'unsigned', ...software },
+  { matches: ({ software: isSoftware }) => isSoftware === true, product: 'unsigned', ...software },
   { matches: named(/^nvidia /), ...nvidia },
   { matches: named(/^amd rdna-[2-9]/), ...bytesProduct, ...amd },
   { matches: named(/^amd /), product: 'unsigned', ...amd },
@@ -203,5 +197,5 @@ export const dot4Refusal = (
   const isTried = coordinates.degree === 1 && field.bits <= 256 && !(isInstrumented && !coordinates.isZero(a));
   return !isSoftware || isTried
     ? null
-    : "tuning.fieldProduct: 'dot4' is for GPUs here. Compilers of software adapters may end the process where p has more than 256 bits, in G2, and in instrumented walks where a is not 0; leave it out, or take 'signed' or 'unsigned'";
+    : "tuning.fieldProduct: 'dot4' is for GPUs here. Compilers of software adapters may end the process where p has more than 256 bits, in G2, and in instrumented walks where a is not 0; leave it out, or take 'unsigned'";
 };

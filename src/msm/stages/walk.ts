@@ -42,14 +42,12 @@ const rowsOf = ({ words }: Field, shared: boolean): number => 1 + (words / 4) * 
 const PRIVATE_BYTES = 8192;
 
 /**
- * Returns the most slots whose private variables fit. A thread has six words of its own, the
- * matrices of an inversion, and the constants of products or, with products of words, the value
- * that they pass on.
+ * Returns the most slots whose private variables fit. A thread has six words, the matrices of an
+ * inversion, and the value that the products of a step pass on.
  */
 export const mostSlots = ({ field, coordinates }: CurveContext, prefixMemory: WalkShape['prefixMemory']): number => {
   const slot = 16 * rowsOf(coordinates, prefixMemory === 'workgroup');
-  const own = field.product === 'signed' ? 4 * (field.limbs + 3) : 4 * coordinates.words;
-  const thread = 4 * 6 + 8 * divstepConstants(field).batches + own;
+  const thread = 4 * 6 + 8 * divstepConstants(field).batches + 4 * coordinates.words;
   return Math.floor((PRIVATE_BYTES - thread) / slot);
 };
 
@@ -74,7 +72,7 @@ export const walkKernel = (
       ...(instrument?.bindings ?? []),
     ],
     {
-      ...curve.coordinates.view(true),
+      ...curve.coordinates.view(),
       ...instrument?.view,
       instrumented: instrument !== undefined,
       level: levelWgsl,
@@ -82,7 +80,7 @@ export const walkKernel = (
       prefixIsShared: shared,
       prefixLength: threads * slots,
       rows: rowsOf(curve.coordinates, shared),
-      memoryRows: slots * rowsOf(curve.coordinates, shared) + (curve.field.product === 'signed' ? 0 : vectors),
+      memoryRows: slots * rowsOf(curve.coordinates, shared) + vectors,
       rowOfY: 1 + vectors,
       rowOfPrefix: 1 + 2 * vectors,
       sumRows: 2 * vectors,

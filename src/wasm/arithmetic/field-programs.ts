@@ -127,7 +127,7 @@ const addendsOf = (program: StraightLine, f: WasmField, addends: readonly Addend
 export const sumProgram = (f: WasmField, addends: readonly Addend[]): Limbs => {
   const program = new StraightLine(f.width, MOST_OF_64);
   const column = addendsOf(program, f, addends);
-  return { program, result: program.carryAll('r', reduced(program, f, range(f.limbs).map(column)), false) };
+  return { program, result: program.carryAll('r', reduced(program, f, range(f.limbs).map(column))) };
 };
 
 /**
@@ -178,5 +178,5 @@ export const productProgram = (f: WasmField, factors: readonly Operand[], addend
   }
   const last = columns.map((column, i): Term[] => [...(column === null ? [] : [[column, 1] as Term]), ...added(i)]);
   const all = addends.length === 0 ? last : reduced(program, f, last);
-  return { program, result: program.carryAll('r', all, false) };
+  return { program, result: program.carryAll('r', all) };
 };

@@ -113,13 +113,7 @@ class ProgramWriter {
   write(statement: Statement): void {
     if (statement.kind === 'sum') this.#sum(statement.terms);
     else if (statement.kind === 'mask') this.#mask(statement.of);
-    else if (statement.kind === 'floor') this.#floor(statement.of);
-    else {
-      throw new Error(
-        `a program of 64 bits has the statement '${statement.kind}' ('${statement.name}'), which is only ` +
-          "for 32 bits; use 'mask' and 'floor'",
-      );
-    }
+    else this.#floor(statement.of);
     const { code, type } = this.#writer;
     const local = code.local(type);
     code.set(local);

@@ -58,7 +58,7 @@ export type MsmErrorCode =
    */
   | 'aborted'
   /**
-   * The engine, the bases or the scalars were destroyed.
+   * A handle was destroyed, or a file closed: an engine, bases, scalars, vectors, a key.
    *
    * Remedy: create new ones.
    */

@@ -21,23 +21,12 @@ const functions: Readonly<Record<string, readonly [Counted, number]>> = {
 };
 
 /**
- * Functions of wgsl/field/quadratic.wgsl, counted in operations of the prime field. With signed
- * products, a product of pairs takes four products of limbs and two reductions, which is the work
- * of three products; a square takes two squares, a product of limbs and two reductions, which is
- * the work of two squares and a product.
+ * Functions of the prime field below wgsl/field/quadratic.wgsl: a product of pairs takes three of its
+ * products.
  */
-const functionsOfPairs: typeof functions = {
-  mul_c0: ['products', 2],
-  mul_c1: ['products', 1],
-  mul_minus_c0: ['products', 2],
-  mul_minus_c1: ['products', 1],
-  square_c0: ['squares', 1],
-  square_c1: ['products', 1],
-  square_minus_c0: ['squares', 1],
-  square_minus_c1: ['products', 1],
-  norm: ['squares', 1],
-  ...Object.fromEntries(Object.entries(functions).map(([name, as]) => [`prime_${name}`, as])),
-};
+const functionsOfPairs: typeof functions = Object.fromEntries(
+  Object.entries(functions).map(([name, as]) => [`prime_${name}`, as]),
+);
 
 /** Returns the words of an element of a storage array, by WGSL type. */
 const elementWords = (type: string, pointWords: number): number => {

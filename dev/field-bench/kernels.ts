@@ -150,7 +150,7 @@ export const peakOperations: readonly FieldOperation[] = [
       apply: (_, __, x, y) => BigInt.asUintN(32, x + dot4(x, y)),
       feature: 'packed_4x8_integer_dot_product',
     },
-    // as in wgsl/field/field-words.wgsl
+    // as in wgsl/field/field.wgsl
     'fn dot4(a: u32, b: u32) -> u32 { return dot4U8Packed(a, b); }',
   ),
 ];

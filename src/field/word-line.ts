@@ -112,7 +112,7 @@ export const left = (a: Word, bits: number): Word => {
 
 /**
  * Returns the dot product of the bytes of a name a and a name or constant b, by dot4 of
- * wgsl/field/field-words.wgsl.
+ * wgsl/field/field.wgsl.
  */
 export const dot4 = (a: Word, b: Word | number): Word => {
   const bytes = range(4).map((i) => (typeof b === 'number' ? (b >>> (8 * i)) & 255 : 255));

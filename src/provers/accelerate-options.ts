@@ -74,7 +74,8 @@ export interface AccelerateOptions extends EnginesOptions {
   /**
    * Called with a warning, once for each of these: snarkjs computed an MSM itself because this
    * library could not; it computed a whole proof itself; a proof was written in which no MSM
-   * reached this library; `basesBudget` was too small (the message has a sufficient size); and once
+   * reached this library; only the MSMs of a proof were accelerated although whole proofs could be;
+   * `basesBudget` was too small (the message has a sufficient size); and once
    * for each message that the engines warn of. Exceptions that it throws are ignored.
    *
    * @defaultValue `console.warn`

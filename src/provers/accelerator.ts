@@ -2,6 +2,7 @@ import type { MsmEngine } from '../api/engine.js';
 import type { Bases } from '../api/handles.js';
 import type { Coordinate } from '../api/values.js';
 import type { Group } from '../curves/names.js';
+import { untilAborted } from '../ending.js';
 import { assertNotAborted, badArgument, kindOf, MsmError } from '../errors.js';
 import type { PointSection } from '../formats/section.js';
 import type { Zkey } from '../formats/zkey.js';
@@ -197,7 +198,7 @@ export class Accelerator {
           return this.#bases.withFile(opening, file, use);
         }
       };
-      const sum = await this.#contest.timed(work, 'own', multiply);
+      const sum = await untilAborted(this.#contest.timed(work, 'own', multiply), signal);
       this.#count(await opening, n);
       return group.toJacobian(sum);
     } catch (error) {

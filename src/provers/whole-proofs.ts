@@ -53,11 +53,11 @@ export type ProveArguments = readonly [
   options?: { readonly singleThread?: unknown; readonly signal?: AbortSignal | undefined } | null,
 ];
 
-/** The option of snarkjs's `prove` that this library adds. */
-const signalOptions = {
+/** The option of snarkjs's `prove`, and the one that this library adds. */
+const proveOptions = {
   of: 'prove',
-  rows: { signal: signalRow },
-} as const satisfies OptionTable<{ readonly signal?: AbortSignal | undefined }>;
+  rows: { signal: signalRow, singleThread: { kind: 'any' } },
+} as const satisfies OptionTable<{ readonly signal?: AbortSignal | undefined; readonly singleThread?: unknown }>;
 
 /** snarkjs's own `prove`. */
 export type OriginalProve = (...given: ProveArguments) => Promise<SnarkjsProof>;
@@ -146,7 +146,7 @@ export class WholeProofs {
     given: ProveArguments,
     verify: OriginalVerify,
   ): Promise<SnarkjsProof> {
-    const { signal } = readOptions(signalOptions, { signal: given[3]?.signal });
+    const { signal } = readOptions(proveOptions, given[3] ?? {});
     assertNotAborted(signal, 'proof');
     return untilAborted(this.#proveOrLeave(system, original, given, verify, signal), signal, 'proof');
   }
@@ -267,7 +267,10 @@ export class WholeProofs {
   async #load(system: WholeSystem, file: KeySource): Promise<WholeKey> {
     const { options, counts, engine } = this.#host;
     const { source } = file;
-    const { curve, domainSize, protocol } = await openZkey(source, { onWarning: options.engines.onWarning });
+    const { curve, domainSize, protocol } = await openZkey(source, {
+      onWarning: options.engines.onWarning,
+      signal: this.#ending.signal,
+    });
     if (protocol !== system) throw badArgument(`zkey is a key of ${protocol}, not of ${system}`);
     if (domainSize < options.leastPoints) throw leftToSnarkjs('the circuit is small');
     this.#curves.set(nameOf(system, file), curve);

@@ -117,6 +117,18 @@ const calls: readonly (readonly [string, (options: object) => unknown, Readonly<
   ],
   ['calibrate', (options) => calibrate(device, options), { stores: 'store', curves: 'curve' }],
   ['accelerate', (options) => accelerate(snarkjs, options), { verifyproof: 'verifyProof', leastpoint: 'leastPoints' }],
+  [
+    'prove',
+    async (options) => {
+      const accelerated = await accelerate(snarkjs, { backend: 'cpu', leastPoints: 8 });
+      try {
+        await accelerated.groth16.prove(statement.zkey.data, statement.circuit.witness, undefined, options);
+      } finally {
+        accelerated();
+      }
+    },
+    { singal: 'signal', singlethread: 'singleThread' },
+  ],
   ['nobleMsm', (options) => nobleMsm(bn254.G1.Point, options), { maxworker: 'maxWorkers' }],
   ['msm', (options) => msm([], [], options), { verified: 'verify' }],
   ['openZkey and openPtau', (options) => openZkey(nowhere, options), { onwarning: 'onWarning' }],

@@ -4,11 +4,14 @@ import { openProvingKey as openFflonk } from '../../src/fflonk.js';
 import type { RandomAccess } from '../../src/formats.js';
 import { openProvingKey as openGroth16 } from '../../src/groth16.js';
 import { openProvingKey as openPlonk } from '../../src/plonk.js';
+import { sections } from '../support/failure-table.js';
 import { leaseGpu } from '../support/leased-gpu.js';
 import { ffCurveOf, makeStatement, systems } from '../support/proving.js';
 import { until } from '../support/time.js';
 
 afterAll(async () => (await ffCurveOf('bn254')).terminate());
+
+const { aborted, destroyed } = sections.pending.rows;
 
 const openers = { groth16: openGroth16, plonk: openPlonk, fflonk: openFflonk };
 
@@ -76,7 +79,8 @@ describe.each(systems)('while a read of a source of %s is not answered', (system
       const { signal, abort } = abortable();
       const file = fileOf(abort);
       const key = await openers[system](file, { backend: 'cpu', signal }).catch((error: unknown) => {
-        expect(error).toMatchObject({ code: 'aborted', cause: 'enough' });
+        expect(error).toMatchObject({ code: aborted.code, cause: 'enough' });
+        expect((error as Error).message).toContain(aborted.says);
       });
       expect(key === undefined).toBe(signal.aborted);
       if (key === undefined) return;
@@ -99,11 +103,15 @@ describe.each(systems)('while a read of a source of %s is not answered', (system
         else key.destroy();
       });
       const proof = await key.prove(file, { signal }).catch((error: unknown) => {
-        expect(error).toMatchObject({ code: end === 'signal' ? 'aborted' : 'destroyed' });
+        const row = end === 'signal' ? aborted : destroyed;
+        expect(error).toMatchObject({ code: row.code, message: expect.stringContaining(row.says) });
       });
       expect(proof === undefined).toBe(hasEnded);
       if (proof !== undefined) expect(await verify(proof)).toBe(true);
-      if (hasEnded && end === 'destroy') key = await open();
+      if (hasEnded && end === 'destroy') {
+        await expect(key.prove(circuit.witness)).rejects.toMatchObject({ code: destroyed.code });
+        key = await open();
+      }
     });
     expect(reads).toBeGreaterThan(3);
     expect(await verify(await key.prove(circuit.witness))).toBe(true);

@@ -239,3 +239,15 @@ describe('a proof without any acceleration', () => {
     expect(warnings).toEqual([]);
   });
 });
+
+test('a read of points that is never answered ends with the signal', async () => {
+  const controller = new AbortController();
+  await begin({ signal: controller.signal });
+  const G1 = (await ffCurveOf('bn254')).G1 as unknown as ChunkedGroup;
+  const read = (): Promise<Uint8Array> => {
+    setTimeout(() => controller.abort('enough'));
+    return new Promise(() => undefined);
+  };
+  const sum = G1.multiExpAffineChunked(read, 64 * 100, new Uint8Array(32 * 100).fill(1));
+  await expect(sum).rejects.toMatchObject({ code: 'aborted', cause: 'enough' });
+});

@@ -28,6 +28,7 @@ import {
   withSameRandomness,
 } from '../support/proving.js';
 import { writeSparse } from '../support/sparse-file.js';
+import { sleep } from '../support/time.js';
 
 const require = createRequire(import.meta.url);
 const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-whole-'));
@@ -385,6 +386,23 @@ test('concurrent proofs of two keys verify, and each key is loaded once', async 
   expect(await Promise.all(proofs.flat())).toEqual(Array.from({ length: 6 }, () => true));
   expect(accelerate.stats).toMatchObject({ wholeProofs: 6, keyLoads: 2 });
 });
+
+test.each(['plonk', 'fflonk'] as const)(
+  'proofs of %s stay whole after losses of the GPU',
+  { tags: 'long' },
+  async (system) => {
+    const { zkey, circuit, verify } = await statementOf(system);
+    const { gpu, devices } = await leaseGpu();
+    const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 };
+    const accelerated = await begin({ backend: 'gpu', gpu, tuning });
+    for (let losses = 0; losses < 3; losses++) {
+      expect(await verify(await accelerated[system].prove(zkey.data, circuit.witness))).toBe(true);
+      devices.at(-1)?.takeAway('at once');
+      await sleep();
+    }
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 3, snarkjsProofs: 0, keyLoads: 1 });
+  },
+);
 
 describe('fullProve', () => {
   const circom = (name: string): string => {

@@ -597,6 +597,64 @@ const workers = {
   },
 } as const satisfies Section;
 
+const pending = {
+  title: 'Code of the caller does not answer',
+  file: 'tests/provers/pending-reads.test.ts',
+  text: 'A `read` of a key or of a witness returns a promise that does not settle.',
+  rows: {
+    aborted: {
+      fault: '`signal` is aborted',
+      stages: ['openProvingKey', 'prove'],
+      code: 'aborted',
+      says: 'was aborted',
+      next: 'right',
+    },
+    destroyed: {
+      fault: 'the key is destroyed',
+      stages: ['prove'],
+      code: 'destroyed',
+      says: 'open it again with openProvingKey',
+      next: 'same',
+    },
+  },
+} as const satisfies Section;
+
+const noMemory = {
+  title: 'WebAssembly gets no memory',
+  file: 'tests/cpu/no-memory.test.ts',
+  text: 'Chromium gives a renderer some 125 memories, workers included.',
+  rows: {
+    computed: {
+      fault: 'there is none for a sum or a load; BigInts compute, and `lastRun.retried` says so',
+      stages: ['loadBases', 'msm'],
+      code: null,
+      says: '',
+      next: 'right',
+    },
+    asked: {
+      fault: 'the same, with an arithmetic of `tuning.cpuArithmetic`',
+      stages: ['msm'],
+      code: 'out-of-memory',
+      says: 'lower maxWorkers',
+      next: 'right',
+    },
+    short: {
+      fault: 'there is none for a worker; the other threads compute, and no more workers are started',
+      stages: ['msm'],
+      code: null,
+      says: '',
+      next: 'right',
+    },
+    vectors: {
+      fault: 'there is none for vectors',
+      stages: ['createFieldEngine'],
+      code: 'out-of-memory',
+      says: 'WebAssembly gets no memory',
+      next: 'right',
+    },
+  },
+} as const satisfies Section;
+
 const files = {
   title: 'A file cannot be read',
   file: 'tests/encodings/disk-file.test.ts',
@@ -643,7 +701,7 @@ const serviceWorkers = {
 
 export const sections = {
   ...{ creation, lost, memory, refused, wrong, callers, both, keys, workers, sharing },
-  ...{ files, serviceWorkers },
+  ...{ pending, noMemory, files, serviceWorkers },
 };
 
 /** `msm: a` and `msm: b` are one item. */

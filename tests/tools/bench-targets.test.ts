@@ -149,7 +149,7 @@ describe('the row of a target', () => {
     const sums = counts.windows * counts.windowBits;
     expect((afterWalk - onGpu) / sums).toBeCloseTo(23, 6);
     expect(inversions).toBe(10 * (walk.inversions + combine.inversions + reduce.inversions));
-    expect(additions).toBe(walk.squares + combine.squares + reduce.squares);
+    expect(additions).toBe((walk.products + combine.products + reduce.products) / 6);
     expect(irreducible).toBe(6 * counts.n * counts.windows);
   });
 

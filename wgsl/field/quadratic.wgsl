@@ -1,7 +1,7 @@
 // Arithmetic in the field of p² elements, pairs c0 + c1·u with u² = {{nonResidue}}. It has the same
 // functions as field.wgsl, so that all stages are the same. The functions of the prime field are
-// below, under the names Prime and prime_. In memory c0 comes before c1. CPU reference:
-// tests/reference/quadratic.ts.
+// below, under the names Prime and prime_. In memory c0 comes before c1. Test against BigInts:
+// tests/stages/quadratic.test.ts.
 {{primeField}}
 
 {{> packed}}

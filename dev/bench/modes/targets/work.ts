@@ -36,15 +36,14 @@ export function workOf(
     Object.entries(phases)
       .filter(([name]) => names.includes(name))
       .reduce((sum, [, own]) => sum + own.products + SQUARE * own.squares + inversion * own.inversions, 0);
-  const total = (what: 'squares' | 'inversions'): number =>
-    Object.values(phases).reduce((sum, counts) => sum + counts[what], 0);
+  const walks = ['walk', 'combine', 'reduce'].flatMap((name) => phases[name] ?? []);
   const afterWalk = cost(['combine', 'reduce']) + COMBINE_WINDOWS_PER_SUM * windows * windowBits;
   return {
     all: cost(['walk']) + afterWalk,
     afterWalk,
-    inversions: inversion * total('inversions'),
-    // an affine addition has one squaring
-    additions: total('squares'),
+    inversions: inversion * walks.reduce((sum, { inversions }) => sum + inversions, 0),
+    // an affine addition has six products
+    additions: walks.reduce((sum, { products }) => sum + products, 0) / 6,
     irreducible: 6 * n * windows,
   };
 }

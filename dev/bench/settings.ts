@@ -6,7 +6,7 @@ import type { Tuning } from '../../src/api/tuning.js';
 import type { Group } from '../../src/curves/names.js';
 import type { MsmEngineOptions } from '../../src/engine/options.js';
 import { fieldProducts } from '../../src/field/modulus.js';
-import { tuningChoices, tuningRanges } from '../../src/msm/plan/check-tuning.js';
+import { tuningChoices, tuningRanges } from '../../src/msm/plan/tuning.js';
 import { parseGroup, parseInteger } from '../cases/address.js';
 
 /** Options of an engine, as the knobs ask for. */

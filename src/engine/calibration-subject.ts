@@ -4,7 +4,7 @@ import type { CurveContext } from '../curves/curve.js';
 import type { OpenDevice } from '../gpu/device.js';
 import { schedulerOf } from '../gpu/device-scheduler.js';
 import { compileTimes } from '../gpu/pipelines.js';
-import { checkTuning } from '../msm/plan/check-tuning.js';
+import { checkTuning } from '../msm/plan/tuning.js';
 import { version } from '../version.js';
 
 /** Makes the subject of a calibration. @param open creates an engine of the curve on the device */

@@ -6,7 +6,7 @@ import type { CallContext } from '../session/call-context.js';
 import type { LoadedBases } from './inputs/loaded-bases.js';
 import type { ScalarStore } from './inputs/scalar-store.js';
 import type { ScalarVector, SurveyedScalars } from './inputs/scalar-vectors.js';
-import type { PlanLimits } from './plan/plan.js';
+import type { PlanLimits } from './plan/planner.js';
 import type { Knobs } from './plan/tuning.js';
 import type { TableShape } from './plan/workload.js';
 import type { MsmDone, MsmRequest } from './request.js';

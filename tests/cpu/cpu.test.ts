@@ -21,7 +21,7 @@ import { readerOf } from '../../src/curves/point-source.js';
 import { encodePoints } from '../../src/engine/arguments.js';
 import type { MsmEngine } from '../../src/index.js';
 import { pippenger, signedDigits } from '../../src/msm/cpu/pippenger.js';
-import { cpuWindowBits } from '../../src/msm/plan/window-bits.js';
+import { cpuWindowBits } from '../../src/msm/plan/tuning.js';
 import { windowCount } from '../../src/msm/plan/window-count.js';
 import { publicPoint } from '../../src/msm/stages/combine-windows.js';
 import { TimeSlice } from '../../src/scheduling/time-slice.js';

@@ -16,7 +16,7 @@ import { cutRows } from '../../src/msm/cpu/cut.js';
 import { digitsOfScalars } from '../../src/msm/cpu/digits.js';
 import { type Operands, POINTS_OF_BLOCK } from '../../src/msm/cpu/point-blocks.js';
 import { rowsOf, Share } from '../../src/msm/cpu/share.js';
-import { workersToStart, workersToWake } from '../../src/msm/plan/work.js';
+import { workersToStart, workersToWake } from '../../src/msm/plan/cost.js';
 import { finish } from '../../src/scheduling/steps.js';
 import { WasmHorner } from '../../src/wasm/horner/horner.js';
 import { PointAdder } from '../../src/wasm/points/point-adder.js';

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { makeCase } from '../../dev/cases/msm-case.js';
 import { createMsmEngine, type EngineEvent, type MsmEngine, type Sharing } from '../../src/index.js';
-import { workerCap } from '../../src/msm/routing/worker-cap.js';
+import { workerCap } from '../../src/msm/routing/routing.js';
 import { DeviceQueue } from '../../src/scheduling/device-queue.js';
 import { useAllWorkers } from '../support/all-workers.js';
 import { getDevice } from '../support/gpu.js';

@@ -14,7 +14,7 @@ import { indexedDbStore } from '../../src/calibrate/store.js';
 import { calibrate } from '../../src/calibrate.js';
 import { createMsmEngine } from '../../src/engine/create-engine.js';
 import { MsmError } from '../../src/errors.js';
-import { checkTuning } from '../../src/msm/plan/check-tuning.js';
+import { checkTuning } from '../../src/msm/plan/tuning.js';
 import { fileStore } from '../../src/node.js';
 import { version } from '../../src/version.js';
 import { getDevice } from '../support/gpu.js';

@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { makeCase } from '../../dev/cases/msm-case.js';
 import { Runner } from '../../src/gpu/runner.js';
 import { createMsmEngine, type RunRecord } from '../../src/index.js';
-import { learnedRate } from '../../src/msm/plan/pace.js';
+import { learnedRate } from '../../src/msm/plan/cost.js';
 import { leaseGpu } from '../support/leased-gpu.js';
 
 afterEach(() => {

@@ -9,7 +9,7 @@ import { pointSection } from '../../src/formats/section.js';
 import { openFile } from '../../src/formats/source.js';
 import { openGnarkSrs } from '../../src/formats.js';
 import { createMsmEngine, type MsmEngineOptions } from '../../src/index.js';
-import { tuningChoices, tuningRanges } from '../../src/msm/plan/check-tuning.js';
+import { tuningChoices, tuningRanges } from '../../src/msm/plan/tuning.js';
 import { readAccelerateOptions } from '../../src/provers/accelerate-options.js';
 import { getDevice } from '../support/gpu.js';
 

@@ -1,5 +1,5 @@
 import { recordJob } from '../../src/msm/gpu/record.js';
-import type { Plan } from '../../src/msm/plan/plan.js';
+import type { Plan } from '../../src/msm/plan/planner.js';
 import type { Batch, Job } from '../../src/msm/plan/schedule.js';
 import type { Kernels } from '../../src/msm/stages/kernels.js';
 import type { Command, Slice } from '../../src/shaders/commands.js';

@@ -18,7 +18,7 @@ import {
 import { buildLibrary } from './build-library.js';
 import { inProject } from './run-script.js';
 
-/** Enough for three workers (src/msm/plan/work.ts). */
+/** Enough for three workers (src/msm/plan/cost.ts). */
 const N = 8192;
 
 export interface Place {

@@ -8,7 +8,7 @@ import { tuningQuery } from '../../dev/bench/settings.js';
 import { formatCaseAddress } from '../../dev/cases/address.js';
 import { readAddress } from '../../dev/page/address.js';
 import { median } from '../../src/calibrate/statistics.js';
-import { tuningChoices, tuningRanges } from '../../src/msm/plan/check-tuning.js';
+import { tuningChoices, tuningRanges } from '../../src/msm/plan/tuning.js';
 
 const parse = (query: string) => parseKnobs(new URLSearchParams(query));
 const read = (query: string) => readKnobs(new URLSearchParams(query));

@@ -7,7 +7,7 @@ import { GpuFault } from '../../src/errors.js';
 import { audit, auditSums, expectedOf } from '../../src/msm/gpu/audit.js';
 import { accountsBytes, accountsOf } from '../../src/msm/plan/accounts.js';
 import type { Batch, Job } from '../../src/msm/plan/schedule.js';
-import type { SurveyedVector } from '../../src/msm/plan/survey.js';
+import type { SurveyedVector } from '../../src/msm/plan/workload.js';
 import { TimeSlice } from '../../src/scheduling/time-slice.js';
 import { LANES } from '../../src/shaders/hash-chain.js';
 import { digestOfScalars, digestOfSums } from '../reference/digest.js';

@@ -3,7 +3,7 @@
  * behind it.
  */
 import { describe, expect, test } from 'vitest';
-import { type ExpectedTime, worthCoalescing } from '../../src/msm/routing/coalescing.js';
+import { type ExpectedTime, worthCoalescing } from '../../src/msm/routing/routing.js';
 
 const call = (growingMs: number, fixedMs = 10): ExpectedTime => ({ fixedMs, growingMs });
 const many = (count: number, growingMs: number): ExpectedTime[] => Array.from({ length: count }, () => call(growingMs));

@@ -1,7 +1,7 @@
 /** The record of a call that was divided. */
 import { expect, test } from 'vitest';
 import type { RunRecord } from '../../src/api/run-record.js';
-import { joinedRecord } from '../../src/msm/routing/joined-record.js';
+import { joinedRecord } from '../../src/msm/routing/router.js';
 
 const own = { n: 1000, vectors: 1, wallMs: 5 };
 

@@ -9,7 +9,6 @@ import { bls12381, p256Curve } from '../../dev/oracle/curves.js';
 import { bn254G1, encodeScalars } from '../../dev/oracle/known-bases.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { type CurveContext, curveContext } from '../../src/curves/curve.js';
-import { survey } from '../../src/msm/plan/survey.js';
 import {
   blocksOf,
   expectedDigits,
@@ -17,6 +16,7 @@ import {
   loadedTables,
   NO_TABLES,
   shareOf,
+  survey,
   together,
 } from '../../src/msm/plan/workload.js';
 

@@ -2,7 +2,7 @@
 import type { RunRecord } from '../../../src/api/run-record.js';
 import type { CurveContext } from '../../../src/curves/curve.js';
 import { rowsOf } from '../../../src/msm/cpu/share.js';
-import { workersToWake } from '../../../src/msm/plan/work.js';
+import { workersToWake } from '../../../src/msm/plan/cost.js';
 import type { MsmCase } from '../../cases/msm-case.js';
 import type { EngineUnderTest } from '../engine-under-test.js';
 import { wrongResult } from '../measure.js';

@@ -1,13 +1,6 @@
 /** `knobs`: the fields of `tuning`, with ranges and defaults from the planner. */
 import { knobOfTuning } from '../../../dev/bench/settings.js';
 import type { Tuning } from '../../../src/api/tuning.js';
-import { tuningChoices, tuningRanges } from '../../../src/msm/plan/check-tuning.js';
-import {
-  deviceDefaults,
-  SUBMIT_MS,
-  UNMEASURED_BOUND,
-  UNMEASURED_WIDE_BOUND,
-} from '../../../src/msm/plan/device-defaults.js';
 import {
   type ClassKnobs,
   deviceClassOf,
@@ -16,6 +9,14 @@ import {
   softwareKnobs,
   wideKnobs,
 } from '../../../src/msm/plan/device-profiles.js';
+import {
+  deviceDefaults,
+  SUBMIT_MS,
+  tuningChoices,
+  tuningRanges,
+  UNMEASURED_BOUND,
+  UNMEASURED_WIDE_BOUND,
+} from '../../../src/msm/plan/tuning.js';
 import type { Blocks } from '../blocks.js';
 import { type Member, membersOf } from '../declarations.js';
 import { code, prose, table } from '../markdown.js';

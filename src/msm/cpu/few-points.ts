@@ -7,7 +7,7 @@ import type { CurveContext } from '../../curves/curve.js';
 import { negated } from '../../curves/jacobian.js';
 import { type PointSource, readerOf, wordsOf } from '../../curves/point-source.js';
 import { digitsOf, readWords } from '../../field/modulus.js';
-import type { SurveyedVector } from '../plan/survey.js';
+import type { SurveyedVector } from '../plan/workload.js';
 import { publicPoint } from '../stages/combine-windows.js';
 import { type Horner, pointOf, storedPoints } from '../stages/horner.js';
 import { baseIndex } from './vector-ranges.js';

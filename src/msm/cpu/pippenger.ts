@@ -3,7 +3,7 @@ import { type Affine, add, addAffine, double, infinityOf, type Jacobian, negated
 import { wordsOf } from '../../curves/point-source.js';
 import { digitsOf, readWords } from '../../field/modulus.js';
 import type { TimeSlice } from '../../scheduling/time-slice.js';
-import { cpuWindowBits } from '../plan/window-bits.js';
+import { cpuWindowBits } from '../plan/tuning.js';
 import { windowCount } from '../plan/window-count.js';
 
 /**

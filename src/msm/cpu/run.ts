@@ -6,11 +6,9 @@ import type { CurveContext } from '../../curves/curve.js';
 import type { PointSource } from '../../curves/point-source.js';
 import { ticketOf } from '../../scheduling/ticket.js';
 import type { CallContext } from '../../session/call-context.js';
-import type { DeviceProfile } from '../plan/device-defaults.js';
-import type { SurveyedVector } from '../plan/survey.js';
-import { type Knobs, resolveTuning } from '../plan/tuning.js';
-import { cpuShape } from '../plan/work.js';
-import { fullWorkload } from '../plan/workload.js';
+import { cpuShape } from '../plan/cost.js';
+import { type DeviceProfile, type Knobs, resolveTuning } from '../plan/tuning.js';
+import { fullWorkload, type SurveyedVector } from '../plan/workload.js';
 import { multiplyOnCpu } from './multiply.js';
 import type { CpuThreads } from './threads.js';
 

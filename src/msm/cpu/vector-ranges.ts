@@ -2,8 +2,8 @@
 import type { CurveContext } from '../../curves/curve.js';
 import { type PointSource, readerOf, wordsOf, writePoint } from '../../curves/point-source.js';
 import { ITEMS_PER_STEP, type Steps } from '../../scheduling/steps.js';
-import type { SurveyedVector } from '../plan/survey.js';
-import { cpuShape, MOST_POINTS } from '../plan/work.js';
+import { cpuShape, MOST_POINTS } from '../plan/cost.js';
+import type { SurveyedVector } from '../plan/workload.js';
 import type { WindowShape } from './combine-windows.js';
 
 /** Windows of one round at most, of all its ranges. */

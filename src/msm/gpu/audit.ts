@@ -4,7 +4,7 @@ import { sumInSlices, type TimeSlice } from '../../scheduling/time-slice.js';
 import { absorb, sumOfLanes } from '../../shaders/hash-chain.js';
 import { accountsOf } from '../plan/accounts.js';
 import type { Batch, Chunk, Job } from '../plan/schedule.js';
-import type { SurveyedVector } from '../plan/survey.js';
+import type { SurveyedVector } from '../plan/workload.js';
 import { scalarsDigest } from '../stages/decompose.js';
 
 /**

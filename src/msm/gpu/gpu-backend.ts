@@ -13,7 +13,7 @@ import type { Accelerator, Backend, Footprint, LoadRequest } from '../backend.js
 import { LoadedBases } from '../inputs/loaded-bases.js';
 import type { ScalarStore } from '../inputs/scalar-store.js';
 import { type ScalarVector, type SurveyedScalars, surveyScalars } from '../inputs/scalar-vectors.js';
-import type { PlanLimits } from '../plan/plan.js';
+import type { PlanLimits } from '../plan/planner.js';
 import { type Job, schedule } from '../plan/schedule.js';
 import type { Knobs } from '../plan/tuning.js';
 import { fullWorkload, type TableShape, type Workload } from '../plan/workload.js';

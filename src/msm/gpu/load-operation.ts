@@ -11,7 +11,7 @@ import { LANES, sumOfLanes } from '../../shaders/hash-chain.js';
 import { groupsFor, itemsPerBindingStep } from '../../shaders/limits.js';
 import type { BasesOnDevice, RangeDigest } from '../inputs/loaded-bases.js';
 import { refusal } from '../inputs/refusal.js';
-import { additionsPerSubmitOf } from '../plan/device-defaults.js';
+import { additionsPerSubmitOf } from '../plan/tuning.js';
 import type { TableShape } from '../plan/workload.js';
 import { DIGEST_THREADS, DigestConfig, digestOfItems } from '../stages/digest.js';
 import { IMPORT_THREADS, NONE_REJECTED, packImportConfig, rejectedIn } from '../stages/import.js';

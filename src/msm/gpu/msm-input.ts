@@ -3,7 +3,7 @@ import type { AffinePoint, Coordinate } from '../../api/values.js';
 import type { LoadedBases } from '../inputs/loaded-bases.js';
 import type { ScalarStore } from '../inputs/scalar-store.js';
 import type { ScalarVector, SurveyedScalars } from '../inputs/scalar-vectors.js';
-import type { Plan } from '../plan/plan.js';
+import type { Plan } from '../plan/planner.js';
 import type { Knobs } from '../plan/tuning.js';
 import type { MsmDone, MsmRequest } from '../request.js';
 

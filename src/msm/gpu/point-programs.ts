@@ -6,7 +6,7 @@ import type { Upload } from '../../gpu/submission.js';
 import type { DeviceView } from '../../session/operation.js';
 import type { Command, Slice } from '../../shaders/commands.js';
 import { groupsFor } from '../../shaders/limits.js';
-import { additionsPerSubmitOf } from '../plan/device-defaults.js';
+import { additionsPerSubmitOf } from '../plan/tuning.js';
 import { decompression } from '../programs/decompress.js';
 import { edwardsImage } from '../programs/edwards.js';
 import { membershipTest } from '../programs/subgroup.js';

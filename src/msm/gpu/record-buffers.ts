@@ -1,7 +1,7 @@
 /** Buffers that the commands of a batch read and write. */
 import { RESULT, type Slice } from '../../shaders/commands.js';
 import type { GroupAccounts } from '../plan/accounts.js';
-import type { ScratchName } from '../plan/plan.js';
+import type { ScratchName } from '../plan/planner.js';
 import type { Batch, OwnName } from '../plan/schedule.js';
 
 /** Returns a slice of a scratch buffer. */

@@ -2,7 +2,7 @@
 import type { Command, Dispatch, Slice } from '../../shaders/commands.js';
 import { groupsFor } from '../../shaders/limits.js';
 import type { Accounts } from '../plan/accounts.js';
-import type { Plan } from '../plan/plan.js';
+import type { Plan } from '../plan/planner.js';
 import type { Batch } from '../plan/schedule.js';
 import { ENTRY_WORDS } from '../stages/entry.js';
 import type { Kernels } from '../stages/kernels.js';

@@ -2,7 +2,7 @@
 import type { Command, Slice } from '../../shaders/commands.js';
 import { groupsFor } from '../../shaders/limits.js';
 import { type Accounts, accountsOf } from '../plan/accounts.js';
-import type { Plan } from '../plan/plan.js';
+import type { Plan } from '../plan/planner.js';
 import type { Batch, Job } from '../plan/schedule.js';
 import { DECOMPOSE_THREADS, DecomposeConfig } from '../stages/decompose.js';
 import type { Kernels } from '../stages/kernels.js';

@@ -5,11 +5,10 @@ import { badArgument } from '../../errors.js';
 import type { OpenDevice } from '../../gpu/device.js';
 import type { Configure } from '../../session/current-device.js';
 import type { DeviceView } from '../../session/operation.js';
-import { type DeviceProfile, fieldProductOf } from '../plan/device-defaults.js';
+import { safeRate } from '../plan/cost.js';
 import { deviceClassOf, dot4Refusal, productFor } from '../plan/device-profiles.js';
-import { safeRate } from '../plan/pace.js';
-import type { PlanLimits } from '../plan/plan.js';
-import type { Knobs } from '../plan/tuning.js';
+import type { PlanLimits } from '../plan/planner.js';
+import { type DeviceProfile, fieldProductOf, type Knobs } from '../plan/tuning.js';
 import { createKernels, type Kernels } from '../stages/kernels.js';
 import { HornerSource } from './horner-source.js';
 

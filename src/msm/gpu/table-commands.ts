@@ -2,7 +2,7 @@
 import type { DeviceView } from '../../session/operation.js';
 import type { Command, Slice } from '../../shaders/commands.js';
 import { groupsFor } from '../../shaders/limits.js';
-import { additionsPerSubmitOf } from '../plan/device-defaults.js';
+import { additionsPerSubmitOf } from '../plan/tuning.js';
 import type { TableShape } from '../plan/workload.js';
 import { DoubleConfig, SpreadConfig, TABLES_THREADS } from '../stages/tables.js';
 import { limitsOf, type MsmSetup } from './setup.js';

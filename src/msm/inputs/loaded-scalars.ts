@@ -1,7 +1,7 @@
 import type { Scalars } from '../../api/handles.js';
 import { badArgument, MsmError, show } from '../../errors.js';
 import { dispose, inspect, notTheHandle, printed } from '../../handle.js';
-import type { Surveyed } from '../plan/survey.js';
+import type { Surveyed } from '../plan/workload.js';
 import type { ScalarStore } from './scalar-store.js';
 
 /** A handle of loaded scalars, or of a consecutive part of them. */

@@ -1,7 +1,6 @@
 /** Scalar vectors of a call, and the bases that they multiply. */
 import type { CurveContext } from '../../curves/curve.js';
-import { type SurveyedVector, survey } from '../plan/survey.js';
-import { fullWorkload, type TableShape } from '../plan/workload.js';
+import { fullWorkload, type SurveyedVector, survey, type TableShape } from '../plan/workload.js';
 import type { DeviceVector, FieldScalars } from './field-scalars.js';
 import type { LoadedScalars } from './loaded-scalars.js';
 

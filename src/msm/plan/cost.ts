@@ -5,6 +5,9 @@ import type { AdapterDescription } from '../../api/device.js';
 import type { RunRecord } from '../../api/run-record.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { deviceClassOf, type Trust } from './device-profiles.js';
+import { cpuWindowBits, defaultWindowBits, SUBMIT_MS, UNMEASURED_BOUND } from './tuning.js';
+import { windowCount } from './window-count.js';
+import { blocksOf, expectedDigits, NO_TABLES, shareOf, type Workload } from './workload.js';
 
 /** Work of a call. */
 export interface Work {
@@ -32,7 +35,7 @@ export const growingMs = ({ digitNs, bucketNs, byteNs }: Coefficients, { digits,
  * Returns the time of an addition on one thread of the CPU, in ns. Products dominate it, so it
  * grows with the square of the 29-bit limbs of a coordinate (docs/reference/performance.md).
  */
-export const additionNs = ({ p, coordinates: { degree } }: CurveContext): number => {
+const additionNs = ({ p, coordinates: { degree } }: CurveContext): number => {
   const limbs = Math.ceil((p.toString(2).length + 5) / 29);
   return 6.3 * limbs * limbs * (degree === 1 ? 1 : 3.4);
 };
@@ -41,7 +44,7 @@ export const additionNs = ({ p, coordinates: { degree } }: CurveContext): number
 const REFERENCE_NS = 6.3 * 81;
 
 /** Additions of a bucket on the CPU. */
-export const CPU_BUCKET_ADDITIONS = 2;
+const CPU_BUCKET_ADDITIONS = 2;
 
 /** Additions of a bucket on the GPU, as `defaultWindowBits` has them. */
 const GPU_BUCKET_ADDITIONS = 4.3;
@@ -179,3 +182,145 @@ export const learned = (model: CostModel, work: Work, ms: number): CostModel => 
   ...model,
   runs: [...model.runs, { growingMs: growingMs(model.prior, work), ms }].slice(-KEPT),
 });
+
+/* Work of scalars on the GPU and on the CPU: additions, buckets, bytes. */
+
+/**
+ * Points that the CPU holds in memory at a time. More points take more memory, fewer points more
+ * additions of buckets.
+ */
+export const MOST_POINTS = 2 ** 16;
+
+/** Shape of a vector's computation on the CPU. */
+interface CpuShape {
+  readonly windowBits: number;
+  readonly windows: number;
+  /** Expected nonzero digits of all its scalars. */
+  readonly digits: number;
+}
+
+/** @param load one vector, without tables */
+export const cpuShape = (load: Workload): CpuShape => {
+  const plain = { ...load, tables: NO_TABLES };
+  const together = shareOf(plain, Math.min(load.n, MOST_POINTS));
+  const windowBits = cpuWindowBits(load.bits, (c) => expectedDigits(together, c));
+  return { windowBits, windows: windowCount(load.bits, windowBits), digits: expectedDigits(plain, windowBits) };
+};
+
+const sumOfWorks = (works: readonly Work[]): Work =>
+  works.reduce(
+    (all, each) => ({
+      digits: all.digits + each.digits,
+      buckets: all.buckets + each.buckets,
+      bytes: all.bytes + each.bytes,
+    }),
+    { digits: 0, buckets: 0, bytes: 0 },
+  );
+
+/** Work that justifies starting a worker, in ms: twice the time to start one. */
+const START_MS = 40;
+
+/**
+ * Least work that is divided among workers that run, and work of a thread that justifies waking a
+ * worker, in ms: where workers share memory, and where each is sent a copy of the input.
+ */
+const SHARED = { leastMs: 20, wakeMs: 4 };
+const COPIED = { leastMs: START_MS, wakeMs: 20 };
+
+const workMs = (curve: CurveContext, additions: number): number => (additions * additionNs(curve)) / 1e6;
+
+/**
+ * Returns how many workers, beside the calling thread, a number of additions justifies starting. It
+ * has a fraction, so that the work of several calls adds up.
+ */
+export const workersToStart = (curve: CurveContext, additions: number): number => workMs(curve, additions) / START_MS;
+
+/**
+ * Returns how many of the workers that run a number of additions justifies waking.
+ *
+ * @param sharesMemory whether workers share memory; otherwise each is sent a copy of the input
+ */
+export const workersToWake = (curve: CurveContext, additions: number, sharesMemory: boolean): number => {
+  const ms = workMs(curve, additions);
+  const { leastMs, wakeMs } = sharesMemory ? SHARED : COPIED;
+  return ms < leastMs ? 0 : Math.floor(ms / wakeMs);
+};
+
+/** Speed of a worker as a part of a core's (docs/reference/performance.md). */
+const EFFICIENCY = 0.85;
+
+/**
+ * Returns the work of vectors on the CPU, divided by the threads that share it.
+ *
+ * @param loads the vectors, none of them empty
+ * @param workers the most workers
+ */
+export const cpuWork = (curve: CurveContext, loads: readonly Workload[], workers: number): Work => {
+  const { digits, buckets } = sumOfWorks(
+    loads.map((load) => {
+      const { windowBits, windows, digits } = cpuShape(load);
+      const rounds = Math.ceil(load.n / MOST_POINTS);
+      return { digits, buckets: rounds * windows * 2 ** (windowBits - 1), bytes: 0 };
+    }),
+  );
+  const started = Math.floor(workersToStart(curve, digits + CPU_BUCKET_ADDITIONS * buckets));
+  const threads = 1 + EFFICIENCY * Math.min(workers, started);
+  return { digits: digits / threads, buckets: buckets / threads, bytes: 0 };
+};
+
+/**
+ * Returns the work of vectors on the GPU.
+ *
+ * @param loads the vectors, none of them empty
+ * @param windowBits the knob; null if it is not set
+ */
+export const gpuWork = (
+  { scalarBytes }: CurveContext,
+  loads: readonly Workload[],
+  additionsPerSubmit: number,
+  windowBits: number | null,
+): Work =>
+  sumOfWorks(
+    loads.map((load) => {
+      const c = windowBits ?? defaultWindowBits(load, additionsPerSubmit);
+      const windows = windowCount(blocksOf(load).bits - 1, c);
+      return { digits: expectedDigits(load, c), buckets: windows * 2 ** (c - 1), bytes: load.n * scalarBytes };
+    }),
+  );
+
+/* Rate of additions of a device, learned from its runs. */
+
+/** Least entries of a run that says something about the rate; latency dominates smaller runs. */
+const LEAST_ENTRIES = 2 ** 18;
+
+/**
+ * Bounds the effect of one run, whose time may be wrong: a coarse clock, or a GPU that other
+ * programs use.
+ */
+const LARGEST_CHANGE = 8;
+
+/** Additions per millisecond that the bound of the first submits assumes. */
+const UNMEASURED_RATE = UNMEASURED_BOUND / SUBMIT_MS;
+
+/**
+ * Returns additions per millisecond that can be relied on: the prior of the adapter, or less if its
+ * runs were slower.
+ *
+ * @param learned the result of `learnedRate`
+ */
+export const safeRate = (curve: CurveContext, adapter: AdapterDescription, learned: number | null): number =>
+  Math.min(1e6 / gpuCoefficients(curve, adapter).digitNs, learned ?? Number.POSITIVE_INFINITY);
+
+/**
+ * Returns the rate after a run, in additions per millisecond. The last run that kept the device
+ * busy counts, because without timestamps the first run looks slow: its submits are short, and each
+ * waits for the one before. A run changes the rate by a factor of 8 at most.
+ *
+ * @param before additions per millisecond; null before any run was long enough
+ * @param ms time of the walk, or the shortest known time that contains it
+ */
+export const learnedRate = (before: number | null, entries: number, ms: number): number | null => {
+  if (entries < LEAST_ENTRIES || !(ms > 0 && ms < Number.POSITIVE_INFINITY)) return before;
+  const known = before ?? UNMEASURED_RATE;
+  return Math.min(known * LARGEST_CHANGE, Math.max(known / LARGEST_CHANGE, entries / ms));
+};

@@ -1,8 +1,7 @@
 import type { CurveContext } from '../../curves/curve.js';
 import { LANES } from '../../shaders/hash-chain.js';
 import { itemsPerBindingStep, jobBytes, STORAGE_ALIGNMENT } from '../../shaders/limits.js';
-import type { Plan, PlanLimits } from './plan.js';
-import { type BudgetName, planMsm, planTogether } from './planner.js';
+import { type BudgetName, type Plan, type PlanLimits, planMsm, planTogether } from './planner.js';
 import type { Knobs } from './tuning.js';
 import { together, type Workload } from './workload.js';
 

@@ -2,24 +2,31 @@
 import type { AdapterDescription } from '../../api/device.js';
 import type { Prediction } from '../../api/run-record.js';
 import type { CurveContext } from '../../curves/curve.js';
-import { type CpuArithmetic, cpuCoefficients, fitted, gpuCoefficients, trustOf } from '../plan/cost.js';
-import { additionsPerSubmitOf } from '../plan/device-defaults.js';
-import type { PlanLimits } from '../plan/plan.js';
-import type { Knobs } from '../plan/tuning.js';
-import { cpuWork, gpuWork } from '../plan/work.js';
+import {
+  type CpuArithmetic,
+  cpuCoefficients,
+  cpuWork,
+  fitted,
+  gpuCoefficients,
+  gpuWork,
+  trustOf,
+} from '../plan/cost.js';
+import type { PlanLimits } from '../plan/planner.js';
+import { additionsPerSubmitOf, type Knobs } from '../plan/tuning.js';
 import type { Workload } from '../plan/workload.js';
-import { type ExpectedTime, worthCoalescing } from './coalescing.js';
 import {
   afterDivision,
   afterRun,
   type BackendName,
   type Decision,
   decide,
+  type ExpectedTime,
   type Models,
   modelsOf,
   predict,
   type Stretch,
   type Works,
+  worthCoalescing,
 } from './routing.js';
 
 /** Facts about the machine and the bases of a call. */

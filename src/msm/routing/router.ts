@@ -1,5 +1,5 @@
 /** Sends each call to the backend that is expected to be the fastest, or to both. */
-import type { Prediction } from '../../api/run-record.js';
+import type { Prediction, RunRecord } from '../../api/run-record.js';
 import type { CurveContext } from '../../curves/curve.js';
 import type { CallContext } from '../../session/call-context.js';
 import type { Accelerator, Backend } from '../backend.js';
@@ -7,13 +7,12 @@ import type { LoadedBases } from '../inputs/loaded-bases.js';
 import type { CpuArithmetic } from '../plan/cost.js';
 import { fullWorkload, type Workload } from '../plan/workload.js';
 import type { MsmDone, MsmRequest } from '../request.js';
-import { DividedCall, type Halves } from './divided-call.js';
+import { cutsOf, Division, type Drawn, type Half, PartialSums, partsOf } from './division.js';
 import { type Estimate, Estimates, type RoutingFacts } from './estimates.js';
-import type { BackendName } from './routing.js';
-import { type CapOptions, workerCap } from './worker-cap.js';
+import { type BackendName, type CapOptions, pacesOf, type Stretch, workerCap } from './routing.js';
 
 /** Scalars of a call, before their survey. */
-export type SomeScalars = Pick<MsmRequest, 'bases' | 'vectors' | 'verify'>;
+type SomeScalars = Pick<MsmRequest, 'bases' | 'vectors' | 'verify'>;
 
 /** Computes calls on its backends. */
 export interface Dispatcher {
@@ -45,13 +44,13 @@ export const onlyBackend = (backend: Backend, cap: CapOptions): Dispatcher => ({
 });
 
 /** The CPU as routers need it. */
-export interface CpuRoute extends Backend {
+interface CpuRoute extends Backend {
   /** Returns the arithmetic that it computes in. */
   arithmetic(): CpuArithmetic;
 }
 
 /** Settings of a router. */
-export interface RouterOptions {
+interface RouterOptions {
   /** True to divide every call that can be divided. */
   readonly dividesAll: boolean;
   readonly cap: CapOptions;
@@ -179,3 +178,155 @@ export class Router implements Dispatcher {
     return { adapter, limits, tuning, isReady, isOnGpuOnly: bases.source === null };
   }
 }
+
+/*
+ * Computes a call on both backends at once: the GPU draws from the front, the CPU from the back.
+ */
+
+/** The two backends. The GPU has the front half. */
+interface Halves {
+  readonly gpu: Backend;
+  readonly cpu: Backend;
+}
+
+/** The outcome of a divided call, with its measured draws. */
+interface Divided extends Omit<MsmDone, 'ms'> {
+  readonly stretches: readonly Stretch[];
+}
+
+const BACKEND_OF: Readonly<Record<Half, BackendName>> = { front: 'gpu', back: 'cpu' };
+
+class DividedCall {
+  readonly #curve: CurveContext;
+  readonly #halves: Halves;
+  readonly #request: MsmRequest;
+  readonly #call: CallContext;
+  readonly #estimates: Estimates;
+  readonly #facts: RoutingFacts;
+  readonly #division: Division;
+  readonly #sums: PartialSums;
+  readonly #records: Record<Half, RunRecord[]> = { front: [], back: [] };
+  readonly #stretches: Stretch[] = [];
+  readonly #half: CallContext;
+  #done = 0;
+  #onGpu = 0;
+  #isStopped = false;
+
+  constructor(
+    curve: CurveContext,
+    halves: Halves,
+    request: MsmRequest,
+    call: CallContext,
+    estimates: Estimates,
+    facts: RoutingFacts,
+    { models, works, first }: Estimate,
+  ) {
+    this.#curve = curve;
+    this.#halves = halves;
+    this.#request = request;
+    this.#call = call;
+    this.#estimates = estimates;
+    this.#facts = facts;
+    const { vectors, n } = request;
+    this.#division = new Division(n, pacesOf(models, works, n, first), cutsOf(vectors, n), first);
+    this.#sums = new PartialSums(curve, vectors.length);
+    this.#half = call.alsoEndedBy(() => {
+      if (this.#isStopped) throw new Error('the other half failed');
+    });
+  }
+
+  async compute(): Promise<Divided> {
+    const { n, vectors } = this.#request;
+    this.#call.progress('msm', 0, n);
+    const settled = await Promise.allSettled([this.#computeHalf('front'), this.#computeHalf('back')]);
+    this.#call.checkpoint();
+    for (const each of settled) if (each.status === 'rejected') throw each.reason;
+    const { wallMs } = this.#call.clock.read();
+    const record = joinedRecord(this.#records, this.#onGpu / n, { n, vectors: vectors.length, wallMs });
+    return { sums: this.#sums.points(), record, stretches: this.#stretches };
+  }
+
+  async #computeHalf(half: Half): Promise<void> {
+    try {
+      for (;;) {
+        const drawn = this.#isStopped ? null : this.#division.draw(half, performance.now());
+        if (drawn === null) return;
+        await this.#computeDrawn(half, drawn);
+      }
+    } catch (error) {
+      this.#isStopped = true;
+      throw error;
+    }
+  }
+
+  async #computeDrawn(half: Half, drawn: Drawn): Promise<void> {
+    const { gpu, cpu } = this.#halves;
+    const { bases, vectors, n } = this.#request;
+    const parts = partsOf(vectors, this.#curve.scalarBytes, drawn);
+    const own = parts.map(({ scalars }) => scalars);
+    const surveyed = gpu.survey(bases, own);
+    const loads = surveyed.map(({ load }) => load).filter((load) => load.n > 0);
+    // sums of zeros alone are computed on the CPU
+    const backend = half === 'back' || loads.length === 0 ? cpu : gpu;
+    const context = backend === gpu ? this.#call.half() : this.#half.half();
+    const before = gpu.pipelines.length;
+    const done = await backend.multiply({ ...this.#request, vectors: own, surveyed }, context);
+    this.#division.done(half, performance.now());
+    // a draw that waited for a compilation predicts nothing
+    const isTelling = loads.length > 0 && gpu.pipelines.length === before;
+    if (isTelling && done.record.on === BACKEND_OF[half]) {
+      const name = BACKEND_OF[half];
+      const work = this.#estimates.worksOf(this.#facts, loads)[name];
+      this.#stretches.push({ backend: name, work, ms: done.ms });
+    }
+    this.#sums.add(parts, done.sums);
+    this.#records[half].push(done.record);
+    const amount = drawn.to - drawn.from;
+    this.#done += amount;
+    if (done.record.on === 'gpu') this.#onGpu += amount;
+    this.#call.progress('msm', this.#done, n);
+  }
+}
+
+/** Returns the record of most additions. */
+const largestOf = (records: readonly RunRecord[]): RunRecord =>
+  records.reduce((most, each) => (each.entries > most.entries ? each : most));
+
+/**
+ * Joins the records of the halves of a call, which ran at the same time or one after the other.
+ *
+ * @param gpuShare share of the scalars that the GPU computed
+ */
+export const joinedRecord = (
+  { front, back }: Readonly<Record<Half, readonly RunRecord[]>>,
+  gpuShare: number,
+  own: Pick<RunRecord, 'n' | 'vectors' | 'wallMs'>,
+): RunRecord => {
+  const all = [...front, ...back];
+  const onCpu = all.filter(({ on }) => on === 'cpu');
+  const sum = (field: 'entries' | 'dispatches' | 'uploadedBytes' | 'submits'): number =>
+    all.reduce((total, each) => total + each[field], 0);
+  const workers = onCpu.reduce((most, record) => Math.max(most, record.workers), 0);
+  const retried = [...new Set(all.flatMap((each) => each.retried ?? []))];
+  const whyNone = onCpu.findLast(({ noWorkers }) => noWorkers !== null)?.noWorkers ?? null;
+  return {
+    ...largestOf(all),
+    ...own,
+    on: onCpu.length === all.length ? 'cpu' : onCpu.length === 0 ? 'gpu' : 'both',
+    gpuShare: onCpu.length === all.length ? 0 : gpuShare,
+    arithmetic: onCpu.length === 0 ? null : largestOf(onCpu).arithmetic,
+    workers,
+    noWorkers: workers > 0 ? null : whyNone,
+    entries: sum('entries'),
+    dispatches: sum('dispatches'),
+    uploadedBytes: sum('uploadedBytes'),
+    submits: sum('submits'),
+    hostTimes: null,
+    retried: retried.length === 0 ? null : retried.join('; '),
+    fallback: front[0]?.fallback ?? null,
+    verified: all.every(({ verified }) => verified),
+    phases: null,
+    timeline: null,
+    predicted: null,
+  };
+};

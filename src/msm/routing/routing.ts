@@ -1,5 +1,6 @@
 /** Chooses the backend of a call, by the expected time on each and by the times of earlier runs. */
 import type { Prediction } from '../../api/run-record.js';
+import type { Sharing } from '../../api/sharing.js';
 import {
   type Coefficients,
   type CostModel,
@@ -196,4 +197,71 @@ const paceOf = (model: CostModel, work: Work, n: number): Pace => {
   const rest = factor * growingMs(model.prior, { ...work, buckets: 0 });
   // a draw is smaller than the call, and its windows are narrower, with about half of the buckets
   return { fixedMs: fixedMs + buckets / 2, rate: n / Math.max(rest, 1e-6) };
+};
+
+/** Settings that limit the workers of the CPU in favour of other work. */
+export interface CapOptions extends Pick<Sharing, 'yieldWhile'> {
+  readonly sidePool: number;
+  readonly throttle: boolean;
+}
+
+/** Returns a function that asks once and then returns the same answer. */
+const onceOf = (ask: () => number): (() => number) => {
+  let told: number | null = null;
+  return () => {
+    told ??= ask();
+    return told;
+  };
+};
+
+/**
+ * Returns a function that returns how many CPU workers may compute. The number is `sidePool` while
+ * the GPU has work of other calls or `yieldWhile` returns true, and else unlimited. Without
+ * `throttle` the first answer holds for the whole call.
+ *
+ * @param isGpuBusy true while the GPU has work of equal or higher priority for other calls
+ */
+export const workerCap = ({ sidePool, throttle, yieldWhile }: CapOptions, isGpuBusy: () => boolean): (() => number) => {
+  const isBusy = (): boolean => isGpuBusy() || yieldWhile?.() === true;
+  const cap = (): number => (isBusy() ? sidePool : Number.POSITIVE_INFINITY);
+  return throttle ? cap : onceOf(cap);
+};
+
+/** Request coalescing: selects the waiting small MSMs that are worth computing as one batch. */
+
+/** Maximum number of calls in a batch. */
+const MOST_TOGETHER = 64;
+
+/** A batch takes at most this many times as long as its first call alone. */
+const MOST_TIMES = 4;
+
+/** Expected time of a call on its backend, in milliseconds. */
+export interface ExpectedTime {
+  /** Time that every call takes, however small. */
+  readonly fixedMs: number;
+  /** Time beyond the fixed part. */
+  readonly growingMs: number;
+}
+
+/**
+ * Selects the waiting calls to compute together with the first. A call that joins delays each
+ * call of the batch by its growing time. It saves its fixed time, for itself and for every call
+ * behind it. It joins if the delay in all is not more than the saving in all. So of two calls only
+ * a small one joins. Of many waiting calls a larger one joins as well, because many gain.
+ *
+ * @param others waiting calls in the order in which they would start
+ * @returns indices of the selected calls
+ */
+export const worthCoalescing = (first: ExpectedTime, others: readonly ExpectedTime[]): number[] => {
+  const chosen: number[] = [];
+  let left = (MOST_TIMES - 1) * (first.fixedMs + first.growingMs);
+  for (const [i, { fixedMs, growingMs }] of others.entries()) {
+    const joined = chosen.length + 1;
+    if (joined === MOST_TOGETHER) break;
+    const isWorse = joined * growingMs > (others.length - i) * fixedMs;
+    if (isWorse || growingMs > left) continue;
+    left -= growingMs;
+    chosen.push(i);
+  }
+  return chosen;
 };

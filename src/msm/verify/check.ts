@@ -18,7 +18,7 @@ import { type PointSource, readerOf, wordsOf } from '../../curves/point-source.j
 import { GpuFault } from '../../errors.js';
 import type { TimeSlice } from '../../scheduling/time-slice.js';
 import type { ScalarVector } from '../inputs/scalar-vectors.js';
-import type { Plan } from '../plan/plan.js';
+import type { Plan } from '../plan/planner.js';
 import type { Job } from '../plan/schedule.js';
 import type { Knobs } from '../plan/tuning.js';
 import { affineOf } from '../stages/combine-windows.js';

@@ -6,8 +6,15 @@
 import { Random } from '../../../dev/oracle/known-bases.js';
 import type { AdapterDescription } from '../../../src/api/device.js';
 import type { CurveContext } from '../../../src/curves/curve.js';
-import { type Coefficients, cpuCoefficients, gpuCoefficients, growingMs, trustOf } from '../../../src/msm/plan/cost.js';
-import { cpuWork, gpuWork } from '../../../src/msm/plan/work.js';
+import {
+  type Coefficients,
+  cpuCoefficients,
+  cpuWork,
+  gpuCoefficients,
+  gpuWork,
+  growingMs,
+  trustOf,
+} from '../../../src/msm/plan/cost.js';
 import { Division } from '../../../src/msm/routing/division.js';
 import {
   afterDivision,

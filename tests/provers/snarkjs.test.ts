@@ -11,6 +11,7 @@ import { leaseGpu } from '../support/leased-gpu.js';
 import {
   ffCurveOf,
   makeStatement,
+  memoryFile,
   type ProverCurve,
   type Statement,
   type SystemName,
@@ -19,6 +20,7 @@ import {
   systems,
   withSameRandomness,
 } from '../support/proving.js';
+import { randomCircuit } from '../support/random-circuit.js';
 import { sleep } from '../support/time.js';
 
 const statements = new Map<string, Promise<Statement>>();
@@ -529,6 +531,37 @@ describe('arguments of accelerate', () => {
     await G1.multiExpAffine(points, scalars);
     expect(accelerate.stats).toMatchObject({ calls: 2, fallbacks: 1 });
     expect(warnings).toEqual([expect.stringContaining('points[19]')]);
+  });
+
+  test('verify a key from its circuit and from the first key, with a ptau of just that power', {
+    tags: 'long',
+  }, async () => {
+    const power = 7;
+    const curve = await ffCurveOf('bn254');
+    const { powersOfTau, zKey } = snarkjs as unknown as {
+      readonly powersOfTau: Readonly<Record<string, (...given: unknown[]) => Promise<unknown>>>;
+      readonly zKey: Readonly<Record<string, (...given: unknown[]) => Promise<unknown>>>;
+    };
+    const r1cs = randomCircuit(BigInt(String((curve as unknown as { readonly r: bigint }).r)), {
+      publicInputs: 1,
+      privateInputs: 2,
+      constraints: 100,
+      seed: 3n,
+    }).r1cs;
+    const [fresh, powers, ptau, first, zkey] = Array.from({ length: 5 }, () => memoryFile());
+    const beacon = '0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20';
+    await powersOfTau.newAccumulator?.(curve, power, fresh);
+    await powersOfTau.beacon?.(fresh, powers, 'x', beacon, 10);
+    await powersOfTau.preparePhase2?.(powers, ptau);
+    await zKey.newZKey?.(memoryFile(r1cs), ptau, first);
+    await zKey.beacon?.(first, zkey, 'x', beacon, 10);
+    const warnings: string[] = [];
+    await begin({ onWarning: (message) => warnings.push(message) });
+    expect(await zKey.verifyFromR1cs?.(memoryFile(r1cs), ptau, zkey)).toBe(true);
+    expect(await zKey.verifyFromInit?.(first, ptau, zkey)).toBe(true);
+    expect(accelerate.stats.calls).toBeGreaterThan(4);
+    expect(accelerate.stats.fallbacks).toBe(0);
+    expect(warnings).toEqual([]);
   });
 
   test('may have an `onWarning` that throws, without an effect', async () => {

@@ -7,12 +7,13 @@ import type * as fflonk from '../../src/fflonk.js';
 import type {
   CustomField,
   FieldBytesOptions,
+  FieldCallOptions,
   FieldEngineOptions,
   FieldRunOptions,
   ScalePowersOptions,
   TransformOptions,
 } from '../../src/fields.js';
-import type { ChunkOptions, GnarkSrsOptions } from '../../src/formats.js';
+import type { ChunkOptions, GnarkSrsOptions, SnarkjsFileOptions } from '../../src/formats.js';
 import type * as groth16 from '../../src/groth16.js';
 import type {
   Calibration,
@@ -58,6 +59,8 @@ type All = [
   Refusing<FieldEngineOptions>,
   Refusing<CustomField>,
   Refusing<FieldBytesOptions>,
+  Refusing<FieldCallOptions>,
+  Refusing<SnarkjsFileOptions>,
   Refusing<FieldRunOptions>,
   Refusing<TransformOptions>,
   Refusing<ScalePowersOptions>,
@@ -69,6 +72,8 @@ type All = [
   Refusing<SnarkjsProveOptions>,
   Refusing<groth16.ProvingKeyOptions>,
   Refusing<groth16.ProveOptions>,
+  Refusing<plonk.ProveOptions>,
+  Refusing<fflonk.ProveOptions>,
   Refusing<groth16.VerifyOptions>,
   Refusing<plonk.ProvingKeyOptions>,
   Refusing<fflonk.ProvingKeyOptions>,

@@ -103,7 +103,7 @@ describe.each(fields)('%s', (_, p, nonResidue) => {
     );
     for (const [i, [a, b]] of drawn.entries()) {
       const found = elementFromMontgomery(field, readElement(field, result as Uint32Array, i * field.words));
-      expect(found, `${operation}(${JSON.stringify([a, b].map(String))})`).toEqual(of(oracle, a, b));
+      expect(found, `${operation}, pair ${i}`).toEqual(of(oracle, a, b));
     }
   });
 });

@@ -66,7 +66,7 @@ export const soak = async (device: GPUDevice, options: SoakOptions): Promise<Soa
   const own = { device, deviceBudget, tuning, maxQueued: { calls: concurrency } };
   const g1 = await openSide(
     oracleOf({ curve: 'bn254', group: 'g1' }) as OracleCurve,
-    await createMsmEngine({ ...own, curve: 'bn254' }),
+    await createMsmEngine({ ...own, curve: 'bn254', backend: 'both' }),
     points,
   );
   const g2 = await openSide(

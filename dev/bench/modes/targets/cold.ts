@@ -25,7 +25,7 @@ export const cold = row({
     for (let rep = 0; rep < bench.reps; rep++) {
       await bench.announce(`cold start ${rep + 1} of ${bench.reps}`);
       const [begun, used] = [performance.now(), cpuSeconds()];
-      const engine = await createMsmEngine({ curve: 'bn254', gpu });
+      const engine = await createMsmEngine({ curve: 'bn254', gpu, backend: 'gpu' });
       await compute(engine, rep);
       starts.push({ cpuSeconds: cpuSeconds() - used, wallSeconds: (performance.now() - begun) / 1000 });
       engine.destroy();
@@ -34,8 +34,8 @@ export const cold = row({
     await bench.announce('cold: after warmup');
     const device = await bench.freshDevice();
     const [first, second] = [
-      await createMsmEngine({ curve: 'bn254', device }),
-      await createMsmEngine({ curve: 'bn254', device }),
+      await createMsmEngine({ curve: 'bn254', device, backend: 'gpu' }),
+      await createMsmEngine({ curve: 'bn254', device, backend: 'gpu' }),
     ];
     await first.warmup(2 ** LOGN);
     const warm = first.pipelines.length;

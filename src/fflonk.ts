@@ -21,6 +21,7 @@ export type {
   CircuitKey,
   InAnyForm,
   KeyMemory,
+  NamedProof,
   ProofInput,
   ProofNumber,
   ProofProgress,

@@ -13,6 +13,7 @@ export type {
   CircuitKey,
   InAnyForm,
   KeyMemory,
+  NamedProof,
   ProofInput,
   ProofNumber,
   ProofProgress,

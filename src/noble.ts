@@ -6,6 +6,7 @@
 export type { MsmEngineOptions } from './index.js';
 export {
   type NobleBases,
+  type NobleCallOptions,
   type NobleMsm,
   type NobleMsmOptions,
   type NoblePoint,

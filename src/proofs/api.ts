@@ -51,13 +51,24 @@ export type InAnyForm<Part> = Part extends string
     ? readonly InAnyForm<Each>[]
     : { readonly [Name in keyof Part]: InAnyForm<Part[Name]> };
 
+/** Names in a proof as snarkjs writes it. */
+export interface NamedProof {
+  /** Name of the proof system. */
+  readonly protocol: string;
+  /** Name of the curve, as snarkjs has it. */
+  readonly curve: string;
+}
+
 /**
  * A proof as `verify` and `exportSolidityCallData` take it: numbers in any form, points of two or
  * three coordinates. The names of the proof system and of the curve may be missing.
  */
-export type ProofInput<Proof extends { readonly protocol: string; readonly curve: string }> = InAnyForm<
-  Omit<Proof, 'protocol' | 'curve'>
-> & { readonly protocol?: string | undefined; readonly curve?: string | undefined };
+export type ProofInput<Proof extends NamedProof> = InAnyForm<Omit<Proof, 'protocol' | 'curve'>> & {
+  /** Name of the proof system. */
+  readonly protocol?: string | undefined;
+  /** Name of the curve, as snarkjs has it. */
+  readonly curve?: string | undefined;
+};
 
 /** Facts about the circuit of a key. */
 export interface CircuitFacts {
@@ -93,6 +104,10 @@ export interface CircuitKey extends CircuitFacts {
    * Frees memory that is only kept for later proofs: tables, scratch on the GPU, idle workers.
    *
    * @throws MsmError `destroyed`
+   * @example
+   * ```ts
+   * await key.trim(); // after the last of many proofs
+   * ```
    */
   trim(): Promise<void>;
   /** Frees the key. Running and later proofs reject with code `destroyed`. */

@@ -53,7 +53,7 @@ export interface NoblePointClass<Point> {
 export type NobleMsmOptions = Omit<MsmEngineOptions, 'curve' | 'group'>;
 
 /** Options of an MSM. */
-type NobleCallOptions = Pick<MsmOptions, 'signal' | 'verify'>;
+export type NobleCallOptions = Pick<MsmOptions, 'signal' | 'verify'>;
 
 type OptionName = Exclude<keyof typeof engineOptions.rows, 'curve' | 'group'>;
 

@@ -45,7 +45,7 @@ const options = {
 /** Where the library computes. `gpu` times a GPU that was asked for, `cpu` opens none. */
 interface Place {
   readonly backend: 'auto' | 'gpu' | 'cpu';
-  /** What the reader should know about a GPU that is not used; empty if nothing. */
+  /** A note about a GPU that is not used; empty if there is none. */
   readonly note: string;
 }
 

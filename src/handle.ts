@@ -1,4 +1,4 @@
-/** What all handles of callers have in common: engines, keys, bases, scalars, vectors. */
+/** The common part of all handles of callers: engines, keys, bases, scalars, vectors. */
 import { badArgument, type MsmError } from './errors.js';
 
 /** `Symbol.dispose`; in JavaScript engines without it, a symbol of the library's own. */

@@ -75,7 +75,7 @@ interface AnyRow {
   readonly isRequired?: boolean;
   /** Whether null is a value. */
   readonly isNullable?: boolean;
-  /** What an error says that a value must be, in place of the text of its kind. */
+  /** The rule in errors, in place of the text of its kind. */
   readonly says?: string;
   /** The table of a group. */
   readonly table?: AnyTable;

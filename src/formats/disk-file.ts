@@ -19,7 +19,7 @@ export interface DiskFile extends RandomAccess {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** What tells files and their contents apart. */
+/** Identifies a file and its contents. */
 type Stat = Readonly<Record<'dev' | 'ino' | 'size' | 'mtimeNs' | 'ctimeNs', bigint>> & { isFile(): boolean };
 
 interface Handle {

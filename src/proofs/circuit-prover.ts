@@ -57,7 +57,7 @@ const erase = (secrets: readonly Uint8Array[]): void => {
 /** Options that a key's proofs use: their queue, and where warnings go. */
 export type ProofSettings = KeySettings;
 
-/** What a key proves with, besides its file. */
+/** Engines, vectors and queue with which a key proves. */
 export interface ProverParts extends ProofSettings {
   /** Engines of large sums, of which the first has the key's device. */
   readonly engines: readonly [MsmEngine, ...MsmEngine<Coordinate>[]];

@@ -50,7 +50,7 @@ export const keyOptions = {
   rows: { .../* @__PURE__ */ pickRows(engineOptions.rows, [...ofEngines, ...ofProofs]), signal: signalRow },
 } as const satisfies OptionTable<KeyOptions>;
 
-/** What the options of a key make. */
+/** Settings that the options of a key make. */
 export interface KeySettings {
   /** Options of engines that are set. */
   readonly ofEngines: EngineOptions;

@@ -1,5 +1,7 @@
 /** Advice to those who prove in a Node whose WebAssembly is slow. */
+
 import type { MsmEngine } from '../api/engine.js';
+import { warnBy } from '../errors.js';
 
 /** Domain from which on proofs take long enough for another Node to matter. */
 const LEAST_DOMAIN = 2 ** 12;
@@ -31,17 +33,14 @@ let hasWarned = false;
 export const warnOfOldNode = (
   { domainSize }: { readonly domainSize: number },
   { backends }: Pick<MsmEngine, 'backends'>,
-  { onWarning = console.warn }: { readonly onWarning?: ((message: string) => void) | undefined },
+  { onWarning }: { readonly onWarning?: ((message: string) => void) | undefined },
 ): void => {
   if (hasWarned || domainSize < LEAST_DOMAIN || backends[0] !== 'cpu') return;
   const version = oldNode();
   if (version === null) return;
   hasWarned = true;
-  try {
-    onWarning(
-      `webgpu-msm: WebAssembly of Node ${version} lacks fused multiply-adds, with which proofs take about a third of the CPU time. Use Node 24, or 22.`,
-    );
-  } catch {
-    // an error of the caller's handler does not concern the key
-  }
+  warnBy(
+    onWarning,
+    `WebAssembly of Node ${version} lacks fused multiply-adds, with which proofs take about a third of the CPU time. Use Node 24, or 22.`,
+  );
 };

@@ -48,7 +48,7 @@ export class Pool<Task, Result> {
   #idle: ReturnType<typeof setTimeout> | undefined;
   /** Workers that the rounds since the last end of all workers justify starting. */
   #earned = 0;
-  /** What was measured, by the size of rounds. */
+  /** Measurements, by the size of rounds. */
   readonly #counts = new Map<number, WorkerCount>();
 
   /**

@@ -1,6 +1,6 @@
 /**
- * What a sum has to compute: numbers and lengths of scalars, tables of bases, and the survey that
- * reads them off the scalars.
+ * The work of a sum: numbers and lengths of scalars, tables of bases, and the survey that reads them
+ * off the scalars.
  */
 import type { CurveContext } from '../../curves/curve.js';
 import { digitsOf } from '../../field/modulus.js';

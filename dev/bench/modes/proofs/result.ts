@@ -25,7 +25,7 @@ declare module '../../rows.js' {
       readonly when: 'first' | 'by itself' | 'in turns';
       readonly repetition: number;
       /**
-       * Of first proofs: milliseconds from the opening of the library or its key to the end of the
+       * Milliseconds, for first proofs, from the opening of the library or its key to the end of the
        * proof. snarkjs opens nothing before. Absent in old rows.
        */
       readonly sinceOpeningMs?: number;

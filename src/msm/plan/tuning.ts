@@ -14,10 +14,6 @@ import type { ClassKnobs } from './device-profiles.js';
 import { windowCount } from './window-count.js';
 import { blocksOf, expectedDigits, type Workload } from './workload.js';
 
-/** Returns the knobs that are set; undefined counts as not set. */
-const given = <Set extends object>(tuning: Set): Set =>
-  Object.fromEntries(Object.entries(tuning).filter(([, value]) => value !== undefined)) as Set;
-
 /** Knobs that are set, and the instrument of the engine. */
 export interface Knobs extends Partial<Tuning> {
   readonly instrument?: Instrument | undefined;
@@ -28,7 +24,7 @@ export interface Knobs extends Partial<Tuning> {
  * of the device.
  */
 export const resolveTuning = (load: Workload, curve: CurveContext, device: DeviceProfile, overrides: Knobs): Tuning => {
-  const { instrument: _, ...set } = given(overrides);
+  const { instrument: _, ...set } = setOptions(overrides);
   const fixed = { ...deviceDefaults(device, curve.coordinates.degree), ...set };
   const wanted: Tuning = { windowBits: defaultWindowBits(load, fixed.additionsPerSubmit), ...fixed };
   const tuning: Tuning = {

@@ -6,8 +6,7 @@ import type { AffinePoint, BytesLike, Coordinate, ScalarEncoding } from '../api/
 import type { CurveContext } from '../curves/curve.js';
 import { badArgument, show } from '../errors.js';
 import type { LoadedBases } from '../msm/inputs/loaded-bases.js';
-import { LoadedScalars } from '../msm/inputs/loaded-scalars.js';
-import type { ScalarVector } from '../msm/inputs/scalar-vectors.js';
+import { LoadedScalars, type ScalarVector } from '../msm/inputs/scalars.js';
 import { itemsOf, readOffset, readOffsets } from './arguments.js';
 import { leaveVectors, sourceOf } from './computed-scalars.js';
 import { copyScalars } from './given-scalars.js';

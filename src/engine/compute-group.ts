@@ -1,7 +1,7 @@
 /** Computation of a request group: one sum for all vectors of its members. */
 import type { AffinePoint, Coordinate } from '../api/values.js';
 import type { CurveContext } from '../curves/curve.js';
-import type { ScalarVector } from '../msm/inputs/scalar-vectors.js';
+import type { ScalarVector } from '../msm/inputs/scalars.js';
 import { TimeSlice } from '../scheduling/time-slice.js';
 import type { CallContext } from '../session/call-context.js';
 import { convertScalars } from './given-scalars.js';

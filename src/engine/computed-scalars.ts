@@ -1,8 +1,7 @@
 /** Vectors of field engines as scalars of calls: held while a call uses them. */
 import type { CurveContext } from '../curves/curve.js';
 import { badArgument } from '../errors.js';
-import { type ScalarsSource, sourcesOfVectors } from '../msm/inputs/field-scalars.js';
-import type { ScalarVector } from '../msm/inputs/scalar-vectors.js';
+import { type ScalarsSource, type ScalarVector, sourcesOfVectors } from '../msm/inputs/scalars.js';
 import type { Ticket } from '../scheduling/ticket.js';
 
 /**

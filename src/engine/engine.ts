@@ -11,9 +11,7 @@ import { assertNotAborted, badArgument, fromCaller, MsmError, show } from '../er
 import { dispose, inspect, printed } from '../handle.js';
 import type { Backend } from '../msm/backend.js';
 import type { LoadedBases } from '../msm/inputs/loaded-bases.js';
-import { LoadedScalars } from '../msm/inputs/loaded-scalars.js';
-import { ScalarStore } from '../msm/inputs/scalar-store.js';
-import type { ScalarVector } from '../msm/inputs/scalar-vectors.js';
+import { LoadedScalars, ScalarStore, type ScalarVector } from '../msm/inputs/scalars.js';
 import { loadedTables } from '../msm/plan/workload.js';
 import { publicPoint } from '../msm/stages/combine-windows.js';
 import { readOptions } from '../option-table.js';

@@ -3,7 +3,7 @@ import type { BytesLike, ScalarEncoding } from '../api/values.js';
 import type { CurveContext } from '../curves/curve.js';
 import { badArgument, kindOf } from '../errors.js';
 import { writeNumber } from '../field/write-number.js';
-import type { ScalarVector } from '../msm/inputs/scalar-vectors.js';
+import type { ScalarVector } from '../msm/inputs/scalars.js';
 import type { TimeSlice } from '../scheduling/time-slice.js';
 import { encodedBytes, isPlain } from './arguments.js';
 import { copyBytes, roomFor } from './bytes.js';

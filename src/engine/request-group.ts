@@ -2,7 +2,7 @@
 import type { PointEncoding, ScalarEncoding } from '../api/values.js';
 import { onAbort } from '../errors.js';
 import type { LoadedBases } from '../msm/inputs/loaded-bases.js';
-import type { ScalarVector } from '../msm/inputs/scalar-vectors.js';
+import type { ScalarVector } from '../msm/inputs/scalars.js';
 import type { CallTicket } from '../scheduling/call-queue.js';
 import type { Coalescing } from '../scheduling/coalescing.js';
 import type { ResultPoint } from './results.js';

@@ -14,7 +14,7 @@ import type { BytesLike, OwnBytes } from '../api/values.js';
 import { progressRow, signalRow, turnRows } from '../engine/call-options.js';
 import { assertNotAborted, badArgument, fromCaller, kindOf, MsmError } from '../errors.js';
 import { inspect, printed } from '../handle.js';
-import type { FieldScalars } from '../msm/inputs/field-scalars.js';
+import type { FieldScalars } from '../msm/inputs/scalars.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import { type Ticket, ticketOf } from '../scheduling/ticket.js';
 import { ANY_SIZE, type Pause, TurnQueue } from '../scheduling/turn-queue.js';

@@ -4,7 +4,7 @@
 import type { MsmEngine } from '../api/engine.js';
 import type { Scalars } from '../api/handles.js';
 import type { Coordinate } from '../api/values.js';
-import type { LoadedScalars } from '../msm/inputs/loaded-scalars.js';
+import type { LoadedScalars } from '../msm/inputs/scalars.js';
 import { beginsWith } from './begins-with.js';
 import type { FfBytes, FfCurveName } from './ffjavascript.js';
 

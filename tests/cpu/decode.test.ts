@@ -13,7 +13,7 @@ import { type RootSign, writePoint, Y_EVEN, Y_ODD } from '../../src/curves/point
 import { mod } from '../../src/field/modulus.js';
 import { quadraticField } from '../../src/field/quadratic.js';
 import { squareRoot } from '../../src/field/square-root.js';
-import { checkedReader } from '../../src/msm/cpu/checked-reader.js';
+import { checkedReader } from '../../src/msm/cpu/load-points.js';
 import type { PointDecoder } from '../../src/wasm/decode/decoder.js';
 import {
   bytesOf,

@@ -13,7 +13,7 @@ import { curveContext, isOnCurve } from '../../src/curves/curve.js';
 import { Y_EVEN, Y_ODD } from '../../src/curves/point-source.js';
 import { readElement, writeElement } from '../../src/field/field.js';
 import type { MsmEngine, PointEncoding, ScalarEncoding } from '../../src/index.js';
-import { decompression } from '../../src/msm/programs/decompress.js';
+import { decompression } from '../../src/msm/stages/point-programs.js';
 import { runProgram } from '../reference/program.js';
 import { eip196, eip2537, type Vector } from '../support/eip-vectors.js';
 import { keptEngine, openEngine } from '../support/engines.js';

@@ -17,7 +17,7 @@ import type { WeierstrassName } from '../../src/curves/names.js';
 import { openCurve } from '../../src/curves/open-curve.js';
 import { squareRoot } from '../../src/field/square-root.js';
 import { createMsmEngine, type MsmEngine, type MsmEngineOptions, type Tuning } from '../../src/index.js';
-import { knownAnswer } from '../../src/msm/verify/known-answer.js';
+import { knownAnswer } from '../../src/msm/gpu/verify-sums.js';
 import { getDevice } from '../support/gpu.js';
 import { smallCase, smallCurve } from '../support/small-curve.js';
 import { TextbookCurve } from '../support/textbook-curve.js';

@@ -19,7 +19,7 @@ import { bn254 } from '../../src/curves/bn254.js';
 import { type CurveContext, curveContext, withProduct } from '../../src/curves/curve.js';
 import { openCurve } from '../../src/curves/open-curve.js';
 import { fieldProducts } from '../../src/field/modulus.js';
-import { HornerSource } from '../../src/msm/gpu/horner-source.js';
+import { HornerSource } from '../../src/msm/gpu/gpu-setup.js';
 import { combineWindows } from '../../src/msm/stages/combine-windows.js';
 import { bigIntHorner, type Horner } from '../../src/msm/stages/horner.js';
 import { bitsExponents, reduceShape } from '../../src/msm/stages/reduce.js';

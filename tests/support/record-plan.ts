@@ -1,4 +1,4 @@
-import { recordJob } from '../../src/msm/gpu/record.js';
+import { recordJob } from '../../src/msm/gpu/record-job.js';
 import type { Plan } from '../../src/msm/plan/planner.js';
 import type { Batch, Job } from '../../src/msm/plan/schedule.js';
 import type { Kernels } from '../../src/msm/stages/kernels.js';

@@ -73,10 +73,6 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: 'a device that outlives its loss, and the operations that it executes; no mathematics',
   },
   'msm/stages': { imports: 'shaders field curves', holds: 'each stage alone: its kernel, its structs, its shape' },
-  'msm/programs': {
-    imports: 'field curves msm/stages',
-    holds: 'programs that points go through when they are loaded: roots, membership of the group',
-  },
   'msm/plan': {
     imports: 'shaders field curves msm/stages',
     holds: 'pure: sizes, counts and defaults; no device, no promise, no clock',
@@ -85,14 +81,9 @@ export const rooms: Readonly<Record<string, Room>> = {
     imports: 'shaders curves scheduling gpu session msm/plan',
     holds: 'bases, scalars and vectors of a call, in main memory and on a device',
   },
-  'msm/verify': {
-    imports: 'field curves scheduling msm/stages msm/plan msm/inputs',
-    holds: 'a second evaluation that checks a result, and known answers',
-  },
   msm: { imports: 'curves scheduling session msm/plan msm/inputs', holds: 'a request, and what a backend is' },
   'msm/gpu': {
-    imports:
-      'shaders field curves scheduling gpu session msm msm/inputs msm/plan msm/stages msm/cpu msm/programs msm/verify',
+    imports: 'shaders field curves scheduling gpu session msm msm/inputs msm/plan msm/stages msm/cpu',
     holds: 'multiplications and loads as operations of a session',
   },
   'msm/cpu': {

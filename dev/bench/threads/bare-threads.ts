@@ -1,6 +1,6 @@
 /** Starts threads without an engine: idle workers of the package, and, in Node, empty threads. */
 import type { ComputeWorker } from '../../../src/api/sharing.js';
-import { workerStarter } from '../../../src/msm/cpu/start-worker.js';
+import { workerStarter } from '../../../src/msm/cpu/cpu-threads.js';
 import { type NodeWorker, nodeModule } from '../../../src/threads/node-module.js';
 import type { PageWorker } from '../../../src/threads/platform.js';
 

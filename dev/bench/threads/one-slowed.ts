@@ -1,5 +1,5 @@
 import type { ComputeWorker } from '../../../src/api/sharing.js';
-import { workerStarter } from '../../../src/msm/cpu/start-worker.js';
+import { workerStarter } from '../../../src/msm/cpu/cpu-threads.js';
 import { nodeModule } from '../../../src/threads/node-module.js';
 
 const startSlowed = (): ComputeWorker => {

@@ -1,6 +1,6 @@
 /** Emits the commands of a run, and gives them memory. */
 import type { Upload } from '../../gpu/submission.js';
-import { DIGEST_THREADS, DigestConfig } from '../../msm/stages/digest.js';
+import { DIGEST_THREADS, DigestConfig } from '../../msm/stages/entry.js';
 import { type Command, RESULT, type Slice } from '../../shaders/commands.js';
 import { LANES } from '../../shaders/hash-chain.js';
 import type { Kernel } from '../../shaders/kernel.js';

@@ -1,7 +1,7 @@
 /** Runs of operations on vectors, as operations of a session. */
 import { GpuFault, MsmError } from '../../errors.js';
 import type { Submission, SubmissionResult } from '../../gpu/submission.js';
-import { digestOfItems } from '../../msm/stages/digest.js';
+import { digestOfItems } from '../../msm/stages/entry.js';
 import { sumInSlices, TimeSlice } from '../../scheduling/time-slice.js';
 import type { CallContext } from '../../session/call-context.js';
 import type { DeviceView, Operation, Step } from '../../session/operation.js';

@@ -2,7 +2,7 @@
 import type { FieldPlan, FieldRunRecord } from '../../api/fields.js';
 import { MsmError } from '../../errors.js';
 import type { Runner } from '../../gpu/runner.js';
-import type { DeviceVector } from '../../msm/inputs/field-scalars.js';
+import type { DeviceVector } from '../../msm/inputs/scalars.js';
 import { CallContext } from '../../session/call-context.js';
 import { CallClock } from '../../session/clock.js';
 import type { Executed, Session } from '../../session/session.js';

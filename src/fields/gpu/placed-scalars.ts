@@ -1,7 +1,7 @@
 /** Vectors on a GPU as scalars of sums there. */
 
 import type { Runner } from '../../gpu/runner.js';
-import type { DeviceVector, ScalarsPart } from '../../msm/inputs/field-scalars.js';
+import type { DeviceVector, ScalarsPart } from '../../msm/inputs/scalars.js';
 import { type Ticket, ticketOf } from '../../scheduling/ticket.js';
 import type { CallContext } from '../../session/call-context.js';
 import type { Command } from '../../shaders/commands.js';

@@ -1,7 +1,7 @@
 /** The interface of what has vectors, and computes with them. */
 import type { Progress } from '../../api/calls.js';
 import type { FieldPlan, FieldRunRecord } from '../../api/fields.js';
-import type { DeviceVector } from '../../msm/inputs/field-scalars.js';
+import type { DeviceVector } from '../../msm/inputs/scalars.js';
 import type { Ticket } from '../../scheduling/ticket.js';
 import type { FieldStep } from './steps.js';
 import type { Matrix, Vector } from './vector.js';

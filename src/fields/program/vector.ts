@@ -2,7 +2,7 @@
 import type { FieldVector, SparseMatrix } from '../../api/field-vectors.js';
 import { badArgument, kindOf, MsmError } from '../../errors.js';
 import { inspect, printed } from '../../handle.js';
-import { type FieldScalars, sourcesOfVectors } from '../../msm/inputs/field-scalars.js';
+import { type FieldScalars, sourcesOfVectors } from '../../msm/inputs/scalars.js';
 
 /** Engine of a handle. */
 export interface VectorOwner {

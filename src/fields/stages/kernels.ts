@@ -1,6 +1,6 @@
 /** The kernels of a field, each made when it is first needed. */
 import type { Modulus } from '../../field/modulus.js';
-import { digestKernel } from '../../msm/stages/digest.js';
+import { digestKernel } from '../../msm/stages/entry.js';
 import type { Kernel } from '../../shaders/kernel.js';
 import { once } from '../../shaders/once.js';
 import { combineKernel } from './combine.js';

@@ -5,8 +5,7 @@ import type { CurveContext } from '../../curves/curve.js';
 import { stageKernel } from '../../shaders/hash-chain.js';
 import type { Kernel, KernelPart } from '../../shaders/kernel.js';
 import { struct } from '../../shaders/struct.js';
-import { entryWgsl } from './entry.js';
-import { levelWgsl } from './level.js';
+import { entryWgsl, levelWgsl } from './entry.js';
 
 /** Config of a walk with sums in extended coordinates. */
 export const WalkXyzzConfig = struct('WalkXyzzConfig', {

@@ -6,8 +6,7 @@ import type { Field } from '../../field/field.js';
 import { stageKernel } from '../../shaders/hash-chain.js';
 import type { Kernel, KernelPart } from '../../shaders/kernel.js';
 import { struct } from '../../shaders/struct.js';
-import { entryWgsl } from './entry.js';
-import { levelWgsl } from './level.js';
+import { entryWgsl, levelWgsl } from './entry.js';
 
 /** Config of a walk, the bucket accumulation by segmented reduction. */
 export const WalkConfig = struct('WalkConfig', {

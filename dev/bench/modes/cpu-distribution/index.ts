@@ -5,7 +5,7 @@
 import { median, ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 import type { CurveContext } from '../../../../src/curves/curve.js';
 import { openCurve } from '../../../../src/curves/open-curve.js';
-import { workerStarter } from '../../../../src/msm/cpu/start-worker.js';
+import { workerStarter } from '../../../../src/msm/cpu/cpu-threads.js';
 import { threadsHere } from '../../../../src/threads/platform.js';
 import { type CaseAddress, formatCaseAddress } from '../../../cases/address.js';
 import { makeCase, redrawn } from '../../../cases/msm-case.js';

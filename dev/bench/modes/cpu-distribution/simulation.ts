@@ -4,9 +4,8 @@
  */
 import type { CurveContext } from '../../../../src/curves/curve.js';
 import { withAdder } from '../../../../src/msm/cpu/adder.js';
-import { type Cutting, cutRows } from '../../../../src/msm/cpu/cut.js';
-import { digitsOfScalars } from '../../../../src/msm/cpu/digits.js';
-import type { Operands } from '../../../../src/msm/cpu/point-blocks.js';
+import { digitsOfScalars, type Operands } from '../../../../src/msm/cpu/buckets.js';
+import { type Cutting, cutRows } from '../../../../src/msm/cpu/cpu-threads.js';
 import { rowsOf, Share } from '../../../../src/msm/cpu/share.js';
 import { finish } from '../../../../src/scheduling/steps.js';
 import type { MsmCase } from '../../../cases/msm-case.js';

@@ -1,10 +1,14 @@
+/**
+ * Pippenger's algorithm on BigInts, where the platform has no WebAssembly. It is also the reference
+ * that a reader of the fast backends starts from: every step in one function.
+ */
 import type { CurveContext } from '../../curves/curve.js';
 import { type Affine, add, addAffine, double, infinityOf, type Jacobian, negated } from '../../curves/jacobian.js';
 import { wordsOf } from '../../curves/point-source.js';
 import { digitsOf, readWords } from '../../field/modulus.js';
 import type { TimeSlice } from '../../scheduling/time-slice.js';
 import { cpuWindowBits } from '../plan/tuning.js';
-import { windowCount } from '../plan/window-count.js';
+import { windowCount } from '../plan/workload.js';
 
 /**
  * Returns signed digits d_j of a scalar, |d_j| ≤ 2^(c−1), with Σ d_j·2^(c·j) = scalar. A digit
@@ -36,7 +40,7 @@ const weightedSum = async (
   return sum;
 };
 
-export interface CpuResult {
+interface CpuResult {
   readonly sum: Jacobian;
   readonly windowBits: number;
   readonly windows: number;

@@ -3,14 +3,15 @@ import type { AdapterDescription } from '../../api/device.js';
 import { type CurveContext, withProduct } from '../../curves/curve.js';
 import { badArgument } from '../../errors.js';
 import type { OpenDevice } from '../../gpu/device.js';
+import { nextTurn } from '../../scheduling/time-slice.js';
 import type { Configure } from '../../session/current-device.js';
 import type { DeviceView } from '../../session/operation.js';
 import { safeRate } from '../plan/cost.js';
 import { deviceClassOf, dot4Refusal, productFor } from '../plan/device-profiles.js';
 import type { PlanLimits } from '../plan/planner.js';
 import { type DeviceProfile, fieldProductOf, type Knobs } from '../plan/tuning.js';
+import { agree, bigIntHorner, type Horner } from '../stages/horner.js';
 import { createKernels, type Kernels } from '../stages/kernels.js';
-import { HornerSource } from './horner-source.js';
 
 /** Arithmetic, kernels and knobs of a device. */
 export interface MsmSetup {
@@ -28,7 +29,7 @@ export interface MsmSetup {
 export const ADDITIONS = 'additions';
 
 /** Returns the limits that plans depend on. */
-export const planLimits = (
+const planLimits = (
   adapter: AdapterDescription,
   limits: GPUSupportedLimits,
   product: DeviceProfile['product'],
@@ -83,3 +84,47 @@ export const msmConfigure = (curve: CurveContext, wanted: Knobs): Configure<MsmS
     nameOf: (setup) => setup.curve.field.product,
   };
 };
+
+/* Arithmetic that combines the windows of a device: WebAssembly, and BigInts until it is there. */
+
+/** Chooses the arithmetic of a device. */
+export class HornerSource {
+  /** True after a failure: a policy that forbids WebAssembly reports every attempt. */
+  static #isMissing = false;
+  readonly #curve: CurveContext;
+  #now: Horner;
+  #loading: Promise<void> | null = null;
+
+  /** @param curve has the field product of the device */
+  constructor(curve: CurveContext) {
+    this.#curve = curve;
+    this.#now = bigIntHorner(curve);
+  }
+
+  /** The fastest arithmetic that is there now. */
+  get now(): Horner {
+    return this.#now;
+  }
+
+  /**
+   * Loads the arithmetic in WebAssembly, once. BigInts stay where its known answer is wrong, the
+   * file is not found, the platform has no WebAssembly, or a content security policy forbids it.
+   * After the latter no other source of this thread tries again.
+   */
+  prepare(): Promise<void> {
+    this.#loading ??= this.#load().catch(() => {
+      HornerSource.#isMissing = true;
+    });
+    return this.#loading;
+  }
+
+  async #load(): Promise<void> {
+    if (HornerSource.#isMissing) return;
+    // the file of the CPU backend: bundlers keep what two files like it share
+    const { WasmHorner } = await import('../cpu/cpu-backend.js');
+    // the caller hands its work to the GPU first
+    await nextTurn();
+    const horner = await WasmHorner.open(this.#curve);
+    if (agree(this.#curve, horner, this.#now)) this.#now = horner;
+  }
+}

@@ -1,6 +1,7 @@
 /** Sets a run up on a GPU device or on the CPU alone, and emits its first row. */
+
+import type { ComputeWorker } from '../../src/api/calls.js';
 import type { AdapterDescription } from '../../src/api/device.js';
-import type { ComputeWorker } from '../../src/api/sharing.js';
 import { MsmError } from '../../src/errors.js';
 import { openDevice } from '../../src/gpu/device.js';
 import { createMsmEngine } from '../../src/index.js';

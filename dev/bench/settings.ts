@@ -2,7 +2,7 @@
  * Settings: sets of engine knobs as a URL names them. A setting never changes a result, only its
  * cost.
  */
-import type { Tuning } from '../../src/api/tuning.js';
+import type { Tuning } from '../../src/api/device.js';
 import type { Group } from '../../src/curves/names.js';
 import type { MsmEngineOptions } from '../../src/engine/options.js';
 import { fieldProducts } from '../../src/field/modulus.js';

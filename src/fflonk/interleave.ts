@@ -1,6 +1,5 @@
 /** Several polynomials as one: Σ X^j·f_j(X^k), whose coefficients are those of all in turn. */
-import type { FieldOperations } from '../api/field-operations.js';
-import type { FieldVector } from '../api/field-vectors.js';
+import type { FieldOperations, FieldVector } from '../api/fields.js';
 
 /** Returns vectors one after the other, each padded with zeros to a length. */
 export const concatenate = (ops: FieldOperations, parts: readonly FieldVector[], length: number): FieldVector => {

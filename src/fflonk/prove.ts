@@ -1,6 +1,5 @@
 /** Computes a proof, round by round. */
-import type { FieldOperations } from '../api/field-operations.js';
-import type { FieldVector } from '../api/field-vectors.js';
+import type { FieldOperations, FieldVector } from '../api/fields.js';
 import type { ProofRun } from '../proofs/circuit-prover.js';
 import { Computation } from '../proofs/plonkish/computation.js';
 import { challengeOf } from '../proofs/plonkish/transcript.js';

@@ -2,8 +2,7 @@
  * The rounds of a proof: Gabizon and Williamson, "fflonk" (https://eprint.iacr.org/2021/1167),
  * section 7, with the challenges and the blinding of snarkjs.
  */
-import type { FieldOperations } from '../api/field-operations.js';
-import type { FieldVector } from '../api/field-vectors.js';
+import type { FieldOperations, FieldVector } from '../api/fields.js';
 import { invert, mod } from '../field/modulus.js';
 import { fromCoset, onCoset } from '../proofs/plonkish/domain.js';
 import {

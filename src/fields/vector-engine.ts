@@ -1,22 +1,23 @@
 /** An engine for vectors of field elements. */
-import type { FieldOperations } from '../api/field-operations.js';
-import type { FieldVector, SparseMatrix } from '../api/field-vectors.js';
 import type {
   FieldBytesOptions,
   FieldCallOptions,
   FieldEngine,
+  FieldOperations,
   FieldPlan,
   FieldRunOptions,
   FieldRunRecord,
+  FieldVector,
   MatrixEntries,
+  SparseMatrix,
 } from '../api/fields.js';
 import type { BytesLike, OwnBytes } from '../api/values.js';
-import { progressRow, signalRow, turnRows } from '../engine/call-options.js';
+import { progressRow, signalRow, turnRows } from '../engine/options.js';
 import { assertNotAborted, badArgument, fromCaller, kindOf, MsmError } from '../errors.js';
 import { inspect, printed } from '../handle.js';
 import type { FieldScalars } from '../msm/inputs/scalars.js';
 import { type OptionTable, readOptions } from '../option-table.js';
-import { type Ticket, ticketOf } from '../scheduling/ticket.js';
+import { type Ticket, ticketOf } from '../scheduling/edf.js';
 import { ANY_SIZE, type Pause, TurnQueue } from '../scheduling/turn-queue.js';
 import { copyNumbers, type NumberFormat, resized, reverseNumbers, scaleOf } from './program/numbers.js';
 import { numberBytesOf, type OpenField } from './program/open-field.js';

@@ -1,6 +1,5 @@
-import { untilAborted } from '../ending.js';
-import { kindTag, roomFor, viewBytes } from '../engine/bytes.js';
-import { badArgument, kindOf, show } from '../errors.js';
+import { kindTag, roomFor, viewBytes } from '../engine/arguments.js';
+import { badArgument, kindOf, show, untilAborted } from '../errors.js';
 // From the entry, so that the build leaves in index.js what the two share.
 import { MsmError } from '../index.js';
 

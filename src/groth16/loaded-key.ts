@@ -1,9 +1,8 @@
 /** A key in the engines that compute with it. */
-import type { MsmEngine } from '../api/engine.js';
+import type { Bases, MsmEngine } from '../api/engine.js';
 import type { FieldEngine } from '../api/fields.js';
-import type { Bases } from '../api/handles.js';
 import type { AffinePoint, Coordinate, Fp2 } from '../api/values.js';
-import { openUntilAborted } from '../ending.js';
+import { openUntilAborted } from '../errors.js';
 import { createMsmEngine } from '../index.js';
 import type { CircuitFacts } from '../proofs/api.js';
 import type { EngineOptions } from '../proofs/engine-options.js';

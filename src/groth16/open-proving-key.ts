@@ -1,11 +1,10 @@
 /** Opens keys of Groth16. */
 
-import type { MsmEngine } from '../api/engine.js';
+import type { Bases, MsmEngine } from '../api/engine.js';
 import type { FieldEngine } from '../api/fields.js';
-import type { Bases } from '../api/handles.js';
 import type { AffinePoint, Coordinate, Fp2 } from '../api/values.js';
-import { handOver } from '../engine/bytes.js';
-import { progressRow } from '../engine/call-options.js';
+import { handOver } from '../engine/arguments.js';
+import { progressRow } from '../engine/options.js';
 import { assertNotAborted, badArgument, warnBy } from '../errors.js';
 import { openField } from '../fields/program/open-field.js';
 import { readCoefficients } from '../formats/coefficients.js';

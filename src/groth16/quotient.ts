@@ -4,9 +4,7 @@
  * n-th roots of unity. On that coset the vanishing polynomial is constant, and the key contains its
  * inverse. Source: Groth 2016 (https://eprint.iacr.org/2016/260), section 3.2.
  */
-import type { FieldOperations } from '../api/field-operations.js';
-import type { FieldVector, SparseMatrix } from '../api/field-vectors.js';
-import type { FieldEngine, FieldRunOptions } from '../api/fields.js';
+import type { FieldEngine, FieldOperations, FieldRunOptions, FieldVector, SparseMatrix } from '../api/fields.js';
 import { power } from '../field/square-root.js';
 import type { OpenField } from '../fields/program/open-field.js';
 

@@ -1,9 +1,8 @@
 /** The five sums of a proof, whose scalars are the witness and the quotient. */
-import type { MsmEngine } from '../api/engine.js';
-import type { FieldVector } from '../api/field-vectors.js';
-import type { Bases, Scalars } from '../api/handles.js';
+import type { Bases, MsmEngine, Scalars } from '../api/engine.js';
+import type { FieldVector } from '../api/fields.js';
 import type { AffinePoint, Coordinate, Fp2 } from '../api/values.js';
-import { handOver } from '../engine/bytes.js';
+import { handOver } from '../engine/arguments.js';
 import type { ProofRun } from '../proofs/circuit-prover.js';
 import type { LoadedKey } from './loaded-key.js';
 import { computeQuotient } from './quotient.js';

@@ -3,7 +3,7 @@
  * (https://eprint.iacr.org/2016/260), section 3.2.
  */
 import type { AffinePoint, Fp2 } from '../api/values.js';
-import { handOver } from '../engine/bytes.js';
+import { handOver } from '../engine/arguments.js';
 import { ONE } from '../proofs/combine.js';
 import { bytesOf, SCALAR_BYTES } from '../proofs/scalars.js';
 import { inNumbers, inPairs, readJsonPoint, readProofObject, readPublicSignals } from '../proofs/snarkjs-json.js';

@@ -3,8 +3,8 @@ import type { AdapterDescription, CompileTime, MemoryUse, SelfTest } from '../ap
 import type { RunRecord } from '../api/run-record.js';
 import type { AffinePoint, Coordinate } from '../api/values.js';
 import type { PointSource } from '../curves/point-source.js';
-import type { Ticket } from '../scheduling/ticket.js';
-import type { CallContext } from '../session/call-context.js';
+import type { Ticket } from '../scheduling/edf.js';
+import type { CallContext } from '../session/call.js';
 import type { LoadedBases } from './inputs/loaded-bases.js';
 import type { ScalarStore, ScalarVector, SurveyedScalars } from './inputs/scalars.js';
 import type { PlanLimits } from './plan/planner.js';

@@ -1,9 +1,6 @@
 /** A key in the engines that compute with it: its vectors on one backend. */
-import type { MsmEngine } from '../api/engine.js';
-import type { FieldOperations } from '../api/field-operations.js';
-import type { FieldVector } from '../api/field-vectors.js';
-import type { FieldEngine } from '../api/fields.js';
-import type { Bases } from '../api/handles.js';
+import type { Bases, MsmEngine } from '../api/engine.js';
+import type { FieldEngine, FieldOperations, FieldVector } from '../api/fields.js';
 import type { CircuitFacts } from '../proofs/api.js';
 import type { CircuitPolynomial } from '../proofs/plonkish/circuit.js';
 import { type Domain, onCoset, pointsOfCoset } from '../proofs/plonkish/domain.js';

@@ -1,6 +1,5 @@
 /** Opens keys of PLONK. */
-import type { FieldVector } from '../api/field-vectors.js';
-import type { FieldEngine } from '../api/fields.js';
+import type { FieldEngine, FieldVector } from '../api/fields.js';
 import { assertNotAborted, badArgument } from '../errors.js';
 import { openField } from '../fields/program/open-field.js';
 import type { FileSource } from '../formats/source.js';

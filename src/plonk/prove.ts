@@ -1,6 +1,5 @@
 /** Computes a proof, round by round. */
-import type { FieldOperations } from '../api/field-operations.js';
-import type { FieldVector } from '../api/field-vectors.js';
+import type { FieldOperations, FieldVector } from '../api/fields.js';
 import { mod } from '../field/modulus.js';
 import { power } from '../field/square-root.js';
 import type { ProofRun } from '../proofs/circuit-prover.js';

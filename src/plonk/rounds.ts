@@ -2,8 +2,7 @@
  * The five rounds of a proof: Gabizon, Williamson and Ciobotaru, "PLONK"
  * (https://eprint.iacr.org/2019/953), section 8.3, with the challenges in the order of snarkjs.
  */
-import type { FieldOperations } from '../api/field-operations.js';
-import type { FieldVector } from '../api/field-vectors.js';
+import type { FieldOperations, FieldVector } from '../api/fields.js';
 import { mod } from '../field/modulus.js';
 import { fromCoset, onCoset } from '../proofs/plonkish/domain.js';
 import {

@@ -1,8 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** Types of proofs that all proof systems share. */
-import type { Progress, TurnOptions } from '../api/calls.js';
+import type { EngineStats, Progress, TurnOptions } from '../api/calls.js';
 import type { MemoryUse } from '../api/device.js';
-import type { EngineStats } from '../api/sharing.js';
 
 /** Progress of a proof. */
 export interface ProofProgress extends Progress {

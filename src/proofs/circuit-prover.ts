@@ -1,9 +1,8 @@
 /** A key that proves: what the keys of all proof systems have in common. */
-import type { TurnOptions } from '../api/calls.js';
+import type { EngineStats, TurnOptions } from '../api/calls.js';
 import type { MsmEngine } from '../api/engine.js';
-import type { EngineStats } from '../api/sharing.js';
 import type { Coordinate } from '../api/values.js';
-import { progressRow, signalRow, turnRows } from '../engine/call-options.js';
+import { progressRow, signalRow, turnRows } from '../engine/options.js';
 import { assertNotAborted, badArgument, fromCaller, MsmError, onAbort, warnBy } from '../errors.js';
 import type { FileSource } from '../formats/source.js';
 import { inspect, printed } from '../handle.js';

@@ -1,7 +1,7 @@
 /** Sums of a few points, on the CPU. */
 import type { MsmEngine } from '../api/engine.js';
 import type { AffinePoint, Coordinate } from '../api/values.js';
-import { handOver } from '../engine/bytes.js';
+import { handOver } from '../engine/arguments.js';
 import type { PointSection } from '../formats/section.js';
 import { SCALAR_BYTES } from './scalars.js';
 

@@ -1,7 +1,5 @@
 /** The options of `openProvingKey`. */
-import { signalRow } from '../engine/call-options.js';
-import type { MsmEngineOptions } from '../engine/options.js';
-import { engineOptions } from '../engine/read-options.js';
+import { engineOptions, type MsmEngineOptions, signalRow } from '../engine/options.js';
 import { type OptionTable, pickRows, type ReadOptions, setOptions } from '../option-table.js';
 import { CallQueue } from '../scheduling/call-queue.js';
 

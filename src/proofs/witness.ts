@@ -3,7 +3,7 @@
  * values in section 1 (u32 bytes of a number, the prime, u32 count) and the values in section 2, or
  * the values alone. Source: https://github.com/iden3/wtnsfile.
  */
-import { viewBytes } from '../engine/bytes.js';
+import { viewBytes } from '../engine/arguments.js';
 import { badArgument } from '../errors.js';
 import { Fields, readSections, sectionOf } from '../formats/binfile.js';
 import { ORDER_BYTES } from '../formats/snarkjs.js';

@@ -1,7 +1,5 @@
 /** The options of `accelerate`. */
-import { signalRow } from '../engine/call-options.js';
-import type { MsmEngineOptions } from '../engine/options.js';
-import { engineOptions } from '../engine/read-options.js';
+import { engineOptions, type MsmEngineOptions, signalRow } from '../engine/options.js';
 import { type OptionTable, pickRows, readOptions, setOptions } from '../option-table.js';
 
 /** Options that `accelerate` passes on to its engines. */

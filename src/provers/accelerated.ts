@@ -1,6 +1,5 @@
 /** The provers of snarkjs that `accelerate` replaces by whole proofs of this library. */
-import { untilAborted } from '../ending.js';
-import { assertNotAborted, badArgument } from '../errors.js';
+import { assertNotAborted, badArgument, untilAborted } from '../errors.js';
 import type { FflonkProof } from '../fflonk.js';
 import type { Groth16Proof } from '../groth16.js';
 import type { PlonkProof } from '../plonk.js';

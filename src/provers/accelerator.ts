@@ -1,9 +1,7 @@
-import type { MsmEngine } from '../api/engine.js';
-import type { Bases } from '../api/handles.js';
+import type { Bases, MsmEngine } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
 import type { Group } from '../curves/names.js';
-import { untilAborted } from '../ending.js';
-import { assertNotAborted, badArgument, kindOf, MsmError } from '../errors.js';
+import { assertNotAborted, badArgument, kindOf, MsmError, untilAborted } from '../errors.js';
 import type { PointSection } from '../formats/section.js';
 import type { Zkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';

@@ -2,11 +2,10 @@
  * A cache of loaded points, found by comparing bytes: provers read the same sections of a file
  * again for each proof.
  */
-import type { MsmEngine } from '../api/engine.js';
-import type { Bases } from '../api/handles.js';
+import type { Bases, MsmEngine } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
 import type { PointSource } from '../curves/point-source.js';
-import { handOver } from '../engine/bytes.js';
+import { handOver } from '../engine/arguments.js';
 import { assertNotAborted, MsmError } from '../errors.js';
 import { beginsWith } from './begins-with.js';
 import { copyOf, type FfBytes } from './ffjavascript.js';

@@ -1,6 +1,5 @@
 /** MSMs that snarkjs asks for. */
-import type { MsmEngine } from '../api/engine.js';
-import type { Bases } from '../api/handles.js';
+import type { Bases, MsmEngine } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
 import type { Group } from '../curves/names.js';
 import type { Work } from './contest.js';

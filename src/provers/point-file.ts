@@ -1,5 +1,5 @@
 /** Points that are read in chunks, as snarkjs reads those of a key. */
-import { roomFor } from '../engine/bytes.js';
+import { roomFor } from '../engine/arguments.js';
 import { badArgument } from '../errors.js';
 import type { PointReader } from './ffjavascript.js';
 

@@ -1,8 +1,7 @@
 /**
  * A cache of the last scalars: several MSMs of a proof have the same scalars, or a tail of them.
  */
-import type { MsmEngine } from '../api/engine.js';
-import type { Scalars } from '../api/handles.js';
+import type { MsmEngine, Scalars } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
 import type { LoadedScalars } from '../msm/inputs/scalars.js';
 import { beginsWith } from './begins-with.js';

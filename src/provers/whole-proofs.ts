@@ -1,9 +1,8 @@
 /** Whole proofs for snarkjs, computed by the provers of this library. */
 import type { MsmEngine } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
-import { untilAborted } from '../ending.js';
-import { signalRow } from '../engine/call-options.js';
-import { assertNotAborted, badArgument, notLoaded, onAbort } from '../errors.js';
+import { signalRow } from '../engine/options.js';
+import { assertNotAborted, badArgument, notLoaded, onAbort, untilAborted } from '../errors.js';
 import type { FileSource } from '../formats/source.js';
 import type { Zkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';

@@ -1,8 +1,7 @@
 /** A pool of workers that compute rounds together with the caller's own thread. */
-import { chunkSource } from './chunks/choose.js';
+import { chunkSource, SharedMemory } from './chunks.js';
 import type { StartWorker } from './platform.js';
 import { type MeasuredRound, type Round, type RoundOutcome, RoundRun } from './round.js';
-import { SharedMemory } from './shared-memory.js';
 import { type ChosenWorkers, WorkerCount } from './worker-count.js';
 import { WorkerSet } from './worker-set.js';
 

@@ -1,7 +1,7 @@
 /** Time slices of calls on the CPU: urgent calls go first, and aborted calls end at once. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { makeCase } from '../../dev/cases/msm-case.js';
-import type { ComputeWorker } from '../../src/api/sharing.js';
+import type { ComputeWorker } from '../../src/api/calls.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { curveContext } from '../../src/curves/curve.js';
 import { createMsmEngine, type MsmEngine, type MsmEngineOptions } from '../../src/index.js';

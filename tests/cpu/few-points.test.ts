@@ -15,7 +15,7 @@ import { SUMS_BEFORE } from '../../src/msm/cpu/combine-on-cpu.js';
 import { FEW_POINTS, LEAST_BITS, sumOfFew } from '../../src/msm/cpu/few-points.js';
 import { NO_TABLES, survey } from '../../src/msm/plan/workload.js';
 import type { Horner } from '../../src/msm/stages/horner.js';
-import { WasmHorner } from '../../src/wasm/horner/horner.js';
+import { WasmHorner } from '../../src/wasm/points/horner-kernel.js';
 import { keptEngine, openEngine } from '../support/engines.js';
 import { orderTwoCase } from '../support/order-two.js';
 import { TextbookCurve } from '../support/textbook-curve.js';

@@ -5,8 +5,7 @@ import { openMemory } from '../../src/fields/cpu/open-memory.js';
 import { fuseScalings } from '../../src/fields/program/fuse-scalings.js';
 import { openField } from '../../src/fields/program/open-field.js';
 import { createFieldEngine, type FieldEngine, type FieldVector } from '../../src/fields.js';
-import { vectorKernel } from '../../src/wasm/vectors/vector-kernel.js';
-import { VectorMemory } from '../../src/wasm/vectors/vector-memory.js';
+import { VectorMemory, vectorKernel } from '../../src/wasm/vectors/vector-kernel.js';
 import { fewFloatPrimes } from '../support/float-curves.js';
 import { arithmeticsHere } from '../support/kernels.js';
 

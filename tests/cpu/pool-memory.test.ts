@@ -3,15 +3,15 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, expect, test } from 'vitest';
 import { makeCase } from '../../dev/cases/msm-case.js';
-import type { ComputeWorker } from '../../src/api/sharing.js';
+import type { ComputeWorker } from '../../src/api/calls.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { curveContext } from '../../src/curves/curve.js';
 import { multiplyOnCpu } from '../../src/msm/cpu/cpu-backend.js';
 import { type CpuPool, workerStarter } from '../../src/msm/cpu/cpu-threads.js';
 import type { RoundTask, WindowSums } from '../../src/msm/cpu/share.js';
 import { NO_TABLES, survey } from '../../src/msm/plan/workload.js';
-import type { Begin, FromWorker, ToWorker } from '../../src/threads/messages.js';
 import { Pool } from '../../src/threads/pool.js';
+import type { Begin, FromWorker, ToWorker } from '../../src/threads/serve.js';
 import { useAllWorkers } from '../support/all-workers.js';
 import { sleep } from '../support/time.js';
 

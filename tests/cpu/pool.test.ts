@@ -5,7 +5,7 @@
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, test } from 'vitest';
 import { makeCase } from '../../dev/cases/msm-case.js';
-import type { ComputeWorker } from '../../src/api/sharing.js';
+import type { ComputeWorker } from '../../src/api/calls.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { curveContext } from '../../src/curves/curve.js';
 import { multiplyOnCpu } from '../../src/msm/cpu/cpu-backend.js';

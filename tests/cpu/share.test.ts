@@ -16,8 +16,8 @@ import { combineWindows } from '../../src/msm/cpu/combine-on-cpu.js';
 import { cutRows } from '../../src/msm/cpu/cpu-threads.js';
 import { rowsOf, Share } from '../../src/msm/cpu/share.js';
 import { workersToStart, workersToWake } from '../../src/msm/plan/cost.js';
-import { finish } from '../../src/scheduling/steps.js';
-import { WasmHorner } from '../../src/wasm/horner/horner.js';
+import { finish } from '../../src/scheduling/time-slice.js';
+import { WasmHorner } from '../../src/wasm/points/horner-kernel.js';
 import { PointAdder } from '../../src/wasm/points/point-adder.js';
 import { kernelFor } from '../support/kernels.js';
 

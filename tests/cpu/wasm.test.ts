@@ -26,7 +26,7 @@ import { multiplyOnCpu } from '../../src/msm/cpu/cpu-backend.js';
 import { FEW_POINTS } from '../../src/msm/cpu/few-points.js';
 import { rowsOf, Share } from '../../src/msm/cpu/share.js';
 import { NO_TABLES, survey } from '../../src/msm/plan/workload.js';
-import { finish } from '../../src/scheduling/steps.js';
+import { finish } from '../../src/scheduling/time-slice.js';
 import { PointAdder } from '../../src/wasm/points/point-adder.js';
 import { additions } from '../support/additions.js';
 import { arithmeticsHere, kernelFor } from '../support/kernels.js';

@@ -16,7 +16,7 @@ import { readPoints, writerOf } from '../../src/encodings/encodings.js';
 import { encodePoints } from '../../src/engine/arguments.js';
 import { quadraticField } from '../../src/field/quadratic.js';
 import type { PointEncoding, Tuning } from '../../src/index.js';
-import { finish } from '../../src/scheduling/steps.js';
+import { finish } from '../../src/scheduling/time-slice.js';
 import { keptEngine } from '../support/engines.js';
 import { inProject } from '../support/run-script.js';
 

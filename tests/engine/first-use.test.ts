@@ -3,8 +3,8 @@
  * adapter is never measured.
  */
 import { describe, expect, test, vi } from 'vitest';
-import type { CalibrationStore } from '../../src/api/calibration.js';
-import { rememberedName } from '../../src/calibrate/memory.js';
+import type { CalibrationStore } from '../../src/api/device.js';
+import { rememberedName } from '../../src/calibrate/store.js';
 import { createMsmEngine } from '../../src/engine/create-engine.js';
 import type { MsmEngineOptions } from '../../src/engine/options.js';
 import { describeAdapter } from '../../src/gpu/device.js';

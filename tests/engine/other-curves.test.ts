@@ -13,7 +13,7 @@ import {
   type OracleCurve,
   Random,
 } from '../../dev/oracle/known-bases.js';
-import type { Tuning } from '../../src/api/tuning.js';
+import type { Tuning } from '../../src/api/device.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { type Curve, curveContext } from '../../src/curves/curve.js';
 import type { WeierstrassName } from '../../src/curves/names.js';

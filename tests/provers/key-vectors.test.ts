@@ -1,7 +1,6 @@
 /** Vectors of a proving key on two backends, and the way from one to the other. */
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import type { FieldVector } from '../../src/api/field-vectors.js';
-import type { FieldEngine } from '../../src/api/fields.js';
+import type { FieldEngine, FieldVector } from '../../src/api/fields.js';
 import { MsmError, type MsmErrorCode } from '../../src/errors.js';
 import { openProvingKeyWith as openFflonk } from '../../src/fflonk/open-proving-key.js';
 import { openProvingKeyWith as openGroth16 } from '../../src/groth16/open-proving-key.js';

@@ -23,7 +23,7 @@ import { HornerSource } from '../../src/msm/gpu/gpu-setup.js';
 import { combineWindows } from '../../src/msm/stages/combine-windows.js';
 import { bigIntHorner, type Horner } from '../../src/msm/stages/horner.js';
 import { bitsExponents, reduceShape } from '../../src/msm/stages/reduce.js';
-import { WasmHorner } from '../../src/wasm/horner/horner.js';
+import { WasmHorner } from '../../src/wasm/points/horner-kernel.js';
 import { writePoint } from '../reference/points.js';
 import { randomPrimes } from '../support/primes.js';
 import { TextbookCurve } from '../support/textbook-curve.js';

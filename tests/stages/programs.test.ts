@@ -31,7 +31,7 @@ import type { FieldProduct } from '../../src/field/modulus.js';
 import { readWords, writeWords } from '../../src/field/modulus.js';
 import { quadraticField } from '../../src/field/quadratic.js';
 import { squareRootIn } from '../../src/field/square-root.js';
-import { pipelineFor } from '../../src/gpu/pipelines.js';
+import { pipelineFor } from '../../src/gpu/device.js';
 import { DispatchChain } from '../../src/gpu/submission.js';
 import { NONE_REJECTED, rejectedIn } from '../../src/msm/stages/import.js';
 import { decompression, edwardsImage, membershipTest } from '../../src/msm/stages/point-programs.js';

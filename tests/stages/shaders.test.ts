@@ -18,7 +18,7 @@ import { type AnyCurve, type Curve, curveContext, withProduct } from '../../src/
 import { type FieldProduct, modulus } from '../../src/field/modulus.js';
 import { quadraticField } from '../../src/field/quadratic.js';
 import { fieldKernels } from '../../src/fields/stages/kernels.js';
-import { pipelineFor } from '../../src/gpu/pipelines.js';
+import { pipelineFor } from '../../src/gpu/device.js';
 import { gpuKnobs, softwareKnobs } from '../../src/msm/plan/device-profiles.js';
 import { resolveTuning } from '../../src/msm/plan/tuning.js';
 import { fullWorkload } from '../../src/msm/plan/workload.js';

@@ -12,7 +12,7 @@ export interface Room {
 }
 
 /** Files of `src/` that every room may import, as it may `api/`. */
-export const commonFiles = ['ending.ts', 'errors.ts', 'handle.ts', 'option-table.ts', 'version.ts'];
+export const commonFiles = ['errors.ts', 'handle.ts', 'option-table.ts', 'version.ts'];
 
 /** Rooms of `src/`. A room inside a room has a row of its own. */
 export const rooms: Readonly<Record<string, Room>> = {
@@ -35,32 +35,21 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   curves: { imports: 'field', holds: 'the constants of a curve and its points on the CPU; no GPU' },
   encodings: { imports: 'curves', holds: 'how other software writes points and scalars' },
-  'wasm/lists': {
-    imports: 'wasm/encoder',
-    holds: 'sorting points into buckets and pairing them, as WebAssembly; no arithmetic',
-  },
   'wasm/arithmetic': {
-    imports: 'wasm/encoder wasm/lists field',
-    holds: 'fields and point addition as WebAssembly on integers',
+    imports: 'wasm/encoder field',
+    holds:
+      'fields and point addition as WebAssembly on integers of 32 bits, and fields on words of 64; sorting points into buckets and pairing them',
   },
   'wasm/floats': {
-    imports: 'wasm/encoder wasm/lists wasm/arithmetic field',
-    holds: 'the same on floats, by fused multiply-adds',
-  },
-  'wasm/words': {
     imports: 'wasm/encoder wasm/arithmetic field',
-    holds: 'the same on words of 64 bits, by wide arithmetic',
+    holds: 'fields and point addition on floats, by fused multiply-adds',
   },
   'wasm/points': {
-    imports: 'scheduling wasm/encoder wasm/lists wasm/arithmetic wasm/floats wasm/words field',
-    holds: 'the forms of arithmetic, and an instance of one with its memory',
-  },
-  'wasm/horner': {
-    imports: 'wasm/encoder wasm/arithmetic wasm/points field',
-    holds: "weighted sums of points by Horner's rule as WebAssembly on integers",
+    imports: 'scheduling wasm/encoder wasm/arithmetic wasm/floats field',
+    holds: "the forms of arithmetic, an instance of one with its memory, and weighted sums by Horner's rule",
   },
   'wasm/vectors': {
-    imports: 'wasm/encoder wasm/arithmetic wasm/floats wasm/words wasm/points field',
+    imports: 'wasm/encoder wasm/arithmetic wasm/floats wasm/points field',
     holds: 'transforms, sums and products of vectors as WebAssembly, in every form of arithmetic',
   },
   'wasm/decode': {
@@ -88,7 +77,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   'msm/cpu': {
     imports:
-      'field curves scheduling session threads wasm/encoder wasm/lists wasm/arithmetic wasm/points wasm/horner wasm/decode msm msm/inputs msm/plan msm/stages',
+      'field curves scheduling session threads wasm/encoder wasm/arithmetic wasm/points wasm/decode msm msm/inputs msm/plan msm/stages',
     holds: 'the same without a GPU, on one thread and on several',
   },
   'msm/routing': {

@@ -1,6 +1,6 @@
 import { bn254 } from '../../src/curves/bn254.js';
 import { type CurveContext, curveContext } from '../../src/curves/curve.js';
-import { bufferUsage } from '../../src/gpu/constants.js';
+import { bufferUsage } from '../../src/gpu/device-memory.js';
 import { Runner } from '../../src/gpu/runner.js';
 import { softwareKnobs } from '../../src/msm/plan/device-profiles.js';
 import { type Plan, type PlanLimits, planOne, type ScratchName } from '../../src/msm/plan/planner.js';

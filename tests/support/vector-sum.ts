@@ -1,7 +1,7 @@
 /** A toy operation: the sum of a vector of words, modulo 2^32, on the GPU or on the CPU. */
 import { GpuFault } from '../../src/errors.js';
 import type { Submission, SubmissionResult } from '../../src/gpu/submission.js';
-import type { CallContext } from '../../src/session/call-context.js';
+import type { CallContext } from '../../src/session/call.js';
 import type { DeviceView, KnownAnswer, Operation, Step } from '../../src/session/operation.js';
 import { RESULT } from '../../src/shaders/commands.js';
 import { stageKernel } from '../../src/shaders/hash-chain.js';

@@ -9,7 +9,7 @@ import { loadResult } from '../../dev/bench/modes/load/result.js';
 import { verdictOf } from '../../dev/bench/modes/targets/findings.js';
 import type { RowOf, StampedRow } from '../../dev/bench/rows.js';
 import { bn254G1, expectedMsm } from '../../dev/oracle/known-bases.js';
-import type { EngineEvent } from '../../src/api/sharing.js';
+import type { EngineEvent } from '../../src/api/calls.js';
 import { sleep } from '../support/time.js';
 
 describe('the jobs of a mix', () => {

@@ -1,8 +1,7 @@
 /** Starts threads without an engine: idle workers of the package, and, in Node, empty threads. */
-import type { ComputeWorker } from '../../../src/api/sharing.js';
+import type { ComputeWorker } from '../../../src/api/calls.js';
 import { workerStarter } from '../../../src/msm/cpu/cpu-threads.js';
-import { type NodeWorker, nodeModule } from '../../../src/threads/node-module.js';
-import type { PageWorker } from '../../../src/threads/platform.js';
+import { type NodeWorker, nodeModule, type PageWorker } from '../../../src/threads/platform.js';
 
 /** Reports ready, as a worker of the package does, and waits. */
 const EMPTY = `

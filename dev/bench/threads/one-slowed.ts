@@ -1,6 +1,6 @@
-import type { ComputeWorker } from '../../../src/api/sharing.js';
+import type { ComputeWorker } from '../../../src/api/calls.js';
 import { workerStarter } from '../../../src/msm/cpu/cpu-threads.js';
-import { nodeModule } from '../../../src/threads/node-module.js';
+import { nodeModule } from '../../../src/threads/platform.js';
 
 const startSlowed = (): ComputeWorker => {
   // bundlers recognise a worker file by the name Worker

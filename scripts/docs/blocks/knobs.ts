@@ -1,6 +1,6 @@
 /** `knobs`: the fields of `tuning`, with ranges and defaults from the planner. */
 import { knobOfTuning } from '../../../dev/bench/settings.js';
-import type { Tuning } from '../../../src/api/tuning.js';
+import type { Tuning } from '../../../src/api/device.js';
 import {
   type ClassKnobs,
   deviceClassOf,
@@ -95,7 +95,7 @@ const meaningOf = ({ name, paragraphs }: Member): string => {
 };
 
 const rows = (): string[][] =>
-  membersOf('src/api/tuning.ts', 'Tuning').map((knob) => [
+  membersOf('src/api/device.ts', 'Tuning').map((knob) => [
     code(knob.name),
     code(knobOfTuning(knob.name) ?? ''),
     knob.type.endsWith('| null') ? `${rangeOf(knob.name)}, \`null\`` : rangeOf(knob.name),

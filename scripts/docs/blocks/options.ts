@@ -14,11 +14,11 @@ const turn = ['src/api/calls.ts', 'TurnOptions'] as const;
 
 const sections: readonly Section[] = [
   { title: 'createMsmEngine', of: [['src/engine/options.ts', 'MsmEngineOptions']] },
-  { title: 'sharing', text: 'Fields of `sharing` of `createMsmEngine`.', of: [['src/api/sharing.ts', 'Sharing']] },
+  { title: 'sharing', text: 'Fields of `sharing` of `createMsmEngine`.', of: [['src/api/calls.ts', 'Sharing']] },
   {
     title: 'maxQueued',
     text: 'Fields of `maxQueued` of `createMsmEngine`.',
-    of: [['src/api/sharing.ts', 'QueueLimits']],
+    of: [['src/api/calls.ts', 'QueueLimits']],
   },
   { title: 'engine.loadBases', of: [['src/api/calls.ts', 'LoadBasesOptions'], turn] },
   { title: 'engine.loadScalars', of: [['src/api/calls.ts', 'LoadScalarsOptions'], turn] },

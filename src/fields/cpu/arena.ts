@@ -1,6 +1,6 @@
 /** Memory of vectors and tables, within a budget. */
 import { MsmError } from '../../errors.js';
-import type { VectorAt, VectorSpace } from '../../wasm/vectors/vector-memory.js';
+import type { VectorAt, VectorSpace } from '../../wasm/vectors/vector-kernel.js';
 import type { OpenField } from '../program/open-field.js';
 import { PlannedSpace } from './planned-space.js';
 import { TableCache } from './table-cache.js';

@@ -1,7 +1,7 @@
 /** Vectors on the CPU, in memory of WebAssembly. */
 import type { FieldPlan, FieldRunRecord } from '../../api/fields.js';
 import { TimeSlice } from '../../scheduling/time-slice.js';
-import { bytesOfVector } from '../../wasm/vectors/vector-memory.js';
+import { bytesOfVector } from '../../wasm/vectors/vector-kernel.js';
 import type { FieldStep } from '../program/steps.js';
 import type { Matrix, Vector } from '../program/vector.js';
 import type { Entries, ScaledNumbers, VectorBackend, VectorCall } from '../program/vector-backend.js';

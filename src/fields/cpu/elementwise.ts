@@ -1,6 +1,6 @@
 /** Sums and products of elements of the same index, some at a time. */
-import { withNumbers } from '../../wasm/vectors/twiddles.js';
-import type { VectorAt } from '../../wasm/vectors/vector-memory.js';
+import { withNumbers } from '../../wasm/vectors/transform-passes.js';
+import type { VectorAt } from '../../wasm/vectors/vector-kernel.js';
 import type { Arena } from './arena.js';
 import type { Powers } from './table-cache.js';
 

@@ -1,6 +1,6 @@
 /** Executes the steps of a run on the CPU. */
-import { passesOverMemory } from '../../wasm/vectors/transform.js';
-import type { VectorAt } from '../../wasm/vectors/vector-memory.js';
+import { passesOverMemory } from '../../wasm/vectors/transform-passes.js';
+import type { VectorAt } from '../../wasm/vectors/vector-kernel.js';
 import { fuseScalings } from '../program/fuse-scalings.js';
 import type { Computation, FieldStep } from '../program/steps.js';
 import type { Matrix, Vector } from '../program/vector.js';

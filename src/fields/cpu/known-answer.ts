@@ -2,9 +2,8 @@
 import { mod } from '../../field/modulus.js';
 import { power } from '../../field/square-root.js';
 import { range } from '../../field/straight-line.js';
-import { decimateFrequency, decimateTime } from '../../wasm/vectors/transform.js';
-import { withNumbers, writeTwiddles } from '../../wasm/vectors/twiddles.js';
-import type { VectorAt, VectorMemory } from '../../wasm/vectors/vector-memory.js';
+import { decimateFrequency, decimateTime, withNumbers, writeTwiddles } from '../../wasm/vectors/transform-passes.js';
+import type { VectorAt, VectorMemory } from '../../wasm/vectors/vector-kernel.js';
 import type { OpenField } from '../program/open-field.js';
 
 /** Elements of the test: its transforms have passes of every kind. */

@@ -2,7 +2,7 @@
  * Products of sparse matrices and vectors. The entries, sorted by row, are two streams of the same
  * length, one for each lane of the arithmetic, which have no row in common.
  */
-import type { VectorAt } from '../../wasm/vectors/vector-memory.js';
+import type { VectorAt } from '../../wasm/vectors/vector-kernel.js';
 import type { Arena } from './arena.js';
 import { inParts } from './elementwise.js';
 

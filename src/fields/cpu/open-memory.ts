@@ -2,8 +2,7 @@
 import { NoWasmMemory } from '../../errors.js';
 import { fastestFirst } from '../../wasm/points/fastest-first.js';
 import { hasArithmetic, type WasmArithmetic } from '../../wasm/points/kernel.js';
-import { type VectorKernel, vectorKernel } from '../../wasm/vectors/vector-kernel.js';
-import { VectorMemory } from '../../wasm/vectors/vector-memory.js';
+import { type VectorKernel, VectorMemory, vectorKernel } from '../../wasm/vectors/vector-kernel.js';
 import type { OpenField } from '../program/open-field.js';
 import { knowsAnswers } from './known-answer.js';
 

@@ -1,6 +1,7 @@
 /** Memory that only counts: steps run in it without effect, to plan them. */
+
+import { bytesOfVector, type VectorAt, type VectorSpace } from '../../wasm/vectors/vector-kernel.js';
 import type { VectorExports } from '../../wasm/vectors/vector-loops.js';
-import { bytesOfVector, type VectorAt, type VectorSpace } from '../../wasm/vectors/vector-memory.js';
 
 export class PlannedSpace implements VectorSpace {
   readonly kernel: VectorSpace['kernel'];

@@ -1,7 +1,7 @@
 /** Operations that run along a vector: prefix products, inverses, values of polynomials. */
 import { invert as inverseOf } from '../../field/modulus.js';
-import { withNumbers, wordsOfNumbers, writePowers } from '../../wasm/vectors/twiddles.js';
-import type { VectorAt } from '../../wasm/vectors/vector-memory.js';
+import { withNumbers, wordsOfNumbers, writePowers } from '../../wasm/vectors/transform-passes.js';
+import type { VectorAt } from '../../wasm/vectors/vector-kernel.js';
 import type { Arena } from './arena.js';
 import { inParts } from './elementwise.js';
 

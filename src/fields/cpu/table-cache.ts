@@ -1,9 +1,9 @@
 /** Twiddles and powers that later runs use again. */
 
-import type { FieldOrder } from '../../api/field-operations.js';
+import type { FieldOrder } from '../../api/fields.js';
 import { power } from '../../field/square-root.js';
-import { writePowers, writeTwiddles } from '../../wasm/vectors/twiddles.js';
-import type { VectorAt, VectorSpace } from '../../wasm/vectors/vector-memory.js';
+import { writePowers, writeTwiddles } from '../../wasm/vectors/transform-passes.js';
+import type { VectorAt, VectorSpace } from '../../wasm/vectors/vector-kernel.js';
 import type { OpenField } from '../program/open-field.js';
 
 /** Powers that are kept at most. */

@@ -1,7 +1,7 @@
 /** Transforms of one vector, in place. */
 import { invert } from '../../field/modulus.js';
-import { decimateFrequency, decimateTime } from '../../wasm/vectors/transform.js';
-import type { VectorAt } from '../../wasm/vectors/vector-memory.js';
+import { decimateFrequency, decimateTime } from '../../wasm/vectors/transform-passes.js';
+import type { VectorAt } from '../../wasm/vectors/vector-kernel.js';
 import type { Computation } from '../program/steps.js';
 import type { Arena } from './arena.js';
 import { multiplyByPowers } from './elementwise.js';

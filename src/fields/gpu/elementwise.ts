@@ -1,5 +1,5 @@
 /** Emits operations on the elements of the same index. */
-import type { FieldOrder } from '../../api/field-operations.js';
+import type { FieldOrder } from '../../api/fields.js';
 import { montgomeryWords } from '../stages/element.js';
 import type { Emitter, Part } from './emitter.js';
 import { powerTables } from './powers.js';

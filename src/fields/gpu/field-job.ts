@@ -1,5 +1,5 @@
 /** Jobs on vectors as data. */
-import type { Resident } from '../../session/resident.js';
+import type { Resident } from '../../session/operation.js';
 import type { Emitter, Part } from './emitter.js';
 
 /** Kernels that have a known answer of their own. */

@@ -3,7 +3,7 @@ import { GpuFault, MsmError } from '../../errors.js';
 import type { Submission, SubmissionResult } from '../../gpu/submission.js';
 import { digestOfItems } from '../../msm/stages/entry.js';
 import { sumInSlices, TimeSlice } from '../../scheduling/time-slice.js';
-import type { CallContext } from '../../session/call-context.js';
+import type { CallContext } from '../../session/call.js';
 import type { DeviceView, Operation, Step } from '../../session/operation.js';
 import { sumOfLanes } from '../../shaders/hash-chain.js';
 import { Emitter, type Part } from './emitter.js';

@@ -4,7 +4,7 @@ import { openDevice } from '../../gpu/device.js';
 import { Runner } from '../../gpu/runner.js';
 // what this module shares with index.js stays in that file only if index.js is loaded before
 import '../../index.js';
-import { DeviceSource, sourcesOfEngines } from '../../session/device-source.js';
+import { DeviceSource, sourcesOfEngines } from '../../session/current-device.js';
 import { Session } from '../../session/session.js';
 import type { OpenField } from '../program/open-field.js';
 import type { FieldEngineOptions } from '../program/options.js';

@@ -2,8 +2,8 @@
 
 import type { Runner } from '../../gpu/runner.js';
 import type { DeviceVector, ScalarsPart } from '../../msm/inputs/scalars.js';
-import { type Ticket, ticketOf } from '../../scheduling/ticket.js';
-import type { CallContext } from '../../session/call-context.js';
+import { type Ticket, ticketOf } from '../../scheduling/edf.js';
+import type { CallContext } from '../../session/call.js';
 import type { Command } from '../../shaders/commands.js';
 import { groupsFor } from '../../shaders/limits.js';
 import { THREADS } from '../stages/element.js';

@@ -1,5 +1,5 @@
 /** Runs of steps as jobs: where their vectors are, and what they keep. */
-import type { Resident } from '../../session/resident.js';
+import type { Resident } from '../../session/operation.js';
 import type { FieldStep } from '../program/steps.js';
 import type { Matrix, Vector } from '../program/vector.js';
 import { emitCheck } from './check.js';

@@ -1,6 +1,11 @@
 /** Records the operations of a run, and checks their arguments. */
-import type { FieldOperations, ScalePowersOptions, TransformOptions } from '../../api/field-operations.js';
-import type { FieldVector, SparseMatrix } from '../../api/field-vectors.js';
+import type {
+  FieldOperations,
+  FieldVector,
+  ScalePowersOptions,
+  SparseMatrix,
+  TransformOptions,
+} from '../../api/fields.js';
 import { badArgument, show } from '../../errors.js';
 import { invert } from '../../field/modulus.js';
 import { type OptionPlace, type OptionTable, readOptions } from '../../option-table.js';

@@ -1,5 +1,5 @@
 /** Operations as data: what a run consists of. */
-import type { FieldOrder } from '../../api/field-operations.js';
+import type { FieldOrder } from '../../api/fields.js';
 import type { Matrix, Vector } from './vector.js';
 
 /** Kind of a step, and its parameters. */

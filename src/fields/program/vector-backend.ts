@@ -2,7 +2,7 @@
 import type { Progress } from '../../api/calls.js';
 import type { FieldPlan, FieldRunRecord } from '../../api/fields.js';
 import type { DeviceVector } from '../../msm/inputs/scalars.js';
-import type { Ticket } from '../../scheduling/ticket.js';
+import type { Ticket } from '../../scheduling/edf.js';
 import type { FieldStep } from './steps.js';
 import type { Matrix, Vector } from './vector.js';
 

@@ -1,5 +1,5 @@
 /** Handles of vectors and matrices. */
-import type { FieldVector, SparseMatrix } from '../../api/field-vectors.js';
+import type { FieldVector, SparseMatrix } from '../../api/fields.js';
 import { badArgument, kindOf, MsmError } from '../../errors.js';
 import { inspect, printed } from '../../handle.js';
 import { type FieldScalars, sourcesOfVectors } from '../../msm/inputs/scalars.js';

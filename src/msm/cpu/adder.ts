@@ -3,11 +3,16 @@ import type { CurveContext } from '../../curves/curve.js';
 import { type Affine, addAffine, infinityOf, negated, toAffine } from '../../curves/jacobian.js';
 import { writePoint } from '../../curves/point-source.js';
 import { NoWasmMemory } from '../../errors.js';
-import { wasmCurve } from '../../wasm/arithmetic/wasm-curve.js';
+import { wasmCurve } from '../../wasm/arithmetic/kernel-memory.js';
 import { WasmModule } from '../../wasm/encoder/module.js';
 import { fastestFirst } from '../../wasm/points/fastest-first.js';
-import { type CompiledKernel, compileKernel, hasArithmetic, type WasmArithmetic } from '../../wasm/points/kernel.js';
-import type { KernelTest } from '../../wasm/points/kernel-test.js';
+import {
+  type CompiledKernel,
+  compileKernel,
+  hasArithmetic,
+  type KernelTest,
+  type WasmArithmetic,
+} from '../../wasm/points/kernel.js';
 import { PointAdder, WrongKernelError } from '../../wasm/points/point-adder.js';
 import type { CpuArithmetic } from '../plan/cost.js';
 

@@ -7,9 +7,8 @@
 import type { CurveContext } from '../../curves/curve.js';
 import { wordsOf } from '../../curves/point-source.js';
 import { digitsOf, readWords, writeWords } from '../../field/modulus.js';
-import { ITEMS_PER_STEP, type Steps } from '../../scheduling/steps.js';
-import { PAIR_STATE, PAIR_STATE_BYTES } from '../../wasm/lists/add-pairs.js';
-import type { WindowArguments } from '../../wasm/lists/bucket-functions.js';
+import { ITEMS_PER_STEP, type Steps } from '../../scheduling/time-slice.js';
+import { PAIR_STATE, PAIR_STATE_BYTES, type WindowArguments } from '../../wasm/arithmetic/bucket-functions.js';
 import type { PointAdder, PointAt } from '../../wasm/points/point-adder.js';
 import { windowCount } from '../plan/workload.js';
 

@@ -1,9 +1,8 @@
 /** Combines window sums: the last step of Pippenger's algorithm (Pippenger 1976). */
 import type { CurveContext } from '../../curves/curve.js';
 import type { Affine } from '../../curves/jacobian.js';
-import type { Steps } from '../../scheduling/steps.js';
-import { nextTurn } from '../../scheduling/time-slice.js';
-import { WasmHorner } from '../../wasm/horner/horner.js';
+import { nextTurn, type Steps } from '../../scheduling/time-slice.js';
+import { WasmHorner } from '../../wasm/points/horner-kernel.js';
 import type { PointAdder, PointAt } from '../../wasm/points/point-adder.js';
 import { agree, bigIntHorner, type Horner, pointOf, storedPoints } from '../stages/horner.js';
 import { INFINITY, plus } from './buckets.js';

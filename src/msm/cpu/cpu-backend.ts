@@ -9,9 +9,9 @@ import type { CurveContext } from '../../curves/curve.js';
 import { toAffine } from '../../curves/jacobian.js';
 import { type PointSource, readerOf } from '../../curves/point-source.js';
 import { badArgument, NoWasmMemory } from '../../errors.js';
-import { ticketOf } from '../../scheduling/ticket.js';
+import { ticketOf } from '../../scheduling/edf.js';
 import { timeSlices } from '../../scheduling/turn-queue.js';
-import type { CallContext } from '../../session/call-context.js';
+import type { CallContext } from '../../session/call.js';
 import type { Backend, Footprint, LoadRequest, MsmDone, MsmRequest } from '../backend.js';
 import { LoadedBases } from '../inputs/loaded-bases.js';
 import { type ScalarVector, type SurveyedScalars, surveyScalars } from '../inputs/scalars.js';
@@ -30,7 +30,7 @@ import { loadOnCpu } from './load-points.js';
 import { baseIndex, type CpuOutcome, WasmMsm } from './wasm-msm.js';
 
 // a GPU takes its last step from this file
-export { WasmHorner } from '../../wasm/horner/horner.js';
+export { WasmHorner } from '../../wasm/points/horner-kernel.js';
 
 /** Facts for the records of runs: the device beside the CPU, or what stands for one. */
 export interface CpuSite {

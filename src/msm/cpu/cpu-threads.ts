@@ -1,9 +1,9 @@
 /** The worker threads of one engine: how they start, and how a round is cut into chunks for them. */
-import type { ComputeWorker } from '../../api/sharing.js';
-import type { Tuning } from '../../api/tuning.js';
+import type { ComputeWorker } from '../../api/calls.js';
+import type { Tuning } from '../../api/device.js';
 import { warnBy } from '../../errors.js';
 import { type Pause, TurnQueue } from '../../scheduling/turn-queue.js';
-import type { Distribution } from '../../threads/chunks/choose.js';
+import type { Distribution } from '../../threads/chunks.js';
 import {
   canShare,
   nodeThreads,

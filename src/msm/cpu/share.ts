@@ -7,7 +7,7 @@
  * Σ (i + 1)·B_i of the run at once, and Σ B_i for each set bit of k. The factors 64·k are applied
  * at the end, by double and add over these bits.
  */
-import type { Steps } from '../../scheduling/steps.js';
+import type { Steps } from '../../scheduling/time-slice.js';
 import type { PointAdder, PointAt } from '../../wasm/points/point-adder.js';
 import {
   addToBuckets,

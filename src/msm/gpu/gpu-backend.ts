@@ -2,10 +2,10 @@
 import type { AdapterDescription, CompileTime, MemoryUse, SelfTest } from '../../api/device.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { badArgument, NoAnswerError } from '../../errors.js';
-import { compileTimes } from '../../gpu/pipelines.js';
+import { compileTimes } from '../../gpu/device.js';
 import type { Runner } from '../../gpu/runner.js';
-import { type Ticket, ticketOf } from '../../scheduling/ticket.js';
-import type { CallContext } from '../../session/call-context.js';
+import { type Ticket, ticketOf } from '../../scheduling/edf.js';
+import type { CallContext } from '../../session/call.js';
 import type { DeviceTester } from '../../session/operation.js';
 import type { Session } from '../../session/session.js';
 import { kernelsOf } from '../../shaders/commands.js';

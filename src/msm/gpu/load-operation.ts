@@ -8,7 +8,7 @@ import { GpuFault } from '../../errors.js';
 import type { Runner } from '../../gpu/runner.js';
 import type { Submission, SubmissionResult, Upload } from '../../gpu/submission.js';
 import { sumInSlices, TimeSlice } from '../../scheduling/time-slice.js';
-import type { CallContext } from '../../session/call-context.js';
+import type { CallContext } from '../../session/call.js';
 import type { DeviceView, Operation, Output, Step } from '../../session/operation.js';
 import { runSteps } from '../../session/run-steps.js';
 import type { Command, Slice } from '../../shaders/commands.js';

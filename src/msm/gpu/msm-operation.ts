@@ -8,10 +8,9 @@ import { addAffine, infinityOf, type Jacobian, toAffine } from '../../curves/jac
 import { GpuFault, MsmError } from '../../errors.js';
 import type { Submission, SubmissionResult, Upload } from '../../gpu/submission.js';
 import { TimeSlice } from '../../scheduling/time-slice.js';
-import type { CallContext } from '../../session/call-context.js';
-import type { DeviceView, KnownAnswer, Operation, Report, Step } from '../../session/operation.js';
-import type { Resident } from '../../session/resident.js';
-import { phasesOf } from '../../session/timeline.js';
+import type { CallContext } from '../../session/call.js';
+import type { DeviceView, KnownAnswer, Operation, Report, Resident, Step } from '../../session/operation.js';
+import { phasesOf } from '../../session/run-steps.js';
 import type { Command } from '../../shaders/commands.js';
 import type { MsmDone, MsmRequest } from '../backend.js';
 import { type BasesLoader, LoadedBases } from '../inputs/loaded-bases.js';

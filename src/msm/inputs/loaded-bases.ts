@@ -1,13 +1,13 @@
 /** Points that an engine holds, and the errors of points that it refuses. */
-import type { Bases } from '../../api/handles.js';
+import type { Bases } from '../../api/engine.js';
 import type { CurveContext } from '../../curves/curve.js';
 import type { PointFormat } from '../../curves/misread.js';
 import type { PointSource } from '../../curves/point-source.js';
 import { badArgument, MsmError } from '../../errors.js';
 import type { Runner } from '../../gpu/runner.js';
 import { dispose, inspect, notTheHandle, printed } from '../../handle.js';
-import type { CallContext } from '../../session/call-context.js';
-import { type Resident, Suspicion } from '../../session/resident.js';
+import type { CallContext } from '../../session/call.js';
+import { type Resident, Suspicion } from '../../session/operation.js';
 import type { TableShape } from '../plan/workload.js';
 
 /** Bases on a device: their buffer, and digests of its contents. */

@@ -1,13 +1,13 @@
 /** Scalars of sums: of a call, loaded to an engine, or vectors of a field engine. */
 
-import type { Scalars } from '../../api/handles.js';
+import type { Scalars } from '../../api/engine.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { badArgument, MsmError, show } from '../../errors.js';
 import type { Runner } from '../../gpu/runner.js';
 import { dispose, inspect, notTheHandle, printed } from '../../handle.js';
-import type { Ticket } from '../../scheduling/ticket.js';
-import type { CallContext } from '../../session/call-context.js';
-import type { Resident } from '../../session/resident.js';
+import type { Ticket } from '../../scheduling/edf.js';
+import type { CallContext } from '../../session/call.js';
+import type { Resident } from '../../session/operation.js';
 import type { Command, Slice } from '../../shaders/commands.js';
 import { fullWorkload, type Surveyed, type SurveyedVector, survey, type TableShape } from '../plan/workload.js';
 

@@ -1,5 +1,4 @@
-import type { AdapterDescription } from '../../api/device.js';
-import type { Tuning } from '../../api/tuning.js';
+import type { AdapterDescription, Tuning } from '../../api/device.js';
 import type { CurveContext } from '../../curves/curve.js';
 import type { FieldProduct } from '../../field/modulus.js';
 import type { KernelWithArray } from '../../shaders/local-arrays.js';

@@ -2,7 +2,7 @@
  * The planner: every size and count of an MSM, as a pure function of its workload, the curve, the
  * device and the knobs. From the whole to the parts: plans, what a plan says, the sizes of scratch.
  */
-import type { Tuning } from '../../api/tuning.js';
+import type { Tuning } from '../../api/device.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { badArgument } from '../../errors.js';
 import { LANES } from '../../shaders/hash-chain.js';

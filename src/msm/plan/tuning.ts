@@ -2,7 +2,7 @@
  * The knobs of a sum: those that are set, the defaults of the device and of the scalars, and the
  * limits of both.
  */
-import type { Tuning, TuningOptions } from '../../api/tuning.js';
+import type { Tuning, TuningOptions } from '../../api/device.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { badArgument } from '../../errors.js';
 import { type Degree, type FieldProduct, fieldProducts } from '../../field/modulus.js';

@@ -1,7 +1,7 @@
 /** Sends each call to the backend that is expected to be the fastest, or to both. */
 import type { Prediction, RunRecord } from '../../api/run-record.js';
 import type { CurveContext } from '../../curves/curve.js';
-import type { CallContext } from '../../session/call-context.js';
+import type { CallContext } from '../../session/call.js';
 import type { Accelerator, Backend, MsmDone, MsmRequest } from '../backend.js';
 import type { LoadedBases } from '../inputs/loaded-bases.js';
 import type { CpuArithmetic } from '../plan/cost.js';

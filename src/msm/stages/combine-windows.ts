@@ -1,4 +1,4 @@
-import type { Tuning } from '../../api/tuning.js';
+import type { Tuning } from '../../api/device.js';
 import type { AffinePoint, Coordinate } from '../../api/values.js';
 import { canonicalTest } from '../../curves/canonical.js';
 import { type CurveContext, isOnCurve } from '../../curves/curve.js';

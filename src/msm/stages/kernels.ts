@@ -1,4 +1,4 @@
-import type { Tuning } from '../../api/tuning.js';
+import type { Tuning } from '../../api/device.js';
 import type { CurveContext } from '../../curves/curve.js';
 import type { Command } from '../../shaders/commands.js';
 import type { Kernel, KernelPart } from '../../shaders/kernel.js';

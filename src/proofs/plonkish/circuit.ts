@@ -4,8 +4,7 @@
  * little-endian. Behind the n coefficients of each polynomial are its values at the 4n-th roots of
  * unity, which are not read.
  */
-import type { FieldVector } from '../../api/field-vectors.js';
-import type { FieldEngine } from '../../api/fields.js';
+import type { FieldEngine, FieldVector } from '../../api/fields.js';
 import type { AffinePoint, Fp2 } from '../../api/values.js';
 import { assertNotAborted, badArgument } from '../../errors.js';
 import { invert } from '../../field/modulus.js';

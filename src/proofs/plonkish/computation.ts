@@ -1,9 +1,6 @@
 /** Vectors, commitments and random numbers of a proof that is being computed. */
-import type { MsmEngine } from '../../api/engine.js';
-import type { FieldOperations } from '../../api/field-operations.js';
-import type { FieldVector } from '../../api/field-vectors.js';
-import type { FieldEngine } from '../../api/fields.js';
-import type { Bases } from '../../api/handles.js';
+import type { Bases, MsmEngine } from '../../api/engine.js';
+import type { FieldEngine, FieldOperations, FieldVector } from '../../api/fields.js';
 import { assertNotAborted, badArgument, type MsmError } from '../../errors.js';
 import { nextTurn } from '../../scheduling/time-slice.js';
 import type { ProofRun } from '../circuit-prover.js';

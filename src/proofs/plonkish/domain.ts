@@ -1,7 +1,5 @@
 /** The domain of a circuit, and a coset of roots of unity that is longer than its products. */
-import type { FieldOperations } from '../../api/field-operations.js';
-import type { FieldVector } from '../../api/field-vectors.js';
-import type { FieldEngine } from '../../api/fields.js';
+import type { FieldEngine, FieldOperations, FieldVector } from '../../api/fields.js';
 import { power } from '../../field/square-root.js';
 import type { OpenField } from '../../fields/program/open-field.js';
 

@@ -1,8 +1,6 @@
 /** Opens keys of PLONK and FFLONK. */
-import type { MsmEngine } from '../../api/engine.js';
-import type { Bases } from '../../api/handles.js';
-import { openUntilAborted } from '../../ending.js';
-import { assertNotAborted, badArgument } from '../../errors.js';
+import type { Bases, MsmEngine } from '../../api/engine.js';
+import { assertNotAborted, badArgument, openUntilAborted } from '../../errors.js';
 import type { FileSource } from '../../formats/source.js';
 import type { PlonkZkey } from '../../formats/zkey.js';
 import { openZkey } from '../../formats.js';

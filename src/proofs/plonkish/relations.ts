@@ -2,8 +2,7 @@
  * The relations between the wires of a circuit: its gates and its permutation. Gabizon, Williamson
  * and Ciobotaru, "PLONK" (https://eprint.iacr.org/2019/953), section 8.3, rounds 2 and 3.
  */
-import type { FieldOperations } from '../../api/field-operations.js';
-import type { FieldVector } from '../../api/field-vectors.js';
+import type { FieldOperations, FieldVector } from '../../api/fields.js';
 import { mod } from '../../field/modulus.js';
 import type { PlonkishCircuit } from './circuit.js';
 import type { Domain } from './domain.js';

@@ -7,7 +7,7 @@ import { withAdder } from '../../../../src/msm/cpu/adder.js';
 import { digitsOfScalars, type Operands } from '../../../../src/msm/cpu/buckets.js';
 import { type Cutting, cutRows } from '../../../../src/msm/cpu/cpu-threads.js';
 import { rowsOf, Share } from '../../../../src/msm/cpu/share.js';
-import { finish } from '../../../../src/scheduling/steps.js';
+import { finish } from '../../../../src/scheduling/time-slice.js';
 import type { MsmCase } from '../../../cases/msm-case.js';
 import { SLOWED_TIMES } from '../../threads/slow-down.js';
 

@@ -1,5 +1,5 @@
 /** Knobs of `load`, and the kinds of sharing that it switches off in turn. */
-import type { Sharing } from '../../../../src/api/sharing.js';
+import type { Sharing } from '../../../../src/api/calls.js';
 import { integerKnob, integersKnob, type Values, wordKnob } from '../../knob.js';
 import type { Knobs } from '../../knobs.js';
 import type { Setting } from '../../settings.js';

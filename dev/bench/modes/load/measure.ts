@@ -1,5 +1,5 @@
 /** Measures one pass through the jobs at one concurrency, and the phases of each job. */
-import type { EngineEvent, EngineStats } from '../../../../src/api/sharing.js';
+import type { EngineEvent, EngineStats } from '../../../../src/api/calls.js';
 import { nextTurn } from '../../../../src/scheduling/time-slice.js';
 import type { Run } from '../../run.js';
 import type { Job, Mix } from './jobs.js';

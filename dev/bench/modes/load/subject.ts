@@ -1,9 +1,8 @@
 /**
  * Opens an engine with given kinds of sharing, resident sets of points, and a record of its events.
  */
-import type { Priority } from '../../../../src/api/calls.js';
-import type { Bases } from '../../../../src/api/handles.js';
-import type { EngineEvent, Sharing } from '../../../../src/api/sharing.js';
+import type { EngineEvent, Priority, Sharing } from '../../../../src/api/calls.js';
+import type { Bases } from '../../../../src/api/engine.js';
 import { describeAdapter } from '../../../../src/gpu/device.js';
 import { defaultBudget } from '../../../../src/msm/plan/device-profiles.js';
 import { engineIn } from '../../../cases/engine-in.js';

@@ -1,8 +1,9 @@
 /**
  * Resources that rows share: warm engines with their inputs, and measurements used by several rows.
  */
+
+import type { Tuning } from '../../../../src/api/device.js';
 import type { PhaseTime } from '../../../../src/api/run-record.js';
-import type { Tuning } from '../../../../src/api/tuning.js';
 import { bn254 } from '../../../../src/curves/bn254.js';
 import { modulus } from '../../../../src/field/modulus.js';
 import { openDevice } from '../../../../src/gpu/device.js';

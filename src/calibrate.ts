@@ -9,7 +9,7 @@ import type { Fp2 } from './api/values.js';
 import { measure } from './calibrate/search.js';
 import { indexedDbStore, recall, remember, rememberedName } from './calibrate/store.js';
 import type { Curve } from './curves/curve.js';
-import type { Group, NamedCurve } from './curves/names.js';
+import type { Group, NamedCurve } from './curves/more-curves.js';
 import { openCurve } from './curves/open-curve.js';
 import { subjectOf } from './engine/first-use.js';
 import { progressRow, signalRow } from './engine/options.js';

@@ -43,7 +43,7 @@ export type {
   SpecialEncoding,
 } from './api/values.js';
 export type { Curve } from './curves/curve.js';
-export type { Group, NamedCurve } from './curves/names.js';
+export type { Group, NamedCurve } from './curves/more-curves.js';
 export { createMsmEngine } from './engine/create-engine.js';
 export type { MsmEngineOptions } from './engine/options.js';
 export { MsmError, type MsmErrorCode } from './errors.js';

@@ -3,7 +3,7 @@
  * cost.
  */
 import type { Tuning } from '../../src/api/device.js';
-import type { Group } from '../../src/curves/names.js';
+import type { Group } from '../../src/curves/more-curves.js';
 import type { MsmEngineOptions } from '../../src/engine/options.js';
 import { fieldProducts } from '../../src/field/modulus.js';
 import { tuningChoices, tuningRanges } from '../../src/msm/plan/tuning.js';

@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import type { Tuning } from '../../src/api/device.js';
 import type { PointEncoding, ScalarEncoding } from '../../src/api/values.js';
-import type { Group } from '../../src/curves/names.js';
+import type { Group } from '../../src/curves/more-curves.js';
 import { fieldProducts } from '../../src/field/modulus.js';
 import {
   type PointDistribution,

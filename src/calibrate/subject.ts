@@ -5,8 +5,7 @@ import type { AffinePoint, Coordinate } from '../api/values.js';
 import type { CurveContext } from '../curves/curve.js';
 import { addAffine, infinityOf, type Jacobian, multiply, toAffine } from '../curves/jacobian.js';
 import { writePoint } from '../curves/point-source.js';
-import { mod } from '../field/modulus.js';
-import { writeNumber } from '../field/write-number.js';
+import { mod, writeNumber } from '../field/modulus.js';
 import { areSame, publicPoint } from '../msm/stages/combine-windows.js';
 
 /**

@@ -5,10 +5,10 @@
 import type { AffinePoint, BytesLike, Coordinate, PagedBytes, PointEncoding } from '../api/values.js';
 import { type CurveContext, numbersOf } from '../curves/curve.js';
 import { originalOf } from '../curves/edwards.js';
+import { hasPrimeOrder } from '../curves/jacobian.js';
 import type { PointSource } from '../curves/point-source.js';
-import { hasPrimeOrder } from '../curves/prime-order.js';
 import { badArgument, kindOf, notLoaded, show } from '../errors.js';
-import { writeNumber } from '../field/write-number.js';
+import { writeNumber } from '../field/modulus.js';
 import type { TimeSlice } from '../scheduling/time-slice.js';
 
 /** Copies an array by index, with holes. An array of a caller's class may have another iterator. */

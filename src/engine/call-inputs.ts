@@ -8,7 +8,7 @@ import type { FieldVector } from '../api/fields.js';
 import type { AffinePoint, BytesLike, Coordinate, ScalarEncoding } from '../api/values.js';
 import type { CurveContext } from '../curves/curve.js';
 import { badArgument, kindOf, show } from '../errors.js';
-import { writeNumber } from '../field/write-number.js';
+import { writeNumber } from '../field/modulus.js';
 import type { LoadedBases } from '../msm/inputs/loaded-bases.js';
 import { LoadedScalars, type ScalarsSource, type ScalarVector, sourcesOfVectors } from '../msm/inputs/scalars.js';
 import type { Ticket } from '../scheduling/edf.js';

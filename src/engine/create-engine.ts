@@ -2,7 +2,7 @@ import type { Tuning } from '../api/device.js';
 import type { MsmEngine } from '../api/engine.js';
 import type { Coordinate, Fp2 } from '../api/values.js';
 import type { Curve, CurveContext } from '../curves/curve.js';
-import type { Group, NamedCurve } from '../curves/names.js';
+import type { Group, NamedCurve } from '../curves/more-curves.js';
 import { openCurve } from '../curves/open-curve.js';
 import { badArgument, MsmError, notLoaded, show } from '../errors.js';
 import { type OpenDevice, openDevice } from '../gpu/device.js';

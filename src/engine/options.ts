@@ -17,7 +17,7 @@ import type { Calibration, CalibrationStore, TuningOptions } from '../api/device
 import type { MsmEngine } from '../api/engine.js';
 import type { Coordinate, PointEncoding, ScalarEncoding } from '../api/values.js';
 import type { Curve } from '../curves/curve.js';
-import type { NamedCurve } from '../curves/names.js';
+import type { NamedCurve } from '../curves/more-curves.js';
 import { describeAdapter } from '../gpu/device.js';
 import { Runner } from '../gpu/runner.js';
 import type { WorkerOptions } from '../msm/cpu/cpu-threads.js';

@@ -8,7 +8,7 @@
  * polynomial has the values of its parts at ξ as the coefficients of its remainder.
  */
 import { invert, mod } from '../field/modulus.js';
-import { power } from '../field/square-root.js';
+import { power } from '../field/powers.js';
 import type { Domain } from '../proofs/plonkish/domain.js';
 
 /** The field and the domain of a circuit. */

@@ -5,7 +5,7 @@
  */
 import type { AffinePoint } from '../api/values.js';
 import { invert, mod } from '../field/modulus.js';
-import { power } from '../field/square-root.js';
+import { power } from '../field/powers.js';
 import { decodeCommitment } from '../proofs/plonkish/commitment.js';
 import { challengeOfPoints } from '../proofs/plonkish/transcript.js';
 import { publicValueAt, type StatementOf, type Sum, verifyOpening } from '../proofs/plonkish/verification.js';

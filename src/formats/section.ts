@@ -1,5 +1,5 @@
 import type { PagedBytes, PointEncoding } from '../api/values.js';
-import type { CurvesOf, Group } from '../curves/names.js';
+import type { CurvesOf, Group } from '../curves/more-curves.js';
 import { badArgument, show } from '../errors.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import { CHUNK_BYTES, type OpenFile, readRange } from './source.js';

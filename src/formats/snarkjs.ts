@@ -2,7 +2,7 @@
  * Common parts of snarkjs's files: points in the encoding `le-montgomery`, and a header with the
  * prime of the coordinates, which identifies the curve.
  */
-import type { CurvesOf, Group } from '../curves/names.js';
+import type { CurvesOf, Group } from '../curves/more-curves.js';
 import { badArgument } from '../errors.js';
 import { type Extent, type Fields, type Sections, sectionOf } from './binfile.js';
 import { type PointSection, pointSection } from './section.js';

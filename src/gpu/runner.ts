@@ -1,9 +1,8 @@
 /** Runs submissions on a device: compiling, admission, submits, the map of the results, and errors. */
 import { Ending, MsmError, NoAnswerError } from '../errors.js';
 import { type Ticket, ticketOf } from '../scheduling/edf.js';
-import { kernelsOf, RESULT, type Slice } from '../shaders/commands.js';
 import { CHAIN } from '../shaders/hash-chain.js';
-import type { Kernel } from '../shaders/kernel.js';
+import { type Kernel, kernelsOf, RESULT, type Slice } from '../shaders/kernel.js';
 import { pipelineFor, releasePipelines } from './device.js';
 import {
   type Allowance,

@@ -5,7 +5,7 @@
  * inverse. Source: Groth 2016 (https://eprint.iacr.org/2016/260), section 3.2.
  */
 import type { FieldEngine, FieldOperations, FieldRunOptions, FieldVector, SparseMatrix } from '../api/fields.js';
-import { power } from '../field/square-root.js';
+import { power } from '../field/powers.js';
 import type { OpenField } from '../fields/program/open-field.js';
 
 /** The matrices of a circuit, times 2^256, so that products with w/2^256 are those with w. */

@@ -4,7 +4,7 @@
  * section 8.3, round 5 of the prover and steps 5 to 9 of the verifier.
  */
 import { invert, mod } from '../field/modulus.js';
-import { power } from '../field/square-root.js';
+import { power } from '../field/powers.js';
 
 /** Values of a, b, c, s1 and s2 at ξ, and of z at ξ·ω. */
 export type Evaluations = readonly [a: bigint, b: bigint, c: bigint, s1: bigint, s2: bigint, zw: bigint];

@@ -1,7 +1,7 @@
 /** Computes a proof, round by round. */
 import type { FieldOperations, FieldVector } from '../api/fields.js';
 import { mod } from '../field/modulus.js';
-import { power } from '../field/square-root.js';
+import { power } from '../field/powers.js';
 import type { ProofRun } from '../proofs/circuit-prover.js';
 import { Computation } from '../proofs/plonkish/computation.js';
 import type { Wires } from '../proofs/plonkish/relations.js';

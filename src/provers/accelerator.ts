@@ -1,6 +1,6 @@
 import type { Bases, MsmEngine } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
-import type { Group } from '../curves/names.js';
+import type { Group } from '../curves/more-curves.js';
 import { assertNotAborted, badArgument, kindOf, MsmError, untilAborted } from '../errors.js';
 import type { PointSection } from '../formats/section.js';
 import type { Zkey } from '../formats/zkey.js';

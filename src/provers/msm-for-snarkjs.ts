@@ -1,7 +1,7 @@
 /** MSMs that snarkjs asks for. */
 import type { Bases, MsmEngine } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
-import type { Group } from '../curves/names.js';
+import type { Group } from '../curves/more-curves.js';
 import type { Work } from './contest.js';
 import { copyOf, type FfBytes, type FfCurveName, type FfGroup } from './ffjavascript.js';
 import type { PointFile } from './point-file.js';

@@ -7,7 +7,7 @@ import type { Bases, MsmEngine } from '../api/engine.js';
 import type { AffinePoint, Coordinate } from '../api/values.js';
 import { bn254 } from '../curves/bn254.js';
 import type { AnyCurve, Curve, EdwardsCurve } from '../curves/curve.js';
-import type { Group, NamedCurve } from '../curves/names.js';
+import type { Group, NamedCurve } from '../curves/more-curves.js';
 import { engineOptions, type MsmEngineOptions, signalRow } from '../engine/options.js';
 import { badArgument, kindOf, notLoaded } from '../errors.js';
 import { createMsmEngine } from '../index.js';

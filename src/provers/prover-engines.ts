@@ -1,6 +1,6 @@
 import type { MsmEngine } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
-import type { Group } from '../curves/names.js';
+import type { Group } from '../curves/more-curves.js';
 import { createMsmEngine } from '../index.js';
 import type { EnginesOptions, ReadAccelerateOptions } from './accelerate-options.js';
 import type { Counts } from './accelerate-stats.js';

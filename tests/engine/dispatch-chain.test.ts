@@ -16,8 +16,8 @@ import {
   Level,
   packLevel,
 } from '../../src/msm/stages/entry.js';
-import type { Dispatch } from '../../src/shaders/commands.js';
 import { absorb, digestOf, LANES, sumOfLanes } from '../../src/shaders/hash-chain.js';
+import type { Dispatch } from '../../src/shaders/kernel.js';
 import { groupsFor } from '../../src/shaders/limits.js';
 import { digest, digestOfEntries, digestOfScalars } from '../reference/digest.js';
 import { Bench, large, small, strikeAt } from '../support/failure-bench.js';

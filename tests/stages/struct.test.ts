@@ -9,7 +9,7 @@ import { PartitionConfig } from '../../src/msm/stages/partition.js';
 import { ReduceConfig } from '../../src/msm/stages/reduce.js';
 import { SortConfig } from '../../src/msm/stages/sort.js';
 import { WalkConfig } from '../../src/msm/stages/walk.js';
-import { struct } from '../../src/shaders/struct.js';
+import { struct } from '../../src/shaders/kernel.js';
 import { getDevice } from '../support/gpu.js';
 import { compileKernel, runKernel } from '../support/run-kernel.js';
 

@@ -92,14 +92,9 @@ export const rooms: Readonly<Record<string, Room>> = {
     imports: 'field scheduling wasm/points wasm/vectors fields/program',
     holds: 'vectors of field elements in memory, and what is computed with them',
   },
-  'fields/stages': {
-    imports: 'shaders field msm/stages',
-    holds: 'each stage of vectors alone: its kernel, its config, its shape',
-  },
   'fields/gpu': {
-    imports:
-      'shaders field scheduling gpu session msm/inputs msm/plan msm/stages fields/program fields/stages index.ts',
-    holds: 'vectors of field elements on a device, as operations of a session',
+    imports: 'shaders field scheduling gpu session msm/inputs msm/plan msm/stages fields/program index.ts',
+    holds: 'vectors of field elements on a device: their stages, and runs as operations of a session',
   },
   fields: {
     imports: 'scheduling wasm/points msm/inputs engine fields/program fields/cpu fields/gpu',

@@ -7,7 +7,7 @@ import { type Plan, type PlanLimits, planOne, type ScratchName } from '../../src
 import type { Knobs } from '../../src/msm/plan/tuning.js';
 import { fullWorkload } from '../../src/msm/plan/workload.js';
 import { createKernels } from '../../src/msm/stages/kernels.js';
-import type { Command, Dispatch } from '../../src/shaders/commands.js';
+import type { Command, Dispatch } from '../../src/shaders/kernel.js';
 import { recordPlan } from './record-plan.js';
 
 export const limits: PlanLimits = {

@@ -93,7 +93,7 @@ test('every explanation in scripts/mutate/harmless.json is about a mutant that e
 describe('a run of the tests on a mutant', () => {
   afterAll(endWorker);
   const tests = ['tests/unit/curve-names.test.ts'];
-  const file = 'src/curves/named.ts';
+  const file = 'src/curves/open-curve.ts';
   const change = (from: string, to: string) => {
     const [mutant] = mutantsOf(file);
     return { ...(mutant as NonNullable<typeof mutant>), at: 0, from, to };

@@ -1,12 +1,26 @@
 /** Loads points for the CPU: checks them and keeps them in main memory. */
 
-import { canonicalTest } from '../../curves/canonical.js';
 import { type CurveContext, isOnCurve } from '../../curves/curve.js';
 import { imageOf, isOnEdwards, mapConstants } from '../../curves/edwards.js';
-import { type Affine, addAffine, isInfinity, multiply, negated } from '../../curves/jacobian.js';
-import { endomorphism, nonAdjacentForm } from '../../curves/membership.js';
-import { formatOf } from '../../curves/misread.js';
-import { type PointSource, readerOf, wordsOf, writePoint, Y_EVEN, Y_ODD } from '../../curves/point-source.js';
+import {
+  type Affine,
+  addAffine,
+  endomorphism,
+  isInfinity,
+  multiply,
+  negated,
+  nonAdjacentForm,
+} from '../../curves/jacobian.js';
+import {
+  canonicalTest,
+  formatOf,
+  type PointSource,
+  readerOf,
+  wordsOf,
+  writePoint,
+  Y_EVEN,
+  Y_ODD,
+} from '../../curves/point-source.js';
 import { readElement, writeElement } from '../../field/field.js';
 import { invert } from '../../field/modulus.js';
 import { ticketOf } from '../../scheduling/edf.js';

@@ -8,7 +8,7 @@ import { type Ticket, ticketOf } from '../../scheduling/edf.js';
 import type { CallContext } from '../../session/call.js';
 import type { DeviceTester } from '../../session/operation.js';
 import type { Session } from '../../session/session.js';
-import { kernelsOf } from '../../shaders/commands.js';
+import { kernelsOf } from '../../shaders/kernel.js';
 import type { Accelerator, Backend, Footprint, LoadRequest, MsmDone, MsmRequest } from '../backend.js';
 import { LoadedBases } from '../inputs/loaded-bases.js';
 import { type ScalarStore, type ScalarVector, type SurveyedScalars, surveyScalars } from '../inputs/scalars.js';

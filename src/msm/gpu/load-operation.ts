@@ -2,8 +2,7 @@
 
 import type { CurveContext } from '../../curves/curve.js';
 import { isInfinity, multiply } from '../../curves/jacobian.js';
-import { formatOf, type PointFormat } from '../../curves/misread.js';
-import { type PointSource, readerOf } from '../../curves/point-source.js';
+import { formatOf, type PointFormat, type PointSource, readerOf } from '../../curves/point-source.js';
 import { GpuFault } from '../../errors.js';
 import type { Runner } from '../../gpu/runner.js';
 import type { Submission, SubmissionResult, Upload } from '../../gpu/submission.js';
@@ -11,8 +10,8 @@ import { sumInSlices, TimeSlice } from '../../scheduling/time-slice.js';
 import type { CallContext } from '../../session/call.js';
 import type { DeviceView, Operation, Output, Step } from '../../session/operation.js';
 import { runSteps } from '../../session/run-steps.js';
-import type { Command, Slice } from '../../shaders/commands.js';
 import { LANES, sumOfLanes } from '../../shaders/hash-chain.js';
+import type { Command, Slice } from '../../shaders/kernel.js';
 import { groupsFor, itemsPerBindingStep } from '../../shaders/limits.js';
 import {
   type BasesLoader,

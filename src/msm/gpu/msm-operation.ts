@@ -11,7 +11,7 @@ import { TimeSlice } from '../../scheduling/time-slice.js';
 import type { CallContext } from '../../session/call.js';
 import type { DeviceView, KnownAnswer, Operation, Report, Resident, Step } from '../../session/operation.js';
 import { phasesOf } from '../../session/run-steps.js';
-import type { Command } from '../../shaders/commands.js';
+import type { Command } from '../../shaders/kernel.js';
 import type { MsmDone, MsmRequest } from '../backend.js';
 import { type BasesLoader, LoadedBases } from '../inputs/loaded-bases.js';
 import type { ScalarStore, ScalarVector, SurveyedScalars } from '../inputs/scalars.js';

@@ -1,5 +1,5 @@
 /** Records the commands of a job: the stages of each batch in order. */
-import { type Command, type Dispatch, RESULT, type Slice } from '../../shaders/commands.js';
+import { type Command, type Dispatch, RESULT, type Slice } from '../../shaders/kernel.js';
 import { groupsFor } from '../../shaders/limits.js';
 import { type Accounts, accountsOf, type GroupAccounts, type Plan, type ScratchName } from '../plan/planner.js';
 import type { Batch, Job, OwnName } from '../plan/schedule.js';

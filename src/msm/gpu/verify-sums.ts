@@ -13,11 +13,11 @@ import {
   negated,
   toAffine,
 } from '../../curves/jacobian.js';
-import { addMultiples, FACTOR_END } from '../../curves/multiples.js';
 import { type PointSource, readerOf, wordsOf, writePoint } from '../../curves/point-source.js';
+import { addMultiples, FACTOR_END } from '../../curves/scalar-field.js';
 import { GpuFault } from '../../errors.js';
 import { digitsOf, FLOAT_LIMB_BITS, type Modulus } from '../../field/modulus.js';
-import { squareRootIn } from '../../field/square-root.js';
+import { squareRootIn } from '../../field/powers.js';
 import type { TimeSlice } from '../../scheduling/time-slice.js';
 import type { ScalarVector } from '../inputs/scalars.js';
 import type { Plan } from '../plan/planner.js';
@@ -190,7 +190,7 @@ const LONG = 0x9e3779b97f4a7c15f39cc0605cedc8341082276bf3a27251f86c6a11d0c18e95n
 
 /**
  * Squares of these limbs are 2^24 + 1 and 2^24 − 7 modulo 2^25, just above and below the middle
- * between two floats of src/field/float-columns.ts.
+ * between two floats of src/field/products.ts.
  */
 const MIDDLES = [0x800001, 0xe73f4b] as const;
 

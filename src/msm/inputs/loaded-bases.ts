@@ -1,8 +1,7 @@
 /** Points that an engine holds, and the errors of points that it refuses. */
 import type { Bases } from '../../api/engine.js';
 import type { CurveContext } from '../../curves/curve.js';
-import type { PointFormat } from '../../curves/misread.js';
-import type { PointSource } from '../../curves/point-source.js';
+import type { PointFormat, PointSource } from '../../curves/point-source.js';
 import { badArgument, MsmError } from '../../errors.js';
 import type { Runner } from '../../gpu/runner.js';
 import { dispose, inspect, notTheHandle, printed } from '../../handle.js';

@@ -8,7 +8,7 @@ import { dispose, inspect, notTheHandle, printed } from '../../handle.js';
 import type { Ticket } from '../../scheduling/edf.js';
 import type { CallContext } from '../../session/call.js';
 import type { Resident } from '../../session/operation.js';
-import type { Command, Slice } from '../../shaders/commands.js';
+import type { Command, Slice } from '../../shaders/kernel.js';
 import { fullWorkload, type Surveyed, type SurveyedVector, survey, type TableShape } from '../plan/workload.js';
 
 /* Scalar vectors of a call, and the bases that they multiply. */

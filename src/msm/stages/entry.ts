@@ -2,8 +2,7 @@
 
 import template from '../../../wgsl/msm/digest.wgsl?template';
 import { absorb, digestOf, stageKernel, weightedSum } from '../../shaders/hash-chain.js';
-import type { Kernel } from '../../shaders/kernel.js';
-import { struct } from '../../shaders/struct.js';
+import { type Kernel, struct } from '../../shaders/kernel.js';
 
 /** One element of a stream, an instruction: add the point of `point_ref` to the sum of `key`. */
 export const Entry = struct('Entry', {

@@ -1,9 +1,7 @@
 import type { Tuning } from '../../api/device.js';
 import type { CurveContext } from '../../curves/curve.js';
-import type { Command } from '../../shaders/commands.js';
-import type { Kernel, KernelPart } from '../../shaders/kernel.js';
-import type { KernelWithArray } from '../../shaders/local-arrays.js';
-import { once } from '../../shaders/once.js';
+import { type Command, type Kernel, type KernelPart, once } from '../../shaders/kernel.js';
+import type { KernelWithArray } from '../../shaders/limits.js';
 import { decomposeKernel } from './decompose.js';
 import { digestKernel } from './entry.js';
 import { importKernel } from './import.js';

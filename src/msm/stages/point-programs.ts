@@ -2,12 +2,11 @@
 import type { Coordinate } from '../../api/values.js';
 import type { CurveContext, Membership, TwistedEdwards } from '../../curves/curve.js';
 import { mapConstants } from '../../curves/edwards.js';
-import { nonAdjacentForm } from '../../curves/membership.js';
+import { nonAdjacentForm } from '../../curves/jacobian.js';
 import type { RootSign } from '../../curves/point-source.js';
 import type { Field } from '../../field/field.js';
 import { invert, mod } from '../../field/modulus.js';
-import { ODD_POWERS, type PowerStep, powerSteps } from '../../field/sliding-window.js';
-import { squareRootIn } from '../../field/square-root.js';
+import { ODD_POWERS, type PowerStep, powerSteps, squareRootIn } from '../../field/powers.js';
 import { type Program, ProgramWriter, type Register } from './program.js';
 
 /** Returns base^exponent by square and multiply. */

@@ -1,6 +1,5 @@
 /** Additions: sums of two variables that the constraints use as variables of their own. */
-import { invert } from '../../field/modulus.js';
-import { writeNumber } from '../../field/write-number.js';
+import { invert, writeNumber } from '../../field/modulus.js';
 import { numbersOf } from '../../formats/source.js';
 import type { TimeSlice } from '../../scheduling/time-slice.js';
 import { SCALAR_BYTES } from '../scalars.js';

@@ -1,6 +1,6 @@
 /** The domain of a circuit, and a coset of roots of unity that is longer than its products. */
 import type { FieldEngine, FieldOperations, FieldVector } from '../../api/fields.js';
-import { power } from '../../field/square-root.js';
+import { power } from '../../field/powers.js';
 import type { OpenField } from '../../fields/program/open-field.js';
 
 export interface Domain {

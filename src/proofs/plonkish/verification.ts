@@ -1,6 +1,6 @@
 /** Verifies openings: e(left, τ·G2) = e(right, G2) for two sums of a few points. */
 import type { AffinePoint, Fp2 } from '../../api/values.js';
-import { resolveCurve } from '../../curves/named.js';
+import { resolveCurve } from '../../curves/open-curve.js';
 import { invert, mod } from '../../field/modulus.js';
 import { nextTurn, TimeSlice } from '../../scheduling/time-slice.js';
 import type { CircuitFacts } from '../api.js';

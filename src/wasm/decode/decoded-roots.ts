@@ -1,7 +1,6 @@
 /** Square roots in the prime field and in a field of pairs. */
 import { invert, mod } from '../../field/modulus.js';
-import { ODD_POWERS, type PowerStep, powerSteps } from '../../field/sliding-window.js';
-import { power, squareRoot } from '../../field/square-root.js';
+import { ODD_POWERS, type PowerStep, power, powerSteps, squareRoot } from '../../field/powers.js';
 import { range } from '../../field/straight-line.js';
 import { toMontgomery } from '../arithmetic/field-programs.js';
 import { copyElement } from '../arithmetic/kernel-memory.js';
@@ -62,7 +61,7 @@ const primeRoot = (parts: DecoderParts): WriteRoot => {
 };
 
 /**
- * The complex method (src/field/square-root.ts) without inversions. n is a root of the norm of c0 +
+ * The complex method (src/field/powers.ts) without inversions. n is a root of the norm of c0 +
  * c1·u, and t = (c0 + n) / 2. If t is a square s², a root is s + c1/(2s)·u. Otherwise b·t with b =
  * u² is a square s², and a root is c1·b/(2s) + (s/b)·u.
  */

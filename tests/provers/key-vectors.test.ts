@@ -6,7 +6,7 @@ import { openProvingKeyWith as openFflonk } from '../../src/fflonk/open-proving-
 import { openProvingKeyWith as openGroth16 } from '../../src/groth16/open-proving-key.js';
 import { createMsmEngine } from '../../src/index.js';
 import { openProvingKeyWith as openPlonk } from '../../src/plonk/open-proving-key.js';
-import type { EngineOptions } from '../../src/proofs/engine-options.js';
+import type { EngineOptions } from '../../src/proofs/api.js';
 import { KeyVectors } from '../../src/proofs/key-vectors.js';
 import { type LeasedDevice, leaseGpu } from '../support/leased-gpu.js';
 import { ffCurveOf, makeStatement, sameDraws, withSameRandomness } from '../support/proving.js';

@@ -31,7 +31,7 @@ const sections: readonly Section[] = [
   },
   {
     title: 'openProvingKey',
-    text: `Modules \`webgpu-msm/groth16\`, \`webgpu-msm/plonk\` and \`webgpu-msm/fflonk\`. It also takes some options of [\`createMsmEngine\`](#createmsmengine) for its engines: ${stringsOf('src/proofs/engine-options.ts', 'ofEngines').map(code).join(', ')}. ${stringsOf('src/proofs/engine-options.ts', 'ofProofs').map(code).join(' and ')} are about its proofs, not about their sums.`,
+    text: `Modules \`webgpu-msm/groth16\`, \`webgpu-msm/plonk\` and \`webgpu-msm/fflonk\`. It also takes some options of [\`createMsmEngine\`](#createmsmengine) for its engines: ${stringsOf('src/proofs/api.ts', 'ofEngines').map(code).join(', ')}. ${stringsOf('src/proofs/api.ts', 'ofProofs').map(code).join(' and ')} are about its proofs, not about their sums.`,
     of: [['src/groth16/api.ts', 'ProvingKeyOptions']],
   },
   { title: 'key.prove', of: [['src/proofs/api.ts', 'ProveOptions'], turn] },

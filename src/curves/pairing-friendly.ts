@@ -152,7 +152,7 @@ export const bls12377: KnownCurve = {
  * BLS12-377 G2, y² = x³ + 1 / u over F_p[u] / (u² + 5). The cofactor is about 2^501. Points of the
  * curve outside of the group are accepted unless `checkSubgroup` is set.
  *
- * Source: that of G1 (bls12-377.ts); the twist and the generator are those of arkworks and gnark.
+ * Source: that of G1 above; the twist and the generator are those of arkworks and gnark.
  */
 export const bls12377G2: KnownCurve<Fp2> = {
   name: 'bls12-377 G2',

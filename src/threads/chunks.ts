@@ -14,7 +14,7 @@ interface ShareOfChunks {
 /** Assignment of a worker that takes its chunks from the counter. */
 interface CounterChunks {
   readonly by: 'counter';
-  /** Words of the counter; shared-counter.ts says which. */
+  /** Words of the counter; `SharedCounter` says which. */
   readonly state: Int32Array;
   readonly worker: number;
   readonly rank: number;

@@ -20,7 +20,7 @@ import { toAffine } from '../../src/curves/jacobian.js';
 import { readerOf } from '../../src/curves/point-source.js';
 import { encodePoints } from '../../src/engine/arguments.js';
 import type { MsmEngine } from '../../src/index.js';
-import { pippenger, signedDigits } from '../../src/msm/cpu/bigint-msm.js';
+import { pippenger, signedDigits } from '../../src/msm/pippenger.js';
 import { cpuWindowBits } from '../../src/msm/plan/tuning.js';
 import { windowCount } from '../../src/msm/plan/workload.js';
 import { publicPoint } from '../../src/msm/stages/combine-windows.js';

@@ -70,7 +70,10 @@ export const rooms: Readonly<Record<string, Room>> = {
     imports: 'shaders curves scheduling gpu session msm/plan',
     holds: 'bases, scalars and vectors of a call, in main memory and on a device',
   },
-  msm: { imports: 'curves scheduling session msm/plan msm/inputs', holds: 'a request, and what a backend is' },
+  msm: {
+    imports: 'field curves scheduling session msm/plan msm/inputs',
+    holds: 'the sum seen at once (`pippenger.ts`); a request, and what a backend is',
+  },
   'msm/gpu': {
     imports: 'shaders field curves scheduling gpu session msm msm/inputs msm/plan msm/stages msm/cpu',
     holds: 'multiplications and loads as operations of a session',

@@ -15,6 +15,7 @@ import type { CallContext } from '../../session/call.js';
 import type { Backend, Footprint, LoadRequest, MsmDone, MsmRequest } from '../backend.js';
 import { LoadedBases } from '../inputs/loaded-bases.js';
 import { type ScalarVector, type SurveyedScalars, surveyScalars } from '../inputs/scalars.js';
+import { pippenger } from '../pippenger.js';
 import { type CpuArithmetic, cpuShape, workersToStart } from '../plan/cost.js';
 import { softwareKnobs } from '../plan/device-profiles.js';
 import type { PlanLimits } from '../plan/planner.js';
@@ -22,7 +23,6 @@ import { type DeviceProfile, type Knobs, resolveTuning } from '../plan/tuning.js
 import { fullWorkload, NO_TABLES, type SurveyedVector } from '../plan/workload.js';
 import { publicPoint } from '../stages/combine-windows.js';
 import { arithmeticHere, unlessNoMemory, withAdder } from './adder.js';
-import { pippenger } from './bigint-msm.js';
 import { hornerFor } from './combine-on-cpu.js';
 import { CpuThreads, SINGLE_THREAD, type Threads, type WorkerOptions } from './cpu-threads.js';
 import { type FewSum, multiplyFew } from './few-points.js';

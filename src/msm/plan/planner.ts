@@ -258,7 +258,7 @@ export interface Plan {
    */
   readonly reduceOwnSubmit: boolean;
   readonly submits: number;
-  /** Dispatches of the commands that record.ts makes of this plan. */
+  /** Dispatches of the commands that record-job.ts makes of this plan. */
   readonly dispatches: number;
   /** The most passes that are timed. */
   readonly timedPasses: number;

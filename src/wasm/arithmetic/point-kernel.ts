@@ -82,7 +82,7 @@ export function* kernelModule<Field extends FieldFormat>(
 /**
  * Adds the function `add` of `KernelExports`.
  *
- * @param classify index of the function of classify.ts
+ * @param classify index of the function that classifies a pair
  * @returns its index
  */
 const addAddList = (parts: KernelParts, classify: number): number => {

@@ -1,5 +1,5 @@
 import { bytesToHex } from '@noble/curves/utils.js';
-import type { RunRecord } from '../../src/api/run-record.js';
+import type { GpuRun, RunRecord } from '../../src/api/run-record.js';
 import type { AffinePoint } from '../../src/api/values.js';
 import type { Bases } from '../../src/index.js';
 import { defaultEncoding } from '../cases/address.js';
@@ -21,6 +21,12 @@ export interface Outcome {
   readonly agrees: boolean;
   readonly onCurve: boolean;
 }
+
+/** Returns what the GPU computed of a call; null if it computed nothing. */
+export const gpuPartOf = (record: RunRecord | null): GpuRun | null => {
+  if (record?.on === 'both') return record.gpu;
+  return record?.on === 'gpu' ? record : null;
+};
 
 interface LoadOptions {
   /** Points already encoded as the case asks; default: encode them here. */

@@ -1,9 +1,9 @@
 /** Helpers that all modes that time MSMs share. */
-import type { PhaseTime } from '../../src/api/run-record.js';
+import type { PhaseTime, RunRecord } from '../../src/api/run-record.js';
 import { formatCaseAddress } from '../cases/address.js';
 import type { MsmCase } from '../cases/msm-case.js';
 import { gotExpected } from '../oracle/known-bases.js';
-import type { EngineUnderTest, Outcome } from './engine-under-test.js';
+import { type EngineUnderTest, gpuPartOf, type Outcome } from './engine-under-test.js';
 import type { RowOf } from './rows.js';
 import type { Run } from './run.js';
 import { clampedKnobs } from './settings.js';
@@ -56,7 +56,7 @@ export async function raiseClock(subject: EngineUnderTest, msmCase: MsmCase): Pr
   for (let now = begun; now - since < STEADY_MS && now - begun < MOST_CLOCK_MS; now = performance.now()) {
     const outcome = await subject.compute(msmCase);
     if (!outcome.agrees) throw wrongResult(msmCase, label, outcome);
-    const ms = sumOnGpu(outcome.record?.phases ?? null) ?? outcome.wallMs;
+    const ms = sumOnGpu(gpuPartOf(outcome.record)?.phases ?? null) ?? outcome.wallMs;
     if (ms < FASTER * best) [best, since] = [ms, performance.now()];
   }
 }
@@ -72,6 +72,7 @@ export async function warmUp(run: Run, subject: EngineUnderTest, msmCase: MsmCas
   let last = first;
   for (let again = 1; again < WARM_UPS && last.agrees; again++) last = await subject.compute(msmCase);
   const { lastRun: record, memory } = engine;
+  const onGpu = gpuPartOf(record);
   const row: RowOf<'warm-up'> = {
     event: 'warm-up',
     case: formatCaseAddress(msmCase.address),
@@ -79,12 +80,12 @@ export async function warmUp(run: Run, subject: EngineUnderTest, msmCase: MsmCas
     loadMs,
     wallMs: last.agrees ? first.wallMs : null,
     agrees: last.agrees,
-    tuning: record?.tuning ?? null,
-    clamped: record === null ? [] : clampedKnobs(setting.tuning, record.tuning),
+    tuning: record === null ? null : (onGpu?.tuning ?? setting.tuning),
+    clamped: onGpu === null ? [] : clampedKnobs(setting.tuning, onGpu.tuning),
     windows: record?.windows ?? 0,
     entries: record?.entries ?? 0,
-    dispatches: record?.dispatches ?? 0,
-    submits: record?.submits ?? 0,
+    dispatches: onGpu?.dispatches ?? 0,
+    submits: onGpu?.submits ?? 0,
     basesBytes: subject.basesBytes(),
     pipelines: engine.pipelines,
     scratchBytes: memory.peak,
@@ -99,7 +100,11 @@ export const timesOf = ({ agrees, wallMs, record }: Outcome) => ({
   on: record?.on ?? ('cpu' as const),
   wallMs: agrees ? wallMs : null,
   gpuMs: agrees && record?.on === 'gpu' ? sumOnGpu(record.phases) : null,
-  hostTimes: agrees ? (record?.hostTimes ?? null) : null,
-  phases: agrees ? (record?.phases ?? null) : null,
-  placement: record?.tuning.walkerPrefixMemory ?? ('private' as const),
+  hostTimes: agrees ? (gpuPartOf(record)?.hostTimes ?? null) : null,
+  phases: agrees ? phasesOf(record) : null,
+  placement: gpuPartOf(record)?.tuning.walkerPrefixMemory ?? ('private' as const),
 });
+
+/** Returns the phases of a call for a row. The CPU has one. */
+const phasesOf = (record: RunRecord | null): readonly PhaseTime[] | null =>
+  record?.on === 'cpu' ? [{ name: 'msm (CPU)', ms: record.cpuMs }] : (gpuPartOf(record)?.phases ?? null);

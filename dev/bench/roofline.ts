@@ -8,7 +8,7 @@ import { type CaseAddress, formatCaseAddress } from '../cases/address.js';
 import type { PointDistributionName } from '../cases/point-distributions.js';
 import { openMeter, type ProductMeter } from '../field-bench/product-meter.js';
 import type { GpuBench } from './bench-setup.js';
-import type { EngineUnderTest } from './engine-under-test.js';
+import { type EngineUnderTest, gpuPartOf } from './engine-under-test.js';
 import type { RowOf } from './rows.js';
 
 /**
@@ -31,14 +31,14 @@ const regularPoints: ReadonlySet<PointDistributionName> = new Set(['distinct', '
 export function makeRoofline({ run, gpu, own }: GpuBench, p: bigint) {
   const meters = new Map<FieldProduct, { readonly meter: ProductMeter; rates: number[] }>();
   const rateOf = ({ engine }: Pick<EngineUnderTest, 'engine'>): number | null => {
-    const product = engine.lastRun?.tuning.fieldProduct;
+    const product = gpuPartOf(engine.lastRun)?.tuning.fieldProduct;
     return product === undefined ? null : median(meters.get(product)?.rates ?? []);
   };
   return {
     /** Begins a case: measures the products that these engines used from now on. */
     async begin(subjects: readonly EngineUnderTest[]): Promise<void> {
       for (const { engine } of subjects) {
-        const product = engine.lastRun?.tuning.fieldProduct;
+        const product = gpuPartOf(engine.lastRun)?.tuning.fieldProduct;
         if (product === undefined || meters.has(product)) continue;
         await run.next('Measuring the field product alone: the hardware limit');
         const meter = await openMeter(gpu, (why) => run.loseDevice(why), { product, p });

@@ -9,7 +9,7 @@ import { oracles } from '../oracle/curves.js';
 import { type PeerName, peerNames, peers } from '../peers/index.js';
 import type { Peer } from '../peers/peer.js';
 import type { Bench, GpuBench } from './bench-setup.js';
-import { type EngineUnderTest, makeEngine } from './engine-under-test.js';
+import { type EngineUnderTest, gpuPartOf, makeEngine } from './engine-under-test.js';
 import { interleave } from './interleave.js';
 import type { Knobs } from './knobs.js';
 import { raiseClock, timesOf, warmUp, weightOf, wrongResult } from './measure.js';
@@ -130,7 +130,7 @@ async function timeOne(
   const { wallMs } = times;
   const cost = wallMs === null || productsPerSecond === null ? null : (wallMs / 1000) * productsPerSecond;
   const told = { case: formatCaseAddress(msmCase.address), n, setting, repetition, ...times };
-  const timeline = outcome.agrees ? (outcome.record?.timeline ?? null) : null;
+  const timeline = outcome.agrees ? (gpuPartOf(outcome.record)?.timeline ?? null) : null;
   run.emit(traced ? { event: 'trace', ...told, timeline } : { event: 'repetition', ...told, productEquivalents: cost });
   run.advance(weightOf(n));
   if (wallMs === null) throw wrongResult(msmCase, `${setting}, repetition ${repetition}`, outcome);

@@ -14,7 +14,6 @@ import { reportLines } from '../../dev/bench/report.js';
 import type { RowOf, StampedRow } from '../../dev/bench/rows.js';
 import { worthwhileWorkers } from '../../dev/bench/threads/engine-with-workers.js';
 import { slowedDown } from '../../dev/bench/threads/slow-down.js';
-import type { RunRecord } from '../../src/api/run-record.js';
 import { ratioOfMedians } from '../../src/calibrate/statistics.js';
 import { openCurve } from '../../src/curves/open-curve.js';
 
@@ -97,8 +96,7 @@ describe('the workers of cpu-distribution', () => {
 });
 
 describe('a call in a CPU mode counts as complete', () => {
-  const record = (entries: number, cpuChunk: number) =>
-    ({ entries, windows: 26, windowBits: 10, tuning: { cpuChunk } }) as unknown as RunRecord;
+  const record = (entries: number, chunkRows: number) => ({ entries, windows: 26, windowBits: 10, chunkRows });
 
   it('if all the workers that are worthwhile and permitted took part', async () => {
     const curve = await openCurve('bn254', 'g1');

@@ -1,5 +1,5 @@
 /** Times calls on the CPU with checked answers and all workers running. */
-import type { RunRecord } from '../../../src/api/run-record.js';
+import type { CpuRun } from '../../../src/api/run-record.js';
 import type { CurveContext } from '../../../src/curves/curve.js';
 import { rowsOf } from '../../../src/msm/cpu/share.js';
 import { workersToWake } from '../../../src/msm/plan/cost.js';
@@ -19,26 +19,26 @@ const IDLE_MS = 8000;
  */
 export function worthwhileWorkers(
   curve: CurveContext,
-  { entries, windows, windowBits, tuning: { cpuChunk } }: RunRecord,
+  { entries, windows, windowBits, chunkRows }: Pick<CpuRun, 'entries' | 'windows' | 'windowBits' | 'chunkRows'>,
   most: number,
 ): number {
   const worth = Math.min(most, workersToWake(curve, entries, true));
-  if (cpuChunk === 0) return worth;
-  return Math.min(worth, Math.ceil(rowsOf({ digits: { windows, windowBits } }) / cpuChunk) - 1);
+  if (chunkRows === 0) return worth;
+  return Math.min(worth, Math.ceil(rowsOf({ digits: { windows, windowBits } }) / chunkRows) - 1);
 }
 
 export interface TimedCall {
   readonly wallMs: number;
-  readonly record: RunRecord;
+  readonly record: CpuRun;
 }
 
-/** Times one call. @throws Error if its answer is wrong, or a worker failed */
+/** Times one call. @throws Error if its answer is wrong, a worker failed, or the CPU did not compute */
 export async function callOnCpu(subject: EngineUnderTest, msmCase: MsmCase): Promise<TimedCall> {
   const { label } = subject;
   const outcome = await subject.compute(msmCase);
   const { agrees, record, wallMs } = outcome;
   if (!agrees) throw wrongResult(msmCase, label, outcome);
-  if (record === null) throw new Error(`${label}: nothing was computed`);
+  if (record?.on !== 'cpu') throw new Error(`${label}: ${record?.on ?? 'nothing'} computed, not the CPU`);
   if (record.retried !== null) throw new Error(`${label}: ${record.retried}`);
   return { wallMs, record };
 }

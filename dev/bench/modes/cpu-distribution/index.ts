@@ -103,7 +103,7 @@ async function timeWork(bench: Bench, timing: Timing) {
         await run.next(`${what}, ${way.name}: repetition ${repetition} of ${reps}`);
         const { wallMs, record } = await engine.callWithWorkers(drawn);
         windowBits = record.windowBits;
-        const call = { wallMs, workers: record.workers, chunk: record.tuning.cpuChunk };
+        const call = { wallMs, workers: record.workers, chunk: record.chunkRows };
         calls.push(call);
         run.emit({ event: 'share', ...told, setting: way.name, repetition, ...call });
         run.advance(weightOf(address.n));

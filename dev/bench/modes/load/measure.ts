@@ -172,8 +172,9 @@ export async function measureUrgent(run: Run, { engine, compute }: Subject, urge
   let submitMs = 0;
   for (let i = 0; i < BACKGROUND_ALONE; i++) {
     await compute(background, 'background');
-    const { hostTimes, submits } = engine.lastRun ?? {};
-    submitMs = Math.max(submitMs, (hostTimes?.submitToResultMs ?? 0) / (submits || 1));
+    const record = engine.lastRun;
+    if (record?.on !== 'gpu') continue;
+    submitMs = Math.max(submitMs, (record.hostTimes?.submitToResultMs ?? 0) / record.submits);
   }
   const alone = await latencies();
   let isOver = false;

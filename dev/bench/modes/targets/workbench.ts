@@ -14,7 +14,7 @@ import { fieldOperations, libraryVariant, threadsFor } from '../../../field-benc
 import { openMeter, type ProductMeter, ratesAround } from '../../../field-bench/product-meter.js';
 import { type FieldBenchRow, fieldBench } from '../../../field-bench/run.js';
 import type { GpuBench } from '../../bench-setup.js';
-import { type EngineUnderTest, makeEngine } from '../../engine-under-test.js';
+import { type EngineUnderTest, gpuPartOf, makeEngine } from '../../engine-under-test.js';
 import type { Knobs } from '../../knobs.js';
 import { isOnGpu, wrongResult } from '../../measure.js';
 import type { Setting } from '../../settings.js';
@@ -145,11 +145,12 @@ export function openWorkbench(bench: GpuBench, { reps, settings }: Knobs, logn: 
       for (let rep = 0; rep < reps; rep++) {
         await run.next(`n = ${n}: run ${rep + 1} of ${reps}`);
         const wallMs = await time(timed, cases[rep % 2] as MsmCase);
-        const phases = timed.engine.lastRun?.phases ?? null;
+        const phases = gpuPartOf(timed.engine.lastRun)?.phases ?? null;
         runs.push({ wallMs, productEquivalents: (wallMs / 1000) * (await rateAround()), phases });
       }
-      const { tuning } = timed.engine.lastRun as NonNullable<typeof timed.engine.lastRun>;
-      return { n, ...summariseRuns(runs), tuning };
+      const onGpu = gpuPartOf(timed.engine.lastRun);
+      if (onGpu === null) throw new Error(`n = ${n}: the CPU computed; the targets are those of the GPU`);
+      return { n, ...summariseRuns(runs), tuning: onGpu.tuning };
     });
   /** Counts the work of the MSM that `baseline` times, with the same plan. */
   const counts = (n: number): Promise<MsmCounts> =>

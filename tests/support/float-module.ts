@@ -7,7 +7,7 @@ import { mod } from '../../src/field/modulus.js';
 import { range } from '../../src/field/straight-line.js';
 import { WasmModule } from '../../src/wasm/encoder/module.js';
 import { type FloatField, FloatMemory } from '../../src/wasm/floats/float-field.js';
-import { FloatFunctions, step } from '../../src/wasm/floats/float-functions.js';
+import { FloatFunctions } from '../../src/wasm/floats/float-functions.js';
 import { wideAt } from '../../src/wasm/floats/float-line.js';
 import { limbBounds } from '../../src/wasm/floats/float-products.js';
 import type { Coordinate, CoordinateLine, PointPrograms, StoredAs } from '../../src/wasm/floats/point-programs.js';
@@ -57,7 +57,7 @@ export class FloatModule {
           );
           c.store(wideAt(to!), result, output);
           writers.writer(code).write(c.line.statements);
-          for (const address of [to!, ...from]) step(code, address, 2 * memory.coordinate);
+          for (const address of [to!, ...from]) code.increase(address, 2 * memory.coordinate);
           code.get(count!).i32(1).do('i32.sub').tee(count!);
           again();
         });

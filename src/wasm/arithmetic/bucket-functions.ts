@@ -83,14 +83,15 @@ class DigitLoop {
       code.tee(this.#bucket).get(width).do('i32.lt_u');
       code.if(() => each(this.#digit, this.#bucket));
       always();
-      code.get(from).get(stride).do('i32.add').set(from);
+      code.increase(from, stride);
       code.get(count).i32(1).do('i32.sub').tee(count);
       again();
     });
   }
 }
 
-const WINDOW_PARAMETERS = PARAMETERS.map(() => 'i32' as const);
+/** Types of the parameters of a window, and of further ones. */
+const parametersWith = (...names: readonly string[]): 'i32'[] => [...PARAMETERS, ...names].map(() => 'i32');
 
 /** Leaves the address of word `index` of an array. */
 const wordAt = (code: Code, array: Local, index: Local): void => {
@@ -105,8 +106,8 @@ const wordAt = (code: Code, array: Local, index: Local): void => {
  * out.
  */
 const addSort = (module: WasmModule): void => {
-  module.add('countDigits', { parameters: [...WINDOW_PARAMETERS, 'i32'] }, (code) => {
-    const starts = code.parameter(8);
+  module.add('countDigits', { parameters: parametersWith('starts') }, (code, ...parameters) => {
+    const [starts] = parameters.slice(PARAMETERS.length) as [Local];
     const at = code.local('i32');
     new DigitLoop(code).write(
       (_, bucket) => {
@@ -116,24 +117,19 @@ const addSort = (module: WasmModule): void => {
       () => undefined,
     );
   });
-  module.add('sumCounts', { parameters: ['i32', 'i32'], result: 'i32' }, (code) => {
-    const [starts, count] = [code.parameter(0), code.parameter(1)];
+  module.add('sumCounts', { parameters: ['i32', 'i32'], result: 'i32' }, (code, starts, count) => {
     const sum = code.local('i32');
     code.loop((again) => {
       code.get(starts).get(starts).at('i32.load', 8).get(sum).do('i32.add').tee(sum).at('i32.store', 8);
-      code.get(starts).i32(4).do('i32.add').set(starts);
+      code.increase(starts, 4);
       code.get(count).i32(1).do('i32.sub').tee(count);
       again();
     });
     code.get(sum);
   });
-  module.add('sortDigits', { parameters: [...WINDOW_PARAMETERS, 'i32', 'i32', 'i32', 'i32'] }, (code) => {
-    const [starts, row, point, pointBytes] = [8, 9, 10, 11].map((i) => code.parameter(i)) as [
-      Local,
-      Local,
-      Local,
-      Local,
-    ];
+  const sortParameters = parametersWith('starts', 'row', 'point', 'pointBytes');
+  module.add('sortDigits', { parameters: sortParameters }, (code, ...parameters) => {
+    const [starts, row, point, pointBytes] = parameters.slice(PARAMETERS.length) as [Local, Local, Local, Local];
     const [at, place] = [code.local('i32'), code.local('i32')];
     new DigitLoop(code).write(
       (digit, bucket) => {
@@ -143,7 +139,7 @@ const addSort = (module: WasmModule): void => {
         wordAt(code, row, place);
         code.get(point).get(digit).i32(31).do('i32.shr_u', 'i32.or').at('i32.store', 0);
       },
-      () => code.get(point).get(pointBytes).do('i32.add').set(point),
+      () => code.increase(point, pointBytes),
     );
   });
 };
@@ -221,7 +217,7 @@ class PairWriter {
   }
 
   #increase(local: Local, by: number): void {
-    this.#code.get(local).i32(by).do('i32.add').set(local);
+    this.#code.increase(local, by);
   }
 
   /** Leaves whether an operand is an input point. */

@@ -1,7 +1,7 @@
 /** Functions on coordinates of points that additions are made of. */
 import { digitsOf, mod } from '../../field/modulus.js';
 import { range } from '../../field/straight-line.js';
-import { type Address, addressPlus, type Code, callWith, type Local } from '../encoder/code.js';
+import { type Address, addressPlus, type Code, type Local } from '../encoder/code.js';
 import type { WasmModule } from '../encoder/module.js';
 import type { WasmField } from './field-programs.js';
 import { addFormula, addIsZero, type Formula, type Lanes, plainProduct } from './formula.js';
@@ -83,7 +83,7 @@ export const integerFunctions = (module: WasmModule, f: WasmField): FieldFunctio
   inverse: (memory, signed) => {
     const start = memory.words(digitsOf(mod(f.r * f.r, f.p), f.width, f.limbs));
     const own = { start, work: memory.take(f.bytes), sign: memory.take(4) };
-    return addInverse(module, f, own, (code, ...addresses) => callWith(code, signed, addresses));
+    return addInverse(module, f, own, (code, ...addresses) => code.call(signed, ...addresses));
   },
 });
 
@@ -290,7 +290,7 @@ const addOneFunctions = (
   signedOne: one.define<[P, P, P]>(3, (code, to, a, s) => code.both(prime.signed, to, a, { sign: s })),
   subtractOne: one.define<[P, P, P, P]>(4, (code, to, a, b, s) => code.both(prime.subtract, to, a, b, { sign: s })),
   isZero: module.add(null, { parameters: ['i32'], result: 'i32' }, (code) => {
-    for (const c of [0, functions.bytes]) callWith(code, prime.isZero, [[code.parameter(0), c]]);
+    for (const c of [0, functions.bytes]) code.call(prime.isZero, [code.parameter(0), c]);
     code.do('i32.and');
   }),
   invert: addInvert(one, prime, scratch),
@@ -357,7 +357,7 @@ class PairCode {
   }
 
   call(index: number, ...args: readonly Argument[]): void {
-    callWith(this.#code, index, args.flat());
+    this.#code.call(index, ...args.flat());
   }
 
   /** Returns the addresses of c0, or of c1. */

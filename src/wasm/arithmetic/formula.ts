@@ -153,8 +153,7 @@ export const addFormula = (
  * 0 or as p, the only multiples of p within a quarter of p of [0, p].
  */
 export const addIsZero = (module: WasmModule, f: WasmField): number =>
-  module.add(null, { parameters: ['i32'], result: 'i32' }, (code) => {
-    const at = code.parameter(0);
+  module.add(null, { parameters: ['i32'], result: 'i32' }, (code, at) => {
     const isEqualTo = (limbs: readonly number[]): void => {
       for (const [i, limb] of limbs.entries()) {
         code

@@ -288,8 +288,7 @@ class InverseWriter {
  * @returns its index in the module
  */
 export const addInverse = (module: WasmModule, f: WasmField, memory: InverseMemory, signed: WriteSigned): number =>
-  module.add(null, { parameters: ['i32', 'i32'] }, (code) => {
-    const [to, from] = [code.parameter(0), code.parameter(1)];
+  module.add(null, { parameters: ['i32', 'i32'] }, (code, to, from) => {
     const writer = new InverseWriter(code, f);
     writer.begin(from, memory.start);
     writer.loop();

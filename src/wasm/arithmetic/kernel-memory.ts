@@ -3,7 +3,7 @@ import type { Coordinate } from '../../api/values.js';
 import type { Field } from '../../field/field.js';
 import { digitsOf, mod } from '../../field/modulus.js';
 import { range } from '../../field/straight-line.js';
-import { type Address, type Code, callWith, type Local, pushAddress } from '../encoder/code.js';
+import type { Address, Code, Local } from '../encoder/code.js';
 import type { WasmModule } from '../encoder/module.js';
 import type { ElementMemory, Elements } from './elements.js';
 import { type FieldFormat, toMontgomery, type WasmField, wasmField } from './field-programs.js';
@@ -190,10 +190,6 @@ export interface KernelParts {
   readonly step: StepMemory;
 }
 
-/** Calls a function with addresses of one lane. */
-export const call = (code: Code, index: number, ...addresses: readonly Address[]): void =>
-  callWith(code, index, addresses);
-
 /** Leaves whether the point at an address is infinity, which is zeros. */
 export const isInfinity = (code: Code, point: Local, element: number): void => {
   for (const i of range((2 * element) / 4)) {
@@ -206,8 +202,8 @@ export const isInfinity = (code: Code, point: Local, element: number): void => {
 /** Copies a coordinate. */
 export const copyElement = (code: Code, to: Address, from: Address, element: number): void => {
   for (const i of range(element / 4)) {
-    pushAddress(code, to);
-    pushAddress(code, from);
+    code.push(to);
+    code.push(from);
     code.at('i32.load', 4 * i).at('i32.store', 4 * i);
   }
 };

@@ -1,7 +1,7 @@
 /** Numbers between words of the public format and limbs: conversions, canonical limbs, signs. */
 import { digitsOf } from '../../field/modulus.js';
 import { range } from '../../field/straight-line.js';
-import { type Address, type Code, type Local, pushAddress } from '../encoder/code.js';
+import type { Address, Code, Local } from '../encoder/code.js';
 import type { WasmModule } from '../encoder/module.js';
 import type { Elements } from './elements.js';
 import type { WasmField } from './field-programs.js';
@@ -85,8 +85,7 @@ const signOf = (code: Code, limbs: readonly Local[]): Code =>
 
 export const addReduce = ({ module, field }: PlainParts): number => {
   const p = digitsOf(field.p, field.width, field.limbs);
-  return module.add(null, { parameters: ['i32'] }, (code) => {
-    const at = code.parameter(0);
+  return module.add(null, { parameters: ['i32'] }, (code, at) => {
     const mask = code.local('i64');
     const chain = new LimbChain(code, field);
     loadLimb(code, at, field.limbs - 1);
@@ -123,8 +122,7 @@ export const addReduce = ({ module, field }: PlainParts): number => {
 /** @param reduce index of the function that takes p to 0 */
 const addNegate = ({ module, field }: PlainParts, reduce: number): number => {
   const p = digitsOf(field.p, field.width, field.limbs);
-  return module.add(null, { parameters: ['i32'] }, (code) => {
-    const at = code.parameter(0);
+  return module.add(null, { parameters: ['i32'] }, (code, at) => {
     const negative = new LimbChain(code, field).sum((i) => {
       code.i64(p[i] as number);
       loadLimb(code, at, i);
@@ -137,8 +135,7 @@ const addNegate = ({ module, field }: PlainParts, reduce: number): number => {
 
 const addIsLarger = ({ module, field }: PlainParts): number => {
   const half = digitsOf((field.p + 1n) / 2n, field.width, field.limbs);
-  return module.add(null, { parameters: ['i32'], result: 'i32' }, (code) => {
-    const at = code.parameter(0);
+  return module.add(null, { parameters: ['i32'], result: 'i32' }, (code, at) => {
     const less = new LimbChain(code, field).sum((i) => {
       loadLimb(code, at, i);
       code.i64(half[i] as number).do('i64.sub');
@@ -149,8 +146,7 @@ const addIsLarger = ({ module, field }: PlainParts): number => {
 
 export const addWriteWords = ({ module, field, wordBytes }: PlainParts): number => {
   const { width, limbs } = field;
-  return module.add(null, { parameters: ['i32', 'i32'] }, (code) => {
-    const [words, at] = [code.parameter(0), code.parameter(1)];
+  return module.add(null, { parameters: ['i32', 'i32'] }, (code, words, at) => {
     for (const j of range(wordBytes / 4)) {
       code.get(words).i64(0);
       const first = Math.floor((32 * j) / width);
@@ -193,11 +189,7 @@ export const addEnter = (parts: EnterParts): void => {
     code.loop((again) => {
       for (const [i, target] of targets.entries()) {
         splitNumber(code, curve.field, curve.wordBytes, [from, i * curve.wordBytes], raw[i] as number);
-        code
-          .get(to)
-          .i32(i * bytes)
-          .do('i32.add')
-          .set(target);
+        code.push([to, i * bytes]).set(target);
       }
       for (const target of targets) code.get(target);
       for (const at of raw) code.i32(at);
@@ -207,11 +199,7 @@ export const addEnter = (parts: EnterParts): void => {
         [to, bytes],
         [from, curve.wordBytes],
       ] as const) {
-        code
-          .get(address)
-          .i32(lanes * step)
-          .do('i32.add')
-          .set(address);
+        code.increase(address, lanes * step);
       }
       code.get(count).i32(lanes).do('i32.sub').tee(count).i32(0).do('i32.gt_s');
       again();
@@ -230,7 +218,7 @@ export const splitNumber = (
   for (const j of range(limbs)) {
     const bit = j * width;
     const bits = Math.min(width, 8 * wordBytes - bit);
-    pushAddress(code, to);
+    code.push(to);
     if (bits <= 0) code.i64(0);
     else {
       code

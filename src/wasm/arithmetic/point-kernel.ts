@@ -7,14 +7,13 @@
  */
 
 import { range } from '../../field/straight-line.js';
-import { type Address, type Code, callWith, type Local } from '../encoder/code.js';
+import type { Address, Code, Local } from '../encoder/code.js';
 import { WasmModule, type Written } from '../encoder/module.js';
 import { addBucketFunctions, type BucketExports } from './bucket-functions.js';
 import { type Elements, type FieldFunctions, primeElements, quadraticElements } from './elements.js';
 import type { FieldFormat } from './field-programs.js';
 import type { Lanes } from './formula.js';
 import {
-  call,
   copyElement,
   isInfinity,
   type KernelLayout,
@@ -125,7 +124,7 @@ const evenCount = ({ code, list, count }: ListStep, nothing: number): void => {
       code.get(list).get(count).i32(LIST_ITEM).do('i32.mul', 'i32.add');
       code.i32(nothing).at('i32.store', 4 * i);
     }
-    code.get(count).i32(1).do('i32.add').set(count);
+    code.increase(count, 1);
   });
 };
 
@@ -156,7 +155,7 @@ const classifyStep = (step: ListStep, classify: number): void => {
       code.do('i32.or', 'i32.eqz', 'i32.or');
     }
     code.if(() => {
-      call(code, classify, P, step.signP[i] as Local, Q, step.signQ[i] as Local);
+      code.call(classify, P, step.signP[i] as Local, Q, step.signQ[i] as Local);
       code.set(kind);
     });
     step.kindAt(i);
@@ -176,10 +175,10 @@ const multiplyDenominators = (step: ListStep): void => {
       for (const i of step.lanes) {
         const [D, P, Q] = [step.denominator[i] as Local, step.P[i] as Local, step.Q[i] as Local];
         step.copy(D, one);
-        step.ifKind(i, KIND.sum, () => call(code, subtractOne, D, Q, P, plus));
+        step.ifKind(i, KIND.sum, () => code.call(subtractOne, D, Q, P, plus));
         step.ifKind(i, KIND.double, () => {
-          call(code, signedOne, D, [P, parts.memory.element], step.signP[i] as Local);
-          call(code, subtractOne, D, D, D, minus);
+          code.call(signedOne, D, [P, parts.memory.element], step.signP[i] as Local);
+          code.call(subtractOne, D, D, D, minus);
         });
       }
       step.each(multiply, step.next, step.prefix, step.denominator);
@@ -194,13 +193,13 @@ const invertProduct = (step: ListStep): void => {
   const { multiply, multiplyOne, invert } = parts.elements;
   const { inverseOfProduct, junk } = parts.step;
   if (parts.lanes === 1) {
-    call(code, invert, inverseOfProduct[0] as number, step.next[0] as Local);
+    code.call(invert, inverseOfProduct[0] as number, step.next[0] as Local);
     return;
   }
   const [first, second] = step.next as [Local, Local];
   const product = junk[0] as number;
-  call(code, multiplyOne, product, first, second);
-  call(code, invert, product, product);
+  code.call(multiplyOne, product, first, second);
+  code.call(invert, product, product);
   step.each(multiply, inverseOfProduct, [product, product], [second, first]);
 };
 
@@ -239,15 +238,15 @@ const computeNumerator = (step: ListStep, i: number): void => {
   const [P, Q] = [step.P[i] as Local, step.Q[i] as Local];
   step.copy(N, zero);
   step.ifKind(i, KIND.sum, () => {
-    call(code, signedOne, N, [P, element], step.signP[i] as Local);
-    call(code, signedOne, difference, [Q, element], step.signQ[i] as Local);
-    call(code, subtractOne, N, difference, N, plus);
+    code.call(signedOne, N, [P, element], step.signP[i] as Local);
+    code.call(signedOne, difference, [Q, element], step.signQ[i] as Local);
+    code.call(subtractOne, N, difference, N, plus);
   });
   step.ifKind(i, KIND.double, () => {
-    call(code, multiplyOne, difference, P, P);
-    call(code, subtractOne, N, difference, difference, minus);
-    call(code, subtractOne, N, N, difference, minus);
-    call(code, subtractOne, N, N, a, minus);
+    code.call(multiplyOne, difference, P, P);
+    code.call(subtractOne, N, difference, difference, minus);
+    code.call(subtractOne, N, N, difference, minus);
+    code.call(subtractOne, N, N, a, minus);
   });
 };
 
@@ -287,7 +286,7 @@ const writeExceptional = (step: ListStep, i: number): void => {
     [KIND.right, step.Q[i] as Local, step.signQ[i] as Local],
   ] as const) {
     step.ifKind(i, kind, () => {
-      call(code, parts.elements.signedOne, [result, element], [point, element], sign);
+      code.call(parts.elements.signedOne, [result, element], [point, element], sign);
       step.copy(result, point);
     });
   }
@@ -345,7 +344,7 @@ class ListStep {
 
   /** Calls a function with arguments in every lane. */
   each(index: number, ...args: readonly (readonly Address[])[]): void {
-    callWith(this.code, index, args.flat());
+    this.code.call(index, ...args.flat());
   }
 
   /** Returns the addresses of the y of points. */
@@ -425,11 +424,10 @@ const KIND = { sum: 0, double: 1, infinity: 2, left: 3, right: 4 } as const;
  * called only where the lowest limbs of x do not rule out the exceptional cases.
  */
 const addClassify = ({ module, elements, memory, temporary }: KernelParts): number =>
-  module.add(null, { parameters: ['i32', 'i32', 'i32', 'i32'], result: 'i32' }, (code) => {
+  module.add(null, { parameters: ['i32', 'i32', 'i32', 'i32'], result: 'i32' }, (code, P, p, Q, q) => {
     const { subtractOne, signedOne, isZero } = elements;
     const { difference, left, right } = temporary;
     const { element, plus } = memory;
-    const [P, p, Q, q] = range(4).map((i) => code.parameter(i)) as [Local, Local, Local, Local];
     const returnIf = (kind: number): void => {
       code.if(() => code.i32(kind).do('return'));
     };
@@ -437,20 +435,20 @@ const addClassify = ({ module, elements, memory, temporary }: KernelParts): numb
     returnIf(KIND.right);
     isInfinity(code, Q, element);
     returnIf(KIND.left);
-    call(code, subtractOne, difference, Q, P, plus);
-    call(code, isZero, difference);
+    code.call(subtractOne, difference, Q, P, plus);
+    code.call(isZero, difference);
     code.do('i32.eqz');
     returnIf(KIND.sum);
     for (const [to, point, sign] of [
       [left, P, p],
       [right, Q, q],
     ] as const) {
-      call(code, signedOne, to, [point, element], sign);
+      code.call(signedOne, to, [point, element], sign);
     }
-    call(code, isZero, left);
+    code.call(isZero, left);
     returnIf(KIND.infinity);
-    call(code, subtractOne, difference, left, right, plus);
-    call(code, isZero, difference);
+    code.call(subtractOne, difference, left, right, plus);
+    code.call(isZero, difference);
     returnIf(KIND.double);
     code.i32(KIND.infinity);
   });
@@ -465,8 +463,7 @@ interface CheckParts extends Pick<KernelParts, 'module' | 'curve' | 'memory' | '
 /** Adds the function `check` of `KernelExports`. */
 export const addCheck = (parts: CheckParts): void => {
   const { module, memory } = parts;
-  module.add('check', { parameters: ['i32', 'i32'], result: 'i32' }, (code) => {
-    const [points, count] = [code.parameter(0), code.parameter(1)];
+  module.add('check', { parameters: ['i32', 'i32'], result: 'i32' }, (code, points, count) => {
     const index = code.local('i32');
     const wrong = code.local('i32');
     code.i32(0).set(index);
@@ -478,11 +475,7 @@ export const addCheck = (parts: CheckParts): void => {
         code.do('i32.eqz').set(wrong);
       });
       code.get(wrong).if(() => code.get(index).do('return'));
-      code
-        .get(points)
-        .i32(2 * memory.element)
-        .do('i32.add')
-        .set(points);
+      code.increase(points, 2 * memory.element);
       code.get(index).i32(1).do('i32.add').tee(index).get(count).do('i32.lt_s');
       again();
     });
@@ -495,14 +488,14 @@ const isOnCurve = (code: Code, { curve, elements, memory, temporary }: CheckPart
   const { multiplyOne, subtractOne, isZero } = elements;
   const { difference, left, right } = temporary;
   const { element, a, b, plus, minus } = memory;
-  call(code, multiplyOne, left, point, point);
-  call(code, multiplyOne, left, left, point);
+  code.call(multiplyOne, left, point, point);
+  code.call(multiplyOne, left, left, point);
   if (curve.a.some((value) => value !== 0n)) {
-    call(code, multiplyOne, right, a, point);
-    call(code, subtractOne, left, left, right, minus);
+    code.call(multiplyOne, right, a, point);
+    code.call(subtractOne, left, left, right, minus);
   }
-  call(code, subtractOne, left, left, b, minus);
-  call(code, multiplyOne, right, [point, element], [point, element]);
-  call(code, subtractOne, difference, left, right, plus);
-  call(code, isZero, difference);
+  code.call(subtractOne, left, left, b, minus);
+  code.call(multiplyOne, right, [point, element], [point, element]);
+  code.call(subtractOne, difference, left, right, plus);
+  code.call(isZero, difference);
 };

@@ -121,8 +121,7 @@ const addWordsInverse = (module: WasmModule, field: WordsField, memory: ElementM
   const invert = addInverse(module, digits, { start, work, sign }, (code, to) =>
     storeDigits(code, field, digits, to, work, sign),
   );
-  return module.add(null, { parameters: ['i32', 'i32'] }, (code) => {
-    const [to, from] = [code.parameter(0), code.parameter(1)];
+  return module.add(null, { parameters: ['i32', 'i32'] }, (code, to, from) => {
     const words = [...new WordsCode(code, field).load(from), code.local('i64')];
     for (const i of range(digits.limbs)) {
       code.i32(source);
@@ -148,8 +147,7 @@ export const wordsFunctions = (module: WasmModule, field: WordsField): FieldFunc
 /** Returns whether the platform has additions and products of 128 bits. */
 export const hasWideArithmetic = (): boolean => {
   const probe = new WasmModule();
-  probe.add(null, { parameters: ['i64'] }, (code) => {
-    const x = code.parameter(0);
+  probe.add(null, { parameters: ['i64'] }, (code, x) => {
     code.get(x).get(x).do('i64.mul_wide_u').get(x).get(x).do('i64.add128', 'drop', 'drop');
   });
   return WebAssembly.validate(probe.bytes());

@@ -2,14 +2,14 @@
 import { range } from '../../field/straight-line.js';
 import { isInfinity } from '../arithmetic/kernel-memory.js';
 import { addPlainFunctions } from '../arithmetic/numbers.js';
-import { type Address, addressPlus, type Code, callWith, pushAddress } from '../encoder/code.js';
+import { type Address, addressPlus, type Code } from '../encoder/code.js';
 import { type Coefficients, rootWriter } from './decoded-roots.js';
 import { type DecoderParts, type Numbers, numbersPlus } from './decoder-parts.js';
 
 /** Leaves the bits of all limbs of a number, combined. */
 const leaveBits = (code: Code, at: Address, limbs: number): void => {
   for (const i of range(limbs)) {
-    pushAddress(code, at);
+    code.push(at);
     code.at('i32.load', 4 * i);
     if (i > 0) code.do('i32.or');
   }
@@ -26,51 +26,50 @@ const addLeavePoint = (parts: DecoderParts, degree: 1 | 2, odd: number): number 
   const { field, curve } = parts;
   const plain = addPlainFunctions({ ...parts, wordBytes: parts.curve.wordBytes });
   const coordinateBytes = degree * curve.wordBytes;
-  return parts.module.add(null, { parameters: ['i32', 'i32', 'i32', 'i32'], result: 'i32' }, (code) => {
-    const [difference, y, words] = [code.parameter(0), code.parameter(1), code.parameter(2)];
-    const byParity = code.parameter(3);
-    const { isNotZero, sign } = code.named('i32', 'isNotZero', 'sign');
-    isInfinity(code, words, coordinateBytes);
-    code.if(() => code.i32(0).do('return'));
-    for (const c of range(degree)) {
-      parts.isZero(code, [difference, c * field.bytes]);
-      code.do('i32.eqz').if(() => code.i32(1).do('return'));
-      callWith(code, plain.reduce, [[y, c * field.bytes]]);
-    }
-    // of a pair c1 decides, unless it is 0
-    for (const c of range(degree).reverse()) {
-      code
-        .get(isNotZero)
-        .do('i32.eqz')
-        .if(() => {
-          leaveBits(code, [y, c * field.bytes], field.limbs);
-          code.i32(0).do('i32.ne').set(isNotZero);
-          code
-            .get(y)
-            .at('i32.load', c * field.bytes)
-            .i32(1)
-            .do('i32.and');
-          callWith(code, plain.isLarger, [[y, c * field.bytes]]);
-          code.get(byParity).do('select').set(sign);
-        });
-    }
-    code.get(words).at('i32.load', coordinateBytes).i32(odd).do('i32.eq').get(sign).do('i32.ne');
-    code.if(() => {
-      // y = 0 has no other sign
-      code
-        .get(isNotZero)
-        .do('i32.eqz')
-        .if(() => code.i32(1).do('return'));
-      for (const c of range(degree)) callWith(code, plain.negate, [[y, c * field.bytes]]);
-    });
-    for (const c of range(degree)) {
-      callWith(code, plain.writeWords, [
-        [words, coordinateBytes + c * curve.wordBytes],
-        [y, c * field.bytes],
-      ]);
-    }
-    code.i32(0);
-  });
+  return parts.module.add(
+    null,
+    { parameters: ['i32', 'i32', 'i32', 'i32'], result: 'i32' },
+    (code, difference, y, words, byParity) => {
+      const { isNotZero, sign } = code.named('i32', 'isNotZero', 'sign');
+      isInfinity(code, words, coordinateBytes);
+      code.if(() => code.i32(0).do('return'));
+      for (const c of range(degree)) {
+        parts.isZero(code, [difference, c * field.bytes]);
+        code.do('i32.eqz').if(() => code.i32(1).do('return'));
+        code.call(plain.reduce, [y, c * field.bytes]);
+      }
+      // of a pair c1 decides, unless it is 0
+      for (const c of range(degree).reverse()) {
+        code
+          .get(isNotZero)
+          .do('i32.eqz')
+          .if(() => {
+            leaveBits(code, [y, c * field.bytes], field.limbs);
+            code.i32(0).do('i32.ne').set(isNotZero);
+            code
+              .get(y)
+              .at('i32.load', c * field.bytes)
+              .i32(1)
+              .do('i32.and');
+            code.call(plain.isLarger, [y, c * field.bytes]);
+            code.get(byParity).do('select').set(sign);
+          });
+      }
+      code.get(words).at('i32.load', coordinateBytes).i32(odd).do('i32.eq').get(sign).do('i32.ne');
+      code.if(() => {
+        // y = 0 has no other sign
+        code
+          .get(isNotZero)
+          .do('i32.eqz')
+          .if(() => code.i32(1).do('return'));
+        for (const c of range(degree)) code.call(plain.negate, [y, c * field.bytes]);
+      });
+      for (const c of range(degree)) {
+        code.call(plain.writeWords, [words, coordinateBytes + c * curve.wordBytes], [y, c * field.bytes]);
+      }
+      code.i32(0);
+    },
+  );
 };
 
 /** Adds the function `decode` of `DecoderExports`. */
@@ -86,37 +85,39 @@ export const addCompressed = (parts: DecoderParts, odd: number): void => {
   const [square, y, difference] = [coordinates.take(), coordinates.take(), coordinates.take()];
   const pointBytes = 2 * memory.element;
   const wordBytes = 2 * degree * curve.wordBytes;
-  module.add('decode', { parameters: ['i32', 'i32', 'i32', 'i32'], result: 'i32' }, (code) => {
-    const [points, words, count] = [code.parameter(0), code.parameter(1), code.parameter(2)];
-    const byParity = code.parameter(3);
-    const index = code.local('i32');
-    code.loop((next) => {
-      const x = coordinates.at(range(lanes).map((lane) => [points, lane * pointBytes]));
-      coordinates.multiply(code, y, x, x);
-      if (hasA) coordinates.each(code, 'add', y, y, a);
-      coordinates.multiply(code, square, y, x);
-      coordinates.each(code, 'add', square, square, b);
-      writeRoot(code, y, square);
-      coordinates.multiply(code, difference, y, y);
-      coordinates.each(code, 'subtract', difference, difference, square);
-      for (const coefficient of y) parts.call(code, 'multiply', coefficient, coefficient, unit);
-      for (const lane of range(lanes)) {
-        const of = (coordinate: typeof y): Address => coordinate[0]?.[lane] as Address;
-        for (const address of [of(difference), of(y), addressPlus(words, lane * wordBytes)]) pushAddress(code, address);
-        code.get(byParity).call(leavePoint);
-        code.if(() => code.get(index).i32(lane).do('i32.add', 'return'));
-      }
-      for (const [local, step] of [
-        [points, lanes * pointBytes],
-        [words, lanes * wordBytes],
-      ] as const) {
-        code.get(local).i32(step).do('i32.add').set(local);
-      }
-      code.get(index).i32(lanes).do('i32.add').tee(index).get(count).do('i32.lt_s');
-      next();
-    });
-    code.get(count);
-  });
+  module.add(
+    'decode',
+    { parameters: ['i32', 'i32', 'i32', 'i32'], result: 'i32' },
+    (code, points, words, count, byParity) => {
+      const index = code.local('i32');
+      code.loop((next) => {
+        const x = coordinates.at(range(lanes).map((lane) => [points, lane * pointBytes]));
+        coordinates.multiply(code, y, x, x);
+        if (hasA) coordinates.each(code, 'add', y, y, a);
+        coordinates.multiply(code, square, y, x);
+        coordinates.each(code, 'add', square, square, b);
+        writeRoot(code, y, square);
+        coordinates.multiply(code, difference, y, y);
+        coordinates.each(code, 'subtract', difference, difference, square);
+        for (const coefficient of y) parts.call(code, 'multiply', coefficient, coefficient, unit);
+        for (const lane of range(lanes)) {
+          const of = (coordinate: typeof y): Address => coordinate[0]?.[lane] as Address;
+          for (const address of [of(difference), of(y), addressPlus(words, lane * wordBytes)]) code.push(address);
+          code.get(byParity).call(leavePoint);
+          code.if(() => code.get(index).i32(lane).do('i32.add', 'return'));
+        }
+        for (const [local, step] of [
+          [points, lanes * pointBytes],
+          [words, lanes * wordBytes],
+        ] as const) {
+          code.increase(local, step);
+        }
+        code.get(index).i32(lanes).do('i32.add').tee(index).get(count).do('i32.lt_s');
+        next();
+      });
+      code.get(count);
+    },
+  );
 };
 
 /* Writes sums and products of coordinates, numbers or pairs, in every lane. */

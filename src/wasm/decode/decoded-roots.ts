@@ -274,9 +274,7 @@ const addLookUp = ({ module, field }: DecoderParts, { lows, bits }: DigitTables)
       for (const other of [lowOfP, limb - lowOfP]) code.get(apart).i32(other).do('i32.eq', 'i32.or');
       code.if(() => code.get(D).i32(field.bytes).do('i32.mul', 'return'));
       code
-        .get(D)
-        .i32(1)
-        .do('i32.add')
+        .push([D, 1])
         .tee(D)
         .i32(2 ** bits)
         .do('i32.ne');

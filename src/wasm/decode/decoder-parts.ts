@@ -3,7 +3,7 @@ import { range } from '../../field/straight-line.js';
 import type { WasmField } from '../arithmetic/field-programs.js';
 import { addFormula, addIsZero, type Formula, type Lanes, plainProduct, sumFormula } from '../arithmetic/formula.js';
 import type { KernelMemory, WasmCurve } from '../arithmetic/kernel-memory.js';
-import { type Address, addressPlus, type Code, callWith } from '../encoder/code.js';
+import { type Address, addressPlus, type Code } from '../encoder/code.js';
 import type { WasmModule } from '../encoder/module.js';
 
 /** A number of the prime field in each lane: their addresses. */
@@ -65,12 +65,12 @@ export class DecoderParts {
   }
 
   call(code: Code, name: keyof PrimeFunctions, ...numbers: readonly Numbers[]): void {
-    callWith(code, this.functions[name], numbers.flat());
+    code.call(this.functions[name], ...numbers.flat());
   }
 
   /** Leaves whether the number in one lane is 0. */
   isZero(code: Code, at: Address): void {
-    callWith(code, this.functions.isZero, [at]);
+    code.call(this.functions.isZero, at);
   }
 }
 

@@ -7,7 +7,7 @@ import { range } from '../../field/straight-line.js';
 import { integerFunctions, signedFormula } from '../arithmetic/elements.js';
 import { copyElement, isInfinity } from '../arithmetic/kernel-memory.js';
 import { addPlainFunctions } from '../arithmetic/numbers.js';
-import { type Address, type Code, callWith, type Local } from '../encoder/code.js';
+import type { Address, Code, Local } from '../encoder/code.js';
 import { type DecoderParts, type Numbers, numbersPlus } from './decoder-parts.js';
 
 /** Constants of the curve a·x² + y² = 1 + d·x²·y², and of the map (X, Y) = ((v·x + A/3)/B, v/B). */
@@ -66,7 +66,7 @@ class EdwardsStep {
       [this.#offset, by * field.bytes],
       [this.index, by],
     ] as const) {
-      this.code.get(local).i32(step).do('i32.add').set(local);
+      this.code.increase(local, step);
     }
   }
 }
@@ -113,7 +113,7 @@ const writeForward = (
     parts.call(code, 'subtract', u, u, denominator);
     parts.call(code, 'subtract', u, u, parts.shared(one));
     for (const lane of range(parts.lanes)) {
-      callWith(code, isWrong, [u[lane] as number, step.wordsAt(lane)]);
+      code.call(isWrong, u[lane] as number, step.wordsAt(lane));
       code.if(() => code.get(step.index).i32(lane).do('i32.add', 'return'));
     }
     parts.call(code, 'subtract', v, parts.shared(one), y);
@@ -136,8 +136,7 @@ const writeForward = (
 const addLeaveImage = (parts: DecoderParts): number => {
   const { wordBytes } = parts.curve;
   const { reduce, writeWords } = addPlainFunctions({ ...parts, wordBytes: parts.curve.wordBytes });
-  return parts.module.add(null, { parameters: ['i32', 'i32', 'i32', 'i32'] }, (code) => {
-    const [y, u, v, words] = range(4).map((i) => code.parameter(i)) as [Local, Local, Local, Local];
+  return parts.module.add(null, { parameters: ['i32', 'i32', 'i32', 'i32'] }, (code, y, u, v, words) => {
     isInfinity(code, words, wordBytes);
     code.if(() => code.do('return'));
     parts.isZero(code, y);
@@ -152,8 +151,8 @@ const addLeaveImage = (parts: DecoderParts): number => {
       },
       () => {
         for (const [i, at] of [u, v].entries()) {
-          callWith(code, reduce, [at]);
-          callWith(code, writeWords, [[words, i * wordBytes], at]);
+          code.call(reduce, at);
+          code.call(writeWords, [words, i * wordBytes], at);
         }
       },
     );
@@ -186,12 +185,7 @@ const writeBack = (
     parts.call(code, 'multiply', v, v, unit);
     parts.call(code, 'subtract', denominator, y, one);
     for (const lane of range(parts.lanes)) {
-      callWith(code, leaveImage, [
-        denominator[lane] as Address,
-        u[lane] as number,
-        v[lane] as number,
-        step.wordsAt(lane),
-      ]);
+      code.call(leaveImage, denominator[lane] as Address, u[lane] as number, v[lane] as number, step.wordsAt(lane));
     }
     code.get(step.index);
     next();
@@ -214,7 +208,7 @@ export const addEdwards = (parts: DecoderParts, constants: EdwardsConstants, mos
   module.add('decode', { parameters: ['i32', 'i32', 'i32', 'i32'], result: 'i32' }, (code) => {
     const step = new EdwardsStep(code, parts);
     writeForward(step, parts, memory, constants);
-    for (const at of memory.product) callWith(code, invert, [at, at]);
+    for (const at of memory.product) code.call(invert, at, at);
     writeBack(step, parts, memory, constants);
     code.get(step.count);
   });

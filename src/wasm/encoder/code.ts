@@ -106,6 +106,9 @@ export interface Local {
   readonly index: number;
 }
 
+/** Address of a function's argument: a constant, a local, or a local plus a constant number of bytes. */
+export type Address = number | Local | readonly [base: Local, offset: number];
+
 export class Code {
   readonly bytes = new Bytes();
   readonly locals: ValueType[] = [];
@@ -217,10 +220,23 @@ export class Code {
     return this;
   }
 
-  /** Calls a function by its index in the module. */
-  call(functionIndex: number): this {
+  /** Leaves an address. */
+  push(address: Address): this {
+    if (typeof address === 'number') return this.i32(address);
+    if ('index' in address) return this.get(address);
+    return this.get(address[0]).i32(address[1]).do('i32.add');
+  }
+
+  /** Calls a function by its index in the module, with addresses behind what is on the stack. */
+  call(functionIndex: number, ...addresses: readonly Address[]): this {
+    for (const address of addresses) this.push(address);
     this.bytes.byte(0x10).unsigned(functionIndex);
     return this;
+  }
+
+  /** Adds a constant or another local to a local. */
+  increase(local: Local, by: number | Local): this {
+    return this.get(local).push(by).do('i32.add').set(local);
   }
 
   /** Runs a body; `again`, written at its end, repeats it if the value on the stack is not 0. */
@@ -231,6 +247,15 @@ export class Code {
     this.#depth--;
     this.bytes.byte(0x0b);
     return this;
+  }
+
+  /** Runs a body until `count`, which is above 0 and is decreased by `step` each time, is 0. */
+  countDown(count: Local, body: () => void, step = 1): this {
+    return this.loop((again) => {
+      body();
+      this.get(count).i32(step).do('i32.sub').tee(count);
+      again();
+    });
   }
 
   /** Runs a body; `leave` ends it if the value on the stack is not 0. */
@@ -258,28 +283,10 @@ export class Code {
   }
 }
 
-/* Addresses as arguments of functions of the module. */
-
-/** A constant, a local, or a local plus a constant number of bytes. */
-export type Address = number | Local | readonly [base: Local, offset: number];
-
-/** Leaves an address on the stack. */
-export const pushAddress = (code: Code, address: Address): void => {
-  if (typeof address === 'number') code.i32(address);
-  else if ('index' in address) code.get(address);
-  else code.get(address[0]).i32(address[1]).do('i32.add');
-};
-
 /** Returns an address `bytes` further on. */
 export const addressPlus = (address: Address, bytes: number): Address => {
   if (typeof address === 'number') return address + bytes;
   return 'index' in address ? [address, bytes] : [address[0], address[1] + bytes];
-};
-
-/** Calls a function with addresses. */
-export const callWith = (code: Code, index: number, addresses: readonly Address[]): void => {
-  for (const address of addresses) pushAddress(code, address);
-  code.call(index);
 };
 
 /** Growing buffer of bytes. */

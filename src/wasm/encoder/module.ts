@@ -4,15 +4,7 @@
  */
 
 import { NoWasmMemory } from '../../errors.js';
-import { Bytes, Code, type ValueType, valueTypes } from './code.js';
-
-/* Writes WebAssembly modules, in the binary format of the core specification. */
-
-/** Type of a function with at most one result. */
-interface Signature {
-  readonly parameters: readonly ValueType[];
-  readonly result: ValueType | null;
-}
+import { Bytes, Code, type Local, type ValueType, valueTypes } from './code.js';
 
 /** Bytes of a page of WebAssembly memory. */
 export const PAGE_BYTES = 65_536;
@@ -24,11 +16,12 @@ const text = (bytes: Bytes, value: string): Bytes =>
 export type Written<Result> = Generator<void, Result, void>;
 
 interface ModuleFunction {
-  readonly signature: Signature;
-  readonly code: Code;
   readonly name: string | null;
+  readonly parameters: readonly ValueType[];
+  readonly result: ValueType | null;
+  readonly code: Code;
   /** Writes the function; null once that is done. */
-  write: ((code: Code) => void) | null;
+  write: (() => void) | null;
 }
 
 export class WasmModule {
@@ -44,17 +37,20 @@ export class WasmModule {
    * Adds a function.
    *
    * @param name exported name; null if it is not exported
+   * @param body writes the function, and takes its parameters as locals
    * @returns its index, for `Code.call`
    */
-  add(
+  add<const Types extends readonly ValueType[]>(
     name: string | null,
-    signature: Partial<Signature> & Pick<Signature, 'parameters'>,
-    write: (code: Code) => void,
+    { parameters, result = null }: { readonly parameters: Types; readonly result?: ValueType | null },
+    body: (code: Code, ...parameters: { readonly [K in keyof Types]: Local }) => void,
   ): number {
-    const code = new Code(signature.parameters.length);
-    if (!this.#isDeferred) write(code);
-    const all = { result: null, ...signature };
-    this.#functions.push({ name, signature: all, code, write: this.#isDeferred ? write : null });
+    const code = new Code(parameters.length);
+    const locals = parameters.map((_, i) => code.parameter(i)) as { readonly [K in keyof Types]: Local };
+    const write = (): void => body(code, ...locals);
+    // a body may add functions of its own, which then precede this one
+    if (!this.#isDeferred) write();
+    this.#functions.push({ name, parameters, result, code, write: this.#isDeferred ? write : null });
     return this.#functions.length - 1;
   }
 
@@ -64,7 +60,7 @@ export class WasmModule {
       const { write } = added;
       if (write === null) continue;
       added.write = null;
-      write(added.code);
+      write();
       yield;
     }
   }
@@ -80,10 +76,10 @@ export class WasmModule {
     const functions = this.#functions;
     if (functions.some(({ write }) => write !== null)) throw new Error('some functions of the module are not written');
     section(1, functions.length, (bytes) => {
-      for (const { signature } of functions) {
-        const results = signature.result === null ? [] : [signature.result];
+      for (const { parameters, result } of functions) {
+        const results = result === null ? [] : [result];
         bytes.byte(0x60);
-        for (const types of [signature.parameters, results]) {
+        for (const types of [parameters, results]) {
           bytes.unsigned(types.length).append(types.map((type) => valueTypes[type]));
         }
       }

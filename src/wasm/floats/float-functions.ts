@@ -1,6 +1,6 @@
 /** Functions on coordinates in memory, in two lanes: programs on floats as WebAssembly. */
 import { range } from '../../field/straight-line.js';
-import { type Address, type Code, callWith, type Local, pushAddress } from '../encoder/code.js';
+import type { Address, Code, Local } from '../encoder/code.js';
 import type { WasmModule } from '../encoder/module.js';
 import type { FloatMemory } from './float-field.js';
 import {
@@ -33,14 +33,10 @@ export const LIST_ITEM = 12;
  */
 export const PADDING = 3;
 
-/** Calls a function with addresses. */
-export const call = (code: Code, index: number, ...addresses: readonly Address[]): void =>
-  callWith(code, index, addresses);
-
 /** Leaves whether `numbers` consecutive floats are all 0. */
 export const areZero = (code: Code, at: Address, numbers: number): void => {
   for (const i of range(numbers)) {
-    pushAddress(code, at);
+    code.push(at);
     code
       .at('f64.load', 8 * i)
       .f64(0)
@@ -58,15 +54,10 @@ export const copyFloats = (
   count: number,
 ): void => {
   for (const i of range(count)) {
-    pushAddress(code, to[0]);
-    pushAddress(code, from[0]);
+    code.push(to[0]);
+    code.push(from[0]);
     code.at('f64.load', from[1] + i * from[2]).at('f64.store', to[1] + i * to[2]);
   }
-};
-
-/** Adds `bytes` to an address. */
-export const step = (code: Code, address: Local, bytes: number): void => {
-  code.get(address).i32(bytes).do('i32.add').set(address);
 };
 
 /**
@@ -209,25 +200,25 @@ export class FloatWriter {
   #load(from: LaneSource, offset: number): void {
     const code = this.#code;
     if (from.kind === 'wide') {
-      pushAddress(code, from.at);
+      code.push(from.at);
       code.at('v128.load', 2 * offset);
       return;
     }
     const [first, second] = from.lanes;
-    pushAddress(code, second);
-    pushAddress(code, first);
+    code.push(second);
+    code.push(first);
     code.at('v128.load64_zero', offset).laneAt('v128.load64_lane', offset, 1);
   }
 
   #store(to: LaneSource, offset: number, value: Local): void {
     const code = this.#code;
     if (to.kind === 'wide') {
-      pushAddress(code, to.at);
+      code.push(to.at);
       code.get(value).at('v128.store', 2 * offset);
       return;
     }
     for (const [lane, address] of to.lanes.entries()) {
-      pushAddress(code, address);
+      code.push(address);
       code.get(value).laneAt('v128.store64_lane', offset, lane);
     }
   }
@@ -237,9 +228,9 @@ export class FloatWriter {
     if (of.kind === 'wide') throw new Error('a sign needs an address for each lane');
     const code = this.#code;
     const [first, second] = of.lanes as readonly [Address, Address];
-    pushAddress(code, first);
+    code.push(first);
     code.do('i64.extend_i32_u', 'i64x2.splat');
-    pushAddress(code, second);
+    code.push(second);
     code.do('i64.extend_i32_u').replaceLane(1);
     code.i32(63).do('i64x2.shl');
   }

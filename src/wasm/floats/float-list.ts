@@ -7,7 +7,6 @@ import type { Code, Local } from '../encoder/code.js';
 import { centred, type FloatField, MAX_ADDITIONS } from './float-field.js';
 import {
   areZero,
-  call,
   copyFloats,
   type FloatParts,
   type FloatWriter,
@@ -15,7 +14,6 @@ import {
   LIST_ITEM,
   PADDING,
   signedPoint,
-  step,
 } from './float-functions.js';
 import { lanesAt, roundingConstants, wideAt } from './float-line.js';
 import { addFloatInverse } from './float-numbers.js';
@@ -51,16 +49,16 @@ const addInvertRunning = (parts: FloatParts, { multiply }: SlowFunctions, runnin
   return module.add(null, { parameters: [] }, (code) => {
     copyFloats(code, [swapped, first, 16], [running, second, 16], floats);
     copyFloats(code, [swapped, second, 16], [running, first, 16], floats);
-    call(code, multiply, both, running, swapped);
+    code.call(multiply, both, running, swapped);
     copyFloats(code, [product, 0, 8], [both, first, 16], floats);
-    if (norm === null || conjugate === null) call(code, invert, product, product);
+    if (norm === null || conjugate === null) code.call(invert, product, product);
     else {
-      call(code, norm, number, number, product, product);
-      call(code, invert, number, number);
-      call(code, conjugate, product, product, product, product, number, number);
+      code.call(norm, number, number, product, product);
+      code.call(invert, number, number);
+      code.call(conjugate, product, product, product, product, number, number);
     }
     for (const lane of [first, second]) copyFloats(code, [both, lane, 16], [product, 0, 8], floats);
-    call(code, multiply, running, both, swapped);
+    code.call(multiply, running, both, swapped);
   });
 };
 
@@ -75,16 +73,16 @@ const addDoublePasses = (parts: FloatParts, slow: SlowFunctions, at: PassMemory)
   const [inverse, slope] = [memory.takeWide(), memory.takeWide()];
   return calledPasses(module, memory.coordinate, at, {
     forward: (code, [now, kept, prefix], item) => {
-      call(code, denominator, now, kept, prefix, ...item.barePoints(code, 1));
-      call(code, slow.multiply, now, now, kept);
+      code.call(denominator, now, kept, prefix, ...item.barePoints(code, 1));
+      code.call(slow.multiply, now, now, kept);
     },
     backward: (code, [now, kept, prefix], item) => {
       const [to, P] = [item.addresses(code, 0), item.addresses(code, 1)];
-      call(code, slow.multiply, inverse, now, prefix);
-      call(code, numerator, slope, ...P);
-      call(code, slow.multiply, slope, inverse, slope);
-      call(code, slow.multiply, now, now, kept);
-      call(code, slow.finish, slope, ...to, ...P, ...item.barePoints(code, 1));
+      code.call(slow.multiply, inverse, now, prefix);
+      code.call(numerator, slope, ...P);
+      code.call(slow.multiply, slope, inverse, slope);
+      code.call(slow.multiply, now, now, kept);
+      code.call(slow.finish, slope, ...to, ...P, ...item.barePoints(code, 1));
     },
   });
 };
@@ -98,8 +96,7 @@ const addRun = (
   padding: { readonly P: number; readonly Q: number; readonly junk: number },
 ): number => {
   const floats = memory.coordinate / 8;
-  return module.add(null, { parameters: ['i32', 'i32'] }, (code) => {
-    const [list, count] = [code.parameter(0), code.parameter(1)];
+  return module.add(null, { parameters: ['i32', 'i32'] }, (code, list, count) => {
     const end = code.local('i32');
     code
       .get(count)
@@ -149,8 +146,7 @@ export const addFloatList = (parts: FloatParts): number => {
   const padding = { P: left, Q: right, junk };
   const sums = addRun(parts, at, addSumPasses(parts, slow.finish, at), invert, padding);
   const doublings = addRun(parts, at, addDoublePasses(parts, slow, at), invert, padding);
-  return module.add('add', { parameters: ['i32', 'i32'] }, (code) => {
-    const [list, count] = [code.parameter(0), code.parameter(1)];
+  return module.add('add', { parameters: ['i32', 'i32'] }, (code, list, count) => {
     code
       .get(count)
       .do('i32.eqz')
@@ -206,8 +202,7 @@ const addClassify = ({ module, memory, programs, functions, zero }: FloatParts):
       ]),
     ),
   );
-  return module.add(null, { parameters: ['i32', 'i32', 'i32'], result: 'i32' }, (code) => {
-    const [to, P, Q] = [code.parameter(0), code.parameter(1), code.parameter(2)];
+  return module.add(null, { parameters: ['i32', 'i32', 'i32'], result: 'i32' }, (code, to, P, Q) => {
     const [p, q] = [code.local('i32'), code.local('i32')];
     const signOf = code.local('i32');
     code.get(P).i32(-2).do('i32.and').set(p).get(Q).i32(-2).do('i32.and').set(q);
@@ -221,18 +216,18 @@ const addClassify = ({ module, memory, programs, functions, zero }: FloatParts):
       // the sign of the y is that of the point
       code.get(bare).i32(memory.coordinate).do('i32.add').get(point).i32(1).do('i32.and', 'i32.or').set(signOf);
       const y = [to, memory.coordinate] as const;
-      call(code, negate, y, y, signOf, signOf);
+      code.call(negate, y, y, signOf, signOf);
       copyFloats(code, [to, 0, 8], [bare, 0, 8], floats);
     };
     areZero(code, p, 2 * floats);
     returnIf(KIND.done, () => copySigned(q, Q));
     areZero(code, q, 2 * floats);
     returnIf(KIND.done, () => copySigned(p, P));
-    call(code, subtract, work, work, p, p, q, q);
+    code.call(subtract, work, work, p, p, q, q);
     areZero(code, work, floats);
     code.do('i32.eqz');
     returnIf(KIND.sum);
-    call(code, addOrdinates, work, work, P, P, Q, Q);
+    code.call(addOrdinates, work, work, P, P, Q, Q);
     areZero(code, work, floats);
     returnIf(KIND.done, () => {
       copyFloats(code, [to, 0, 8], [zero, 0, 8], floats);
@@ -272,8 +267,7 @@ const mayBeExceptional = (code: Code, { width, p }: FloatField, [P, Q]: readonly
 const addPartition = (parts: FloatParts, doubles: DoubleList): number => {
   const { module, programs } = parts;
   const classify = addClassify(parts);
-  return module.add(null, { parameters: ['i32', 'i32'], result: 'i32' }, (code) => {
-    const [list, count] = [code.parameter(0), code.parameter(1)];
+  return module.add(null, { parameters: ['i32', 'i32'], result: 'i32' }, (code, list, count) => {
     const { to, P, Q, next, nextDouble } = code.named('i32', 'to', 'P', 'Q', 'next', 'nextDouble');
     const { kept, kind } = code.named('i32', 'kept', 'kind');
     code.get(list).set(next).i32(doubles.list).set(nextDouble);
@@ -283,7 +277,7 @@ const addPartition = (parts: FloatParts, doubles: DoubleList): number => {
           .get(at)
           .get(value)
           .at('i32.store', 4 * i);
-      step(code, at, LIST_ITEM);
+      code.increase(at, LIST_ITEM);
     };
     code.loop((again) => {
       for (const [i, value] of [to, P, Q].entries())
@@ -301,9 +295,9 @@ const addPartition = (parts: FloatParts, doubles: DoubleList): number => {
       code.get(kind).do('i32.eqz');
       code.if(() => {
         put(next);
-        step(code, kept, 1);
+        code.increase(kept, 1);
       });
-      step(code, list, LIST_ITEM);
+      code.increase(list, LIST_ITEM);
       code.get(count).i32(1).do('i32.sub').tee(count);
       again();
     });
@@ -349,10 +343,10 @@ const functionPasses = (parts: FloatParts, finish: number, at: PassMemory): Pass
   );
   return calledPasses(module, memory.coordinate, at, {
     forward: (code, places, item) =>
-      call(code, forward, ...places, ...item.barePoints(code, 1), ...item.barePoints(code, 2)),
+      code.call(forward, ...places, ...item.barePoints(code, 1), ...item.barePoints(code, 2)),
     backward: (code, places, item) => {
-      call(code, start, slopeAt, ...places, ...item.addresses(code, 1), ...item.addresses(code, 2));
-      call(code, finish, slopeAt, ...item.addresses(code, 0), ...item.addresses(code, 1), ...item.barePoints(code, 2));
+      code.call(start, slopeAt, ...places, ...item.addresses(code, 1), ...item.addresses(code, 2));
+      code.call(finish, slopeAt, ...item.addresses(code, 0), ...item.addresses(code, 1), ...item.barePoints(code, 2));
     },
   });
 };
@@ -414,8 +408,7 @@ const inlinePasses = (parts: FloatParts, finish: number, at: PassMemory): Passes
 
 const addForward = ({ module, memory, programs, functions }: FloatParts, at: PassMemory): number => {
   const { field, running } = programs;
-  return module.add(null, { parameters: ['i32', 'i32'] }, (code) => {
-    const [list, count] = [code.parameter(0), code.parameter(1)];
+  return module.add(null, { parameters: ['i32', 'i32'] }, (code, list, count) => {
     const { kept, prefix } = code.named('i32', 'kept', 'prefix');
     code.i32(at.kept).set(kept).i32(at.prefixes).set(prefix);
     const writer = functions.writer(code);
@@ -433,8 +426,8 @@ const addForward = ({ module, memory, programs, functions }: FloatParts, at: Pas
       c.assertWithin(next, running);
       const locals = writer.write(c.line.statements, new Map(held.values), namesOf(next));
       held.set(code, locals);
-      step(code, list, 2 * LIST_ITEM);
-      for (const pointer of [kept, prefix]) step(code, pointer, 2 * memory.coordinate);
+      code.increase(list, 2 * LIST_ITEM);
+      for (const pointer of [kept, prefix]) code.increase(pointer, 2 * memory.coordinate);
       code.get(count).i32(2).do('i32.sub').tee(count);
       again();
     });
@@ -446,8 +439,7 @@ const addBackward = (parts: FloatParts, finish: number, at: PassMemory): number 
   const { module, memory, programs, functions } = parts;
   const { field, running } = programs;
   const lastSlope = memory.takeWide();
-  return module.add(null, { parameters: ['i32', 'i32'] }, (code) => {
-    const [list, count] = [code.parameter(0), code.parameter(1)];
+  return module.add(null, { parameters: ['i32', 'i32'] }, (code, list, count) => {
     const { kept, prefix, before } = code.named('i32', 'kept', 'prefix', 'before');
     for (const [pointer, base] of [
       [kept, at.kept],
@@ -469,8 +461,8 @@ const addBackward = (parts: FloatParts, finish: number, at: PassMemory): number 
     };
     code.loop((again) => {
       code.get(list).set(before);
-      step(code, list, -2 * LIST_ITEM);
-      for (const pointer of [kept, prefix]) step(code, pointer, -2 * memory.coordinate);
+      code.increase(list, -2 * LIST_ITEM);
+      for (const pointer of [kept, prefix]) code.increase(pointer, -2 * memory.coordinate);
       const item = new ItemPair(list);
       const c = programs.begin();
       const [P, Q] = [signedPoint(code, item.addresses(code, 1)), signedPoint(code, item.addresses(code, 2))];
@@ -490,7 +482,7 @@ const addBackward = (parts: FloatParts, finish: number, at: PassMemory): number 
     slope.store(code, lastSlope);
     const item = new ItemPair(list);
     const signed = item.addresses(code, 1);
-    call(code, finish, lastSlope, ...item.addresses(code, 0), ...signed, ...item.barePoints(code, 2));
+    code.call(finish, lastSlope, ...item.addresses(code, 0), ...signed, ...item.barePoints(code, 2));
   });
 };
 
@@ -550,8 +542,7 @@ const calledPasses = (
 ): Passes => {
   const wide = 2 * coordinate;
   const pass = (isForward: boolean): number =>
-    module.add(null, { parameters: ['i32', 'i32'] }, (code) => {
-      const [list, count] = [code.parameter(0), code.parameter(1)];
+    module.add(null, { parameters: ['i32', 'i32'] }, (code, list, count) => {
       const { keptAt, prefixAt } = code.named('i32', 'keptAt', 'prefixAt');
       const places = [running, keptAt, prefixAt] as const;
       for (const [at, base] of [
@@ -563,8 +554,8 @@ const calledPasses = (
         code.set(at);
       }
       const advance = (by: 1 | -1): void => {
-        step(code, list, by * 2 * LIST_ITEM);
-        for (const at of [keptAt, prefixAt]) step(code, at, by * wide);
+        code.increase(list, by * 2 * LIST_ITEM);
+        for (const at of [keptAt, prefixAt]) code.increase(at, by * wide);
       };
       code.loop((again) => {
         if (!isForward) advance(-1);

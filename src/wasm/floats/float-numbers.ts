@@ -8,10 +8,10 @@ import { range } from '../../field/straight-line.js';
 import { wasmField } from '../arithmetic/field-programs.js';
 import { addInverse } from '../arithmetic/inverse.js';
 import { pushBits } from '../arithmetic/numbers.js';
-import { type Address, addressPlus, type Code, type Local, pushAddress } from '../encoder/code.js';
+import { type Address, addressPlus, type Code, type Local } from '../encoder/code.js';
 import type { WasmModule } from '../encoder/module.js';
 import type { FloatField, FloatMemory } from './float-field.js';
-import { areZero, call, FloatFunctions, type FloatParts, step } from './float-functions.js';
+import { areZero, FloatFunctions, type FloatParts } from './float-functions.js';
 import { PointPrograms, settled } from './point-programs.js';
 
 /** Splits a number below 2^(8·wordBytes) into limbs that are not centred. */
@@ -26,7 +26,7 @@ export const splitNumber = (
   for (const j of range(limbs)) {
     const bit = j * width;
     const bits = Math.min(width, 8 * wordBytes - bit);
-    pushAddress(code, addressPlus(to, 8 * j));
+    code.push(addressPlus(to, 8 * j));
     if (bits <= 0) code.i64(0);
     else {
       // 64 bits from this byte on have the limb, and may reach into the next number
@@ -49,13 +49,12 @@ export const addFloatEnter = ({ module, memory, programs }: FloatParts, wordByte
   const multiply = numbers.define(['lanes', 'lanes', 'lanes'], (c, to, a, b) =>
     c.store(to, c.multiply(c.load(a, { most: 1, terms: 2 }), c.load(b), [], true)),
   );
-  module.add('enter', { parameters: ['i32', 'i32', 'i32'] }, (code) => {
-    const [to, from, count] = range(3).map((i) => code.parameter(i)) as [Local, Local, Local];
+  module.add('enter', { parameters: ['i32', 'i32', 'i32'] }, (code, to, from, count) => {
     code.loop((again) => {
       for (const [lane, at] of raw.entries()) splitNumber(code, field, wordBytes, from, lane * wordBytes, at);
-      call(code, multiply, to, [to, field.bytes], ...raw, unit, unit);
-      step(code, to, 2 * field.bytes);
-      step(code, from, 2 * wordBytes);
+      code.call(multiply, to, [to, field.bytes], ...raw, unit, unit);
+      code.increase(to, 2 * field.bytes);
+      code.increase(from, 2 * wordBytes);
       code.get(count).i32(2).do('i32.sub').tee(count).i32(0).do('i32.gt_s');
       again();
     });
@@ -69,8 +68,7 @@ export const addFloatCheck = ({ module, memory, programs, functions }: FloatPart
   const residue = functions.define(['lanes', 'lanes', 'lanes'], (c, to, point, constant) =>
     c.store(to, programs.residue(c, point, constant), settled),
   );
-  module.add('check', { parameters: ['i32', 'i32'], result: 'i32' }, (code) => {
-    const [points, count] = [code.parameter(0), code.parameter(1)];
+  module.add('check', { parameters: ['i32', 'i32'], result: 'i32' }, (code, points, count) => {
     const { index, other } = code.named('i32', 'index', 'other');
     code.loop((again) => {
       // the last point of an odd number is checked twice
@@ -80,7 +78,7 @@ export const addFloatCheck = ({ module, memory, programs, functions }: FloatPart
         .i32(2 * memory.coordinate)
         .do('i32.add');
       code.get(index).i32(1).do('i32.add').get(count).do('i32.eq', 'select').set(other);
-      call(code, residue, first, second, points, other, b, b);
+      code.call(residue, first, second, points, other, b, b);
       for (const [at, point] of [
         [first, points],
         [second, other],
@@ -88,9 +86,9 @@ export const addFloatCheck = ({ module, memory, programs, functions }: FloatPart
         areZero(code, at, floats);
         areZero(code, point, 2 * floats);
         code.do('i32.or', 'i32.eqz').if(() => code.get(index).do('return'));
-        step(code, index, 1);
+        code.increase(index, 1);
       }
-      step(code, points, 4 * memory.coordinate);
+      code.increase(points, 4 * memory.coordinate);
       code.get(index).get(count).do('i32.lt_s');
       again();
     });
@@ -103,7 +101,7 @@ export const loadIntegers = (code: Code, { limbs, width }: FloatField, from: Add
   const carry = code.local('i64');
   return range(limbs).map((i) => {
     const limb = code.local('i64');
-    pushAddress(code, from);
+    code.push(from);
     code.at('f64.load', 8 * i).do('i64.trunc_f64_s');
     if (i > 0) code.get(carry).do('i64.add');
     code.set(limb);
@@ -180,8 +178,7 @@ export const addFloatInverse = (module: WasmModule, field: FloatField, memory: F
     code.i32(own.sign).at('i64.load32_s', 0).i64(1).do('i64.or').set(sign);
     storeFloats(code, field, to, { values, width: digits.width }, sign);
   });
-  return module.add(null, { parameters: ['i32', 'i32'] }, (code) => {
-    const [to, from] = [code.parameter(0), code.parameter(1)];
+  return module.add(null, { parameters: ['i32', 'i32'] }, (code, to, from) => {
     const integers = loadIntegers(code, field, from);
     for (const i of range(digits.limbs)) {
       code.i32(source);

@@ -61,8 +61,7 @@ const productsIn = (lanes: Lanes): (() => void) => {
   const field = wasmField(PRIME, 1);
   const module = new WasmModule();
   const multiply = addFormula(module, field, lanes, plainProduct);
-  module.add('run', { parameters: ['i32'] }, (code) => {
-    const left = code.parameter(0);
+  module.add('run', { parameters: ['i32'] }, (code, left) => {
     code.loop((again) => {
       for (const _ of range(3)) for (const lane of range(lanes)) code.i32(lane * field.bytes);
       code.call(multiply).get(left).i32(lanes).do('i32.sub').tee(left);

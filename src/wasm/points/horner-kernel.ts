@@ -14,7 +14,6 @@ import {
 import type { FieldFormat, WasmField } from '../arithmetic/field-programs.js';
 import {
   type CurveParameters,
-  call,
   copyElement,
   isInfinity,
   type KernelLayout,
@@ -153,8 +152,8 @@ const addDouble = ({ module, curve, elements, memory, x, y, z, take }: HornerPar
   const { plus, minus } = memory;
   const [twice, t, s, m, square] = [take(), take(), take(), take(), take()] as const;
   return module.add('double', { parameters: [] }, (code) => {
-    const product = (to: number, a: number, b: number): void => call(code, multiplyOne, to, a, b);
-    const sum = (to: number, a: number, b: number): void => call(code, subtractOne, to, a, b, minus);
+    const product = (to: number, a: number, b: number) => code.call(multiplyOne, to, a, b);
+    const sum = (to: number, a: number, b: number) => code.call(subtractOne, to, a, b, minus);
     // t = 2·Y², s = 4·X·Y², m = 3·X² + a·Z⁴
     sum(twice, y, y);
     product(t, twice, y);
@@ -170,10 +169,10 @@ const addDouble = ({ module, curve, elements, memory, x, y, z, take }: HornerPar
       sum(m, m, square);
     }
     product(z, twice, z);
-    call(code, abscissa, x, m, s, s);
+    code.call(abscissa, x, m, s, s);
     product(t, t, t);
     sum(t, t, t);
-    call(code, ordinate, y, m, s, x, t, plus);
+    code.call(ordinate, y, m, s, x, t, plus);
   });
 };
 
@@ -182,9 +181,8 @@ const addAdd = ({ module, elements, memory, x, y, z, take }: HornerParts, double
   const { multiplyOne, subtractOne, abscissa, ordinate, isZero } = elements;
   const { element, plus, one } = memory;
   const [zz, h, r, hh, v] = [take(), take(), take(), take(), take()] as const;
-  module.add('add', { parameters: ['i32'] }, (code) => {
-    const point = code.parameter(0);
-    const product = (to: number, a: number, b: Address): void => call(code, multiplyOne, to, a, b);
+  module.add('add', { parameters: ['i32'] }, (code, point) => {
+    const product = (to: number, a: number, b: Address) => code.call(multiplyOne, to, a, b);
     const returnIf = (then: () => void): void => {
       code.if(() => {
         then();
@@ -193,7 +191,7 @@ const addAdd = ({ module, elements, memory, x, y, z, take }: HornerParts, double
     };
     isInfinity(code, point, element);
     returnIf(() => {});
-    call(code, isZero, z);
+    code.call(isZero, z);
     returnIf(() => {
       copyElement(code, x, point, element);
       copyElement(code, y, [point, element], element);
@@ -202,13 +200,13 @@ const addAdd = ({ module, elements, memory, x, y, z, take }: HornerParts, double
     // h = x·Z² − X and r = y·Z³ − Y
     product(zz, z, z);
     product(h, zz, point);
-    call(code, subtractOne, h, h, x, plus);
+    code.call(subtractOne, h, h, x, plus);
     product(zz, z, zz);
     product(r, zz, addressPlus(point, element));
-    call(code, subtractOne, r, r, y, plus);
-    call(code, isZero, h);
+    code.call(subtractOne, r, r, y, plus);
+    code.call(isZero, h);
     returnIf(() => {
-      call(code, isZero, r);
+      code.call(isZero, r);
       code.if(() => code.call(double).do('return'));
       copyElement(code, z, memory.zero, element);
     });
@@ -217,9 +215,9 @@ const addAdd = ({ module, elements, memory, x, y, z, take }: HornerParts, double
     product(h, h, hh);
     product(v, x, hh);
     product(hh, y, h);
-    call(code, abscissa, x, r, v, v);
-    call(code, subtractOne, x, x, h, plus);
-    call(code, ordinate, y, r, v, x, hh, plus);
+    code.call(abscissa, x, r, v, v);
+    code.call(subtractOne, x, x, h, plus);
+    code.call(ordinate, y, r, v, x, hh, plus);
   });
 };
 
@@ -228,13 +226,13 @@ const addFinish = ({ module, elements, x, y, z, take }: HornerParts): void => {
   const { multiplyOne, invert, isZero } = elements;
   const [inverse, square] = [take(), take()];
   module.add('finish', { parameters: [], result: 'i32' }, (code) => {
-    call(code, isZero, z);
+    code.call(isZero, z);
     code.if(() => code.i32(0).do('return'));
-    call(code, invert, inverse, z);
-    call(code, multiplyOne, square, inverse, inverse);
-    call(code, multiplyOne, x, x, square);
-    call(code, multiplyOne, square, square, inverse);
-    call(code, multiplyOne, y, y, square);
+    code.call(invert, inverse, z);
+    code.call(multiplyOne, square, inverse, inverse);
+    code.call(multiplyOne, x, x, square);
+    code.call(multiplyOne, square, square, inverse);
+    code.call(multiplyOne, y, y, square);
     code.i32(1);
   });
 };

@@ -136,8 +136,7 @@ const addFloatDit = (functions: FloatFunctions): Pick<VectorFunctions, 'ditFirst
 /** Adds (words, a): writes an element, which is between −p and p, as a number below p. */
 const addJoin = (module: WasmModule, field: FloatField, wordBytes: number): number => {
   const { p, width, limbs } = field;
-  return module.add(null, { parameters: ['i32', 'i32'] }, (code) => {
-    const [words, a] = [code.parameter(0), code.parameter(1)];
+  return module.add(null, { parameters: ['i32', 'i32'] }, (code, words, a) => {
     const signed = loadIntegers(code, field, a);
     const { isNegative, carry } = code.named('i64', 'isNegative', 'carry');
     code

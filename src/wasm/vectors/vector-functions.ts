@@ -7,7 +7,7 @@ import { type Formula, type Lanes, plainProduct, sumFormula } from '../arithmeti
 import { KernelMemory } from '../arithmetic/kernel-memory.js';
 import { addReduce, addWriteWords, splitNumber } from '../arithmetic/numbers.js';
 import { WordsCode, type WordsField, wordsField, wordsFunctions } from '../arithmetic/words.js';
-import { type Address, callWith, type Local } from '../encoder/code.js';
+import type { Address, Local } from '../encoder/code.js';
 import { WasmModule } from '../encoder/module.js';
 import type { KernelField } from '../points/kernel.js';
 
@@ -83,8 +83,7 @@ const addIntegerConversions = (
     split: module.add(null, { parameters: ['i32', 'i32'] }, (code) =>
       splitNumber(code, field, wordBytes, [code.parameter(1), 0], code.parameter(0)),
     ),
-    join: module.add(null, { parameters: ['i32', 'i32'] }, (code) => {
-      const [words, a] = [code.parameter(0), code.parameter(1)];
+    join: module.add(null, { parameters: ['i32', 'i32'] }, (code, words, a) => {
       code.get(a).call(reduce).get(words).get(a).call(write);
     }),
   };
@@ -106,8 +105,7 @@ const addWordsConversions = (
   field: WordsField,
   wordBytes: number,
 ): Pick<VectorFunctions, 'split' | 'join'> => ({
-  split: module.add(null, { parameters: ['i32', 'i32'] }, (code) => {
-    const [to, from] = [code.parameter(0), code.parameter(1)];
+  split: module.add(null, { parameters: ['i32', 'i32'] }, (code, to, from) => {
     for (const i of range(2 * field.words)) {
       code.get(to);
       if (4 * i < wordBytes) code.get(from).at('i32.load', 4 * i);
@@ -115,8 +113,7 @@ const addWordsConversions = (
       code.at('i32.store', 4 * i);
     }
   }),
-  join: module.add(null, { parameters: ['i32', 'i32'] }, (code) => {
-    const [words, a] = [code.parameter(0), code.parameter(1)];
+  join: module.add(null, { parameters: ['i32', 'i32'] }, (code, words, a) => {
     const writer = new WordsCode(code, field);
     const kept = code.local('i64');
     for (const [i, word] of writer.canonical(writer.load(a)).entries()) {
@@ -217,7 +214,7 @@ const addButterflies = (
       const addresses: Readonly<Record<Name, readonly Address[]>> = { x: own(0), y: own(1), w: own(2), kept };
       for (const [index, ...names] of steps) {
         const all = names.flatMap((name) => [...addresses[name]]);
-        callWith(code, index, all);
+        code.call(index, ...all);
       }
     });
   const sums = define(2, [add, 'x', 'x', 'y'], [subtractTwice, 'y', 'x', 'y']);

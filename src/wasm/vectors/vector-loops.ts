@@ -1,6 +1,6 @@
 /** Loops over vectors: functions of elements for each element, and passes of a transform. */
 import { range } from '../../field/straight-line.js';
-import { type Code, callWith, type Local } from '../encoder/code.js';
+import type { Code, Local } from '../encoder/code.js';
 import type { WasmModule } from '../encoder/module.js';
 import type { VectorFunctions } from './vector-functions.js';
 
@@ -84,47 +84,44 @@ const addElementLoop = (
     const walks = range(operands).map((i) => [rest[i], rest[operands + 2 + i]] as [Local, Local]);
     const all = walkers(code, lanes, count, [[to, rest[operands + 1] as Local], ...walks]);
     laneLoop(code, lanes, count, () => {
-      callWith(code, index, all.take().flat());
+      code.call(index, ...all.take().flat());
       all.advance();
     });
   });
 };
 
 const addEnter = ({ module, functions: f, wordBytes, unitIn, temporary }: LoopParts): void => {
-  module.add('enter', { parameters: i32(3) }, (code) => {
-    const [to, from, count] = range(3).map((i) => code.parameter(i)) as [Local, Local, Local];
+  module.add('enter', { parameters: i32(3) }, (code, to, from, count) => {
     const all = walkers(code, f.lanes, count, [
       [to, f.field.bytes],
       [from, wordBytes],
     ]);
     laneLoop(code, f.lanes, count, () => {
       const [targets, sources] = all.take() as [Local[], Local[]];
-      for (const [lane, source] of sources.entries()) callWith(code, f.split, [temporary[lane] as number, source]);
-      callWith(code, f.multiply, [...targets, ...temporary, ...temporary.map(() => unitIn)]);
+      for (const [lane, source] of sources.entries()) code.call(f.split, temporary[lane] as number, source);
+      code.call(f.multiply, ...targets, ...temporary, ...temporary.map(() => unitIn));
       all.advance();
     });
   });
 };
 
 const addLeave = ({ module, functions: f, wordBytes, unitOut, temporary }: LoopParts): void => {
-  module.add('leave', { parameters: i32(3) }, (code) => {
-    const [to, from, count] = range(3).map((i) => code.parameter(i)) as [Local, Local, Local];
+  module.add('leave', { parameters: i32(3) }, (code, to, from, count) => {
     const all = walkers(code, f.lanes, count, [
       [to, wordBytes],
       [from, f.field.bytes],
     ]);
     laneLoop(code, f.lanes, count, () => {
       const [targets, sources] = all.take() as [Local[], Local[]];
-      callWith(code, f.multiply, [...temporary, ...sources, ...temporary.map(() => unitOut)]);
-      for (const [lane, target] of targets.entries()) callWith(code, f.join, [target, temporary[lane] as number]);
+      code.call(f.multiply, ...temporary, ...sources, ...temporary.map(() => unitOut));
+      for (const [lane, target] of targets.entries()) code.call(f.join, target, temporary[lane] as number);
       all.advance();
     });
   });
 };
 
 const addProductList = ({ module, functions: { lanes, field, multiplyAdd } }: LoopParts): void => {
-  module.add('addProducts', { parameters: i32(5) }, (code) => {
-    const [list, count, ...bases] = range(5).map((i) => code.parameter(i)) as [Local, Local, ...Local[]];
+  module.add('addProducts', { parameters: i32(5) }, (code, list, count, ...bases) => {
     const addresses = bases.map(() => range(lanes).map(() => code.local('i32')));
     laneLoop(code, lanes, count, () => {
       for (const [k, own] of addresses.entries())
@@ -138,7 +135,7 @@ const addProductList = ({ module, functions: { lanes, field, multiplyAdd } }: Lo
             .do('i32.add')
             .set(address);
       const [to, a, b] = addresses as [Local[], Local[], Local[]];
-      callWith(code, multiplyAdd, [...to, ...a, ...b, ...to]);
+      code.call(multiplyAdd, ...to, ...a, ...b, ...to);
       advance(code, list, 12 * lanes);
     });
   });
@@ -150,8 +147,7 @@ const copyElement = (code: Code, to: Local, from: Local, bytes: number): void =>
 };
 
 const addPick = ({ module, functions: { field } }: LoopParts): void => {
-  module.add('pick', { parameters: i32(4) }, (code) => {
-    const [to, from, list, count] = range(4).map((i) => code.parameter(i)) as [Local, Local, Local, Local];
+  module.add('pick', { parameters: i32(4) }, (code, to, from, list, count) => {
     const source = code.local('i32');
     laneLoop(code, 1, count, () => {
       code.get(list).at('i32.load', 0).i32(field.bytes).do('i32.mul').get(from).do('i32.add').set(source);
@@ -164,8 +160,7 @@ const addPick = ({ module, functions: { field } }: LoopParts): void => {
 
 const addZeroLoops = ({ module, functions: { field, isZero } }: LoopParts): void => {
   for (const name of ['replaceZeros', 'restoreZeros'] as const) {
-    module.add(name, { parameters: i32(4) }, (code) => {
-      const [to, from, other, count] = range(4).map((i) => code.parameter(i)) as [Local, Local, Local, Local];
+    module.add(name, { parameters: i32(4) }, (code, to, from, other, count) => {
       laneLoop(code, 1, count, () => {
         code.get(from).call(isZero);
         code.if(
@@ -201,10 +196,7 @@ export const addVectorLoops = (parts: LoopParts): void => {
 
 /** Adds a pass of butterflies with twiddles. */
 const addPass = ({ module, functions: { lanes, field } }: LoopParts, name: string, index: number): void => {
-  module.add(name, { parameters: i32(6) }, (code) => {
-    const [x, distance, count, blocks, blockStep, twiddles] = range(6).map((i) => code.parameter(i)) as [
-      ...[Local, Local, Local, Local, Local, Local],
-    ];
+  module.add(name, { parameters: i32(6) }, (code, x, distance, count, blocks, blockStep, twiddles) => {
     const { own, other, w, left } = code.named('i32', 'own', 'other', 'w', 'left');
     code.loop((nextBlock) => {
       code.get(x).tee(own).get(distance).do('i32.add').set(other);
@@ -216,7 +208,7 @@ const addPass = ({ module, functions: { lanes, field } }: LoopParts, name: strin
         [own, other, w].map((each) => [each, field.bytes]),
       );
       laneLoop(code, lanes, left, () => {
-        callWith(code, index, all.take().flat());
+        code.call(index, ...all.take().flat());
         all.advance();
       });
       advance(code, x, blockStep);
@@ -228,8 +220,7 @@ const addPass = ({ module, functions: { lanes, field } }: LoopParts, name: strin
 
 /** Adds butterflies without twiddles, of neighbours. */
 const addSums = ({ module, functions: { lanes, field } }: LoopParts, name: string, index: number): void => {
-  module.add(name, { parameters: i32(2) }, (code) => {
-    const [x, count] = [code.parameter(0), code.parameter(1)];
+  module.add(name, { parameters: i32(2) }, (code, x, count) => {
     const y = code.local('i32');
     code.get(x).i32(field.bytes).do('i32.add').set(y);
     const all = walkers(code, lanes, count, [
@@ -237,7 +228,7 @@ const addSums = ({ module, functions: { lanes, field } }: LoopParts, name: strin
       [y, 2 * field.bytes],
     ]);
     laneLoop(code, lanes, count, () => {
-      callWith(code, index, all.take().flat());
+      code.call(index, ...all.take().flat());
       all.advance();
     });
   });

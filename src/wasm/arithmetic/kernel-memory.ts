@@ -8,6 +8,7 @@ import type { WasmModule } from '../encoder/module.js';
 import type { ElementMemory, Elements } from './elements.js';
 import { type FieldFormat, toMontgomery, type WasmField, wasmField } from './field-programs.js';
 import type { Lanes } from './formula.js';
+import { MAX_ADDITIONS, type PassMemory } from './list-adder.js';
 
 /** Fields of a curve's context that a module depends on. */
 export interface CurveParameters {
@@ -25,9 +26,6 @@ export const wasmCurve = ({ coordinates: f, a, b }: CurveParameters): WasmCurve 
   b: f.coefficients(b),
   wordBytes: f.prime.bytes,
 });
-
-/** Additions of one call at most; they share an inversion. */
-const MAX_ADDITIONS = 512;
 
 /** Layout of the module's memory; the caller may use everything from `end` on. */
 export interface KernelLayout {
@@ -65,14 +63,6 @@ export interface StepMemory {
   readonly inverseOfProduct: readonly number[];
   /** Space for points that are never read. */
   readonly junk: readonly number[];
-}
-
-/** Lists with one item for each addition. */
-export interface ListMemory {
-  readonly kinds: number;
-  readonly denominators: number;
-  /** Products of all denominators before. */
-  readonly prefixes: number;
 }
 
 export class KernelMemory implements ElementMemory {
@@ -160,11 +150,12 @@ export class KernelMemory implements ElementMemory {
     };
   }
 
-  takeLists(): ListMemory {
+  takeLists(): PassMemory {
     return {
-      kinds: this.take(4 * MAX_ADDITIONS),
-      denominators: this.take(this.element * MAX_ADDITIONS),
+      kept: this.take(this.element * MAX_ADDITIONS),
+      // the products before each item, and those of all
       prefixes: this.take(this.element * (MAX_ADDITIONS + this.#lanes)),
+      bytes: this.element,
     };
   }
 

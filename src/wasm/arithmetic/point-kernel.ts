@@ -19,9 +19,9 @@ import {
   type KernelLayout,
   KernelMemory,
   type KernelParts,
-  type ListMemory,
   type WasmCurve,
 } from './kernel-memory.js';
+import { addListAdder, calledPasses, KIND, type ListForm, type Passes, type PassMemory } from './list-adder.js';
 import { addEnter } from './numbers.js';
 
 /** Functions of the module. */
@@ -60,8 +60,7 @@ export function* kernelModule<Field extends FieldFormat>(
   const temporary = { difference, left, right };
   const step = memory.takeStep();
   const parts: KernelParts = { module, curve, lanes, elements, memory, temporary, step };
-  const classify = addClassify(parts);
-  const add = addAddList(parts, classify);
+  const add = addListAdder(integerList(parts));
   addEnter(parts);
   addCheck(parts);
   // functions take memory for their constants
@@ -72,386 +71,213 @@ export function* kernelModule<Field extends FieldFormat>(
   return { bytes: module.bytes(), layout };
 }
 
-/*
- * Affine additions in lists that share one inversion (Montgomery 1987, section 10.3.1): a pass
- * forward multiplies the denominators up, one inversion, and a pass back computes the sums. All
- * exceptional cases are handled.
- */
-
-/**
- * Adds the function `add` of `KernelExports`.
- *
- * @param classify index of the function that classifies a pair
- * @returns its index
- */
-const addAddList = (parts: KernelParts, classify: number): number => {
-  const { module, memory } = parts;
+/** The form of the list adder on integers, in one lane or two. */
+const integerList = (parts: KernelParts): ListForm => {
+  const { module, lanes, elements, memory, step } = parts;
+  const { element, one, zero } = memory;
   const lists = memory.takeLists();
-  const nothing = memory.take(2 * memory.element);
-  return module.add('add', { parameters: ['i32', 'i32'] }, (code) => {
-    const step = new ListStep(code, parts, lists);
-    code
-      .get(step.count)
-      .do('i32.eqz')
-      .if(() => code.do('return'));
-    if (parts.lanes === 2) evenCount(step, nothing);
-    for (const i of step.lanes) step.copy(lists.prefixes + i * memory.element, memory.one);
-    code.i32(0).set(step.k);
-    code.loop((again) => {
-      step.open();
-      classifyStep(step, classify);
-      multiplyDenominators(step);
-      code.get(step.k).i32(parts.lanes).do('i32.add').tee(step.k).get(step.count).do('i32.lt_s');
-      again();
-    });
-    invertProduct(step);
-    code.loop((again) => {
-      code.get(step.k).i32(parts.lanes).do('i32.sub').set(step.k);
-      step.open();
-      computeSlopes(step);
-      computeSums(step);
-      code.get(step.k);
-      again();
-    });
-  });
-};
-
-/** Adds infinity + infinity to a list of an odd number of additions. */
-const evenCount = ({ code, list, count }: ListStep, nothing: number): void => {
-  code.get(count).i32(1).do('i32.and');
-  code.if(() => {
-    for (const i of [0, 1, 2]) {
-      code.get(list).get(count).i32(LIST_ITEM).do('i32.mul', 'i32.add');
-      code.i32(nothing).at('i32.store', 4 * i);
-    }
-    code.increase(count, 1);
-  });
-};
-
-/** Sets the kinds of a step. Most sums are recognised by the lowest limbs of x. */
-const classifyStep = (step: ListStep, classify: number): void => {
-  const { code, parts, low } = step;
-  const { width, p } = parts.curve.field;
-  const limb = 2 ** width;
-  const lowOfP = Number(p % BigInt(limb));
-  code.i32(0).set(step.any);
-  for (const i of step.lanes) {
-    const [P, Q] = [step.P[i] as Local, step.Q[i] as Local];
-    const kind = step.kind[i] as Local;
-    code.i32(KIND.sum).set(kind);
-    code
-      .get(Q)
-      .at('i32.load', 0)
-      .get(P)
-      .at('i32.load', 0)
-      .do('i32.sub')
-      .i32(limb - 1)
-      .do('i32.and');
-    code.tee(low).do('i32.eqz');
-    // equal x may be stored with a difference of p; infinity is zeros
-    for (const other of [lowOfP, limb - lowOfP]) code.get(low).i32(other).do('i32.eq', 'i32.or');
-    for (const point of [P, Q]) {
-      code.get(point).at('i32.load', 0).get(point).at('i32.load', parts.memory.element);
-      code.do('i32.or', 'i32.eqz', 'i32.or');
-    }
-    code.if(() => {
-      code.call(classify, P, step.signP[i] as Local, Q, step.signQ[i] as Local);
-      code.set(kind);
-    });
-    step.kindAt(i);
-    code.get(kind).at('i32.store', 0);
-    code.get(kind);
-    step.collectKind();
-  }
-};
-
-/** Computes the denominators of a step, and the products up to them. */
-const multiplyDenominators = (step: ListStep): void => {
-  const { code, parts } = step;
-  const { multiply, chain, subtractOne, signedOne } = parts.elements;
-  const { one, plus, minus } = parts.memory;
-  code.get(step.any).if(
-    () => {
-      for (const i of step.lanes) {
-        const [D, P, Q] = [step.denominator[i] as Local, step.P[i] as Local, step.Q[i] as Local];
-        step.copy(D, one);
-        step.ifKind(i, KIND.sum, () => code.call(subtractOne, D, Q, P, plus));
-        step.ifKind(i, KIND.double, () => {
-          code.call(signedOne, D, [P, parts.memory.element], step.signP[i] as Local);
-          code.call(subtractOne, D, D, D, minus);
-        });
+  const [to, P, Q] = [memory.take(2 * element), memory.take(2 * element), memory.take(2 * element)];
+  return {
+    ...{ module, lanes, padding: { to, P, Q } },
+    take: (bytes) => memory.take(bytes),
+    mayBeExceptional: (code, P, Q) => mayBeExceptional(code, parts, [P, Q]),
+    classify: addClassify(parts),
+    sums: sumPasses(parts, lists),
+    doublings: doublePasses(parts, lists),
+    begin: (code) => {
+      for (const i of range(lanes)) copyElement(code, lists.prefixes + i * element, one, element);
+    },
+    invert: (code, count) => {
+      const [first, second] = [code.local('i32'), code.local('i32')];
+      code.get(count).i32(element).do('i32.mul').i32(lists.prefixes).do('i32.add').tee(first);
+      code.i32(element).do('i32.add').set(second);
+      const [product = 0] = step.junk;
+      const inverses = step.inverseOfProduct;
+      if (lanes === 1) code.call(elements.invert, ...inverses, first);
+      else {
+        // one inversion for both lanes
+        code.call(elements.multiplyOne, product, first, second).call(elements.invert, product, product);
+        code.call(elements.multiply, ...inverses, product, product, second, first);
       }
-      step.each(multiply, step.next, step.prefix, step.denominator);
     },
-    () => step.each(chain, step.next, step.denominator, step.prefix, step.Q, step.P),
-  );
-};
-
-/** Inverts the product of all denominators, with one inversion for both lanes. */
-const invertProduct = (step: ListStep): void => {
-  const { code, parts } = step;
-  const { multiply, multiplyOne, invert } = parts.elements;
-  const { inverseOfProduct, junk } = parts.step;
-  if (parts.lanes === 1) {
-    code.call(invert, inverseOfProduct[0] as number, step.next[0] as Local);
-    return;
-  }
-  const [first, second] = step.next as [Local, Local];
-  const product = junk[0] as number;
-  code.call(multiplyOne, product, first, second);
-  code.call(invert, product, product);
-  step.each(multiply, inverseOfProduct, [product, product], [second, first]);
-};
-
-/** Computes the inverses of the denominators of a step, and the slopes. */
-const computeSlopes = (step: ListStep): void => {
-  const { code, parts } = step;
-  const { multiply, multiplyByKept, slope } = parts.elements;
-  const work = parts.step;
-  step.each(multiply, work.inverse, work.inverseOfProduct, step.prefix);
-  step.each(multiplyByKept, work.inverseOfProduct, work.inverseOfProduct, step.denominator);
-  code.i32(0).set(step.any);
-  for (const i of step.lanes) {
-    step.kindAt(i);
-    code.at('i32.load', 0).tee(step.kind[i] as Local);
-    step.collectKind();
-  }
-  code.get(step.any).if(
-    () => {
-      for (const i of step.lanes) computeNumerator(step, i);
-      step.each(multiply, work.slope, work.inverse, work.numerator);
+    writePadding: (code) => {
+      if (lanes === 1) return;
+      for (const [at, x] of [[P, zero] as const, [Q, one] as const]) {
+        copyElement(code, at, x, element);
+        copyElement(code, at + element, one, element);
+      }
     },
-    () => {
-      const { signP, signQ } = step;
-      step.each(slope, work.slope, work.inverse, step.yOf(step.Q), signQ, step.yOf(step.P), signP);
-    },
-  );
+  };
 };
 
-/** Computes the numerator of the slope in a lane: y2 − y1, or 3·x² + a, or 0. */
-const computeNumerator = (step: ListStep, i: number): void => {
-  const { code, parts } = step;
-  const { signedOne, subtractOne, multiplyOne } = parts.elements;
-  const { element, zero, plus, minus, a } = parts.memory;
-  const { difference } = parts.temporary;
-  const N = parts.step.numerator[i] as number;
-  const [P, Q] = [step.P[i] as Local, step.Q[i] as Local];
-  step.copy(N, zero);
-  step.ifKind(i, KIND.sum, () => {
-    code.call(signedOne, N, [P, element], step.signP[i] as Local);
-    code.call(signedOne, difference, [Q, element], step.signQ[i] as Local);
-    code.call(subtractOne, N, difference, N, plus);
-  });
-  step.ifKind(i, KIND.double, () => {
-    code.call(multiplyOne, difference, P, P);
-    code.call(subtractOne, N, difference, difference, minus);
-    code.call(subtractOne, N, N, difference, minus);
-    code.call(subtractOne, N, N, a, minus);
-  });
-};
+/** Values of the steps of a pass, in every lane. */
+class StepCode {
+  readonly #code: Code;
+  readonly #parts: KernelParts;
 
-/** Computes the sums of a step from the slopes, and writes the results. */
-const computeSums = (step: ListStep): void => {
-  const { code, parts } = step;
-  const { abscissa, ordinate } = parts.elements;
-  const { x, slope, junk } = parts.step;
-  step.each(abscissa, x, slope, step.P, step.Q);
-  // a result may overwrite its operands: where no sum is computed, the formulas write elsewhere
-  for (const i of step.lanes) {
-    code.i32(junk[i] as number).get(step.to[i] as Local);
-    code
-      .get(step.kind[i] as Local)
-      .i32(KIND.double)
-      .do('i32.gt_s', 'select')
-      .set(step.target[i] as Local);
+  constructor(code: Code, parts: KernelParts) {
+    this.#code = code;
+    this.#parts = parts;
   }
-  step.each(ordinate, step.yOf(step.target), slope, step.P, x, step.yOf(step.P), step.signP);
-  for (const i of step.lanes) step.copy(step.target[i] as Local, x[i] as number);
-  code.get(step.any).if(() => {
-    for (const i of step.lanes) writeExceptional(step, i);
-  });
-};
 
-/** Writes the result in a lane where no sum was computed: infinity, ±P or ±Q. */
-const writeExceptional = (step: ListStep, i: number): void => {
-  const { code, parts } = step;
-  const { element, zero } = parts.memory;
-  const result = step.to[i] as Local;
-  step.ifKind(i, KIND.infinity, () => {
-    step.copy(result, zero);
-    step.copy([result, element], zero);
-  });
-  for (const [kind, point, sign] of [
-    [KIND.left, step.P[i] as Local, step.signP[i] as Local],
-    [KIND.right, step.Q[i] as Local, step.signQ[i] as Local],
-  ] as const) {
-    step.ifKind(i, kind, () => {
-      code.call(parts.elements.signedOne, [result, element], [point, element], sign);
-      step.copy(result, point);
+  /** Returns the addresses of a list's values of this step, or of the step `steps` further on. */
+  values(list: Local, steps = 0): Address[] {
+    const { lanes, memory } = this.#parts;
+    return range(lanes).map((lane) => [list, (steps * lanes + lane) * memory.element]);
+  }
+
+  yOf(points: readonly Local[]): Address[] {
+    return points.map((point) => [point, this.#parts.memory.element]);
+  }
+
+  /** Removes the signs of points from their addresses. @returns the addresses of the masks of the signs */
+  signsOf(points: readonly Local[]): Local[] {
+    const code = this.#code;
+    return points.map((point) => {
+      const sign = code.local('i32');
+      // the masks are neighbours
+      code.get(point).i32(1).do('i32.and').i32(2).do('i32.shl').i32(this.#parts.memory.plus).do('i32.add').set(sign);
+      code.get(point).i32(-2).do('i32.and').set(point);
+      return sign;
     });
   }
-};
 
-/* One step through a list of additions: as many additions as there are lanes. */
-
-/** Bytes of an addition in the list: the addresses of the result, of P and of Q. */
-const LIST_ITEM = 12;
-
-/** Locals of a step, and code that all passes over the list share. */
-class ListStep {
-  readonly code: Code;
-  readonly parts: KernelParts;
-  readonly lists: ListMemory;
-  readonly lanes: readonly number[];
-  readonly list: Local;
-  readonly count: Local;
-  /** Index of the addition in lane 0. */
-  readonly k: Local;
-  /** Address of that addition in the list. */
-  readonly item: Local;
-  /** Bits of the kinds of all lanes; 0 if all are sums. */
-  readonly any: Local;
-  readonly low: Local;
-  readonly to: readonly Local[];
-  readonly P: readonly Local[];
-  readonly Q: readonly Local[];
-  /** Addresses of the masks of the signs of P and Q. */
-  readonly signP: readonly Local[];
-  readonly signQ: readonly Local[];
-  /** Addresses that a computed sum is written to. */
-  readonly target: readonly Local[];
-  readonly kind: readonly Local[];
-  readonly denominator: readonly Local[];
-  /** Address of the product of all denominators before. */
-  readonly prefix: readonly Local[];
-  /** Address of the product of all denominators up to this one. */
-  readonly next: readonly Local[];
-
-  constructor(code: Code, parts: KernelParts, lists: ListMemory) {
-    this.code = code;
-    this.parts = parts;
-    this.lists = lists;
-    this.lanes = range(parts.lanes);
-    [this.list, this.count] = [code.parameter(0), code.parameter(1)];
-    const local = (): Local => code.local('i32');
-    const perLane = (): Local[] => this.lanes.map(local);
-    [this.k, this.item, this.any, this.low] = [local(), local(), local(), local()];
-    [this.to, this.P, this.Q] = [perLane(), perLane(), perLane()];
-    [this.signP, this.signQ, this.target] = [perLane(), perLane(), perLane()];
-    [this.kind, this.denominator] = [perLane(), perLane()];
-    [this.prefix, this.next] = [perLane(), perLane()];
+  /** Computes the inverse of the denominators of this step. @param multiply by a denominator */
+  inverse({ kept, prefix }: { readonly kept: Local; readonly prefix: Local }, multiply: number): void {
+    const { inverse, inverseOfProduct } = this.#parts.step;
+    this.#code.call(this.#parts.elements.multiply, ...inverse, ...inverseOfProduct, ...this.values(prefix));
+    this.#code.call(multiply, ...inverseOfProduct, ...inverseOfProduct, ...this.values(kept));
   }
 
-  /** Calls a function with arguments in every lane. */
-  each(index: number, ...args: readonly (readonly Address[])[]): void {
-    this.code.call(index, ...args.flat());
-  }
-
-  /** Returns the addresses of the y of points. */
-  yOf(points: readonly Local[]): Address[] {
-    return points.map((point) => [point, this.parts.memory.element]);
-  }
-
-  copy(to: Address, from: Address): void {
-    copyElement(this.code, to, from, this.parts.memory.element);
-  }
-
-  /** Sets the locals of step k: addresses, and masks of signs. */
-  open(): void {
-    const { code, lists } = this;
-    const { element } = this.parts.memory;
-    code.get(this.list).get(this.k).i32(LIST_ITEM).do('i32.mul', 'i32.add').set(this.item);
-    for (const i of this.lanes) {
-      code
-        .get(this.item)
-        .at('i32.load', LIST_ITEM * i)
-        .set(this.to[i] as Local);
-      this.#openOperand(this.P[i] as Local, this.signP[i] as Local, LIST_ITEM * i + 4);
-      this.#openOperand(this.Q[i] as Local, this.signQ[i] as Local, LIST_ITEM * i + 8);
-      const at = (base: number, local: readonly Local[]): void => {
-        code.get(this.k).i32(i).do('i32.add').i32(element).do('i32.mul').i32(base).do('i32.add');
-        code.set(local[i] as Local);
-      };
-      at(lists.denominators, this.denominator);
-      at(lists.prefixes, this.prefix);
-      at(lists.prefixes + this.lanes.length * element, this.next);
-    }
-  }
-
-  /** Splits an operand into the address of its point and that of the mask of its sign. */
-  #openOperand(point: Local, sign: Local, offset: number): void {
-    const { code } = this;
-    code.get(this.item).at('i32.load', offset).tee(point);
-    // the masks are neighbours
-    code.i32(1).do('i32.and').i32(2).do('i32.shl').i32(this.parts.memory.plus).do('i32.add').set(sign);
-    code.get(point).i32(-2).do('i32.and').set(point);
-  }
-
-  /** Leaves the address of the kind in lane `i`. */
-  kindAt(i: number): void {
-    this.code
-      .get(this.k)
-      .i32(2)
-      .do('i32.shl')
-      .i32(this.lists.kinds + 4 * i)
-      .do('i32.add');
-  }
-
-  ifKind(i: number, kind: number, then: () => void): void {
-    this.code
-      .get(this.kind[i] as Local)
-      .i32(kind)
-      .do('i32.eq')
-      .if(then);
-  }
-
-  /** Adds the bits of the kind in lane `i`, which is on the stack, to `any`. */
-  collectKind(): void {
-    this.code.get(this.any).do('i32.or').set(this.any);
+  /** Computes the sums from their slopes. A result may overwrite its operands. */
+  finish(to: readonly Local[], P: readonly Local[], signP: readonly Local[], Q: readonly Local[]): void {
+    const { elements, step, memory } = this.#parts;
+    const { x, slope } = step;
+    this.#code.call(elements.abscissa, ...x, ...slope, ...P, ...Q);
+    this.#code.call(elements.ordinate, ...this.yOf(to), ...slope, ...P, ...x, ...this.yOf(P), ...signP);
+    for (const [i, at] of to.entries()) copyElement(this.#code, at, x[i] as number, memory.element);
   }
 }
 
-/* Classifies additions P + Q by the formula that computes them. */
-
-/**
- * `sum`: P ≠ ±Q; `double`: P = Q; `infinity`: P = −Q; `left`: the sum is P; `right`: the sum is Q.
- * Only the first two are computed.
- */
-const KIND = { sum: 0, double: 1, infinity: 2, left: 3, right: 4 } as const;
-
-/**
- * Adds a function (P, mask of its sign, Q, mask of its sign) that returns the kind of ±P ± Q. It is
- * called only where the lowest limbs of x do not rule out the exceptional cases.
- */
-const addClassify = ({ module, elements, memory, temporary }: KernelParts): number =>
-  module.add(null, { parameters: ['i32', 'i32', 'i32', 'i32'], result: 'i32' }, (code, P, p, Q, q) => {
-    const { subtractOne, signedOne, isZero } = elements;
-    const { difference, left, right } = temporary;
-    const { element, plus } = memory;
-    const returnIf = (kind: number): void => {
-      code.if(() => code.i32(kind).do('return'));
-    };
-    isInfinity(code, P, element);
-    returnIf(KIND.right);
-    isInfinity(code, Q, element);
-    returnIf(KIND.left);
-    code.call(subtractOne, difference, Q, P, plus);
-    code.call(isZero, difference);
-    code.do('i32.eqz');
-    returnIf(KIND.sum);
-    for (const [to, point, sign] of [
-      [left, P, p],
-      [right, Q, q],
-    ] as const) {
-      code.call(signedOne, to, [point, element], sign);
-    }
-    code.call(isZero, left);
-    returnIf(KIND.infinity);
-    code.call(subtractOne, difference, left, right, plus);
-    code.call(isZero, difference);
-    returnIf(KIND.double);
-    code.i32(KIND.infinity);
+/** Adds the passes over sums of points with different x. */
+const sumPasses = (parts: KernelParts, lists: PassMemory): Passes => {
+  const { module, lanes, elements, step } = parts;
+  return calledPasses<readonly Local[]>(module, lanes, lists, {
+    forward: (code, { kept, prefix }, items) => {
+      const c = new StepCode(code, parts);
+      const [P, Q] = [items.barePoints(1), items.barePoints(2)];
+      code.call(elements.chain, ...c.values(prefix, 1), ...c.values(kept), ...c.values(prefix), ...Q, ...P);
+    },
+    backward: (code, at, items) => {
+      const c = new StepCode(code, parts);
+      const [to, P, Q] = [items.addresses(0), items.addresses(1), items.addresses(2)];
+      const [signP, signQ] = [c.signsOf(P), c.signsOf(Q)];
+      c.inverse(at, elements.multiplyByKept);
+      code.call(elements.slope, ...step.slope, ...step.inverse, ...c.yOf(Q), ...signQ, ...c.yOf(P), ...signP);
+      c.finish(to, P, signP, Q);
+    },
   });
+};
+
+/** Adds the passes over doublings. */
+const doublePasses = (parts: KernelParts, lists: PassMemory): Passes => {
+  const { module, lanes, elements, memory, step, temporary } = parts;
+  const { signedOne, subtractOne, multiplyOne, multiply } = elements;
+  const { minus } = memory;
+  return calledPasses<readonly Local[]>(module, lanes, lists, {
+    forward: (code, { kept, prefix }, items) => {
+      const c = new StepCode(code, parts);
+      const P = items.addresses(1);
+      const signs = c.signsOf(P);
+      const denominators = c.values(kept);
+      for (const [i, y] of c.yOf(P).entries()) {
+        const to = denominators[i] as Address;
+        // ±2·y
+        code.call(signedOne, to, y, signs[i] as Local).call(subtractOne, to, to, to, minus);
+      }
+      code.call(multiply, ...c.values(prefix, 1), ...c.values(prefix), ...denominators);
+    },
+    backward: (code, at, items) => {
+      const c = new StepCode(code, parts);
+      const [to, P] = [items.addresses(0), items.addresses(1)];
+      const signs = c.signsOf(P);
+      c.inverse(at, multiply);
+      for (const [i, x] of P.entries()) {
+        const [N, square] = [step.numerator[i] as number, temporary.difference];
+        // 3·x² + a
+        code.call(multiplyOne, square, x, x).call(subtractOne, N, square, square, minus);
+        code.call(subtractOne, N, N, square, minus).call(subtractOne, N, N, memory.a, minus);
+      }
+      code.call(multiply, ...step.slope, ...step.inverse, ...step.numerator);
+      c.finish(to, P, signs, P);
+    },
+  });
+};
+
+/** Leaves whether two points may have equal x, or one may be infinity, by the lowest limbs of x. */
+const mayBeExceptional = (code: Code, { curve, memory }: KernelParts, points: readonly Local[]): void => {
+  const { width, p } = curve.field;
+  const limb = 2 ** width;
+  const lowOfP = Number(p % BigInt(limb));
+  const { P, Q, low } = code.named('i32', 'P', 'Q', 'low');
+  for (const [i, bare] of [P, Q].entries())
+    code
+      .get(points[i] as Local)
+      .i32(-2)
+      .do('i32.and')
+      .set(bare);
+  code.get(Q).at('i32.load', 0).get(P).at('i32.load', 0).do('i32.sub');
+  code.i32(limb - 1).do('i32.and');
+  code.tee(low).do('i32.eqz');
+  // equal x may be stored with a difference of p
+  for (const other of [lowOfP, limb - lowOfP]) code.get(low).i32(other).do('i32.eq', 'i32.or');
+  // infinity is zeros
+  for (const point of [P, Q]) {
+    code.get(point).at('i32.load', 0).get(point).at('i32.load', memory.element);
+    code.do('i32.or', 'i32.eqz', 'i32.or');
+  }
+};
+
+/** Adds the function `ListForm.classify`. */
+const addClassify = ({ module, elements, memory, temporary }: KernelParts): number => {
+  const { subtractOne, signedOne, isZero } = elements;
+  const { difference, left, right } = temporary;
+  const { element, plus, minus, zero } = memory;
+  return module.add(null, { parameters: ['i32', 'i32', 'i32'], result: 'i32' }, (code, to, P, Q) => {
+    const { p, q, sign } = code.named('i32', 'p', 'q', 'sign');
+    const setSign = (point: Local) =>
+      code.get(point).i32(1).do('i32.and').i32(2).do('i32.shl').i32(plus).do('i32.add').set(sign);
+    const returnIf = (kind: number, before = () => {}): void => {
+      code.if(() => {
+        before();
+        code.i32(kind).do('return');
+      });
+    };
+    const copySigned = (bare: Local, point: Local): void => {
+      setSign(point);
+      code.call(signedOne, [to, element], [bare, element], sign);
+      copyElement(code, to, bare, element);
+    };
+    for (const [bare, point] of [[p, P] as const, [q, Q] as const]) code.get(point).i32(-2).do('i32.and').set(bare);
+    isInfinity(code, p, element);
+    returnIf(KIND.done, () => copySigned(q, Q));
+    isInfinity(code, q, element);
+    returnIf(KIND.done, () => copySigned(p, P));
+    code.call(subtractOne, difference, q, p, plus).call(isZero, difference).do('i32.eqz');
+    returnIf(KIND.sum);
+    setSign(P);
+    code.call(signedOne, left, [p, element], sign);
+    setSign(Q);
+    code.call(signedOne, right, [q, element], sign);
+    // ±y1 ± y2
+    code.call(subtractOne, difference, left, right, minus).call(isZero, difference);
+    returnIf(KIND.done, () => {
+      copyElement(code, to, zero, element);
+      copyElement(code, [to, element], zero, element);
+    });
+    code.i32(KIND.double);
+  });
+};
 
 /* Checks that points are on the curve. */
 

@@ -68,9 +68,6 @@ export const bitsOf = (value: number): bigint => {
 
 /* Memory of a kernel on floats: constants, temporaries, and the lists of one call of `add`. */
 
-/** Additions of one call at most; they share an inversion. */
-export const MAX_ADDITIONS = 512;
-
 /** Bytes that divide the addresses of vectors. */
 const ALIGNMENT = 16;
 

@@ -24,15 +24,6 @@ export interface FloatParts {
   readonly one: number;
 }
 
-/** Bytes of an addition in a list: the addresses of the result, of P and of Q. */
-export const LIST_ITEM = 12;
-
-/**
- * Items behind a list that may be overwritten: one makes the number of items even, and two are
- * additions that a pass computes before those of the list.
- */
-export const PADDING = 3;
-
 /** Leaves whether `numbers` consecutive floats are all 0. */
 export const areZero = (code: Code, at: Address, numbers: number): void => {
   for (const i of range(numbers)) {

@@ -5,8 +5,9 @@
 
 import { addBucketFunctions } from '../arithmetic/bucket-functions.js';
 import type { KernelLayout, WasmCurve } from '../arithmetic/kernel-memory.js';
+import { MAX_ADDITIONS } from '../arithmetic/list-adder.js';
 import { createMemory, WasmModule, type Written } from '../encoder/module.js';
-import { type FloatField, FloatMemory, floatField, MAX_ADDITIONS } from './float-field.js';
+import { type FloatField, FloatMemory, floatField } from './float-field.js';
 import { FloatFunctions, type FloatParts } from './float-functions.js';
 import { lanesAt } from './float-line.js';
 import { addFloatList } from './float-list.js';

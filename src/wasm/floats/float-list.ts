@@ -1,26 +1,31 @@
-/**
- * Affine additions in lists that share one inversion (Montgomery 1987, section 10.3.1), two side by
- * side: a pass forward multiplies the denominators up, and a pass back computes the sums.
- */
+/** The parts of the list adder (../arithmetic/list-adder.ts) on floats, two additions side by side. */
 import { range } from '../../field/straight-line.js';
-import type { Code, Local } from '../encoder/code.js';
-import { centred, type FloatField, MAX_ADDITIONS } from './float-field.js';
 import {
-  areZero,
-  copyFloats,
-  type FloatParts,
-  type FloatWriter,
-  interleaved,
+  addListAdder,
+  calledPasses,
+  KIND,
   LIST_ITEM,
-  PADDING,
-  signedPoint,
-} from './float-functions.js';
+  ListItems,
+  MAX_ADDITIONS,
+  type Passes,
+  type PassMemory,
+} from '../arithmetic/list-adder.js';
+import type { Code, Local } from '../encoder/code.js';
+import { centred, type FloatField } from './float-field.js';
+import { areZero, copyFloats, type FloatParts, type FloatWriter, interleaved, signedPoint } from './float-functions.js';
 import { lanesAt, roundingConstants, wideAt } from './float-line.js';
 import { addFloatInverse } from './float-numbers.js';
 import { type Coordinate, type CoordinateLine, type SignedPoint, type StoredAs, uncarried } from './point-programs.js';
 
 /** Bounds of an inverse. */
 const inverted: StoredAs = { most: 1.01, terms: 1 };
+
+/** Lists of an addition in two lanes, and the running product of each lane. */
+interface FloatLists extends PassMemory {
+  readonly running: number;
+}
+
+type Items = ListItems<[Local, Local]>;
 
 /** Functions that are not bound by their speed. */
 interface SlowFunctions {
@@ -63,7 +68,7 @@ const addInvertRunning = (parts: FloatParts, { multiply }: SlowFunctions, runnin
 };
 
 /** Adds the passes over doublings. */
-const addDoublePasses = (parts: FloatParts, slow: SlowFunctions, at: PassMemory): Passes => {
+const addDoublePasses = (parts: FloatParts, slow: SlowFunctions, at: FloatLists): Passes => {
   const { module, memory, programs, functions } = parts;
   const denominator = functions.define(['wide', 'wide', 'wide', 'lanes'], (c, now, kept, prefix, P) => {
     c.store(kept, programs.tangentDenominator(c, P), uncarried);
@@ -71,67 +76,36 @@ const addDoublePasses = (parts: FloatParts, slow: SlowFunctions, at: PassMemory)
   });
   const numerator = functions.define(['wide', 'signed'], (c, to, P) => c.store(to, programs.tangentNumerator(c, P)));
   const [inverse, slope] = [memory.takeWide(), memory.takeWide()];
-  return calledPasses(module, memory.coordinate, at, {
-    forward: (code, [now, kept, prefix], item) => {
-      code.call(denominator, now, kept, prefix, ...item.barePoints(code, 1));
+  const now = at.running;
+  return calledPasses<[Local, Local]>(module, 2, at, {
+    forward: (code, { kept, prefix }, item) => {
+      code.call(denominator, now, kept, prefix, ...item.barePoints(1));
       code.call(slow.multiply, now, now, kept);
     },
-    backward: (code, [now, kept, prefix], item) => {
-      const [to, P] = [item.addresses(code, 0), item.addresses(code, 1)];
+    backward: (code, { kept, prefix }, item) => {
+      const [to, P] = [item.addresses(0), item.addresses(1)];
       code.call(slow.multiply, inverse, now, prefix);
       code.call(numerator, slope, ...P);
       code.call(slow.multiply, slope, inverse, slope);
       code.call(slow.multiply, now, now, kept);
-      code.call(slow.finish, slope, ...to, ...P, ...item.barePoints(code, 1));
+      code.call(slow.finish, slope, ...to, ...P, ...item.barePoints(1));
     },
-  });
-};
-
-/** Adds a function (list, count) that runs both passes, with the inversion between them. */
-const addRun = (
-  { module, memory, one }: FloatParts,
-  { running }: PassMemory,
-  passes: Passes,
-  invert: number,
-  padding: { readonly P: number; readonly Q: number; readonly junk: number },
-): number => {
-  const floats = memory.coordinate / 8;
-  return module.add(null, { parameters: ['i32', 'i32'] }, (code, list, count) => {
-    const end = code.local('i32');
-    code
-      .get(count)
-      .do('i32.eqz')
-      .if(() => code.do('return'));
-    code.get(list).get(count).i32(LIST_ITEM).do('i32.mul', 'i32.add').set(end);
-    for (const item of range(PADDING))
-      for (const [i, value] of [padding.junk, padding.P, padding.Q].entries())
-        code
-          .get(end)
-          .i32(value)
-          .at('i32.store', LIST_ITEM * item + 4 * i);
-    // an even number of items
-    code.get(count).i32(1).do('i32.add').i32(-2).do('i32.and').set(count);
-    code.get(list).get(count).i32(LIST_ITEM).do('i32.mul', 'i32.add').set(end);
-    for (const lane of [0, 1]) copyFloats(code, [running, 8 * lane, 16], [one, 0, 8], floats);
-    code.get(list).get(count).call(passes.forward);
-    code.call(invert);
-    code.get(end).get(count).call(passes.backward);
   });
 };
 
 /** Adds the function `add` of `KernelExports`. @returns its index */
 export const addFloatList = (parts: FloatParts): number => {
   const { module, memory, programs, functions, zero, one } = parts;
-  const at: PassMemory = {
-    running: memory.takeWide(),
+  const floats = memory.coordinate / 8;
+  const running = memory.takeWide();
+  const at: FloatLists = {
+    running,
     kept: memory.takeWide(MAX_ADDITIONS / 2),
     prefixes: memory.takeWide(MAX_ADDITIONS / 2),
+    bytes: memory.coordinate,
   };
-  const doubles = { list: memory.take(LIST_ITEM * (MAX_ADDITIONS + PADDING)), count: memory.take(4) };
   const point = 2 * memory.coordinate;
-  // two points of no curve, whose x differ by 1, and whose y is not 0
-  const [left, right, junk] = [memory.take(point), memory.take(point), memory.take(point)];
-  const partition = addPartition(parts, doubles);
+  const padding = { to: memory.take(point), P: memory.take(point), Q: memory.take(point) };
   const factor = { most: Math.max(uncarried.most, programs.running.most), terms: 2 };
   const either = { most: Math.max(inverted.most, programs.running.most), terms: 1 };
   const slow = {
@@ -142,41 +116,31 @@ export const addFloatList = (parts: FloatParts): number => {
       programs.finish(c, c.load(slope, programs.slopes), to, P, Q),
     ),
   };
-  const invert = addInvertRunning(parts, slow, at.running);
-  const padding = { P: left, Q: right, junk };
-  const sums = addRun(parts, at, addSumPasses(parts, slow.finish, at), invert, padding);
-  const doublings = addRun(parts, at, addDoublePasses(parts, slow, at), invert, padding);
-  return module.add('add', { parameters: ['i32', 'i32'] }, (code, list, count) => {
-    code
-      .get(count)
-      .do('i32.eqz')
-      .if(() => code.do('return'));
-    // the padding is written here, where nothing is read before
-    for (const [to, x] of [
-      [left, zero],
-      [right, one],
-    ] as const) {
-      copyFloats(code, [to, 0, 8], [x, 0, 8], memory.coordinate / 8);
-      copyFloats(code, [to, memory.coordinate, 8], [one, 0, 8], memory.coordinate / 8);
-    }
-    code.get(list).get(list).get(count).call(partition).call(sums);
-    code.i32(doubles.list).i32(doubles.count).at('i32.load', 0).call(doublings);
+  const invert = addInvertRunning(parts, slow, running);
+  return addListAdder({
+    ...{ module, lanes: 2, padding },
+    take: (bytes) => memory.take(bytes),
+    mayBeExceptional: (code, P, Q) => mayBeExceptional(code, programs.field, [P, Q]),
+    classify: addClassify(parts),
+    sums: { forward: addForward(parts, at), backward: addBackward(parts, slow.finish, at) },
+    doublings: addDoublePasses(parts, slow, at),
+    begin: (code) => {
+      for (const lane of [0, 1]) copyFloats(code, [running, 8 * lane, 16], [one, 0, 8], floats);
+    },
+    invert: (code) => code.call(invert),
+    writePadding: (code) => {
+      for (const [to, x] of [
+        [padding.P, zero],
+        [padding.Q, one],
+      ] as const) {
+        copyFloats(code, [to, 0, 8], [x, 0, 8], floats);
+        copyFloats(code, [to, memory.coordinate, 8], [one, 0, 8], floats);
+      }
+    },
   });
 };
 
-/*
- * Splits a list of additions by the formula that computes them. Sums of points with different x
- * stay in the list, doublings go to a list of their own, and additions that need no formula are
- * done.
- */
-
-/** Kinds of additions: `done` has been computed. */
-const KIND = { sum: 0, double: 1, done: 2 } as const;
-
-/**
- * Adds a function (to, P, Q) of signed points that returns the kind of an addition, and computes it
- * where the sum is P, Q or infinity.
- */
+/** Adds the function `ListForm.classify`. */
 const addClassify = ({ module, memory, programs, functions, zero }: FloatParts): number => {
   const floats = memory.coordinate / 8;
   const work = memory.take(memory.coordinate);
@@ -237,13 +201,6 @@ const addClassify = ({ module, memory, programs, functions, zero }: FloatParts):
   });
 };
 
-/** Where the list of doublings is. */
-interface DoubleList {
-  readonly list: number;
-  /** Address of the number of its items. */
-  readonly count: number;
-}
-
 /** Leaves whether two points may have equal x, or one may be infinity, by the lowest limbs of x. */
 const mayBeExceptional = (code: Code, { width, p }: FloatField, [P, Q]: readonly [Local, Local]): void => {
   const low = Number(centred(p, 1n << BigInt(width)));
@@ -263,93 +220,7 @@ const mayBeExceptional = (code: Code, { width, p }: FloatField, [P, Q]: readonly
   for (const x of [x1, x2]) code.get(x).f64(0).do('f64.eq', 'i32.or');
 };
 
-/** Adds a function (list, count) that returns the number of sums that stay in the list. */
-const addPartition = (parts: FloatParts, doubles: DoubleList): number => {
-  const { module, programs } = parts;
-  const classify = addClassify(parts);
-  return module.add(null, { parameters: ['i32', 'i32'], result: 'i32' }, (code, list, count) => {
-    const { to, P, Q, next, nextDouble } = code.named('i32', 'to', 'P', 'Q', 'next', 'nextDouble');
-    const { kept, kind } = code.named('i32', 'kept', 'kind');
-    code.get(list).set(next).i32(doubles.list).set(nextDouble);
-    const put = (at: Local): void => {
-      for (const [i, value] of [to, P, Q].entries())
-        code
-          .get(at)
-          .get(value)
-          .at('i32.store', 4 * i);
-      code.increase(at, LIST_ITEM);
-    };
-    code.loop((again) => {
-      for (const [i, value] of [to, P, Q].entries())
-        code
-          .get(list)
-          .at('i32.load', 4 * i)
-          .set(value);
-      mayBeExceptional(code, programs.field, [P, Q]);
-      code.if(
-        () => code.get(to).get(P).get(Q).call(classify).set(kind),
-        () => code.i32(KIND.sum).set(kind),
-      );
-      code.get(kind).i32(KIND.double).do('i32.eq');
-      code.if(() => put(nextDouble));
-      code.get(kind).do('i32.eqz');
-      code.if(() => {
-        put(next);
-        code.increase(kept, 1);
-      });
-      code.increase(list, LIST_ITEM);
-      code.get(count).i32(1).do('i32.sub').tee(count);
-      again();
-    });
-    code.i32(doubles.count).get(nextDouble).i32(doubles.list).do('i32.sub').i32(LIST_ITEM).do('i32.div_u');
-    code.at('i32.store', 0);
-    code.get(kept);
-  });
-};
-
-/* The passes over additions of points with different x. */
-
-/**
- * Adds the passes. On numbers they are loops without calls: the slope of a pair is computed beside
- * the coordinates of the pair before, since the latency of a product bounds its speed. On pairs
- * c0 + c1·u the products of one addition are enough side by side, and the code is long: functions.
- *
- * @param finish index of the function that computes sums from their slopes
- */
-const addSumPasses = (parts: FloatParts, finish: number, at: PassMemory): Passes =>
-  parts.programs.field.degree === 1 ? inlinePasses(parts, finish, at) : functionPasses(parts, finish, at);
-
-const functionPasses = (parts: FloatParts, finish: number, at: PassMemory): Passes => {
-  const { module, memory, programs, functions } = parts;
-  const { running, slopes } = programs;
-  const forward = functions.define(['wide', 'wide', 'wide', 'lanes', 'lanes'], (c, now, kept, prefix, P, Q) => {
-    const denominator = programs.denominator(c, P, Q);
-    const product = c.load(now, running);
-    c.store(kept, denominator, uncarried);
-    c.store(prefix, product, running);
-    c.store(now, programs.advance(c, product, denominator), running);
-  });
-  const slopeAt = memory.takeWide();
-  const start = functions.define(
-    ['wide', 'wide', 'wide', 'wide', 'signed', 'signed'],
-    (c, to, now, kept, prefix, P, Q) => {
-      const [slope, next] = programs.slopeAndNext(c, c.load(now, running), c.load(prefix, running), {
-        kept: () => c.load(kept, uncarried),
-        numerator: () => programs.numerator(c, P, Q),
-      });
-      c.store(to, slope, slopes);
-      c.store(now, next, running);
-    },
-  );
-  return calledPasses(module, memory.coordinate, at, {
-    forward: (code, places, item) =>
-      code.call(forward, ...places, ...item.barePoints(code, 1), ...item.barePoints(code, 2)),
-    backward: (code, places, item) => {
-      code.call(start, slopeAt, ...places, ...item.addresses(code, 1), ...item.addresses(code, 2));
-      code.call(finish, slopeAt, ...item.addresses(code, 0), ...item.addresses(code, 1), ...item.barePoints(code, 2));
-    },
-  });
-};
+/* The passes over additions of points with different x: loops without calls. */
 
 /** A coordinate in locals, which a loop changes. */
 class HeldCoordinate {
@@ -357,9 +228,9 @@ class HeldCoordinate {
   readonly #prefix: string;
   readonly #locals: readonly Local[];
 
-  constructor(code: Code, prefix: string, limbs: number, as: StoredAs) {
+  constructor(code: Code, prefix: string, { degree, limbs }: FloatField, as: StoredAs) {
     this.#prefix = prefix;
-    this.#locals = range(limbs).map(() => code.local('v128'));
+    this.#locals = range(degree * limbs).map(() => code.local('v128'));
     this.as = as;
   }
 
@@ -401,24 +272,19 @@ const hoist = (writer: FloatWriter, field: FloatField): void => {
   writer.hoist(high, both);
 };
 
-const inlinePasses = (parts: FloatParts, finish: number, at: PassMemory): Passes => ({
-  forward: addForward(parts, at),
-  backward: addBackward(parts, finish, at),
-});
-
-const addForward = ({ module, memory, programs, functions }: FloatParts, at: PassMemory): number => {
+const addForward = ({ module, memory, programs, functions }: FloatParts, at: FloatLists): number => {
   const { field, running } = programs;
   return module.add(null, { parameters: ['i32', 'i32'] }, (code, list, count) => {
     const { kept, prefix } = code.named('i32', 'kept', 'prefix');
     code.i32(at.kept).set(kept).i32(at.prefixes).set(prefix);
     const writer = functions.writer(code);
     hoist(writer, field);
-    const held = new HeldCoordinate(code, 'running', field.limbs, running);
+    const held = new HeldCoordinate(code, 'running', field, running);
     held.load(code, at.running);
     code.loop((again) => {
-      const item = new ItemPair(list);
+      const item = new ListItems<[Local, Local]>(code, list, 2);
       const c = programs.begin();
-      const [P, Q] = [lanesAt(...item.barePoints(code, 1)), lanesAt(...item.barePoints(code, 2))];
+      const [P, Q] = [lanesAt(...item.barePoints(1)), lanesAt(...item.barePoints(2))];
       const denominator = programs.denominator(c, P, Q);
       c.store(wideAt(kept), denominator, uncarried);
       c.store(wideAt(prefix), held.value(c), running);
@@ -435,7 +301,13 @@ const addForward = ({ module, memory, programs, functions }: FloatParts, at: Pas
   });
 };
 
-const addBackward = (parts: FloatParts, finish: number, at: PassMemory): number => {
+/**
+ * Adds the pass back. The slope of a pair is computed beside the coordinates of the pair before, since
+ * the latency of a product bounds its speed.
+ *
+ * @param finish index of the function that computes sums from their slopes
+ */
+const addBackward = (parts: FloatParts, finish: number, at: FloatLists): number => {
   const { module, memory, programs, functions } = parts;
   const { field, running } = programs;
   const lastSlope = memory.takeWide();
@@ -448,122 +320,43 @@ const addBackward = (parts: FloatParts, finish: number, at: PassMemory): number 
       code.get(count).i32(memory.coordinate).do('i32.mul').i32(base).do('i32.add').set(pointer);
     const writer = functions.writer(code);
     hoist(writer, field);
-    const held = new HeldCoordinate(code, 'running', field.limbs, running);
-    const slope = new HeldCoordinate(code, 'slope', field.limbs, programs.slopes);
+    const held = new HeldCoordinate(code, 'running', field, running);
+    const slope = new HeldCoordinate(code, 'slope', field, programs.slopes);
     held.load(code, at.running);
     const given = new Map([...held.values, ...slope.values]);
     /** Writes the coordinates of the sums of two items. */
-    const finishedBeside = (item: ItemPair): CoordinateLine => {
+    const finishedBeside = (item: Items): CoordinateLine => {
       const c = programs.begin('f');
-      const P: SignedPoint = signedPoint(code, item.addresses(code, 1));
-      programs.finish(c, slope.value(c), lanesAt(...item.addresses(code, 0)), P, lanesAt(...item.barePoints(code, 2)));
+      const P: SignedPoint = signedPoint(code, item.addresses(1));
+      programs.finish(c, slope.value(c), lanesAt(...item.addresses(0)), P, lanesAt(...item.barePoints(2)));
       return c;
     };
     code.loop((again) => {
       code.get(list).set(before);
       code.increase(list, -2 * LIST_ITEM);
       for (const pointer of [kept, prefix]) code.increase(pointer, -2 * memory.coordinate);
-      const item = new ItemPair(list);
+      const item = new ListItems<[Local, Local]>(code, list, 2);
       const c = programs.begin();
-      const [P, Q] = [signedPoint(code, item.addresses(code, 1)), signedPoint(code, item.addresses(code, 2))];
+      const [P, Q] = [signedPoint(code, item.addresses(1)), signedPoint(code, item.addresses(2))];
       const [nextSlope, next] = programs.slopeAndNext(c, held.value(c), c.load(wideAt(prefix), running), {
         kept: () => c.load(wideAt(kept), uncarried),
         numerator: () => programs.numerator(c, P, Q),
       });
       c.assertWithin(next, running);
       c.assertWithin(nextSlope, programs.slopes);
-      const both = interleaved(c.line.statements, finishedBeside(new ItemPair(before)).line.statements);
+      const both = interleaved(
+        c.line.statements,
+        finishedBeside(new ListItems<[Local, Local]>(code, before, 2)).line.statements,
+      );
       const locals = writer.write(both, given, [...namesOf(next), ...namesOf(nextSlope)]);
-      held.set(code, locals.slice(0, field.limbs));
-      slope.set(code, locals.slice(field.limbs));
+      held.set(code, locals.slice(0, locals.length / 2));
+      slope.set(code, locals.slice(locals.length / 2));
       code.get(count).i32(2).do('i32.sub').tee(count);
       again();
     });
     slope.store(code, lastSlope);
-    const item = new ItemPair(list);
-    const signed = item.addresses(code, 1);
-    code.call(finish, lastSlope, ...item.addresses(code, 0), ...signed, ...item.barePoints(code, 2));
+    const item = new ListItems<[Local, Local]>(code, list, 2);
+    const signed = item.addresses(1);
+    code.call(finish, lastSlope, ...item.addresses(0), ...signed, ...item.barePoints(2));
   });
-};
-
-/* Passes over a list of additions, two items at a time. */
-
-/** Lists with one item for each addition, and the running product of each lane. */
-interface PassMemory {
-  readonly running: number;
-  readonly kept: number;
-  readonly prefixes: number;
-}
-
-/** The passes over a list: functions (address of the first item, number of items). */
-interface Passes {
-  readonly forward: number;
-  /** Starts at the end of the list. */
-  readonly backward: number;
-}
-
-/** Addresses of two items of a list. */
-class ItemPair {
-  readonly #list: Local;
-
-  constructor(list: Local) {
-    this.#list = list;
-  }
-
-  /** Returns one of the three addresses of both items. */
-  addresses(code: Code, which: 0 | 1 | 2): [Local, Local] {
-    return range(2).map((lane) => {
-      const local = code.local('i32');
-      code
-        .get(this.#list)
-        .at('i32.load', LIST_ITEM * lane + 4 * which)
-        .set(local);
-      return local;
-    }) as [Local, Local];
-  }
-
-  /** Returns addresses without their signs. */
-  barePoints(code: Code, which: 1 | 2): [Local, Local] {
-    const both = this.addresses(code, which);
-    for (const local of both) code.get(local).i32(-2).do('i32.and').set(local);
-    return both;
-  }
-}
-
-/** Writes the call that does one step. */
-type WriteStep = (code: Code, places: readonly [number, Local, Local], item: ItemPair) => void;
-
-/** Adds passes that call a function for each two items. */
-const calledPasses = (
-  module: FloatParts['module'],
-  coordinate: number,
-  { running, kept, prefixes }: PassMemory,
-  steps: { readonly forward: WriteStep; readonly backward: WriteStep },
-): Passes => {
-  const wide = 2 * coordinate;
-  const pass = (isForward: boolean): number =>
-    module.add(null, { parameters: ['i32', 'i32'] }, (code, list, count) => {
-      const { keptAt, prefixAt } = code.named('i32', 'keptAt', 'prefixAt');
-      const places = [running, keptAt, prefixAt] as const;
-      for (const [at, base] of [
-        [keptAt, kept],
-        [prefixAt, prefixes],
-      ] as const) {
-        code.i32(base);
-        if (!isForward) code.get(count).i32(coordinate).do('i32.mul', 'i32.add');
-        code.set(at);
-      }
-      const advance = (by: 1 | -1): void => {
-        code.increase(list, by * 2 * LIST_ITEM);
-        for (const at of [keptAt, prefixAt]) code.increase(at, by * wide);
-      };
-      code.loop((again) => {
-        if (!isForward) advance(-1);
-        (isForward ? steps.forward : steps.backward)(code, places, new ItemPair(list));
-        if (isForward) advance(1);
-        code.get(count).i32(2).do('i32.sub').tee(count);
-        again();
-      });
-    });
-  return { forward: pass(true), backward: pass(false) };
 };

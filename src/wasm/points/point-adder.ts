@@ -2,6 +2,7 @@
 import { invert, mod } from '../../field/modulus.js';
 import type { BucketExports } from '../arithmetic/bucket-functions.js';
 import type { KernelLayout } from '../arithmetic/kernel-memory.js';
+import { LIST_ITEM, LIST_PADDING } from '../arithmetic/list-adder.js';
 import type { KernelExports } from '../arithmetic/point-kernel.js';
 import { growMemory, instantiate } from '../encoder/module.js';
 import { type CompiledKernel, type KernelField, type KernelTest, valueOfWords, wordsOfElement } from './kernel.js';
@@ -14,9 +15,6 @@ export type PointAt = number;
 
 /** Bytes that divide the addresses of what is allocated. */
 const ALIGNMENT = 16;
-
-/** Items behind a list of additions that a kernel may overwrite. */
-const LIST_PADDING = 3;
 
 /** Points whose words are copied into memory at a time. */
 const POINTS_PER_COPY = 2 ** 12;
@@ -60,7 +58,7 @@ export class PointAdder {
     for (const [at, values] of layout.constants) this.#words.set(values, at / 4);
     this.#next = ALIGNMENT * Math.ceil(layout.end / ALIGNMENT);
     this.#nothing = this.take(1);
-    this.#list = this.#takeBytes(12 * (layout.additions + LIST_PADDING));
+    this.#list = this.#takeBytes(LIST_ITEM * (layout.additions + LIST_PADDING));
     this.#ground = this.#next;
   }
 

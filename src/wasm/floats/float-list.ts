@@ -116,14 +116,15 @@ export const addFloatList = (parts: FloatParts): number => {
       programs.finish(c, c.load(slope, programs.slopes), to, P, Q),
     ),
   };
+  // the longest functions first: engines compile in this order
+  const passes = { sums: addSumPasses(parts, slow.finish, at), doublings: addDoublePasses(parts, slow, at) };
   const invert = addInvertRunning(parts, slow, running);
   return addListAdder({
     ...{ module, lanes: 2, padding },
     take: (bytes) => memory.take(bytes),
     mayBeExceptional: (code, P, Q) => mayBeExceptional(code, programs.field, [P, Q]),
     classify: addClassify(parts),
-    sums: { forward: addForward(parts, at), backward: addBackward(parts, slow.finish, at) },
-    doublings: addDoublePasses(parts, slow, at),
+    ...passes,
     begin: (code) => {
       for (const lane of [0, 1]) copyFloats(code, [running, 8 * lane, 16], [one, 0, 8], floats);
     },
@@ -220,7 +221,49 @@ const mayBeExceptional = (code: Code, { width, p }: FloatField, [P, Q]: readonly
   for (const x of [x1, x2]) code.get(x).f64(0).do('f64.eq', 'i32.or');
 };
 
-/* The passes over additions of points with different x: loops without calls. */
+/**
+ * Adds the passes over additions of points with different x. On numbers they are loops without calls.
+ * On pairs c0 + c1·u the code of such loops is long: sums take 0.91 to 0.98 of the time, but the first
+ * load of a key 1.3 times as long, as an engine compiles one function on one thread.
+ *
+ * @param finish index of the function that computes sums from their slopes
+ */
+const addSumPasses = (parts: FloatParts, finish: number, at: FloatLists): Passes =>
+  parts.programs.field.degree === 1
+    ? { forward: addForward(parts, at), backward: addBackward(parts, finish, at) }
+    : functionPasses(parts, finish, at);
+
+const functionPasses = (
+  { module, memory, programs, functions }: FloatParts,
+  finish: number,
+  at: FloatLists,
+): Passes => {
+  const { running, slopes } = programs;
+  const [now, slopeAt] = [wideAt(at.running), memory.takeWide()];
+  const forward = functions.define(['wide', 'wide', 'lanes', 'lanes'], (c, kept, prefix, P, Q) => {
+    const [denominator, product] = [programs.denominator(c, P, Q), c.load(now, running)];
+    c.store(kept, denominator, uncarried);
+    c.store(prefix, product, running);
+    c.store(now, programs.advance(c, product, denominator), running);
+  });
+  const start = functions.define(['wide', 'wide', 'signed', 'signed'], (c, kept, prefix, P, Q) => {
+    const [slope, next] = programs.slopeAndNext(c, c.load(now, running), c.load(prefix, running), {
+      kept: () => c.load(kept, uncarried),
+      numerator: () => programs.numerator(c, P, Q),
+    });
+    c.store(wideAt(slopeAt), slope, slopes);
+    c.store(now, next, running);
+  });
+  return calledPasses<[Local, Local]>(module, 2, at, {
+    forward: (code, { kept, prefix }, items) =>
+      code.call(forward, kept, prefix, ...items.barePoints(1), ...items.barePoints(2)),
+    backward: (code, { kept, prefix }, items) => {
+      const [to, P] = [items.addresses(0), items.addresses(1)];
+      code.call(start, kept, prefix, ...P, ...items.addresses(2));
+      code.call(finish, slopeAt, ...to, ...P, ...items.barePoints(2));
+    },
+  });
+};
 
 /** A coordinate in locals, which a loop changes. */
 class HeldCoordinate {

@@ -151,7 +151,7 @@ class TableCache {
       return known.at;
     }
     const { memory } = this.#arena;
-    const table = yield* this.#make(length, (at) => writePowers(memory, at, length, base, factor, order));
+    const table = yield* this.#make(length, (at) => writePowers(memory, at, length, { base, factor, order }));
     for (const [oldest, { at, length: own }] of this.#powers) {
       if (this.#powers.size < MOST_POWERS) break;
       this.#powers.delete(oldest);

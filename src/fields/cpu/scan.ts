@@ -174,7 +174,7 @@ export function* divideByLinear(arena: Arena, to: VectorAt, a: VectorAt, length:
         yield;
       }
       // x^segment, …, x: the distances to the segment above
-      yield* writePowers(memory, powers, segment, x, x);
+      yield* writePowers(memory, powers, segment, { base: x, factor: x });
       memory.pick(
         to,
         powers,

@@ -260,11 +260,10 @@ class PairWriter {
     code.get(this.#start).get(pair).i32(3).do('i32.shl', 'i32.add').tee(P).at('i32.load', 4).set(Q);
     code.get(P).at('i32.load', 0).set(P);
     this.#choosePlace(to, P, Q);
-    for (const [i, value] of [to, P, Q].entries())
-      code
-        .get(this.#item)
-        .get(value)
-        .at('i32.store', 4 * i);
+    for (const [i, value] of [to, P, Q].entries()) {
+      code.get(this.#item).get(value);
+      code.at('i32.store', 4 * i);
+    }
     this.#increase(this.#item, 12);
     this.#increase(this.#queued, 1);
     this.#wordAt(this.#start, pair);

@@ -4,7 +4,7 @@ import { range } from '../../field/straight-line.js';
 import { type Address, addressPlus, type Code, type Local } from '../encoder/code.js';
 import type { WasmModule } from '../encoder/module.js';
 import type { WasmField } from './field-programs.js';
-import { addFormula, addIsZero, type Formula, type Lanes, plainProduct } from './formula.js';
+import { addFormula, addIsZero, type Formula, type Lanes, plainProduct, sumFormula } from './formula.js';
 import { addInverse } from './inverse.js';
 
 /** Memory of the module while it is generated, and constants that are in it from the beginning. */
@@ -119,7 +119,7 @@ const formulas = {
   },
 } as const satisfies Partial<Record<keyof Elements, Formula>>;
 
-/** Functions of which Horner's rule needs no others. */
+/** The functions that Horner's rule needs. */
 export type SingleElements = Omit<Elements, 'multiplyByKept' | 'chain' | 'slope'>;
 
 /** Adds the functions that additions one after the other need. */
@@ -150,10 +150,7 @@ export const primeElements = (functions: FieldFunctions, lanes: Lanes, memory: E
   };
 };
 
-/* Functions on coordinates in a quadratic extension: pairs c0 + c1·u. */
-
-/** A parameter in all lanes. */
-type P = Local[];
+/* Functions on coordinates in a quadratic extension: pairs c0 + c1·u, c0 first. */
 
 const differenceProduct: Formula = {
   parameters: ['to', 'a', 'b', 'c', 'd'],
@@ -163,189 +160,15 @@ const differenceProduct: Formula = {
   ],
 };
 
-const sumLess: Formula = {
-  parameters: ['to', 'a', 'b', 'c'],
-  plus: [
-    [{ of: 'a' }, 1],
-    [{ of: 'b' }, 1],
-    [{ of: 'c' }, -1],
-  ],
-};
-
-const lessBoth: Formula = {
-  parameters: ['to', 'a', 'b', 'c'],
-  plus: [
-    [{ of: 'a' }, 1],
-    [{ of: 'b' }, -1],
-    [{ of: 'c' }, -1],
-  ],
-};
-
 const signedDifference: Formula = {
   parameters: ['to', 'b', 'sb', 'c', 'sc'],
   plus: [[{ of: 'b', sign: 'sb', less: 'c', lessSign: 'sc' }, 1]],
 };
 
-/** a + times·b. */
-const plusMultiple = (times: number): Formula => ({
-  parameters: ['to', 'a', 'b'],
-  plus: [
-    [{ of: 'a' }, 1],
-    [{ of: 'b' }, times],
-  ],
-});
+/** An argument: its address in each lane. A sign is the same for c0 and c1. */
+type Argument = readonly Address[] | { readonly sign: readonly Address[] };
 
-/**
- * Adds products of pairs by Karatsuba's method: a0·b1 + a1·b0 = a0·b0 + a1·b1 − (a0 − a1)(b0 − b1).
- * Differences are used since their limbs are no longer than those of elements; sums would not fit
- * 64 bits.
- */
-const addProducts = (
-  pairs: PairFunctions,
-  nonResidue: number,
-): { readonly multiply: number; readonly multiplyPrime: number } => {
-  const multiplyPrime = pairs.prime(plainProduct);
-  const multiplyDifferences = pairs.prime(differenceProduct);
-  const addMultiple = pairs.prime(plusMultiple(nonResidue));
-  const addLess = pairs.prime(sumLess);
-  const [low, high, cross] = [pairs.scratch(), pairs.scratch(), pairs.scratch()];
-  const multiply = pairs.define<[P, P, P]>(3, (code, to, a, b) => {
-    const [a0, a1] = [code.half(a, 0), code.half(a, 1)];
-    const [b0, b1] = [code.half(b, 0), code.half(b, 1)];
-    code.call(multiplyPrime, low, a0, b0);
-    code.call(multiplyPrime, high, a1, b1);
-    code.call(multiplyDifferences, cross, a0, a1, b0, b1);
-    code.call(addMultiple, code.half(to, 0), low, high);
-    code.call(addLess, code.half(to, 1), low, high, cross);
-  });
-  return { multiply, multiplyPrime };
-};
-
-/** Functions of the prime field that functions on one pair call. */
-interface PrimeFunctions {
-  readonly multiply: number;
-  readonly signed: number;
-  readonly subtract: number;
-  readonly invert: number;
-  readonly isZero: number;
-  /** (to, a, b): a − u²·b. */
-  readonly norm: number;
-}
-
-/** Adds the functions on several pairs. */
-const addLaneFunctions = (
-  pairs: PairFunctions,
-  multiply: number,
-  prime: { readonly less: number; readonly signedDifference: number },
-  scratch: { readonly work: number[]; readonly zero: number[]; readonly plus: number[] },
-): Pick<Elements, 'chain' | 'slope' | 'abscissa' | 'ordinate'> => {
-  const { less } = prime;
-  const { work, zero, plus } = scratch;
-  return {
-    chain: pairs.define<[P, P, P, P, P]>(5, (code, to, kept, a, b, c) => {
-      code.both(less, kept, b, c, zero);
-      code.call(multiply, to, a, kept);
-    }),
-    slope: pairs.define<[P, P, P, P, P, P]>(6, (code, to, a, b, sb, c, sc) => {
-      code.both(prime.signedDifference, work, b, { sign: sb }, c, { sign: sc });
-      code.call(multiply, to, a, work);
-    }),
-    abscissa: pairs.define<[P, P, P, P]>(4, (code, to, slope, x1, x2) => {
-      code.call(multiply, work, slope, slope);
-      code.both(less, to, work, x1, x2);
-    }),
-    ordinate: pairs.define<[P, P, P, P, P, P]>(6, (code, to, slope, x1, x3, y1, s1) => {
-      code.both(less, work, x1, x3, zero);
-      code.call(multiply, work, slope, work);
-      code.both(prime.signedDifference, to, work, { sign: plus }, y1, { sign: s1 });
-    }),
-  };
-};
-
-/** Adds 1/(c0 + c1·u) = (c0 − c1·u) / (c0² − u²·c1²). */
-const addInvert = (
-  one: PairFunctions,
-  prime: PrimeFunctions,
-  { norm, square, minus }: { readonly norm: number; readonly square: number; readonly minus: number },
-): number =>
-  one.define<[P, P]>(2, (code, to, a) => {
-    const [c0, c1] = [code.half(a, 0), code.half(a, 1)];
-    code.call(prime.multiply, [norm], c0, c0);
-    code.call(prime.multiply, [square], c1, c1);
-    code.call(prime.norm, [norm], [norm], [square]);
-    code.call(prime.invert, [norm], [norm]);
-    code.call(prime.multiply, code.half(to, 0), c0, [norm]);
-    code.call(prime.multiply, [square], c1, [norm]);
-    code.call(prime.signed, code.half(to, 1), [square], [minus]);
-  });
-
-/** Adds the functions on one pair. */
-const addOneFunctions = (
-  module: WasmModule,
-  functions: FieldFunctions,
-  one: PairFunctions,
-  prime: PrimeFunctions,
-  scratch: { readonly norm: number; readonly square: number; readonly minus: number },
-): Pick<Elements, 'signedOne' | 'subtractOne' | 'isZero' | 'invert'> => ({
-  signedOne: one.define<[P, P, P]>(3, (code, to, a, s) => code.both(prime.signed, to, a, { sign: s })),
-  subtractOne: one.define<[P, P, P, P]>(4, (code, to, a, b, s) => code.both(prime.subtract, to, a, b, { sign: s })),
-  isZero: module.add(null, { parameters: ['i32'], result: 'i32' }, (code) => {
-    for (const c of [0, functions.bytes]) code.call(prime.isZero, [code.parameter(0), c]);
-    code.do('i32.and');
-  }),
-  invert: addInvert(one, prime, scratch),
-});
-
-/** @param nonResidue u² */
-export const quadraticElements = (
-  module: WasmModule,
-  functions: FieldFunctions,
-  nonResidue: number,
-  lanes: Lanes,
-  memory: ElementMemory,
-): Elements => {
-  const many = new PairFunctions(module, functions, lanes, memory);
-  const products = addProducts(many, nonResidue);
-  const one = lanes === 1 ? many : new PairFunctions(module, functions, 1, memory);
-  const productsOfOne = lanes === 1 ? products : addProducts(one, nonResidue);
-  const [work, zero] = [many.scratch(), many.scratch()];
-  const laneFunctions = {
-    less: many.prime(lessBoth),
-    signedDifference: many.prime(signedDifference),
-  };
-  const signed = functions.formula(1, signedFormula);
-  const subtract = functions.formula(1, subtractFormula);
-  const prime: PrimeFunctions = {
-    multiply: productsOfOne.multiplyPrime,
-    signed,
-    subtract,
-    invert: functions.inverse(memory, signed),
-    isZero: functions.isZero(),
-    norm: one.prime(plusMultiple(-nonResidue)),
-  };
-  const [norm, square] = [memory.take(functions.bytes), memory.take(functions.bytes)];
-  const { multiply, multiplyPrime } = products;
-  return {
-    multiply,
-    multiplyPrime,
-    multiplyByKept: multiply,
-    ...addLaneFunctions(many, multiply, laneFunctions, { work, zero, plus: many.same(memory.plus) }),
-    multiplyOne: productsOfOne.multiply,
-    ...addOneFunctions(module, functions, one, prime, { norm, square, minus: memory.minus }),
-  };
-};
-
-/* Writes functions on pairs c0 + c1·u, c0 first, in one lane or two. */
-
-/** An argument: its address in each lane. */
-type Argument = readonly Address[];
-
-/** A sign, which is the same for c0 and c1. */
-interface SignArgument {
-  readonly sign: Argument;
-}
-
-/** Body of one function. */
+/** Body of one function on pairs. */
 class PairCode {
   readonly #code: Code;
   readonly #bytes: number;
@@ -356,62 +179,152 @@ class PairCode {
     this.#bytes = bytes;
   }
 
-  call(index: number, ...args: readonly Argument[]): void {
+  call(index: number, ...args: readonly (readonly Address[])[]): void {
     this.#code.call(index, ...args.flat());
   }
 
-  /** Returns the addresses of c0, or of c1. */
-  half(argument: Argument, c: 0 | 1): Argument {
-    return argument.map((address) => addressPlus(address, c * this.#bytes));
+  /** Returns the addresses of c0, and of c1. */
+  halves(argument: readonly Address[]): readonly [c0: Address[], c1: Address[]] {
+    return [[...argument], argument.map((address) => addressPlus(address, this.#bytes))];
   }
 
   /** Calls a function of the prime field with c0 of each argument, then with c1. */
-  both(index: number, ...args: readonly (Argument | SignArgument)[]): void {
+  both(index: number, ...args: readonly Argument[]): void {
     for (const c of [0, 1] as const) {
-      this.call(index, ...args.map((arg) => ('sign' in arg ? arg.sign : this.half(arg, c))));
+      this.call(index, ...args.map((arg) => ('sign' in arg ? arg.sign : this.halves(arg)[c])));
     }
   }
 }
 
-/** Defines functions on pairs, in one lane or two. */
+/** Where functions on pairs are added. */
+export interface PairModule {
+  readonly module: WasmModule;
+  readonly functions: FieldFunctions;
+  readonly memory: ElementMemory;
+  /** u². */
+  readonly nonResidue: number;
+}
+
+/** Adds functions on pairs, in one lane or two. */
 class PairFunctions {
-  readonly #module: WasmModule;
-  readonly #functions: FieldFunctions;
-  readonly #memory: ElementMemory;
+  readonly #at: PairModule;
   readonly #lanes: Lanes;
 
-  constructor(module: WasmModule, functions: FieldFunctions, lanes: Lanes, memory: ElementMemory) {
-    this.#module = module;
-    this.#functions = functions;
-    this.#memory = memory;
+  constructor(at: PairModule, lanes: Lanes) {
+    this.#at = at;
     this.#lanes = lanes;
   }
 
   /** Reserves one pair per lane. */
   scratch(): number[] {
-    return range(this.#lanes).map(() => this.#memory.take(2 * this.#functions.bytes));
-  }
-
-  /** Returns an address once per lane. */
-  same(address: number): number[] {
-    return range(this.#lanes).map(() => address);
+    return range(this.#lanes).map(() => this.#at.memory.take(2 * this.#at.functions.bytes));
   }
 
   /** Adds a function of the prime field. */
   prime(formula: Formula): number {
-    return this.#functions.formula(this.#lanes, formula);
+    return this.#at.functions.formula(this.#lanes, formula);
   }
 
-  /** Adds a function of `parameters` parameters, each once per lane. */
-  define<Names extends readonly Local[][]>(
-    parameters: Names['length'],
-    write: (code: PairCode, ...parameters: Names) => void,
+  /** Adds a function of parameters, each once per lane. */
+  define<const Name extends string>(
+    names: readonly Name[],
+    write: (code: PairCode, parameters: Readonly<Record<Name, Local[]>>) => void,
   ): number {
-    const lanes = range(this.#lanes);
-    const types = range(parameters * lanes.length).map(() => 'i32' as const);
-    return this.#module.add(null, { parameters: types }, (code) => {
-      const locals = range(parameters).map((i) => lanes.map((lane) => code.parameter(i * lanes.length + lane)));
-      write(new PairCode(code, this.#functions.bytes), ...(locals as unknown as Names));
+    const { module, functions } = this.#at;
+    const lanes = this.#lanes;
+    const types = range(names.length * lanes).map(() => 'i32' as const);
+    return module.add(null, { parameters: types }, (code, ...locals) => {
+      const parameters = names.map((name, i) => [name, locals.slice(i * lanes, (i + 1) * lanes)]);
+      write(new PairCode(code, functions.bytes), Object.fromEntries(parameters) as Record<Name, Local[]>);
     });
   }
+
+  /**
+   * Adds products of pairs by Karatsuba's method: a0·b1 + a1·b0 = a0·b0 + a1·b1 − (a0 − a1)(b0 − b1).
+   * Differences are used since their limbs are no longer than those of elements; sums would not fit
+   * 64 bits.
+   */
+  products(): Pick<Elements, 'multiply' | 'multiplyPrime'> {
+    const multiplyPrime = this.prime(plainProduct);
+    const multiplyDifferences = this.prime(differenceProduct);
+    const addMultiple = this.prime(sumFormula({ a: 1, b: this.#at.nonResidue }));
+    const addLess = this.prime(sumFormula({ a: 1, b: 1, c: -1 }));
+    const [low, high, cross] = [this.scratch(), this.scratch(), this.scratch()];
+    const multiply = this.define(['to', 'a', 'b'], (code, { to, a, b }) => {
+      const [[a0, a1], [b0, b1], [to0, to1]] = [code.halves(a), code.halves(b), code.halves(to)];
+      code.call(multiplyPrime, low, a0, b0);
+      code.call(multiplyPrime, high, a1, b1);
+      code.call(multiplyDifferences, cross, a0, a1, b0, b1);
+      code.call(addMultiple, to0, low, high);
+      code.call(addLess, to1, low, high, cross);
+    });
+    return { multiply, multiplyPrime };
+  }
 }
+
+/** Adds 1/(c0 + c1·u) = (c0 − c1·u) / (c0² − u²·c1²). */
+const addInvert = (
+  one: PairFunctions,
+  prime: Readonly<Record<'multiply' | 'signed' | 'invert' | 'norm', number>>,
+  { norm, square, minus }: Readonly<Record<'norm' | 'square' | 'minus', number>>,
+): number =>
+  one.define(['to', 'a'], (code, { to, a }) => {
+    const [[c0, c1], [to0, to1]] = [code.halves(a), code.halves(to)];
+    code.call(prime.multiply, [norm], c0, c0);
+    code.call(prime.multiply, [square], c1, c1);
+    code.call(prime.norm, [norm], [norm], [square]);
+    code.call(prime.invert, [norm], [norm]);
+    code.call(prime.multiply, to0, c0, [norm]);
+    code.call(prime.multiply, [square], c1, [norm]);
+    code.call(prime.signed, to1, [square], [minus]);
+  });
+
+export const quadraticElements = (at: PairModule, lanes: Lanes): Elements => {
+  const { module, functions, memory } = at;
+  const many = new PairFunctions(at, lanes);
+  const products = many.products();
+  const one = lanes === 1 ? many : new PairFunctions(at, 1);
+  const productsOfOne = lanes === 1 ? products : one.products();
+  const [work, zero] = [many.scratch(), many.scratch()];
+  const plus = work.map(() => memory.plus);
+  const less = many.prime(sumFormula({ a: 1, b: -1, c: -1 }));
+  const difference = many.prime(signedDifference);
+  const signed = functions.formula(1, signedFormula);
+  const subtract = functions.formula(1, subtractFormula);
+  const invert = functions.inverse(memory, signed);
+  const isZero = functions.isZero();
+  const norm = one.prime(sumFormula({ a: 1, b: -at.nonResidue }));
+  const space = { norm: memory.take(functions.bytes), square: memory.take(functions.bytes), minus: memory.minus };
+  const { multiply } = products;
+  return {
+    ...products,
+    multiplyByKept: multiply,
+    chain: many.define(['to', 'kept', 'a', 'b', 'c'], (code, { to, kept, a, b, c }) => {
+      code.both(less, kept, b, c, zero);
+      code.call(multiply, to, a, kept);
+    }),
+    slope: many.define(['to', 'a', 'b', 'sb', 'c', 'sc'], (code, { to, a, b, sb, c, sc }) => {
+      code.both(difference, work, b, { sign: sb }, c, { sign: sc });
+      code.call(multiply, to, a, work);
+    }),
+    abscissa: many.define(['to', 'slope', 'x1', 'x2'], (code, { to, slope, x1, x2 }) => {
+      code.call(multiply, work, slope, slope);
+      code.both(less, to, work, x1, x2);
+    }),
+    ordinate: many.define(['to', 'slope', 'x1', 'x3', 'y1', 's1'], (code, { to, slope, x1, x3, y1, s1 }) => {
+      code.both(less, work, x1, x3, zero);
+      code.call(multiply, work, slope, work);
+      code.both(difference, to, work, { sign: plus }, y1, { sign: s1 });
+    }),
+    multiplyOne: productsOfOne.multiply,
+    signedOne: one.define(['to', 'a', 's'], (code, { to, a, s }) => code.both(signed, to, a, { sign: s })),
+    subtractOne: one.define(['to', 'a', 'b', 's'], (code, { to, a, b, s }) =>
+      code.both(subtract, to, a, b, { sign: s }),
+    ),
+    isZero: module.add(null, { parameters: ['i32'], result: 'i32' }, (code, a) => {
+      for (const c of [0, functions.bytes]) code.call(isZero, [a, c]);
+      code.do('i32.and');
+    }),
+    invert: addInvert(one, { multiply: productsOfOne.multiplyPrime, signed, invert, norm }, space),
+  };
+};

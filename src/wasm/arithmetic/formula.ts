@@ -51,13 +51,10 @@ export const plainProduct: Formula = {
   factors: [{ of: 'a' }, { of: 'b' }],
 };
 
-/** (to, a, b): a + times·b. */
-export const sumFormula = (times: 1 | -1 | -2): Formula => ({
-  parameters: ['to', 'a', 'b'],
-  plus: [
-    [{ of: 'a' }, 1],
-    [{ of: 'b' }, times],
-  ],
+/** Returns the formula of a sum of multiples: (to, and the names of the coefficients). */
+export const sumFormula = (coefficients: Readonly<Record<string, number>>): Formula => ({
+  parameters: ['to', ...Object.keys(coefficients)],
+  plus: Object.entries(coefficients).map(([of, times]) => [{ of }, times] as const),
 });
 
 /** Prefixes of the names of limbs in a program, by factor. */
@@ -156,11 +153,8 @@ export const addIsZero = (module: WasmModule, f: WasmField): number =>
   module.add(null, { parameters: ['i32'], result: 'i32' }, (code, at) => {
     const isEqualTo = (limbs: readonly number[]): void => {
       for (const [i, limb] of limbs.entries()) {
-        code
-          .get(at)
-          .at('i32.load', 4 * i)
-          .i32(limb)
-          .do('i32.xor');
+        code.get(at).at('i32.load', 4 * i);
+        code.i32(limb).do('i32.xor');
         if (i > 0) code.do('i32.or');
       }
       code.do('i32.eqz');
@@ -370,10 +364,8 @@ class LaneCode {
   /** Negates the value on the stack in the lanes where the mask is −1. */
   negateBy(mask: Local): void {
     const { code } = this;
-    code
-      .get(mask)
-      .do(this.lanes === 1 ? 'i64.xor' : 'v128.xor')
-      .get(mask);
+    code.get(mask).do(this.lanes === 1 ? 'i64.xor' : 'v128.xor');
+    code.get(mask);
     this.subtract();
   }
 }

@@ -62,15 +62,11 @@ class InverseWriter {
     const code = this.#code;
     for (const i of range(this.#field.limbs)) {
       code.i64(this.#p[i] as number).set(this.#F[i] as Local);
-      code
-        .get(from)
-        .at('i64.load32_s', 4 * i)
-        .set(this.#G[i] as Local);
+      code.get(from).at('i64.load32_s', 4 * i);
+      code.set(this.#G[i] as Local);
       code.i64(0).set(this.#D[i] as Local);
-      code
-        .i32(start)
-        .at('i64.load32_s', 4 * i)
-        .set(this.#E[i] as Local);
+      code.i32(start).at('i64.load32_s', 4 * i);
+      code.set(this.#E[i] as Local);
     }
     code.i32(-1).set(this.#i32.eta);
   }
@@ -96,13 +92,9 @@ class InverseWriter {
     const code = this.#code;
     const { u, v, q, r, low, high, eta, left, zeros } = this.#i32;
     code.i32(1).tee(u).set(r).i32(0).tee(v).set(q).i32(this.#field.width).set(left);
-    code
-      .get(this.#F[0] as Local)
-      .do('i32.wrap_i64')
-      .set(low)
-      .get(this.#G[0] as Local)
-      .do('i32.wrap_i64')
-      .set(high);
+    code.get(this.#F[0] as Local).do('i32.wrap_i64');
+    code.set(low).get(this.#G[0] as Local);
+    code.do('i32.wrap_i64').set(high);
     code.block((leave) => {
       code.loop((next) => {
         code.get(high).i32(-1).get(left).do('i32.shl', 'i32.or', 'i32.ctz').set(zeros);
@@ -111,16 +103,13 @@ class InverseWriter {
         for (const x of [eta, left]) code.get(x).get(zeros).do('i32.sub').set(x);
         code.get(left).do('i32.eqz');
         leave();
-        code
-          .get(eta)
-          .i32(0)
-          .do('i32.lt_s')
-          .if(() => {
-            code.i32(0).get(eta).do('i32.sub').set(eta);
-            this.#exchange(low, high);
-            this.#exchange(u, q);
-            this.#exchange(v, r);
-          });
+        code.get(eta).i32(0).do('i32.lt_s');
+        code.if(() => {
+          code.i32(0).get(eta).do('i32.sub').set(eta);
+          this.#exchange(low, high);
+          this.#exchange(u, q);
+          this.#exchange(v, r);
+        });
         this.#clearBits();
         code.i32(1);
         next();
@@ -192,18 +181,13 @@ class InverseWriter {
         this.#combined(a, D[i] as Local, b, E[i] as Local);
         code.get(carry).do('i64.add').set(carry);
       }
-      code
-        .get(carry)
-        .get(multiple)
-        .i64(this.#p[i] as number)
-        .do('i64.mul', 'i64.add')
-        .set(carry);
-      if (i > 0)
-        code
-          .get(carry)
-          .i64(this.#mask)
-          .do('i64.and')
-          .set(row[i - 1] as Local);
+      code.get(carry).get(multiple);
+      code.i64(this.#p[i] as number).do('i64.mul', 'i64.add');
+      code.set(carry);
+      if (i > 0) {
+        code.get(carry).i64(this.#mask);
+        code.do('i64.and').set(row[i - 1] as Local);
+      }
       code.get(carry).i64(width).do('i64.shr_s').set(carry);
     }
     code.get(carry).set(row[limbs - 1] as Local);
@@ -250,35 +234,24 @@ class InverseWriter {
         [carry, F],
         [other, G],
       ] as const) {
-        code
-          .get(sum)
-          .i64(this.#mask)
-          .do('i64.and')
-          .set(X[i - 1] as Local);
+        code.get(sum).i64(this.#mask);
+        code.do('i64.and').set(X[i - 1] as Local);
         code.get(sum).i64(width).do('i64.shr_s').set(sum);
       }
     }
-    code
-      .get(carry)
-      .set(F[limbs - 1] as Local)
-      .get(other)
-      .set(G[limbs - 1] as Local);
+    code.get(carry).set(F[limbs - 1] as Local);
+    code.get(other).set(G[limbs - 1] as Local);
   }
 
   /** Stores d at `work`, and at `sign` the mask of f. Now f is ±1, and d is f times the inverse. */
   end({ work, sign }: InverseMemory): void {
     const code = this.#code;
-    for (const [i, limb] of this.#D.entries())
-      code
-        .i32(work)
-        .get(limb)
-        .at('i64.store32', 4 * i);
-    code
-      .i32(sign)
-      .get(this.#F.at(-1) as Local)
-      .i64(63)
-      .do('i64.shr_s')
-      .at('i64.store32', 0);
+    for (const [i, limb] of this.#D.entries()) {
+      code.i32(work).get(limb);
+      code.at('i64.store32', 4 * i);
+    }
+    code.i32(sign).get(this.#F.at(-1) as Local);
+    code.i64(63).do('i64.shr_s').at('i64.store32', 0);
   }
 }
 

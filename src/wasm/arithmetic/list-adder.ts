@@ -143,11 +143,10 @@ const addRun = ({ module, lanes, begin, invert, padding }: ListForm, passes: Pas
     setEnd();
     if (lanes === 2) {
       for (const item of range(LIST_PADDING))
-        for (const [i, value] of [padding.to, padding.P, padding.Q].entries())
-          code
-            .get(end)
-            .i32(value)
-            .at('i32.store', LIST_ITEM * item + 4 * i);
+        for (const [i, value] of [padding.to, padding.P, padding.Q].entries()) {
+          code.get(end).i32(value);
+          code.at('i32.store', LIST_ITEM * item + 4 * i);
+        }
       // an even number of items
       code.get(count).i32(1).do('i32.add').i32(-2).do('i32.and').set(count);
       setEnd();
@@ -165,19 +164,17 @@ const addPartition = (form: ListForm, doubles: { readonly list: number; readonly
     const { kept, kind } = code.named('i32', 'kept', 'kind');
     code.get(list).set(next).i32(doubles.list).set(nextDouble);
     const put = (at: Local): void => {
-      for (const [i, value] of [to, P, Q].entries())
-        code
-          .get(at)
-          .get(value)
-          .at('i32.store', 4 * i);
+      for (const [i, value] of [to, P, Q].entries()) {
+        code.get(at).get(value);
+        code.at('i32.store', 4 * i);
+      }
       code.increase(at, LIST_ITEM);
     };
     code.countDown(count, () => {
-      for (const [i, value] of [to, P, Q].entries())
-        code
-          .get(list)
-          .at('i32.load', 4 * i)
-          .set(value);
+      for (const [i, value] of [to, P, Q].entries()) {
+        code.get(list).at('i32.load', 4 * i);
+        code.set(value);
+      }
       form.mayBeExceptional(code, P, Q);
       code.if(
         () => code.call(form.classify, to, P, Q).set(kind),

@@ -69,11 +69,10 @@ const loadLimb = (code: Code, at: Local, i: number): void => {
 };
 
 const storeLimbs = (code: Code, at: Local, limbs: readonly Local[]): void => {
-  for (const [i, limb] of limbs.entries())
-    code
-      .get(at)
-      .get(limb)
-      .at('i64.store32', 4 * i);
+  for (const [i, limb] of limbs.entries()) {
+    code.get(at).get(limb);
+    code.at('i64.store32', 4 * i);
+  }
 };
 
 /** Leaves −1 if the number is negative, else 0. */
@@ -92,28 +91,17 @@ export const addReduce = ({ module, field }: PlainParts): number => {
     code.i64(63).do('i64.shr_s').set(mask);
     const low = chain.sum((i) => {
       loadLimb(code, at, i);
-      code
-        .i64(p[i] as number)
-        .get(mask)
-        .do('i64.and', 'i64.add');
+      code.i64(p[i] as number).get(mask);
+      code.do('i64.and', 'i64.add');
     });
     const less = chain.sum((i) => {
-      code
-        .get(low[i] as Local)
-        .i64(p[i] as number)
-        .do('i64.sub');
+      code.get(low[i] as Local).i64(p[i] as number);
+      code.do('i64.sub');
     });
     signOf(code, less).set(mask);
     for (const [i, limb] of less.entries()) {
-      code
-        .get(limb)
-        .get(low[i] as Local)
-        .do('i64.xor')
-        .get(mask)
-        .do('i64.and')
-        .get(limb)
-        .do('i64.xor')
-        .set(limb);
+      code.get(limb).get(low[i] as Local);
+      code.do('i64.xor').get(mask).do('i64.and').get(limb).do('i64.xor').set(limb);
     }
     storeLimbs(code, at, less);
   });
@@ -188,7 +176,12 @@ export const addEnter = (parts: EnterParts): void => {
     const targets = range(lanes).map(() => code.local('i32'));
     code.loop((again) => {
       for (const [i, target] of targets.entries()) {
-        splitNumber(code, curve.field, curve.wordBytes, [from, i * curve.wordBytes], raw[i] as number);
+        splitNumber(
+          code,
+          { ...curve.field, wordBytes: curve.wordBytes },
+          [from, i * curve.wordBytes],
+          raw[i] as number,
+        );
         code.push([to, i * bytes]).set(target);
       }
       for (const target of targets) code.get(target);
@@ -207,13 +200,24 @@ export const addEnter = (parts: EnterParts): void => {
   });
 };
 
-/** Splits a number below 2^(8·wordBytes) into limbs. */
+/** Limbs of a number in memory, and bytes of the number in the public format. */
+interface SplitFormat {
+  readonly width: number;
+  readonly limbs: number;
+  readonly wordBytes: number;
+}
+
+/**
+ * Splits a number below 2^(8·wordBytes) into limbs.
+ *
+ * @param store writes limb j, an i64 on the stack above `to`
+ */
 export const splitNumber = (
   code: Code,
-  { width, limbs }: { readonly width: number; readonly limbs: number },
-  wordBytes: number,
+  { width, limbs, wordBytes }: SplitFormat,
   [from, offset]: readonly [Local, number],
   to: Address,
+  store = (j: number): void => void code.at('i64.store32', 4 * j),
 ): void => {
   for (const j of range(limbs)) {
     const bit = j * width;
@@ -221,38 +225,38 @@ export const splitNumber = (
     code.push(to);
     if (bits <= 0) code.i64(0);
     else {
-      code
-        .get(from)
-        .at('i64.load', offset + Math.floor(bit / 8))
-        .i64(bit % 8)
-        .do('i64.shr_u');
-      code.i64(2 ** bits - 1).do('i64.and');
+      // 64 bits from this byte on have the limb, and may reach into the next number
+      code.get(from).at('i64.load', offset + Math.floor(bit / 8));
+      code.i64(bit % 8).do('i64.shr_u');
+      code.i64(2n ** BigInt(bits) - 1n).do('i64.and');
     }
-    code.at('i64.store32', 4 * j);
+    store(j);
   }
 };
 
+/** Integers of `width` bits side by side; the last has the sign, and all others are not negative. */
+interface Digits {
+  readonly values: readonly Local[];
+  readonly width: number;
+}
+
 /**
- * Leaves bits of integers of `width` bits side by side: `count` bits from `bit`. The last integer
- * has the sign, and all others are not negative.
+ * Leaves `count` bits of integers side by side, from `bit`.
  *
  * @param isTop whether all bits from `bit` on are left
  */
 export const pushBits = (
   code: Code,
-  limbs: readonly Local[],
-  width: number,
-  bit: number,
-  count: number,
-  isTop: boolean,
+  { values, width }: Digits,
+  { bit, count, isTop }: { readonly bit: number; readonly count: number; readonly isTop: boolean },
 ): void => {
   let isFirst = true;
-  for (const [i, limb] of limbs.entries()) {
+  for (const [i, value] of values.entries()) {
     const shift = bit - i * width;
-    const isLast = i === limbs.length - 1;
-    // limbs beside these bits have none of them; the last one has its sign in all that follow
+    const isLast = i === values.length - 1;
+    // integers beside these bits have none of them; the last one has its sign in all that follow
     if ((shift >= width && !isLast) || shift <= -count) continue;
-    code.get(limb);
+    code.get(value);
     if (shift > 0) code.i64(Math.min(shift, 63)).do(isLast ? 'i64.shr_s' : 'i64.shr_u');
     else if (shift < 0) code.i64(-shift).do('i64.shl');
     if (!isFirst) code.do('i64.or');

@@ -55,7 +55,7 @@ export function* kernelModule<Field extends FieldFormat>(
   const elements =
     nonResidue === null
       ? primeElements(functions, lanes, memory)
-      : quadraticElements(module, functions, Number(nonResidue), lanes, memory);
+      : quadraticElements({ module, functions, memory, nonResidue: Number(nonResidue) }, lanes);
   const [difference, left, right] = [memory.takeElement(), memory.takeElement(), memory.takeElement()];
   const temporary = { difference, left, right };
   const step = memory.takeStep();
@@ -220,12 +220,10 @@ const mayBeExceptional = (code: Code, { curve, memory }: KernelParts, points: re
   const limb = 2 ** width;
   const lowOfP = Number(p % BigInt(limb));
   const { P, Q, low } = code.named('i32', 'P', 'Q', 'low');
-  for (const [i, bare] of [P, Q].entries())
-    code
-      .get(points[i] as Local)
-      .i32(-2)
-      .do('i32.and')
-      .set(bare);
+  for (const [i, bare] of [P, Q].entries()) {
+    code.get(points[i] as Local).i32(-2);
+    code.do('i32.and').set(bare);
+  }
   code.get(Q).at('i32.load', 0).get(P).at('i32.load', 0).do('i32.sub');
   code.i32(limb - 1).do('i32.and');
   code.tee(low).do('i32.eqz');

@@ -77,14 +77,13 @@ const addFormula = (module: WasmModule, field: WordsField, formula: Formula): nu
   });
 };
 
-/** Writes `to` = ± the number between −2p and p whose digits are at `from`. */
+/** Writes `to` = ± the number between −2p and p whose digits are at `work`. */
 const storeDigits = (
   code: Code,
   field: WordsField,
   digits: { readonly width: number; readonly limbs: number },
   to: Local,
-  from: number,
-  sign: number,
+  { work, sign }: { readonly work: number; readonly sign: number },
 ): void => {
   const writer = new WordsCode(code, field);
   const load = (at: number): Local => {
@@ -92,18 +91,15 @@ const storeDigits = (
     code.i32(at).at('i64.load32_s', 0).set(word);
     return word;
   };
-  const values = range(digits.limbs).map((i) => load(from + 4 * i));
+  const values = range(digits.limbs).map((i) => load(work + 4 * i));
   const { p, words } = field;
   const isNegative = code.local('i64');
-  code
-    .get(values.at(-1) as Local)
-    .i64(63)
-    .do('i64.shr_s')
-    .set(isNegative);
+  code.get(values.at(-1) as Local).i64(63);
+  code.do('i64.shr_s').set(isNegative);
   // in two's complement, plus 2p if it is negative
   const number = range(words).map((i) => {
     const word = code.local('i64');
-    pushBits(code, values, digits.width, 64 * i, 64, true);
+    pushBits(code, { values, width: digits.width }, { bit: 64 * i, count: 64, isTop: true });
     code.set(word);
     return word;
   });
@@ -119,13 +115,14 @@ const addWordsInverse = (module: WasmModule, field: WordsField, memory: ElementM
   const start = memory.words(digitsOf(mod(r * r, p), digits.width, digits.limbs));
   const [work, sign, source] = [memory.take(digits.bytes), memory.take(4), memory.take(digits.bytes)];
   const invert = addInverse(module, digits, { start, work, sign }, (code, to) =>
-    storeDigits(code, field, digits, to, work, sign),
+    storeDigits(code, field, digits, to, { work, sign }),
   );
   return module.add(null, { parameters: ['i32', 'i32'] }, (code, to, from) => {
     const words = [...new WordsCode(code, field).load(from), code.local('i64')];
     for (const i of range(digits.limbs)) {
       code.i32(source);
-      pushBits(code, words, 64, i * digits.width, digits.width, i === digits.limbs - 1);
+      const bits = { bit: i * digits.width, count: digits.width, isTop: i === digits.limbs - 1 };
+      pushBits(code, { values: words, width: 64 }, bits);
       code.at('i64.store32', 4 * i);
     }
     code.get(to).i32(source).call(invert);
@@ -212,10 +209,8 @@ export class WordsCode {
   load(at: Local): Local[] {
     return range(this.#field.words).map((i) => {
       const word = this.#word();
-      this.code
-        .get(at)
-        .at('i64.load', 8 * i)
-        .set(word);
+      this.code.get(at).at('i64.load', 8 * i);
+      this.code.set(word);
       return word;
     });
   }
@@ -362,11 +357,8 @@ export class WordsCode {
           .set(other)
           .set(word(j - 1));
       }
-      code
-        .get(carry)
-        .get(other)
-        .do('i64.add')
-        .set(word(words - 1));
+      code.get(carry).get(other).do('i64.add');
+      code.set(word(words - 1));
     }
     return bound === p ? this.#subtractOnce(t, this.#p) : t;
   }

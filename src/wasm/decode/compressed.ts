@@ -40,28 +40,24 @@ const addLeavePoint = (parts: DecoderParts, degree: 1 | 2, odd: number): number 
       }
       // of a pair c1 decides, unless it is 0
       for (const c of range(degree).reverse()) {
-        code
-          .get(isNotZero)
-          .do('i32.eqz')
-          .if(() => {
-            leaveBits(code, [y, c * field.bytes], field.limbs);
-            code.i32(0).do('i32.ne').set(isNotZero);
-            code
-              .get(y)
-              .at('i32.load', c * field.bytes)
-              .i32(1)
-              .do('i32.and');
-            code.call(plain.isLarger, [y, c * field.bytes]);
-            code.get(byParity).do('select').set(sign);
-          });
+        code.get(isNotZero).do('i32.eqz');
+        code.if(() => {
+          leaveBits(code, [y, c * field.bytes], field.limbs);
+          code.i32(0).do('i32.ne').set(isNotZero);
+          code
+            .get(y)
+            .at('i32.load', c * field.bytes)
+            .i32(1)
+            .do('i32.and');
+          code.call(plain.isLarger, [y, c * field.bytes]);
+          code.get(byParity).do('select').set(sign);
+        });
       }
       code.get(words).at('i32.load', coordinateBytes).i32(odd).do('i32.eq').get(sign).do('i32.ne');
       code.if(() => {
         // y = 0 has no other sign
-        code
-          .get(isNotZero)
-          .do('i32.eqz')
-          .if(() => code.i32(1).do('return'));
+        code.get(isNotZero).do('i32.eqz');
+        code.if(() => code.i32(1).do('return'));
         for (const c of range(degree)) code.call(plain.negate, [y, c * field.bytes]);
       });
       for (const c of range(degree)) {

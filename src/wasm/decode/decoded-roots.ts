@@ -180,13 +180,9 @@ class PairRoot {
 
   #target(code: Code, lane: number, square: readonly number[], other: readonly number[]): Local {
     const local = code.local('i32');
-    code
-      .i32(square[lane] as number)
-      .i32(other[lane] as number)
-      .i32(this.#isSquare[lane] as number)
-      .at('i32.load', 0)
-      .do('select')
-      .set(local);
+    code.i32(square[lane] as number).i32(other[lane] as number);
+    code.i32(this.#isSquare[lane] as number).at('i32.load', 0);
+    code.do('select').set(local);
     return local;
   }
 }
@@ -265,19 +261,13 @@ const addLookUp = ({ module, field }: DecoderParts, { lows, bits }: DigitTables)
     code.get(code.parameter(0)).at('i32.load', 0).set(low);
     code.loop((next) => {
       code.get(low).get(D).i32(2).do('i32.shl').at('i32.load', lows).do('i32.sub');
-      code
-        .i32(limb - 1)
-        .do('i32.and')
-        .tee(apart)
-        .do('i32.eqz');
+      code.i32(limb - 1).do('i32.and');
+      code.tee(apart).do('i32.eqz');
       // an element may be stored with a difference of p
       for (const other of [lowOfP, limb - lowOfP]) code.get(apart).i32(other).do('i32.eq', 'i32.or');
       code.if(() => code.get(D).i32(field.bytes).do('i32.mul', 'return'));
-      code
-        .push([D, 1])
-        .tee(D)
-        .i32(2 ** bits)
-        .do('i32.ne');
+      code.push([D, 1]).tee(D);
+      code.i32(2 ** bits).do('i32.ne');
       next();
     });
     code.i32(0);
@@ -339,12 +329,8 @@ class DigitWriter {
         code.get(j).get(end).do('i32.eq');
         leave();
         for (const [lane, local] of entry.entries()) {
-          code
-            .get(j)
-            .at('i32.load', this.#digits[lane] as number)
-            .get(row)
-            .do('i32.add')
-            .set(local);
+          code.get(j).at('i32.load', this.#digits[lane] as number);
+          code.get(row).do('i32.add').set(local);
         }
         parts.call(code, 'multiply', this.#product, this.#product, entry);
         code.get(row).i32(rowBytes).do('i32.sub').set(row);
@@ -373,11 +359,8 @@ class DigitWriter {
       code.get(i).i32(parts.field.bytes).do('i32.mul').set(at);
       parts.call(code, 'multiply', this.#product, this.#product, entryOf(this.#powers, at));
       for (const [lane, digits] of this.#digits.entries()) {
-        code
-          .get(locals.end)
-          .i32(this.#product[lane] as number)
-          .call(lookUp)
-          .at('i32.store', digits);
+        code.get(locals.end).i32(this.#product[lane] as number);
+        code.call(lookUp).at('i32.store', digits);
       }
       code.get(i).i32(1).do('i32.add').tee(i).i32(count).do('i32.ne');
       next();

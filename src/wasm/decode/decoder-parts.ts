@@ -43,8 +43,8 @@ export class DecoderParts {
     this.functions = {
       multiply: add(plainProduct),
       square: add(square),
-      add: add(sumFormula(1)),
-      subtract: add(sumFormula(-1)),
+      add: add(sumFormula({ a: 1, b: 1 })),
+      subtract: add(sumFormula({ a: 1, b: -1 })),
       isZero: addIsZero(module, curve.field),
     };
   }

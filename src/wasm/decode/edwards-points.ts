@@ -143,11 +143,10 @@ const addLeaveImage = (parts: DecoderParts): number => {
     // the neutral point is (0, 1), and its image infinity
     code.if(
       () => {
-        for (const i of range((2 * wordBytes) / 4))
-          code
-            .get(words)
-            .i32(0)
-            .at('i32.store', 4 * i);
+        for (const i of range((2 * wordBytes) / 4)) {
+          code.get(words).i32(0);
+          code.at('i32.store', 4 * i);
+        }
       },
       () => {
         for (const [i, at] of [u, v].entries()) {

@@ -28,10 +28,8 @@ export interface FloatParts {
 export const areZero = (code: Code, at: Address, numbers: number): void => {
   for (const i of range(numbers)) {
     code.push(at);
-    code
-      .at('f64.load', 8 * i)
-      .f64(0)
-      .do('f64.ne');
+    code.at('f64.load', 8 * i).f64(0);
+    code.do('f64.ne');
     if (i > 0) code.do('i32.or');
   }
   code.do('i32.eqz');

@@ -283,19 +283,17 @@ class HeldCoordinate {
 
   /** Loads it from memory, before a loop. */
   load(code: Code, at: number): void {
-    for (const [i, local] of this.#locals.entries())
-      code
-        .i32(at)
-        .at('v128.load', 16 * i)
-        .set(local);
+    for (const [i, local] of this.#locals.entries()) {
+      code.i32(at).at('v128.load', 16 * i);
+      code.set(local);
+    }
   }
 
   store(code: Code, at: number): void {
-    for (const [i, local] of this.#locals.entries())
-      code
-        .i32(at)
-        .get(local)
-        .at('v128.store', 16 * i);
+    for (const [i, local] of this.#locals.entries()) {
+      code.i32(at).get(local);
+      code.at('v128.store', 16 * i);
+    }
   }
 
   value(c: CoordinateLine): Coordinate {

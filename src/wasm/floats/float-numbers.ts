@@ -7,39 +7,20 @@ import { digitsOf, mod } from '../../field/modulus.js';
 import { range } from '../../field/straight-line.js';
 import { wasmField } from '../arithmetic/field-programs.js';
 import { addInverse } from '../arithmetic/inverse.js';
-import { pushBits } from '../arithmetic/numbers.js';
-import { type Address, addressPlus, type Code, type Local } from '../encoder/code.js';
+import { pushBits, splitNumber } from '../arithmetic/numbers.js';
+import type { Address, Code, Local } from '../encoder/code.js';
 import type { WasmModule } from '../encoder/module.js';
 import type { FloatField, FloatMemory } from './float-field.js';
 import { areZero, FloatFunctions, type FloatParts } from './float-functions.js';
 import { PointPrograms, settled } from './point-programs.js';
 
 /** Splits a number below 2^(8·wordBytes) into limbs that are not centred. */
-export const splitNumber = (
+export const splitFloats = (
   code: Code,
-  { width, limbs }: { readonly width: number; readonly limbs: number },
-  wordBytes: number,
-  from: Local,
-  offset: number,
+  format: Parameters<typeof splitNumber>[1],
+  from: readonly [Local, number],
   to: Address,
-): void => {
-  for (const j of range(limbs)) {
-    const bit = j * width;
-    const bits = Math.min(width, 8 * wordBytes - bit);
-    code.push(addressPlus(to, 8 * j));
-    if (bits <= 0) code.i64(0);
-    else {
-      // 64 bits from this byte on have the limb, and may reach into the next number
-      code
-        .get(from)
-        .at('i64.load', offset + Math.floor(bit / 8))
-        .i64(bit % 8)
-        .do('i64.shr_u');
-      code.i64((1n << BigInt(bits)) - 1n).do('i64.and');
-    }
-    code.do('f64.convert_i64_s').at('f64.store', 0);
-  }
-};
+): void => splitNumber(code, format, from, to, (j) => code.do('f64.convert_i64_s').at('f64.store', 8 * j));
 
 /** Adds the function `enter` of `KernelExports`. @param unit address of the factor */
 export const addFloatEnter = ({ module, memory, programs }: FloatParts, wordBytes: number, unit: number): void => {
@@ -51,7 +32,7 @@ export const addFloatEnter = ({ module, memory, programs }: FloatParts, wordByte
   );
   module.add('enter', { parameters: ['i32', 'i32', 'i32'] }, (code, to, from, count) => {
     code.loop((again) => {
-      for (const [lane, at] of raw.entries()) splitNumber(code, field, wordBytes, from, lane * wordBytes, at);
+      for (const [lane, at] of raw.entries()) splitFloats(code, { ...field, wordBytes }, [from, lane * wordBytes], at);
       code.call(multiply, to, [to, field.bytes], ...raw, unit, unit);
       code.increase(to, 2 * field.bytes);
       code.increase(from, 2 * wordBytes);
@@ -72,11 +53,8 @@ export const addFloatCheck = ({ module, memory, programs, functions }: FloatPart
     const { index, other } = code.named('i32', 'index', 'other');
     code.loop((again) => {
       // the last point of an odd number is checked twice
-      code
-        .get(points)
-        .get(points)
-        .i32(2 * memory.coordinate)
-        .do('i32.add');
+      code.get(points).get(points);
+      code.i32(2 * memory.coordinate).do('i32.add');
       code.get(index).i32(1).do('i32.add').get(count).do('i32.eq', 'select').set(other);
       code.call(residue, first, second, points, other, b, b);
       for (const [at, point] of [
@@ -107,11 +85,8 @@ export const loadIntegers = (code: Code, { limbs, width }: FloatField, from: Add
     code.set(limb);
     if (i === limbs - 1) return limb;
     code.get(limb).i64(width).do('i64.shr_s').set(carry);
-    code
-      .get(limb)
-      .i64((1n << BigInt(width)) - 1n)
-      .do('i64.and')
-      .set(limb);
+    code.get(limb).i64((1n << BigInt(width)) - 1n);
+    code.do('i64.and').set(limb);
     return limb;
   });
 };
@@ -129,19 +104,14 @@ const storeFloats = (
   sign: Local,
 ): void => {
   const { limb, carry, isNegative } = code.named('i64', 'limb', 'carry', 'isNegative');
-  code
-    .get(digits.values.at(-1) as Local)
-    .i64(63)
-    .do('i64.shr_s')
-    .set(isNegative);
+  code.get(digits.values.at(-1) as Local).i64(63);
+  code.do('i64.shr_s').set(isNegative);
   for (const i of range(limbs)) {
     const isTop = i === limbs - 1;
-    pushBits(code, digits.values, digits.width, i * width, width, isTop);
+    pushBits(code, digits, { bit: i * width, count: width, isTop });
     code.get(carry).do('i64.add').get(isNegative);
-    code
-      .i64((p >> BigInt(i * width)) & ((1n << BigInt(width)) - 1n))
-      .do('i64.and', 'i64.add')
-      .set(limb);
+    code.i64((p >> BigInt(i * width)) & ((1n << BigInt(width)) - 1n)).do('i64.and', 'i64.add');
+    code.set(limb);
     if (!isTop) {
       // limbs are centred
       code.get(limb).i64(1n << BigInt(width - 1));
@@ -168,10 +138,8 @@ export const addFloatInverse = (module: WasmModule, field: FloatField, memory: F
   const invert = addInverse(module, digits, own, (code, to) => {
     const values = range(digits.limbs).map((i) => {
       const digit = code.local('i64');
-      code
-        .i32(own.work)
-        .at('i64.load32_s', 4 * i)
-        .set(digit);
+      code.i32(own.work).at('i64.load32_s', 4 * i);
+      code.set(digit);
       return digit;
     });
     const sign = code.local('i64');
@@ -182,7 +150,8 @@ export const addFloatInverse = (module: WasmModule, field: FloatField, memory: F
     const integers = loadIntegers(code, field, from);
     for (const i of range(digits.limbs)) {
       code.i32(source);
-      pushBits(code, integers, field.width, i * digits.width, digits.width, i === digits.limbs - 1);
+      const bits = { bit: i * digits.width, count: digits.width, isTop: i === digits.limbs - 1 };
+      pushBits(code, { values: integers, width: field.width }, bits);
       code.at('i64.store32', 4 * i);
     }
     code.get(to).i32(source).call(invert);

@@ -253,7 +253,7 @@ const hornerModule = <Field extends FieldFormat>(
   const elements =
     nonResidue === null
       ? singleElements(functions, 1, memory)
-      : quadraticElements(module, functions, Number(nonResidue), 1, memory);
+      : quadraticElements({ module, functions, memory, nonResidue: Number(nonResidue) }, 1);
   const take = (): number => memory.takeElement();
   const temporary = { difference: take(), left: take(), right: take() };
   const [x, y, z] = [take(), take(), take()] as const;

@@ -7,7 +7,7 @@ import { pushBits } from '../arithmetic/numbers.js';
 import { WasmModule } from '../encoder/module.js';
 import { type FloatField, FloatMemory, floatField } from '../floats/float-field.js';
 import { areZero, FloatFunctions } from '../floats/float-functions.js';
-import { loadIntegers, splitNumber } from '../floats/float-numbers.js';
+import { loadIntegers, splitFloats } from '../floats/float-numbers.js';
 import { type Coordinate, type CoordinateLine, PointPrograms, settled, uncarried } from '../floats/point-programs.js';
 import type { VectorForm, VectorFunctions, VectorModule } from './vector-functions.js';
 
@@ -24,8 +24,8 @@ const generate = (field: FloatField, wordBytes: number, isLazy: boolean): Vector
       isZero: module.add(null, { parameters: ['i32'], result: 'i32' }, (code) =>
         areZero(code, code.parameter(0), field.limbs),
       ),
-      split: module.add(null, { parameters: ['i32', 'i32'] }, (code) =>
-        splitNumber(code, field, wordBytes, code.parameter(1), 0, code.parameter(0)),
+      split: module.add(null, { parameters: ['i32', 'i32'] }, (code, to, words) =>
+        splitFloats(code, { ...field, wordBytes }, [words, 0], to),
       ),
       join: addJoin(module, field, wordBytes),
     },
@@ -139,33 +139,25 @@ const addJoin = (module: WasmModule, field: FloatField, wordBytes: number): numb
   return module.add(null, { parameters: ['i32', 'i32'] }, (code, words, a) => {
     const signed = loadIntegers(code, field, a);
     const { isNegative, carry } = code.named('i64', 'isNegative', 'carry');
-    code
-      .get(signed.at(-1) as (typeof signed)[number])
-      .i64(63)
-      .do('i64.shr_s')
-      .set(isNegative);
+    code.get(signed.at(-1) as (typeof signed)[number]).i64(63);
+    code.do('i64.shr_s').set(isNegative);
     const digits = range(limbs).map((i) => {
       const digit = code.local('i64');
-      code
-        .i64((p >> BigInt(i * width)) & ((1n << BigInt(width)) - 1n))
-        .get(isNegative)
-        .do('i64.and')
-        .get(signed[i] as (typeof signed)[number])
-        .do('i64.add');
+      code.i64((p >> BigInt(i * width)) & ((1n << BigInt(width)) - 1n)).get(isNegative);
+      code.do('i64.and').get(signed[i] as (typeof signed)[number]);
+      code.do('i64.add');
       if (i > 0) code.get(carry).do('i64.add');
       code.set(digit);
       code.get(digit).i64(width).do('i64.shr_s').set(carry);
-      if (i < limbs - 1)
-        code
-          .get(digit)
-          .i64((1n << BigInt(width)) - 1n)
-          .do('i64.and')
-          .set(digit);
+      if (i < limbs - 1) {
+        code.get(digit).i64((1n << BigInt(width)) - 1n);
+        code.do('i64.and').set(digit);
+      }
       return digit;
     });
     for (const j of range(wordBytes / 4)) {
       code.get(words);
-      pushBits(code, digits, width, 32 * j, 32, false);
+      pushBits(code, { values: digits, width }, { bit: 32 * j, count: 32, isTop: false });
       code.at('i64.store32', 4 * j);
     }
   });

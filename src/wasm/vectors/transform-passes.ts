@@ -161,9 +161,11 @@ export function* writePowers(
   memory: VectorSpace,
   to: VectorAt,
   length: number,
-  base: bigint,
-  factor: bigint,
-  order: 'natural' | 'reversed' = 'natural',
+  {
+    base,
+    factor,
+    order = 'natural',
+  }: { readonly base: bigint; readonly factor: bigint; readonly order?: 'natural' | 'reversed' },
 ): Generator<void> {
   const { exports, elementBytes: bytes, kernel } = memory;
   // what is written is doubled by base, base^2, base^4, …, or by these from the last

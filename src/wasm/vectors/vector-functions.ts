@@ -80,8 +80,8 @@ const addIntegerConversions = (
   const parts = { module, field, wordBytes };
   const [reduce, write] = [addReduce(parts), addWriteWords(parts)];
   return {
-    split: module.add(null, { parameters: ['i32', 'i32'] }, (code) =>
-      splitNumber(code, field, wordBytes, [code.parameter(1), 0], code.parameter(0)),
+    split: module.add(null, { parameters: ['i32', 'i32'] }, (code, to, words) =>
+      splitNumber(code, { ...field, wordBytes }, [words, 0], to),
     ),
     join: module.add(null, { parameters: ['i32', 'i32'] }, (code, words, a) => {
       code.get(a).call(reduce).get(words).get(a).call(write);
@@ -117,16 +117,12 @@ const addWordsConversions = (
     const writer = new WordsCode(code, field);
     const kept = code.local('i64');
     for (const [i, word] of writer.canonical(writer.load(a)).entries()) {
-      code
-        .get(words)
-        .get(word)
-        .at('i64.store32', 8 * i);
+      code.get(words).get(word);
+      code.at('i64.store32', 8 * i);
       if (8 * i + 4 >= wordBytes) continue;
       code.get(word).i64(32).do('i64.shr_u').set(kept);
-      code
-        .get(words)
-        .get(kept)
-        .at('i64.store32', 8 * i + 4);
+      code.get(words).get(kept);
+      code.at('i64.store32', 8 * i + 4);
     }
   }),
 });
@@ -173,13 +169,13 @@ const formulaVectors = <Field extends Exclude<KernelField, { kind: 'floats' }>>(
     multiply: define(plainProduct),
     multiplyAdd: define(productPlus(1)),
     multiplySubtract: define(productPlus(-1)),
-    add: define(sumFormula(1)),
-    subtract: define(sumFormula(-1)),
+    add: define(sumFormula({ a: 1, b: 1 })),
+    subtract: define(sumFormula({ a: 1, b: -1 })),
   };
   const kept = range(lanes).map(() => memory.take(field.bytes));
   const functions = {
     ...{ lanes, field, ...elementwise },
-    ...addButterflies(module, { lanes, ...elementwise, subtractTwice: define(sumFormula(-2)), kept }),
+    ...addButterflies(module, { lanes, ...elementwise, subtractTwice: define(sumFormula({ a: 1, b: -2 })), kept }),
     isZero: prime.isZero(),
     ...conversionsOf(module, field, wordBytes),
   };

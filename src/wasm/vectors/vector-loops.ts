@@ -125,15 +125,12 @@ const addProductList = ({ module, functions: { lanes, field, multiplyAdd } }: Lo
     const addresses = bases.map(() => range(lanes).map(() => code.local('i32')));
     laneLoop(code, lanes, count, () => {
       for (const [k, own] of addresses.entries())
-        for (const [lane, address] of own.entries())
-          code
-            .get(list)
-            .at('i32.load', 12 * lane + 4 * k)
-            .i32(field.bytes)
-            .do('i32.mul')
-            .get(bases[k] as Local)
-            .do('i32.add')
-            .set(address);
+        for (const [lane, address] of own.entries()) {
+          code.get(list).at('i32.load', 12 * lane + 4 * k);
+          code.i32(field.bytes).do('i32.mul');
+          code.get(bases[k] as Local).do('i32.add');
+          code.set(address);
+        }
       const [to, a, b] = addresses as [Local[], Local[], Local[]];
       code.call(multiplyAdd, ...to, ...a, ...b, ...to);
       advance(code, list, 12 * lanes);

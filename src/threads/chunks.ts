@@ -136,16 +136,12 @@ export class SharedCounter implements ChunkSource {
     Atomics.notify(this.#state, PERMITTED);
   }
 
-  takenBy(worker: number): readonly number[] {
-    return this.#takenBy(worker);
-  }
-
   /** Returns the chunks of workers that died between the addition and the mark of a chunk. */
   takeRest(): readonly number[] {
-    return this.#takenBy(0);
+    return this.takenBy(0);
   }
 
-  #takenBy(taker: number): number[] {
+  takenBy(taker: number): readonly number[] {
     const chunks = Array.from({ length: chunksOf(this.#state) }, (_, chunk) => chunk);
     return chunks.filter((chunk) => Atomics.load(this.#state, TAKERS + chunk) === taker);
   }

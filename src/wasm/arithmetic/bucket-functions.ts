@@ -74,7 +74,7 @@ class DigitLoop {
   write(each: (digit: Local, bucket: Local) => void, always: () => void): void {
     const code = this.#code;
     const { from, stride, shift, mask, half, count, low, width } = this.#at;
-    code.loop((again) => {
+    code.countDown(count, () => {
       code.get(from).at('i64.load', 0).get(shift).do('i64.extend_i32_u', 'i64.shr_u', 'i32.wrap_i64');
       code.get(mask).do('i32.and').get(half).do('i32.sub').set(this.#digit);
       // |digit| − 1 − low; 0 has no bucket
@@ -84,8 +84,6 @@ class DigitLoop {
       code.if(() => each(this.#digit, this.#bucket));
       always();
       code.increase(from, stride);
-      code.get(count).i32(1).do('i32.sub').tee(count);
-      again();
     });
   }
 }
@@ -119,11 +117,9 @@ const addSort = (module: WasmModule): void => {
   });
   module.add('sumCounts', { parameters: ['i32', 'i32'], result: 'i32' }, (code, starts, count) => {
     const sum = code.local('i32');
-    code.loop((again) => {
+    code.countDown(count, () => {
       code.get(starts).get(starts).at('i32.load', 8).get(sum).do('i32.add').tee(sum).at('i32.store', 8);
       code.increase(starts, 4);
-      code.get(count).i32(1).do('i32.sub').tee(count);
-      again();
     });
     code.get(sum);
   });
@@ -184,40 +180,28 @@ class PairWriter {
   readonly #pointBytes: number;
   /** Words of the state. */
   readonly #at: Readonly<Record<keyof typeof PAIR_STATE, Local>>;
-  /** The bucket: its points and pairs, and the address of its first point. */
-  readonly #size: Local;
-  readonly #pairs: Local;
-  readonly #start: Local;
-  /** Address of the next item of the list, and the number of items. */
-  readonly #item: Local;
-  readonly #queued: Local;
+  /**
+   * The bucket's points and pairs, and the address of its first point; the address of the next item of
+   * the list, and the number of items.
+   */
+  readonly #own: Readonly<Record<'size' | 'pairs' | 'start' | 'item' | 'queued', Local>>;
 
   constructor(code: Code, additions: number, pointBytes: number) {
     this.#code = code;
     this.#additions = additions;
     this.#pointBytes = pointBytes;
     this.#at = code.named('i32', ...(Object.keys(PAIR_STATE) as (keyof typeof PAIR_STATE)[]));
-    const { size, pairs, start, item, queued } = code.named('i32', 'size', 'pairs', 'start', 'item', 'queued');
-    [this.#size, this.#pairs, this.#start, this.#item, this.#queued] = [size, pairs, start, item, queued];
+    this.#own = code.named('i32', 'size', 'pairs', 'start', 'item', 'queued');
   }
 
   load(state: Local): void {
     for (const [name, local] of Object.entries(this.#at) as [keyof typeof PAIR_STATE, Local][])
       this.#code.get(state).at('i32.load', PAIR_STATE[name]).set(local);
-    this.#code.get(this.#at.list).set(this.#item);
+    this.#code.get(this.#at.list).set(this.#own.item);
   }
 
   store(state: Local): void {
     for (const name of CHANGED) this.#code.get(state).get(this.#at[name]).at('i32.store', PAIR_STATE[name]);
-  }
-
-  /** Leaves the address of word `index` of an array. */
-  #wordAt(array: Local, index: Local): void {
-    this.#code.get(array).get(index).i32(2).do('i32.shl', 'i32.add');
-  }
-
-  #increase(local: Local, by: number): void {
-    this.#code.increase(local, by);
   }
 
   /** Leaves whether an operand is an input point. */
@@ -238,7 +222,7 @@ class PairWriter {
     };
     const takeNew = (): void => {
       code.get(next).set(to);
-      this.#increase(next, this.#pointBytes);
+      code.increase(next, this.#pointBytes);
     };
     const takeSum = (): void => {
       code.get(sums).get(bucket).i32(this.#pointBytes).do('i32.mul', 'i32.add').set(to);
@@ -257,34 +241,34 @@ class PairWriter {
   #queue(to: Local, P: Local, Q: Local): void {
     const code = this.#code;
     const { pair } = this.#at;
-    code.get(this.#start).get(pair).i32(3).do('i32.shl', 'i32.add').tee(P).at('i32.load', 4).set(Q);
+    code.get(this.#own.start).get(pair).i32(3).do('i32.shl', 'i32.add').tee(P).at('i32.load', 4).set(Q);
     code.get(P).at('i32.load', 0).set(P);
     this.#choosePlace(to, P, Q);
     for (const [i, value] of [to, P, Q].entries()) {
-      code.get(this.#item).get(value);
+      code.get(this.#own.item).get(value);
       code.at('i32.store', 4 * i);
     }
-    this.#increase(this.#item, 12);
-    this.#increase(this.#queued, 1);
-    this.#wordAt(this.#start, pair);
+    code.increase(this.#own.item, 12);
+    code.increase(this.#own.queued, 1);
+    wordAt(code, this.#own.start, pair);
     code.get(to).at('i32.store', 0);
-    this.#increase(pair, 1);
+    code.increase(pair, 1);
   }
 
   /** Moves the point that is left over, and stores how many points the bucket has now. */
   #endLevel(): void {
     const code = this.#code;
     const { sizes, bucket, open } = this.#at;
-    code.get(this.#size).i32(1).do('i32.and');
+    code.get(this.#own.size).i32(1).do('i32.and');
     code.if(() => {
-      this.#wordAt(this.#start, this.#pairs);
-      this.#wordAt(this.#start, this.#size);
+      wordAt(code, this.#own.start, this.#own.pairs);
+      wordAt(code, this.#own.start, this.#own.size);
       code.i32(4).do('i32.sub').at('i32.load', 0).at('i32.store', 0);
     });
-    code.get(this.#size).get(this.#pairs).do('i32.sub').set(this.#size);
-    this.#wordAt(sizes, bucket);
-    code.get(this.#size).at('i32.store', 0);
-    code.get(open).get(this.#size).i32(1).do('i32.gt_s', 'i32.add').set(open);
+    code.get(this.#own.size).get(this.#own.pairs).do('i32.sub').set(this.#own.size);
+    wordAt(code, sizes, bucket);
+    code.get(this.#own.size).at('i32.store', 0);
+    code.get(open).get(this.#own.size).i32(1).do('i32.gt_s', 'i32.add').set(open);
   }
 
   /** Queues pairs of the bucket until it has no more, or the list is full. */
@@ -292,17 +276,17 @@ class PairWriter {
     const code = this.#code;
     const { row, starts, bucket, pair } = this.#at;
     const { to, P, Q } = code.named('i32', 'to', 'P', 'Q');
-    code.get(this.#size).i32(1).do('i32.shr_u').set(this.#pairs);
+    code.get(this.#own.size).i32(1).do('i32.shr_u').set(this.#own.pairs);
     code.get(row);
-    this.#wordAt(starts, bucket);
-    code.at('i32.load', 0).i32(2).do('i32.shl', 'i32.add').set(this.#start);
+    wordAt(code, starts, bucket);
+    code.at('i32.load', 0).i32(2).do('i32.shl', 'i32.add').set(this.#own.start);
     code.loop((again) => {
       this.#queue(to, P, Q);
-      code.get(pair).get(this.#pairs).do('i32.lt_s');
-      code.get(this.#queued).i32(this.#additions).do('i32.lt_s', 'i32.and');
+      code.get(pair).get(this.#own.pairs).do('i32.lt_s');
+      code.get(this.#own.queued).i32(this.#additions).do('i32.lt_s', 'i32.and');
       again();
     });
-    code.get(pair).get(this.#pairs).do('i32.eq');
+    code.get(pair).get(this.#own.pairs).do('i32.eq');
     code.if(() => this.#endLevel());
   }
 
@@ -311,19 +295,19 @@ class PairWriter {
     const code = this.#code;
     const { sizes, bucket, pair, count } = this.#at;
     code.loop((again) => {
-      this.#wordAt(sizes, bucket);
-      code.at('i32.load', 0).tee(this.#size).i32(1).do('i32.gt_s');
+      wordAt(code, sizes, bucket);
+      code.at('i32.load', 0).tee(this.#own.size).i32(1).do('i32.gt_s');
       code.if(
         () => this.#queueBucket(),
-        () => code.get(pair).set(this.#pairs),
+        () => code.get(pair).set(this.#own.pairs),
       );
-      code.get(pair).get(this.#pairs).do('i32.eq');
+      code.get(pair).get(this.#own.pairs).do('i32.eq');
       code.if(() => {
         code.i32(0).set(pair);
-        this.#increase(bucket, 1);
+        code.increase(bucket, 1);
       });
       code.get(bucket).get(count).do('i32.lt_s');
-      code.get(this.#queued).i32(this.#additions).do('i32.lt_s', 'i32.and');
+      code.get(this.#own.queued).i32(this.#additions).do('i32.lt_s', 'i32.and');
       again();
     });
   }
@@ -333,7 +317,7 @@ class PairWriter {
     const code = this.#code;
     const { bucket, count, open, list } = this.#at;
     const more = code.local('i32');
-    code.get(list).get(this.#queued).call(add);
+    code.get(list).get(this.#own.queued).call(add);
     code.i32(1).set(more);
     code.get(bucket).get(count).do('i32.eq');
     code.if(() => {

@@ -48,19 +48,14 @@ class LimbChain {
     code.i64(0).set(carry);
     return range(this.#limbs).map((i) => {
       const limb = code.local('i64');
+      const isLast = i === this.#limbs - 1;
       term(i);
       code.get(carry).do('i64.add').tee(carry);
-      if (i === this.#limbs - 1) return this.#set(limb);
-      code.i64(2 ** this.#width - 1).do('i64.and');
-      this.#set(limb);
-      code.get(carry).i64(this.#width).do('i64.shr_s').set(carry);
+      if (!isLast) code.i64(2 ** this.#width - 1).do('i64.and');
+      code.set(limb);
+      if (!isLast) code.get(carry).i64(this.#width).do('i64.shr_s').set(carry);
       return limb;
     });
-  }
-
-  #set(limb: Local): Local {
-    this.#code.set(limb);
-    return limb;
   }
 }
 

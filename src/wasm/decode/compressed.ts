@@ -3,8 +3,7 @@ import { range } from '../../field/straight-line.js';
 import { isInfinity } from '../arithmetic/kernel-memory.js';
 import { addPlainFunctions } from '../arithmetic/numbers.js';
 import { type Address, addressPlus, type Code } from '../encoder/code.js';
-import { type Coefficients, rootWriter } from './decoded-roots.js';
-import { type DecoderParts, type Numbers, numbersPlus } from './decoder-parts.js';
+import { type Coefficients, type DecoderParts, type Numbers, numbersPlus, rootWriter } from './decoder-parts.js';
 
 /** Leaves the bits of all limbs of a number, combined. */
 const leaveBits = (code: Code, at: Address, limbs: number): void => {

@@ -131,10 +131,6 @@ export class FloatLine {
     this.statements.push({ kind: 'store', value: value.name, to, offset });
   }
 
-  float(value: number): Constant {
-    return floatConstant(value);
-  }
-
   /** Returns a + b. */
   add(a: FloatValue, b: FloatValue): FloatValue {
     return this.#exact({ name: this.compute('add', a.name, b.name), most: a.most + b.most });
@@ -153,7 +149,7 @@ export class FloatLine {
   /** Returns a multiple of the value. */
   times(value: FloatValue, factor: number): FloatValue {
     if (factor === 1) return value;
-    const name = this.compute('madd', value.name, this.float(factor), this.float(0));
+    const name = this.compute('madd', value.name, floatConstant(factor), floatConstant(0));
     return this.#exact({ name, most: value.most * Math.abs(factor) });
   }
 
@@ -168,7 +164,7 @@ export class FloatLine {
     const most = a.most * (isNumber ? Math.abs(b) : b.most);
     // the sum with 3·2^(51+width) must keep its exponent
     if (most > this.#mostOfProduct) throw new RangeError(`a product with '${a.name}' could be too large`);
-    const factor = isNumber ? this.float(b) : b.name;
+    const factor = isNumber ? floatConstant(b) : b.name;
     const top = this.compute('madd', a.name, factor, this.#roundHigh);
     const rest = this.compute('sub', this.#roundBoth, top);
     return {
@@ -188,11 +184,11 @@ export class FloatLine {
   quotientDigit(low: FloatValue, n0: number, p0: number): { readonly digit: FloatValue; readonly carry: IntegerValue } {
     const sum = this.#half * Math.abs(p0) + low.most;
     if (Math.max(low.most * Math.abs(n0), sum) > this.#mostOfProduct) throw new RangeError('q·p0 could be too large');
-    const factor = this.float(n0);
+    const factor = floatConstant(n0);
     const top = this.compute('madd', low.name, factor, this.#roundHigh);
     const rest = this.compute('sub', this.#roundHigh, top);
     const digit = { name: this.compute('madd', low.name, factor, rest), most: this.#half };
-    const exact = this.compute('madd', digit.name, this.float(p0), low.name);
+    const exact = this.compute('madd', digit.name, floatConstant(p0), low.name);
     const name = this.compute('add', exact, this.#roundHigh);
     return { digit, carry: { name, most: sum / this.#unit, plus: this.#roundHigh.bits } };
   }
@@ -223,8 +219,8 @@ export class FloatLine {
   limb(column: IntegerValue): FloatValue {
     this.#assertLifted(column);
     const low = this.compute('and', column.name, this.#mask);
-    const float = this.compute('or', low, this.float(2 ** 52));
-    return { name: this.compute('sub', float, this.float(2 ** 52 + this.#half)), most: this.#half };
+    const float = this.compute('or', low, floatConstant(2 ** 52));
+    return { name: this.compute('sub', float, floatConstant(2 ** 52 + this.#half)), most: this.#half };
   }
 
   /** Returns (column − limb) / 2^width of a lifted column. */
@@ -248,7 +244,7 @@ export class FloatLine {
 
   /** Returns the integer nearest to value·factor; `most` bounds its absolute value. */
   rounded(value: FloatValue, factor: number, most: number): FloatValue {
-    const sum = this.compute('madd', value.name, this.float(factor), this.#roundLow);
+    const sum = this.compute('madd', value.name, floatConstant(factor), this.#roundLow);
     return { name: this.compute('sub', sum, this.#roundLow), most };
   }
 
@@ -257,7 +253,7 @@ export class FloatLine {
     const most = value.most * Math.abs(factor);
     if (most > MAX_UNITS) throw new RangeError(`${value.name}·${factor} is too long`);
     return {
-      name: this.compute('madd', value.name, this.float(factor), this.#roundLow),
+      name: this.compute('madd', value.name, floatConstant(factor), this.#roundLow),
       most,
       plus: this.#roundLow.bits,
     };

@@ -223,8 +223,9 @@ const mayBeExceptional = (code: Code, { width, p }: FloatField, [P, Q]: readonly
 
 /**
  * Adds the passes over additions of points with different x. On numbers they are loops without calls.
- * On pairs c0 + c1·u the code of such loops is long: sums take 0.91 to 0.98 of the time, but the first
- * load of a key 1.3 times as long, as an engine compiles one function on one thread.
+ * On pairs c0 + c1·u the code of such loops is long: sums take 0.9 of the time, but the first load of
+ * a key 1.3 times as long, as an engine compiles one function on one thread (experiment
+ * `cpu-pair-sums-in-loops`).
  *
  * @param finish index of the function that computes sums from their slopes
  */
@@ -271,9 +272,9 @@ class HeldCoordinate {
   readonly #prefix: string;
   readonly #locals: readonly Local[];
 
-  constructor(code: Code, prefix: string, { degree, limbs }: FloatField, as: StoredAs) {
+  constructor(code: Code, prefix: string, { limbs }: FloatField, as: StoredAs) {
     this.#prefix = prefix;
-    this.#locals = range(degree * limbs).map(() => code.local('v128'));
+    this.#locals = range(limbs).map(() => code.local('v128'));
     this.as = as;
   }
 
@@ -322,22 +323,24 @@ const addForward = ({ module, memory, programs, functions }: FloatParts, at: Flo
     hoist(writer, field);
     const held = new HeldCoordinate(code, 'running', field, running);
     held.load(code, at.running);
-    code.loop((again) => {
-      const item = new ListItems<[Local, Local]>(code, list, 2);
-      const c = programs.begin();
-      const [P, Q] = [lanesAt(...item.barePoints(1)), lanesAt(...item.barePoints(2))];
-      const denominator = programs.denominator(c, P, Q);
-      c.store(wideAt(kept), denominator, uncarried);
-      c.store(wideAt(prefix), held.value(c), running);
-      const next = programs.advance(c, held.value(c), denominator);
-      c.assertWithin(next, running);
-      const locals = writer.write(c.line.statements, new Map(held.values), namesOf(next));
-      held.set(code, locals);
-      code.increase(list, 2 * LIST_ITEM);
-      for (const pointer of [kept, prefix]) code.increase(pointer, 2 * memory.coordinate);
-      code.get(count).i32(2).do('i32.sub').tee(count);
-      again();
-    });
+    code.countDown(
+      count,
+      () => {
+        const item = new ListItems<[Local, Local]>(code, list, 2);
+        const c = programs.begin();
+        const [P, Q] = [lanesAt(...item.barePoints(1)), lanesAt(...item.barePoints(2))];
+        const denominator = programs.denominator(c, P, Q);
+        c.store(wideAt(kept), denominator, uncarried);
+        c.store(wideAt(prefix), held.value(c), running);
+        const next = programs.advance(c, held.value(c), denominator);
+        c.assertWithin(next, running);
+        const locals = writer.write(c.line.statements, new Map(held.values), namesOf(next));
+        held.set(code, locals);
+        code.increase(list, 2 * LIST_ITEM);
+        for (const pointer of [kept, prefix]) code.increase(pointer, 2 * memory.coordinate);
+      },
+      2,
+    );
     held.store(code, at.running);
   });
 };
@@ -372,29 +375,31 @@ const addBackward = (parts: FloatParts, finish: number, at: FloatLists): number 
       programs.finish(c, slope.value(c), lanesAt(...item.addresses(0)), P, lanesAt(...item.barePoints(2)));
       return c;
     };
-    code.loop((again) => {
-      code.get(list).set(before);
-      code.increase(list, -2 * LIST_ITEM);
-      for (const pointer of [kept, prefix]) code.increase(pointer, -2 * memory.coordinate);
-      const item = new ListItems<[Local, Local]>(code, list, 2);
-      const c = programs.begin();
-      const [P, Q] = [signedPoint(code, item.addresses(1)), signedPoint(code, item.addresses(2))];
-      const [nextSlope, next] = programs.slopeAndNext(c, held.value(c), c.load(wideAt(prefix), running), {
-        kept: () => c.load(wideAt(kept), uncarried),
-        numerator: () => programs.numerator(c, P, Q),
-      });
-      c.assertWithin(next, running);
-      c.assertWithin(nextSlope, programs.slopes);
-      const both = interleaved(
-        c.line.statements,
-        finishedBeside(new ListItems<[Local, Local]>(code, before, 2)).line.statements,
-      );
-      const locals = writer.write(both, given, [...namesOf(next), ...namesOf(nextSlope)]);
-      held.set(code, locals.slice(0, locals.length / 2));
-      slope.set(code, locals.slice(locals.length / 2));
-      code.get(count).i32(2).do('i32.sub').tee(count);
-      again();
-    });
+    code.countDown(
+      count,
+      () => {
+        code.get(list).set(before);
+        code.increase(list, -2 * LIST_ITEM);
+        for (const pointer of [kept, prefix]) code.increase(pointer, -2 * memory.coordinate);
+        const item = new ListItems<[Local, Local]>(code, list, 2);
+        const c = programs.begin();
+        const [P, Q] = [signedPoint(code, item.addresses(1)), signedPoint(code, item.addresses(2))];
+        const [nextSlope, next] = programs.slopeAndNext(c, held.value(c), c.load(wideAt(prefix), running), {
+          kept: () => c.load(wideAt(kept), uncarried),
+          numerator: () => programs.numerator(c, P, Q),
+        });
+        c.assertWithin(next, running);
+        c.assertWithin(nextSlope, programs.slopes);
+        const both = interleaved(
+          c.line.statements,
+          finishedBeside(new ListItems<[Local, Local]>(code, before, 2)).line.statements,
+        );
+        const locals = writer.write(both, given, [...namesOf(next), ...namesOf(nextSlope)]);
+        held.set(code, locals.slice(0, field.limbs));
+        slope.set(code, locals.slice(field.limbs));
+      },
+      2,
+    );
     slope.store(code, lastSlope);
     const item = new ListItems<[Local, Local]>(code, list, 2);
     const signed = item.addresses(1);

@@ -239,30 +239,6 @@ export const writeSum = (line: FloatLine, addends: readonly Addend[]): FloatNumb
   return writer.finish(addends, true);
 };
 
-/** Returns a + b, limb by limb; its limbs are not carried. */
-export const plainSum = (line: FloatLine, a: FloatNumber, b: FloatNumber): FloatNumber => ({
-  limbs: a.limbs.map((limb, i) => line.add(limb, b.limbs[i] as FloatValue)),
-  most: a.most + b.most,
-});
-
-/** Returns a − b, limb by limb; its limbs are not carried. */
-export const difference = (line: FloatLine, a: FloatNumber, b: FloatNumber): FloatNumber => ({
-  limbs: a.limbs.map((limb, i) => line.subtract(limb, b.limbs[i] as FloatValue)),
-  most: a.most + b.most,
-});
-
-/** Returns a multiple, limb by limb. */
-export const multipleOf = (line: FloatLine, a: FloatNumber, factor: number): FloatNumber => ({
-  limbs: a.limbs.map((limb) => line.times(limb, factor)),
-  most: Math.abs(factor) * a.most,
-});
-
-/** Returns the number with its sign changed in the lanes of a mask. */
-export const signedBy = (line: FloatLine, a: FloatNumber, mask: string): FloatNumber => ({
-  limbs: a.limbs.map((limb) => line.signed(limb, mask)),
-  most: a.most,
-});
-
 /* Columns of integers, of which a number is known: the constants of all their terms. */
 
 /**

@@ -5,18 +5,14 @@
 
 import { range } from '../../field/straight-line.js';
 import type { FloatField } from './float-field.js';
-import { FloatLine, type LaneSource } from './float-line.js';
+import { FloatLine, type FloatValue, type LaneSource } from './float-line.js';
 import {
   type Addend,
   boundOfProducts,
-  difference,
   type FloatNumber,
   limbBounds,
-  multipleOf,
   type NumberPair,
-  plainSum,
   SETTLED,
-  signedBy,
   writeProducts,
   writeSum,
 } from './float-products.js';
@@ -271,9 +267,9 @@ export class CoordinateLine {
     if (a1 === undefined || b1 === undefined) return [[[a0, b0]]];
     const low: NumberPair[] = [
       [a0, b0],
-      [multipleOf(this.line, a1, this.#nonResidue), b1],
+      [this.#multiple(a1, this.#nonResidue), b1],
     ];
-    if (a === b) return [low, [[multipleOf(this.line, a0, 2), a1]]];
+    if (a === b) return [low, [[this.#multiple(a0, 2), a1]]];
     return [
       low,
       [
@@ -287,7 +283,7 @@ export class CoordinateLine {
   norm([a0, a1]: Coordinate): Coordinate {
     const factors: NumberPair[] = [
       [a0 as FloatNumber, a0 as FloatNumber],
-      [multipleOf(this.line, a1 as FloatNumber, -this.#nonResidue), a1 as FloatNumber],
+      [this.#multiple(a1 as FloatNumber, -this.#nonResidue), a1 as FloatNumber],
     ];
     return [writeProducts(this.line, factors, { settle: true })];
   }
@@ -295,7 +291,7 @@ export class CoordinateLine {
   /** Returns (c0 − c1·u)·n for a number n. */
   conjugateTimes([a0, a1]: Coordinate, [n]: Coordinate): Coordinate {
     const times = (a: FloatNumber): FloatNumber => writeProducts(this.line, [[a, n as FloatNumber]], { settle: true });
-    return [times(a0 as FloatNumber), times(multipleOf(this.line, a1 as FloatNumber, -1))];
+    return [times(a0 as FloatNumber), times(this.#multiple(a1 as FloatNumber, -1))];
   }
 
   /** Returns Σ ±addend, settled. */
@@ -309,24 +305,35 @@ export class CoordinateLine {
     );
   }
 
+  #limbByLimb(a: Coordinate, b: Coordinate, of: (x: FloatValue, y: FloatValue) => FloatValue): Coordinate {
+    return a.map(({ limbs, most }, c) => {
+      const other = b[c] as FloatNumber;
+      return { limbs: limbs.map((limb, i) => of(limb, other.limbs[i] as FloatValue)), most: most + other.most };
+    });
+  }
+
+  #multiple({ limbs, most }: FloatNumber, factor: number): FloatNumber {
+    return { limbs: limbs.map((limb) => this.line.times(limb, factor)), most: Math.abs(factor) * most };
+  }
+
   /** Returns a + b, not carried. */
   add(a: Coordinate, b: Coordinate): Coordinate {
-    return a.map((number, c) => plainSum(this.line, number, b[c] as FloatNumber));
+    return this.#limbByLimb(a, b, (x, y) => this.line.add(x, y));
   }
 
   /** Returns a − b, not carried. */
   subtract(a: Coordinate, b: Coordinate): Coordinate {
-    return a.map((number, c) => difference(this.line, number, b[c] as FloatNumber));
+    return this.#limbByLimb(a, b, (x, y) => this.line.subtract(x, y));
   }
 
   /** Returns factor·a, not carried. */
   times(a: Coordinate, factor: number): Coordinate {
-    return a.map((number) => multipleOf(this.line, number, factor));
+    return a.map((number) => this.#multiple(number, factor));
   }
 
   /** Returns ±a, negated in the lanes whose address has bit 0 set. */
   signed(a: Coordinate, of: LaneSource): Coordinate {
     const mask = this.line.sign(of);
-    return a.map((number) => signedBy(this.line, number, mask));
+    return a.map(({ limbs, most }) => ({ limbs: limbs.map((limb) => this.line.signed(limb, mask)), most }));
   }
 }

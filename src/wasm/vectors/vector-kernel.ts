@@ -121,17 +121,13 @@ export class VectorMemory {
     return this.#end;
   }
 
-  #bytesOf(elements: number): number {
-    return bytesOfVector(this.kernel, elements);
-  }
-
   /**
    * Reserves a vector, uninitialised.
    *
    * @throws NoWasmMemory
    */
   take(elements: number): VectorAt {
-    const bytes = this.#bytesOf(elements);
+    const bytes = bytesOfVector(this.kernel, elements);
     let index = this.#free.findIndex((range) => range.bytes >= bytes);
     if (index < 0) {
       this.#grow(bytes);
@@ -159,7 +155,7 @@ export class VectorMemory {
 
   /** Returns the memory of a vector, overwritten with zeros. */
   release(at: VectorAt, elements: number): void {
-    const bytes = this.#bytesOf(elements);
+    const bytes = bytesOfVector(this.kernel, elements);
     new Uint8Array(this.#memory.buffer, at, bytes).fill(0);
     this.#used -= bytes;
     const index = this.#free.findIndex((range) => range.at > at);

@@ -78,44 +78,38 @@ const addElementLoop = (
   index: number,
   operands: 2 | 3,
 ): void => {
-  module.add(name, { parameters: i32(3 + 2 * operands) }, (code) => {
-    const [to, ...rest] = range(3 + 2 * operands).map((i) => code.parameter(i)) as [Local, ...Local[]];
+  module.add(name, { parameters: i32(3 + 2 * operands) }, (code, ...parameters) => {
+    const [to, ...rest] = parameters as [Local, ...Local[]];
     const count = rest[operands] as Local;
     const walks = range(operands).map((i) => [rest[i], rest[operands + 2 + i]] as [Local, Local]);
-    const all = walkers(code, lanes, count, [[to, rest[operands + 1] as Local], ...walks]);
-    laneLoop(code, lanes, count, () => {
-      code.call(index, ...all.take().flat());
-      all.advance();
-    });
+    walk(code, lanes, count, [[to, rest[operands + 1] as Local], ...walks], (...all) =>
+      code.call(index, ...all.flat()),
+    );
   });
 };
 
 const addEnter = ({ module, functions: f, wordBytes, unitIn, temporary }: LoopParts): void => {
   module.add('enter', { parameters: i32(3) }, (code, to, from, count) => {
-    const all = walkers(code, f.lanes, count, [
+    const walks = [
       [to, f.field.bytes],
       [from, wordBytes],
-    ]);
-    laneLoop(code, f.lanes, count, () => {
-      const [targets, sources] = all.take() as [Local[], Local[]];
+    ] as const;
+    walk(code, f.lanes, count, walks, (targets = [], sources = []) => {
       for (const [lane, source] of sources.entries()) code.call(f.split, temporary[lane] as number, source);
       code.call(f.multiply, ...targets, ...temporary, ...temporary.map(() => unitIn));
-      all.advance();
     });
   });
 };
 
 const addLeave = ({ module, functions: f, wordBytes, unitOut, temporary }: LoopParts): void => {
   module.add('leave', { parameters: i32(3) }, (code, to, from, count) => {
-    const all = walkers(code, f.lanes, count, [
+    const walks = [
       [to, wordBytes],
       [from, f.field.bytes],
-    ]);
-    laneLoop(code, f.lanes, count, () => {
-      const [targets, sources] = all.take() as [Local[], Local[]];
+    ] as const;
+    walk(code, f.lanes, count, walks, (targets = [], sources = []) => {
       code.call(f.multiply, ...temporary, ...sources, ...temporary.map(() => unitOut));
       for (const [lane, target] of targets.entries()) code.call(f.join, target, temporary[lane] as number);
-      all.advance();
     });
   });
 };
@@ -133,7 +127,7 @@ const addProductList = ({ module, functions: { lanes, field, multiplyAdd } }: Lo
         }
       const [to, a, b] = addresses as [Local[], Local[], Local[]];
       code.call(multiplyAdd, ...to, ...a, ...b, ...to);
-      advance(code, list, 12 * lanes);
+      code.increase(list, 12 * lanes);
     });
   });
 };
@@ -149,8 +143,8 @@ const addPick = ({ module, functions: { field } }: LoopParts): void => {
     laneLoop(code, 1, count, () => {
       code.get(list).at('i32.load', 0).i32(field.bytes).do('i32.mul').get(from).do('i32.add').set(source);
       copyElement(code, to, source, field.bytes);
-      advance(code, to, field.bytes);
-      advance(code, list, 4);
+      code.increase(to, field.bytes);
+      code.increase(list, 4);
     });
   });
 };
@@ -164,8 +158,8 @@ const addZeroLoops = ({ module, functions: { field, isZero } }: LoopParts): void
           () => copyElement(code, to, other, field.bytes),
           name === 'replaceZeros' ? () => copyElement(code, to, from, field.bytes) : undefined,
         );
-        advance(code, to, field.bytes);
-        advance(code, from, field.bytes);
+        code.increase(to, field.bytes);
+        code.increase(from, field.bytes);
       });
     });
   }
@@ -195,22 +189,12 @@ export const addVectorLoops = (parts: LoopParts): void => {
 const addPass = ({ module, functions: { lanes, field } }: LoopParts, name: string, index: number): void => {
   module.add(name, { parameters: i32(6) }, (code, x, distance, count, blocks, blockStep, twiddles) => {
     const { own, other, w, left } = code.named('i32', 'own', 'other', 'w', 'left');
-    code.loop((nextBlock) => {
+    code.countDown(blocks, () => {
       code.get(x).tee(own).get(distance).do('i32.add').set(other);
       code.get(twiddles).set(w).get(count).set(left);
-      const all = walkers(
-        code,
-        lanes,
-        left,
-        [own, other, w].map((each) => [each, field.bytes]),
-      );
-      laneLoop(code, lanes, left, () => {
-        code.call(index, ...all.take().flat());
-        all.advance();
-      });
-      advance(code, x, blockStep);
-      code.get(blocks).i32(1).do('i32.sub').tee(blocks);
-      nextBlock();
+      const walks = [own, other, w].map((each) => [each, field.bytes] as const);
+      walk(code, lanes, left, walks, (...all) => code.call(index, ...all.flat()));
+      code.increase(x, blockStep);
     });
   });
 };
@@ -220,14 +204,8 @@ const addSums = ({ module, functions: { lanes, field } }: LoopParts, name: strin
   module.add(name, { parameters: i32(2) }, (code, x, count) => {
     const y = code.local('i32');
     code.get(x).i32(field.bytes).do('i32.add').set(y);
-    const all = walkers(code, lanes, count, [
-      [x, 2 * field.bytes],
-      [y, 2 * field.bytes],
-    ]);
-    laneLoop(code, lanes, count, () => {
-      code.call(index, ...all.take().flat());
-      all.advance();
-    });
+    const walks = [x, y].map((each) => [each, 2 * field.bytes] as const);
+    walk(code, lanes, count, walks, (...all) => code.call(index, ...all.flat()));
   });
 };
 
@@ -247,23 +225,35 @@ interface LoopParts {
 /** Returns types of parameters. */
 const i32 = (count: number): 'i32'[] => range(count).map(() => 'i32' as const);
 
-/** Adds a constant or a local to an address. */
-const advance = (code: Code, address: Local, by: number | Local, times = 1): void => {
-  code.get(address);
-  if (typeof by === 'number') code.i32(times * by);
-  else code.get(by).i32(times).do('i32.mul');
-  code.do('i32.add').set(address);
-};
-
 /**
- * Leaves in `second` the address of the element after `first`, or `first` again where `count` is 1:
- * the last element of an odd number is computed in both lanes.
+ * Writes a loop over `count` elements of vectors, one in each lane at a time. The last element of an
+ * odd number is computed in both lanes.
+ *
+ * @param walks first addresses, and the distances of elements
+ * @param each takes the addresses in all lanes, by vector
  */
-const nextAddress = (code: Code, second: Local, first: Local, step: number | Local, count: Local): void => {
-  code.get(first);
-  if (typeof step === 'number') code.i32(step);
-  else code.get(step);
-  code.do('i32.add').get(first).get(count).i32(1).do('i32.gt_s', 'select').set(second);
+const walk = (
+  code: Code,
+  lanes: number,
+  count: Local,
+  walks: readonly (readonly [Local, number | Local])[],
+  each: (...addresses: Local[][]) => void,
+): void => {
+  const seconds = walks.map(() => code.local('i32'));
+  laneLoop(code, lanes, count, () => {
+    each(
+      ...walks.map(([first, step], i) => {
+        if (lanes === 1) return [first];
+        const second = seconds[i] as Local;
+        code.get(first).push(step).do('i32.add').get(first).get(count).i32(1).do('i32.gt_s', 'select').set(second);
+        return [first, second];
+      }),
+    );
+    for (const [first, step] of walks) {
+      if (typeof step === 'number') code.increase(first, lanes * step);
+      else code.get(first).get(step).i32(lanes).do('i32.mul', 'i32.add').set(first);
+    }
+  });
 };
 
 /** Writes a loop that counts `count` down by the number of lanes. */
@@ -273,22 +263,4 @@ const laneLoop = (code: Code, lanes: number, count: Local, body: () => void): vo
     code.get(count).i32(lanes).do('i32.sub').tee(count).i32(0).do('i32.gt_s');
     again();
   });
-};
-
-/** Addresses that walk through vectors, one in each lane. */
-const walkers = (code: Code, lanes: number, count: Local, walks: readonly (readonly [Local, number | Local])[]) => {
-  const seconds = walks.map(() => code.local('i32'));
-  return {
-    /** Sets the second addresses. @returns the addresses in all lanes, by vector */
-    take: (): Local[][] =>
-      walks.map(([first, step], i) => {
-        if (lanes === 1) return [first];
-        const second = seconds[i] as Local;
-        nextAddress(code, second, first, step, count);
-        return [first, second];
-      }),
-    advance: (): void => {
-      for (const [first, step] of walks) advance(code, first, step, lanes);
-    },
-  };
 };

@@ -2,7 +2,14 @@
 import { describe, expect, test } from 'vitest';
 import { invert, joinLimbs, mod } from '../../src/field/modulus.js';
 import { type WasmField, wasmField } from '../../src/wasm/arithmetic/field-programs.js';
-import { addFormula, addIsZero, type Formula, type Lanes } from '../../src/wasm/arithmetic/formula.js';
+import {
+  addFormula,
+  addIsZero,
+  type Formula,
+  type Lanes,
+  plainProduct,
+  sumFormula,
+} from '../../src/wasm/arithmetic/formula.js';
 import { addInverse } from '../../src/wasm/arithmetic/inverse.js';
 import { WasmModule } from '../../src/wasm/encoder/module.js';
 import { primes, randomPrimes } from '../support/primes.js';
@@ -40,48 +47,23 @@ const elements = ({ p, width, limbs }: WasmField): bigint[] => {
   return [0n, 1n, p - 1n, p, p + 1n, -1n, -(p / 4n), (5n * p) / 4n, full, p / 3n, (p / 4n) | (full >> 3n)];
 };
 
-const product: Formula = { parameters: ['to', 'a', 'b'], factors: [{ of: 'a' }, { of: 'b' }] };
-const formulas: readonly (readonly [
-  Formula,
-  (...values: readonly bigint[]) => readonly [times: bigint, plus: bigint],
-])[] = [
-  [product, (a, b) => [a! * b!, 0n]],
-  [{ parameters: ['to', 'a'], factors: [{ of: 'a' }] }, (a) => [a! * a!, 0n]],
+type Meaning = (...values: readonly bigint[]) => readonly [times: bigint, plus: bigint];
+
+const of = (name: string, less?: string) => ({ of: name, ...(less !== undefined && { less }) });
+
+const formulas: readonly (readonly [Formula, Meaning])[] = [
+  [plainProduct, (a, b) => [a! * b!, 0n]],
+  [{ parameters: ['to', 'a'], factors: [of('a')] }, (a) => [a! * a!, 0n]],
+  [{ parameters: ['to', 'a', 'b', 'c'], factors: [of('a'), of('b', 'c')] }, (a, b, c) => [a! * (b! - c!), 0n]],
   [
-    { parameters: ['to', 'a', 'b', 'c'], factors: [{ of: 'a' }, { of: 'b', less: 'c' }] },
-    (a, b, c) => [a! * (b! - c!), 0n],
-  ],
-  [
-    {
-      parameters: ['to', 'a', 'b', 'c', 'd'],
-      factors: [
-        { of: 'a', less: 'b' },
-        { of: 'c', less: 'd' },
-      ],
-    },
+    { parameters: ['to', 'a', 'b', 'c', 'd'], factors: [of('a', 'b'), of('c', 'd')] },
     (a, b, c, d) => [(a! - b!) * (c! - d!), 0n],
   ],
   [
-    {
-      parameters: ['to', 'a', 'b', 'c'],
-      factors: [{ of: 'a' }],
-      plus: [
-        [{ of: 'b' }, -1],
-        [{ of: 'c' }, -1],
-      ],
-    },
+    { parameters: ['to', 'a', 'b', 'c'], factors: [of('a')], plus: sumFormula({ b: -1, c: -1 }).plus ?? [] },
     (a, b, c) => [a! * a!, -b! - c!],
   ],
-  [
-    {
-      parameters: ['to', 'a', 'b'],
-      plus: [
-        [{ of: 'a' }, 1],
-        [{ of: 'b' }, -6],
-      ],
-    },
-    (a, b) => [0n, a! - 6n * b!],
-  ],
+  [sumFormula({ a: 1, b: -6 }), (a, b) => [0n, a! - 6n * b!]],
 ];
 
 const check = (p: bigint): void => {
@@ -125,14 +107,12 @@ const inverts = (p: bigint): void => {
   const start = WORK;
   const { functions, put, get, words } = open(f, (module) => {
     const signed = addFormula(module, f, 1, { parameters: ['to', 'a', 's'], plus: [[{ of: 'a', sign: 's' }, 1]] });
-    const inverse = addInverse(module, f, { start, work: WORK + 64, sign: WORK + 128 }, (code, to, from, sign) => {
-      code.get(to).i32(from).i32(sign).call(signed);
-    });
-    const isZero = addIsZero(module, f);
-    module.add('invert', { parameters: ['i32', 'i32'] }, (code) =>
-      code.get(code.parameter(0)).get(code.parameter(1)).call(inverse),
+    const inverse = addInverse(module, f, { start, work: WORK + 64, sign: WORK + 128 }, (code, to, from, sign) =>
+      code.call(signed, to, from, sign),
     );
-    module.add('isZero', { parameters: ['i32'], result: 'i32' }, (code) => code.get(code.parameter(0)).call(isZero));
+    const isZero = addIsZero(module, f);
+    module.add('invert', { parameters: ['i32', 'i32'] }, (code, to, from) => code.call(inverse, to, from));
+    module.add('isZero', { parameters: ['i32'], result: 'i32' }, (code, a) => code.call(isZero, a));
   });
   put(start, mod(f.r * f.r, p));
   const values = elements(f).flatMap((value) => [value, mod(value ** 3n + 12345n, p)]);

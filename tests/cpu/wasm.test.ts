@@ -35,10 +35,12 @@ import { orderTwoCase } from '../support/order-two.js';
 const contextOf = ({ curve, group }: CurveGroup): Promise<CurveContext> => openCurve(curve, group);
 
 /** Edwards curves are computed on through their images (tests/engine/edwards.test.ts). */
-const weierstrassGroups = everyGroup.filter(({ curve }) => !(edwardsNames as readonly string[]).includes(curve));
+const groups = everyGroup
+  .filter(({ curve }) => !(edwardsNames as readonly string[]).includes(curve))
+  .map((of) => [`${of.curve} ${of.group}`, of] as const);
 
 describe.each(arithmeticsHere)('lists of additions, %s', (arithmetic) => {
-  test.each(weierstrassGroups.map((of) => [`${of.curve} ${of.group}`, of] as const))('of %s', async (_, of) => {
+  test.each(groups)('of %s', async (_, of) => {
     const adder = await PointAdder.open(await kernelFor(await contextOf(of), arithmetic));
     const { count, wrong } = additions(of, adder);
     expect(wrong).toEqual([]);
@@ -54,7 +56,7 @@ const multiply = (curve: CurveContext, points: Bytes, scalars: Bytes, offset = 0
 };
 
 describe.each(arithmeticsHere)('the check of points, %s', (arithmetic) => {
-  test.each(weierstrassGroups.map((of) => [`${of.curve} ${of.group}`, of] as const))('%s', async (_, of) => {
+  test.each(groups)('%s', async (_, of) => {
     const curve = await contextOf(of);
     const oracle = oracleOf(of);
     const n = 40;
@@ -98,7 +100,7 @@ describe('sums in WebAssembly', () => {
     }
   });
 
-  test.each(weierstrassGroups.map((of) => [`${of.curve} ${of.group}`, of] as const))('on %s', async (_, of) => {
+  test.each(groups)('on %s', async (_, of) => {
     const context = await contextOf(of);
     for (const [points, scalars, n] of [
       ['few-with-signs', 'carry-patterns', 200],

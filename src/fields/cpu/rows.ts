@@ -4,7 +4,7 @@
  */
 import type { VectorAt } from '../../wasm/vectors/vector-kernel.js';
 import type { Arena } from './arena.js';
-import { inParts } from './combine.js';
+import { inParts, type OfOne } from './combine.js';
 
 /** Entries of a matrix in words: each value once. */
 interface SortedEntries {
@@ -119,7 +119,7 @@ export const releaseMatrix = (arena: Arena, matrix: PlacedMatrix): void => {
 };
 
 /** Writes matrix·a. @param to another vector */
-export function* multiplyMatrix(arena: Arena, to: VectorAt, matrix: PlacedMatrix, a: VectorAt): Generator<void> {
+export function* multiplyMatrix(arena: Arena, matrix: PlacedMatrix, { to, a }: Omit<OfOne, 'length'>): Generator<void> {
   const { memory } = arena;
   const { rows, values, list, triples } = matrix;
   const sums = arena.take(rows + 1);

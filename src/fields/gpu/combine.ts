@@ -5,6 +5,7 @@ import { invert, type Modulus, mod, toMontgomery, writeWords } from '../../field
 import { stageKernel } from '../../shaders/hash-chain.js';
 import type { Kernel } from '../../shaders/kernel.js';
 import { groupsFor } from '../../shaders/limits.js';
+import type { Elementwise } from '../program/operations.js';
 import { elementPartials, elementView, factorConfig, montgomeryWords, THREADS, vectorBinding } from './element.js';
 import type { Emitter, Part } from './emitter.js';
 
@@ -142,7 +143,7 @@ export const emitCombination = (
 /** Emits operations that `combine` computes in one dispatch. */
 export const emitElementwise = (
   emit: Emitter,
-  kind: 'add' | 'subtract' | 'multiply' | 'multiplyAdd' | 'multiplySubtract',
+  kind: Elementwise,
   operands: readonly Operand[],
   length: number,
 ): Part => {

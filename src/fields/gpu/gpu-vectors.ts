@@ -7,16 +7,9 @@ import { CallClock, CallContext } from '../../session/call.js';
 import type { Executed, Session } from '../../session/session.js';
 import { resized } from '../program/numbers.js';
 import { numberBytesOf, type OpenField } from '../program/open-field.js';
-import type {
-  EngineTurns,
-  Entries,
-  FieldStep,
-  Matrix,
-  ScaledNumbers,
-  Vector,
-  VectorBackend,
-  VectorCall,
-} from '../program/vectors.js';
+import type { FieldStep } from '../program/operations.js';
+import type { EngineTurns, Entries, ScaledNumbers, VectorBackend, VectorCall } from '../program/vector-backend.js';
+import type { Matrix, Vector } from '../program/vectors.js';
 import { emitEnter, emitLeave } from './combine.js';
 import type { FieldSetup, Part } from './emitter.js';
 import { costsOf, type FieldJob, type FieldOutcome, fieldOperation, knownVectors, VECTORS } from './field-operation.js';

@@ -15,15 +15,15 @@ import {
 import { digitsOf, lazyLimbs, type Modulus, toMontgomery } from './modulus.js';
 import { dot4Product, fmaProduct, unsignedProduct } from './products.js';
 import { type Operand, range, type Statement, type Term } from './straight-line.js';
-import type { Word, WordProgram } from './word-line.js';
+import type { Expression, Word, WordProgram } from './word-line.js';
 
 /** Returns the products of a modulus as functions. */
 const productViews = (m: Modulus): TemplateView[] => {
   const view = (name: string, { program, result }: WordProgram): TemplateView => ({
     name,
     two: name === 'field_mul',
-    statements: program.statements.map(({ name, wgsl }) => ({ statement: `let ${name} = ${wgsl};` })),
-    result: result.map(({ wgsl }) => wgsl).join(',\n    '),
+    statements: program.statements.map(({ name, value }) => ({ statement: `let ${name} = ${wordWgsl(value)};` })),
+    result: result.map(wordWgsl).join(',\n    '),
   });
   return m.product === 'unsigned'
     ? [view('field_mul', unsignedProduct(m, false)), view('field_square', unsignedProduct(m, true))]
@@ -91,7 +91,7 @@ export const fieldView = (m: Modulus): TemplateView => {
 const STEP_GROUPS = 5;
 
 /** Returns the expressions of words, separated by commas. */
-const listed = (words: readonly Word[]): string => words.map(({ wgsl }) => wgsl).join(', ');
+const listed = (words: readonly Word[]): string => words.map(wordWgsl).join(', ');
 
 /** Returns p / 2^bits, to the precision of a double. */
 const inUnits = ({ p }: Modulus, bits: number): number =>
@@ -131,10 +131,48 @@ const inverseView = (m: Modulus): TemplateView => {
 };
 
 /** Returns WGSL of a constant, in two's complement. */
-const wordWgsl = (value: number): string => `${value >>> 0}u`;
+const constantWgsl = (value: number): string => `${value >>> 0}u`;
 
 /** Returns WGSL of constants, separated by commas. */
-const literals = (values: readonly number[]): string => values.map(wordWgsl).join(', ');
+const literals = (values: readonly number[]): string => values.map(constantWgsl).join(', ');
+
+/** Returns WGSL of a value of a program on words. */
+const wordWgsl = ({ expression }: Word): string => expressionWgsl(expression);
+
+const expressionWgsl = (of: Expression): string => {
+  switch (of.kind) {
+    case 'name':
+      return of.name;
+    case 'member':
+      return `${of.of}.${of.name}`;
+    case 'constant':
+      return `${of.value}u`;
+    case 'sum':
+      return of.terms.map(expressionWgsl).join(' + ');
+    case 'union':
+      return of.terms.map(expressionWgsl).join(' | ');
+    case 'product':
+      return `${expressionWgsl(of.a)} * ${expressionWgsl(of.b)}`;
+    case 'difference':
+      return `${expressionWgsl(of.a)} - ${operandWgsl(of.b)}`;
+    case 'above':
+      return `(${operandWgsl(of.of)} >> ${of.bits}u)`;
+    case 'left':
+      return `(${operandWgsl(of.of)} << ${of.bits}u)`;
+    case 'masked':
+      return `(${operandWgsl(of.of)} & ${of.mask}u)`;
+    case 'dot4':
+      return `dot4(${expressionWgsl(of.a)}, ${expressionWgsl(of.b)})`;
+    case 'float':
+      return of.of.kind === 'constant' ? `${of.of.value}.0f` : `f32(${of.of.name})`;
+    case 'roundedBits':
+      return `bitcast<u32>(fma(${expressionWgsl(of.a)}, ${expressionWgsl(of.b)}, ${of.c}.0f))`;
+  }
+};
+
+/** Returns WGSL of an operand of an operator that binds more than a sum. */
+const operandWgsl = (of: Expression): string =>
+  of.kind === 'name' || of.kind === 'constant' ? expressionWgsl(of) : `(${expressionWgsl(of)})`;
 
 /** Returns `count` names, separated by commas. */
 export const list = (count: number, name: (i: number) => string): string => range(count).map(name).join(', ');
@@ -150,7 +188,7 @@ export const fieldLiteral = (m: Modulus, value: bigint): string =>
 const floorWgsl = (x: string, bits: number): string => `bitcast<u32>(bitcast<i32>(${x}) >> ${bits}u)`;
 
 const termWgsl = ([x, y]: Term): string => {
-  const factor = (operand: Operand): string => (typeof operand === 'number' ? wordWgsl(operand) : operand);
+  const factor = (operand: Operand): string => (typeof operand === 'number' ? constantWgsl(operand) : operand);
   return y === 1 ? factor(x) : `${factor(x)} * ${factor(y)}`;
 };
 

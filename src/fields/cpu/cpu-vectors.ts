@@ -73,9 +73,9 @@ export class CpuVectors implements VectorBackend {
     this.#vectors.set(vector, at);
   }
 
-  async enterMatrix(matrix: Matrix, { words, scale, row, column }: Entries, call: VectorCall): Promise<void> {
-    const sorted = sortEntries(matrix.rows, row, column, words, this.#arena.memory.kernel.wordBytes / 4);
-    this.#matrices.set(matrix, await inTurns(placeMatrix(this.#arena, sorted, scale), call));
+  async enterMatrix(matrix: Matrix, entries: Entries, call: VectorCall): Promise<void> {
+    const sorted = sortEntries(matrix.rows, entries, this.#arena.memory.kernel.wordBytes / 4);
+    this.#matrices.set(matrix, await inTurns(placeMatrix(this.#arena, sorted, entries.scale), call));
   }
 
   async execute(steps: readonly FieldStep[], call: VectorCall): Promise<FieldRunRecord> {

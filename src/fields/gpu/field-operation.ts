@@ -216,7 +216,7 @@ const knownSquare = ({ own, field }: FieldSetup, a: readonly bigint[]): Known =>
   return {
     emit: (emit, numbers) => {
       // with one table of powers the second one is not read
-      const { words } = powerTables(field, root, 1n, (n / 2) ** 2);
+      const { words } = powerTables(field, { base: root, factor: 1n, length: (n / 2) ** 2 });
       const twiddles = { at: emit.upload(words), logLength: bits };
       const there = { from: 'natural', to: 'reversed', coset: 1n, factor: 1n } as const;
       const back = { from: 'reversed', to: 'natural', coset: 1n, factor: invert(BigInt(n), p) } as const;
@@ -239,7 +239,9 @@ const emitScalars = (emit: Emitter, a: Part): Part => {
   const { field, kernels } = emit.setup;
   const out = emit.returned(Math.ceil((4 * SCALAR_WORDS * LENGTH) / emit.bytes));
   const values = { length: LENGTH, first: 0, first_out: 0, vector: 0, first_base: 0, account: emit.account() };
-  emit.dispatch(kernels.scalars(), packScalarsConfig(field, values), { a, out }, groupsFor(LENGTH, THREADS), LENGTH);
+  const config = packScalarsConfig(field, values);
+  const groups = groupsFor(LENGTH, THREADS);
+  emit.dispatch({ kernel: kernels.scalars(), config, bindings: { a, out }, groups }, LENGTH);
   return out;
 };
 

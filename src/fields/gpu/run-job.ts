@@ -18,7 +18,6 @@ import type { Matrix, Vector } from '../program/vectors.js';
 import {
   combine,
   emitCombination,
-  emitCopy,
   emitElementwise,
   emitLeave,
   type Operand,
@@ -41,7 +40,7 @@ export const valuesOf = (kept: ReadonlyMap<Vector, Place>): Vector[] =>
   [...kept.keys()].filter(({ length }) => length === 1);
 
 /** Vectors and matrices on the device. */
-export interface Placements {
+interface Placements {
   readonly vectors: ReadonlyMap<Vector, Placed>;
   readonly matrices: ReadonlyMap<Matrix, PlacedMatrix>;
 }
@@ -64,7 +63,7 @@ export const inputsOf = (steps: readonly FieldStep[], placed: Placements): Place
 };
 
 /** A run as a job, and the places of the results that it keeps. */
-export interface RunJob {
+interface RunJob {
   readonly job: FieldJob;
   readonly kept: ReadonlyMap<Vector, Place>;
 }
@@ -82,17 +81,18 @@ const usedBy = (
   return { residents: [...residents], kinds };
 };
 
-/**
- * @param inputs as `inputsOf` returns them
- * @param verifies true to compute a second time, and compare
- */
-export const runJob = (
-  steps: readonly FieldStep[],
-  inputs: Placements,
-  twiddles: PlacedPowers | null,
-  elementBytes: number,
-  verifies: boolean,
-): RunJob => {
+/** A run to be made a job. */
+interface Run {
+  readonly steps: readonly FieldStep[];
+  /** As `inputsOf` returns them. */
+  readonly inputs: Placements;
+  readonly twiddles: PlacedPowers | null;
+  readonly elementBytes: number;
+  /** True to compute a second time, and compare. */
+  readonly verifies: boolean;
+}
+
+export const runJob = ({ steps, inputs, twiddles, elementBytes, verifies }: Run): RunJob => {
   const parts = new Parts();
   const kept = new Map<Vector, Place>();
   for (const { result } of steps) if (result.isKept) kept.set(result, parts.take(result.length * elementBytes));
@@ -220,7 +220,7 @@ const emitStep = <Of extends Kind>(
 /** Emits a vector into new scratch. */
 const emitPart = (emit: Emitter, operand: Operand, length: number): Part => {
   const out = emit.take(length);
-  emitCopy(emit, out, operand, length);
+  combine(emit, out, length, { a: operand });
   return out;
 };
 
@@ -261,7 +261,7 @@ const emitSteps = (
     const made = emitStep(emit, kind, { parameters, operands, a, length, mayOverwrite, places });
     if ('part' in made) readable.set(result, made.part);
     else place(result, made.scratch);
-    if (result.isKept) emitCopy(emit, output(result), readable.get(result) as Operand, length);
+    if (result.isKept) combine(emit, output(result), length, { a: readable.get(result) });
     const own = owned.get(result);
     for (const vector of ending) {
       const part = owned.get(vector);
@@ -343,8 +343,9 @@ export const powersJob = ({ p, rootOfUnity, twoAdicity }: OpenField, logLength: 
     ...{ outputBytes: place.size, residents: [], kinds: new Set() },
     emit: (emit, output) => {
       // the product of another device may have another Montgomery form
-      const { words, low } = powerTables(emit.setup.field, root, 1n, length);
-      combine(emit, { ...(output as Part), ...place }, { b: emit.upload(words) }, { length, products: 2, low });
+      const { words, low } = powerTables(emit.setup.field, { base: root, factor: 1n, length });
+      const powers = { at: emit.upload(words), low, reversedBits: 0 };
+      combine(emit, { ...(output as Part), ...place }, length, { powers });
       return [];
     },
   };

@@ -6,7 +6,7 @@ import { stageKernel } from '../../shaders/hash-chain.js';
 import { type Kernel, struct } from '../../shaders/kernel.js';
 import { groupsFor } from '../../shaders/limits.js';
 import type { Transform } from '../program/operations.js';
-import { emitCopy, type Operand, scaleByPowers, whole } from './combine.js';
+import { combine, type Operand, scaleByPowers, whole } from './combine.js';
 import { elementPartials, elementView, vectorBinding } from './element.js';
 import type { Emitter, Part } from './emitter.js';
 import { emitReversed } from './gather.js';
@@ -61,14 +61,14 @@ const transformPasses = (field: Modulus, logLength: number, isOther = false): Tr
 
 /** @param threads of a workgroup */
 export const transformKernel = (field: Modulus, threads: number): Kernel =>
-  stageKernel(
-    'transform',
+  stageKernel({
+    name: 'transform',
     template,
-    TransformConfig,
-    [vectorBinding('data', 'write'), vectorBinding('twiddles', 'read')],
-    { ...elementView(field, threads), block: 2 ** logBlockOf(field) },
-    elementPartials,
-  );
+    config: TransformConfig,
+    bindings: [vectorBinding('data', 'write'), vectorBinding('twiddles', 'read')],
+    view: { ...elementView(field, threads), block: 2 ** logBlockOf(field) },
+    partials: elementPartials,
+  });
 
 /** Powers of the root of the longest transform: w^0, …, w^(2^logLength / 2 − 1). */
 export interface Twiddles {
@@ -99,7 +99,8 @@ const emitPasses = (
       stride: twiddles.logLength - logLength,
     });
     const products = (stages * 2 ** logLength) / 2;
-    emit.dispatch(kernels.transform(), config, { data, twiddles: twiddles.at }, groupsFor(blocks, 1), products);
+    const bindings = { data, twiddles: twiddles.at };
+    emit.dispatch({ kernel: kernels.transform(), config, bindings, groups: groupsFor(blocks, 1) }, products);
     emit.passes++;
   }
 };
@@ -126,7 +127,7 @@ export const emitTransform = (
     data = scaleByPowers(emit, a, { base: coset, factor, length, order: from });
   } else if (!mayOverwrite) {
     data = emit.take(length);
-    emitCopy(emit, data, a, length);
+    combine(emit, data, length, { a });
   }
   if (twiddles !== null) emitPasses(emit, kind, from, { data, logLength, twiddles });
   const order = from === 'natural' ? 'reversed' : 'natural';

@@ -138,7 +138,7 @@ const makeWindows = (program: WordLine, b: readonly Word[], columnCount: number)
  * made once, one for each column: every fourth is a word of b with its bytes reversed, and those
  * between are cut out of two of these. The windows of p are constants.
  *
- * Montgomery's digit is a word, and reduces as in src/field/products.ts.
+ * Montgomery's digit is a word, and reduces as in `unsignedProduct`.
  *
  * Bounds. A column takes in two dot products a row, each at most 4·255² < 2^18: less than 2^22.7
  * for the 13 words of 414 bits. A column plus 2^8 times the next one and a carry is below 2^31.
@@ -221,8 +221,7 @@ const operand = (m: Modulus, name: string): Word[] => {
 
 /**
  * Makes the product a·b/R, below 2p for a and b below 2p, because R ≥ 4p. Rows and Montgomery's
- * digits are those of src/field/products.ts; src/field/products.ts has the columns and
- * their bounds. The longest field, of 414 bits, has 36 products a column, which fill a word.
+ * digits are those of `unsignedProduct`; `FloatColumns` has the columns and their bounds. The longest field, of 414 bits, has 36 products a column, which fill a word.
  */
 export const fmaProduct = (m: Modulus): WordProgram => {
   const program = new WordLine();

@@ -12,8 +12,6 @@ import { squareRoot } from './powers.js';
 import { range } from './straight-line.js';
 import { fieldLiteral, fieldView, list } from './wgsl.js';
 
-/* Fields of p² elements, loaded for curves with coordinates in one. */
-
 /** Casts an element of this field. Callers pass no others. */
 const pair = (a: Coordinate): Fp2 => a as Fp2;
 

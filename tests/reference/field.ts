@@ -94,7 +94,7 @@ export const productWords = (m: Modulus, a: bigint, b: bigint | null, by: Fma = 
 };
 
 /**
- * Returns the product of src/field/products.ts on whole numbers: Montgomery's rows of 24 bits,
+ * Returns the product of `fmaProduct` on whole numbers: Montgomery's rows of 24 bits,
  * of which all but two take n0·p for the multiple of p.
  */
 export const fmaRows = (m: Modulus, a: bigint, b: bigint): bigint => {

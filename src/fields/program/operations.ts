@@ -109,6 +109,13 @@ const scalePowersOptions = {
 
 const placeOf = (kind: string): OptionPlace => ({ argument: `${kind}: options`, path: `${kind}: ` });
 
+/** Returns a call with one operand. @param length elements of the result */
+const ofOne = <Own>(vector: Vector, parameters: Own, length = vector.length): Recorded<Own> => ({
+  parameters,
+  operands: [vector],
+  length,
+});
+
 /** @param count operands */
 const elementwise = (kind: Elementwise, count: 2 | 3): Operation<readonly FieldVector[], object> => ({
   reads: 'parts',
@@ -142,7 +149,7 @@ const transform = (kind: 'ntt' | 'intt'): Operation<Parameters<FieldOperations['
     }
     const factor = kind === 'ntt' ? 1n : invert(BigInt(length), p);
     const parameters = { from, to, coset: check.number(`${kind}: coset`, coset, 1n), factor };
-    return { parameters, operands: [vector], length };
+    return ofOne(vector, parameters);
   },
 });
 
@@ -150,10 +157,7 @@ const transform = (kind: 'ntt' | 'intt'): Operation<Parameters<FieldOperations['
 const alone = (kind: 'invert' | 'prefixProduct'): Operation<readonly [FieldVector], object> => ({
   reads: 'whole',
   result: 'new',
-  record: (check, a) => {
-    const vector = check.vector(`${kind}: a`, a);
-    return { parameters: {}, operands: [vector], length: vector.length };
-  },
+  record: (check, a) => ofOne(check.vector(`${kind}: a`, a), {}),
 });
 
 /** The operations by name. */
@@ -168,11 +172,7 @@ export const operations: { readonly [Of in Kind]: OperationOf<Of> } = {
     result: 'inPlace',
     record: (check, a, factor) => {
       const vector = check.vector('scale: a', a);
-      return {
-        parameters: { factor: check.number('scale: factor', factor) },
-        operands: [vector],
-        length: vector.length,
-      };
+      return ofOne(vector, { factor: check.number('scale: factor', factor) });
     },
   },
   scalePowers: {
@@ -185,12 +185,11 @@ export const operations: { readonly [Of in Kind]: OperationOf<Of> } = {
       if (order === 'reversed' && !Number.isInteger(Math.log2(length))) {
         throw badArgument(`scalePowers: a has ${length} elements; reversed order needs a power of 2`);
       }
-      const parameters = {
+      return ofOne(vector, {
         order,
         base: check.number('scalePowers: base', base),
         factor: check.number('scalePowers: factor', factor),
-      };
-      return { parameters, operands: [vector], length };
+      });
     },
   },
   linearCombination: {
@@ -219,8 +218,8 @@ export const operations: { readonly [Of in Kind]: OperationOf<Of> } = {
     reads: 'whole',
     result: 'new',
     record: (check, a, x) => {
-      const operands = [check.vector('evaluate: a', a)];
-      return { parameters: { x: check.number('evaluate: x', x) }, operands, length: 1 };
+      const vector = check.vector('evaluate: a', a);
+      return ofOne(vector, { x: check.number('evaluate: x', x) }, 1);
     },
   },
   divideByLinear: {
@@ -230,8 +229,7 @@ export const operations: { readonly [Of in Kind]: OperationOf<Of> } = {
       const vector = check.vector('divideByLinear: a', a);
       const { length } = vector;
       if (length < 2) throw badArgument(`divideByLinear: a has ${length} element; it must have at least 2`);
-      const parameters = { x: check.number('divideByLinear: x', x) };
-      return { parameters, operands: [vector], length: length - 1 };
+      return ofOne(vector, { x: check.number('divideByLinear: x', x) }, length - 1);
     },
   },
   slice: {
@@ -241,7 +239,7 @@ export const operations: { readonly [Of in Kind]: OperationOf<Of> } = {
       const vector = check.vector('slice: a', a);
       const end = wholeNumber('slice: to', to ?? vector.length, 1, vector.length);
       const first = wholeNumber('slice: from', from, 0, end - 1);
-      return { parameters: { first }, operands: [vector], length: end - first };
+      return ofOne(vector, { first }, end - first);
     },
   },
   pad: {
@@ -251,7 +249,7 @@ export const operations: { readonly [Of in Kind]: OperationOf<Of> } = {
       const vector = check.vector('pad: a', a);
       const length = wholeNumber('pad: length', given, vector.length, MOST_ELEMENTS);
       const first = wholeNumber('pad: from', from, 0, length - vector.length);
-      return { parameters: { first }, operands: [vector], length };
+      return ofOne(vector, { first }, length);
     },
   },
   gather: {
@@ -261,7 +259,7 @@ export const operations: { readonly [Of in Kind]: OperationOf<Of> } = {
       const vector = check.vector('gather: a', a);
       const indices = copyIndices('gather: indices', given, vector.length);
       if (indices.length === 0) throw badArgument('gather: indices must have at least one index');
-      return { parameters: { indices }, operands: [vector], length: indices.length };
+      return ofOne(vector, { indices }, indices.length);
     },
   },
   apply: {
@@ -273,7 +271,7 @@ export const operations: { readonly [Of in Kind]: OperationOf<Of> } = {
       if (vector.length !== matrix.columns) {
         throw badArgument(`apply: a has ${vector.length} elements, and the matrix ${matrix.columns} columns`);
       }
-      return { parameters: { matrix }, operands: [vector], length: matrix.rows };
+      return ofOne(vector, { matrix }, matrix.rows);
     },
   },
 };

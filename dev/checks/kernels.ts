@@ -76,7 +76,14 @@ const kernelOf = (curve: CurveContext, name: CheckName, isExtended: boolean): Ke
   // the poison reports nothing, so it needs no link in the dispatch chain
   return name === 'poison'
     ? kernel('check_poison', template, bindings, view, partials)
-    : stageKernel(`check_${name}`, template, { name: 'CheckConfig', fields, documented }, bindings, view, partials);
+    : stageKernel({
+        name: `check_${name}`,
+        template,
+        config: { name: 'CheckConfig', fields, documented },
+        bindings,
+        view,
+        partials,
+      });
 };
 
 const made = { affine: new WeakMap<CurveContext, CheckKernels>(), xyzz: new WeakMap<CurveContext, CheckKernels>() };

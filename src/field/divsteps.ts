@@ -1,6 +1,6 @@
 import { balancedDigits, digitsOf, lazyLimbs, type Modulus, montgomeryFactor } from './modulus.js';
 import { range, StraightLine, type Term, within } from './straight-line.js';
-import { input, limbsOfWords, type Word, wordsOfLimbs } from './word-line.js';
+import { input, limbsOfWords, member, type Word, wordsOfLimbs } from './word-line.js';
 
 /**
  * Field inversion by division steps (divsteps) in batches: Bernstein and Yang, "Fast constant-time
@@ -138,7 +138,7 @@ export const applyBatch = (m: Modulus, part: BatchPart): BatchResult => {
 
 /** Converts a canonical element to limbs of BATCH bits: the initial g. */
 export const toShort = (m: Modulus): Word[] => {
-  const words = range(lazyLimbs(m, 32)).map((i) => input(`a.w${i}`));
+  const words = range(lazyLimbs(m, 32)).map((i) => member('a', `w${i}`));
   return limbsOfWords(words, BATCH, divstepConstants(m).shortLimbs);
 };
 

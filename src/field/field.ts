@@ -14,8 +14,6 @@ import {
 import { range } from './straight-line.js';
 import { fieldLiteral, fieldView } from './wgsl.js';
 
-/* The interface of coordinate fields, F_p and F_p², and functions for both. */
-
 /**
  * A coordinate field, on the CPU and in shaders.
  *

@@ -4,11 +4,9 @@
  * The kinds of field products. Between products each kind holds elements in words.
  * docs/reference/chips.md lists the fastest kind for each chip.
  *
- * - `unsigned`: words, split into limbs of 13 bits, so that 24-bit multiplications suffice
- *   (src/field/products.ts).
- * - `dot4`: words, multiplied four bytes at a time (src/field/products.ts).
- * - `fma`: words, split into limbs of 24 bits, with floats for the high halves of their products
- *   (src/field/products.ts).
+ * - `unsigned`: words, split into limbs of 13 bits, so that 24-bit multiplications suffice.
+ * - `dot4`: words, multiplied four bytes at a time.
+ * - `fma`: words, split into limbs of 24 bits, with floats for the high halves of their products.
  */
 export const fieldProducts = ['unsigned', 'dot4', 'fma'] as const;
 

@@ -7,15 +7,18 @@ import { range } from './straight-line.js';
 import {
   above,
   dot4,
+  type FactorWord,
+  type FloatWord,
   float,
-  input,
   joined,
   known,
   left,
   limbsOfWords,
   low,
   masked,
+  member,
   minus,
+  type NamedWord,
   number,
   roundedBits,
   sum,
@@ -59,8 +62,8 @@ export const unsignedProduct = (m: Modulus, square: boolean): WordProgram => {
   const width = UNSIGNED_LIMB_BITS;
   const program = new WordLine();
   const [n, words] = [lazyLimbs(m, width), lazyLimbs(m, 32)];
-  const operand = (name: string): Word[] => {
-    const given = range(words).map((i) => input(`${name}.w${i}`));
+  const operand = (name: string): NamedWord[] => {
+    const given = range(words).map((i) => member(name, `w${i}`));
     return limbsOfWords(given, width, n).map((limb, i) => {
       const named = program.let(`${name}${i}`, limb);
       return i < n - 1 ? named : { ...named, most: Number((2n * m.p - 1n) >> BigInt(width * i)) };
@@ -71,14 +74,14 @@ export const unsignedProduct = (m: Modulus, square: boolean): WordProgram => {
   const doubled = square ? a.map((limb, i) => program.let(`d${i}`, sum(limb, limb))) : b;
   const term = (i: number, k: number): Word => {
     if (k >= n || (square && k < i)) return number(0);
-    return times(a[i] as Word, (square && k === i ? a : doubled)[k] as Word);
+    return times(a[i] as NamedWord, (square && k === i ? a : doubled)[k] as NamedWord);
   };
 
   const n0 = montgomeryFactor(m.p, width);
   const p = digitsOf(m.p, width, n);
   const multiple = [0, ...digitsOf((m.p * n0 + 1n) >> BigInt(width), width, n)];
   let fresh = 0;
-  const named = (word: Word): Word => program.let(`t${fresh++}`, word);
+  const named = (word: Word): NamedWord => program.let(`t${fresh++}`, word);
 
   // columns of weight 2^(width·i) and above, after i rows
   let columns: Word[] = range(2 * n).map(() => number(0));
@@ -96,7 +99,7 @@ export const unsignedProduct = (m: Modulus, square: boolean): WordProgram => {
     columns.push(number(0));
   }
   const limbs: Word[] = [];
-  let carry = number(0);
+  let carry: Word = number(0);
   for (const column of columns.slice(0, n)) {
     const whole = program.let(`s${limbs.length}`, sum(column, carry));
     carry = above(whole, width);
@@ -115,7 +118,7 @@ const windowOf = (bytes: readonly number[], k: number): number =>
   [3, 2, 1, 0].reduce((window, i) => window * 256 + (bytes[k - i] ?? 0), 0);
 
 /** Names the window of the bytes k … k − 3 of a number for each column k. */
-const makeWindows = (program: WordLine, b: readonly Word[], columnCount: number): Word[] => {
+const makeWindows = (program: WordLine, b: readonly Word[], columnCount: number): NamedWord[] => {
   // reverse the bytes of each word: swap halves, then the bytes of each half
   const turned = b.map((word, i) => {
     const pairs = program.let(`pairs${i}`, joined(above(word, 16), left(word, 16)));
@@ -135,7 +138,7 @@ const makeWindows = (program: WordLine, b: readonly Word[], columnCount: number)
  * made once, one for each column: every fourth is a word of b with its bytes reversed, and those
  * between are cut out of two of these. The windows of p are constants.
  *
- * Montgomery's digit is a word, and reduces as in src/field/products.ts.
+ * Montgomery's digit is a word, and reduces as in `unsignedProduct`.
  *
  * Bounds. A column takes in two dot products a row, each at most 4·255² < 2^18: less than 2^22.7
  * for the 13 words of 414 bits. A column plus 2^8 times the next one and a carry is below 2^31.
@@ -145,7 +148,10 @@ export const dot4Product = (m: Modulus): WordProgram => {
   const words = lazyLimbs(m, 32);
   // a row reaches three columns beyond the bytes of b
   const columnCount = 4 * words + 3;
-  const [a, b] = ['a', 'b'].map((name) => range(words).map((i) => input(`${name}.w${i}`))) as [Word[], Word[]];
+  const [a, b] = ['a', 'b'].map((name) => range(words).map((i) => member(name, `w${i}`))) as [
+    FactorWord[],
+    FactorWord[],
+  ];
   const windows = makeWindows(program, b, columnCount);
 
   const n0 = montgomeryFactor(m.p, 32);
@@ -161,11 +167,14 @@ export const dot4Product = (m: Modulus): WordProgram => {
   };
 
   let columns: Word[] = [];
-  let carry = number(0);
+  let carry: Word = number(0);
   for (const i of range(words)) {
     const at = (k: number): Word => columns[k] ?? number(0);
     const whole = range(columnCount).map((k) =>
-      program.let(`x${i}_${k}`, sum(at(k), k === 0 ? carry : number(0), dot4(a[i] as Word, windows[k] as Word))),
+      program.let(
+        `x${i}_${k}`,
+        sum(at(k), k === 0 ? carry : number(0), dot4(a[i] as FactorWord, windows[k] as NamedWord)),
+      ),
     );
     if (i < roughRows(m, words)) {
       const lowest = word(`e${i}`, whole, number(0));
@@ -205,15 +214,14 @@ const WIDTH = FLOAT_LIMB_BITS;
 /** Returns the limbs of an operand. */
 const operand = (m: Modulus, name: string): Word[] => {
   const [n, words] = [lazyLimbs(m, WIDTH), lazyLimbs(m, 32)];
-  const given = range(words).map((i) => input(`${name}.w${i}`));
+  const given = range(words).map((i) => member(name, `w${i}`));
   const most = Number((2n * m.p - 1n) >> BigInt(WIDTH * (n - 1)));
   return limbsOfWords(given, WIDTH, n).map((limb, i) => (i < n - 1 ? limb : { ...limb, most }));
 };
 
 /**
  * Makes the product a·b/R, below 2p for a and b below 2p, because R ≥ 4p. Rows and Montgomery's
- * digits are those of src/field/products.ts; src/field/products.ts has the columns and
- * their bounds. The longest field, of 414 bits, has 36 products a column, which fill a word.
+ * digits are those of `unsignedProduct`; `FloatColumns` has the columns and their bounds. The longest field, of 414 bits, has 36 products a column, which fill a word.
  */
 export const fmaProduct = (m: Modulus): WordProgram => {
   const program = new WordLine();
@@ -284,8 +292,8 @@ const MOST_LOW = 3 * 2 ** (UNIT_BITS - 1) - 1;
 
 /** A limb as an integer, and as the float of the same value. */
 interface Factor {
-  readonly whole: Word;
-  readonly real: Word;
+  readonly whole: NamedWord;
+  readonly real: FloatWord;
 }
 
 /** Returns a factor that is known. */
@@ -310,7 +318,7 @@ const nothing: Column = { low: number(0), high: number(0), terms: 0, least: 0, m
 export class FloatColumns {
   readonly #program: WordLine;
   readonly #columns: Column[] = [];
-  #carry = number(0);
+  #carry: Word = number(0);
   /** Surplus of the carry, because the column below was shifted above 0. */
   #shifted = 0;
 

@@ -10,9 +10,7 @@ import type { Field } from './field.js';
 import { invert, lazyLimbs, type Modulus, mod } from './modulus.js';
 import { squareRoot } from './powers.js';
 import { range } from './straight-line.js';
-import { fieldLiteral, fieldView, list } from './wgsl.js';
-
-/* Fields of p² elements, loaded for curves with coordinates in one. */
+import { fieldLiteral, list, primeFieldView } from './wgsl.js';
 
 /** Casts an element of this field. Callers pass no others. */
 const pair = (a: Coordinate): Fp2 => a as Fp2;
@@ -76,18 +74,6 @@ const quadraticPartials: Readonly<Record<string, Template>> = {
   inverse: quadraticInverseTemplate,
 };
 
-/** Renames all declarations of shaders: types get the prefix Prime, functions the prefix prime_. */
-const asPrime = (...sources: readonly string[]): string[] => {
-  const declared = new Set(
-    [...sources.join('\n').matchAll(/\b(?:fn|struct|alias)\s+(\w+)/g)].map(([, name]) => name as string),
-  );
-  return sources.map((source) =>
-    source.replace(/(?<![\w.])[A-Za-z_]\w*/g, (name) =>
-      !declared.has(name) ? name : `${/^[A-Z]/.test(name) ? 'Prime' : 'prime_'}${name}`,
-    ),
-  );
-};
-
 /** The functions that treat c0 and c1 alike. */
 const coefficientwise = (): TemplateView[] =>
   (
@@ -123,16 +109,15 @@ const multiplesOf = (nonResidue: bigint): TemplateView => {
 };
 
 const makeView = (m: Modulus, nonResidue: bigint): TemplateView => {
-  const prime = fieldView(m);
+  const prime = primeFieldView(m);
   const vectors = m.words / 4;
-  const [primeField, primeInverse] = asPrime(
-    renderShader(fieldTemplate, prime),
-    renderShader(inverseTemplate, prime),
-  ) as [string, string];
   return {
     nonResidue: `${nonResidue}`,
-    primeField,
-    primeInverse,
+    // of the words in memory, which pairs share
+    Prime: '',
+    prime_: '',
+    primeField: renderShader(fieldTemplate, prime),
+    primeInverse: renderShader(inverseTemplate, prime),
     batches: prime.batches as number,
     vectors: range(2 * vectors).map((i) => ({ i })),
     firstVectors: range(vectors).map((i) => ({ i })),

@@ -15,22 +15,30 @@ import {
 import { digitsOf, lazyLimbs, type Modulus, toMontgomery } from './modulus.js';
 import { dot4Product, fmaProduct, unsignedProduct } from './products.js';
 import { type Operand, range, type Statement, type Term } from './straight-line.js';
-import type { Word, WordProgram } from './word-line.js';
+import type { Expression, Word, WordProgram } from './word-line.js';
+
+/** Prefixes of the names of types and functions. */
+interface Prefixes {
+  readonly [name: string]: string;
+  readonly Prime: string;
+  readonly prime_: string;
+}
 
 /** Returns the products of a modulus as functions. */
-const productViews = (m: Modulus): TemplateView[] => {
+const productViews = (m: Modulus, { prime_ }: Prefixes): TemplateView[] => {
+  const write = wordWriter(prime_);
   const view = (name: string, { program, result }: WordProgram): TemplateView => ({
     name,
     two: name === 'field_mul',
-    statements: program.statements.map(({ name, wgsl }) => ({ statement: `let ${name} = ${wgsl};` })),
-    result: result.map(({ wgsl }) => wgsl).join(',\n    '),
+    statements: program.statements.map(({ name, value }) => ({ statement: `let ${name} = ${write(value)};` })),
+    result: result.map(write).join(',\n    '),
   });
   return m.product === 'unsigned'
     ? [view('field_mul', unsignedProduct(m, false)), view('field_square', unsignedProduct(m, true))]
     : [view('field_mul', (m.product === 'dot4' ? dot4Product : fmaProduct)(m))];
 };
 
-const makeView = (m: Modulus): TemplateView => {
+const makeView = (m: Modulus, prefixes: Prefixes): TemplateView => {
   const count = lazyLimbs(m, 32);
   const constant = (value: bigint): string => literals(digitsOf(value, 32, count));
   const member = (i: number): string => `a.v${i >> 2}.${'xyzw'[i & 3]}`;
@@ -64,13 +72,16 @@ const makeView = (m: Modulus): TemplateView => {
     twiceModulus: constant(2n * m.p),
     unpackedWords: list(count, (i) => (i < m.words ? member(i) : '0u')),
     roomInWords: count <= m.words,
-    products: productViews(m),
+    ...prefixes,
+    products: productViews(m, prefixes),
     squares: m.product === 'unsigned',
     dots: m.product === 'dot4',
     one: constant(m.r),
     ...inverseView(m),
   };
 };
+
+const noPrefixes: Prefixes = { Prime: '', prime_: '' };
 
 const views = new WeakMap<Modulus, TemplateView>();
 
@@ -79,10 +90,13 @@ const views = new WeakMap<Modulus, TemplateView>();
  * because it takes about 10 ms and several kernels need it.
  */
 export const fieldView = (m: Modulus): TemplateView => {
-  const view = views.get(m) ?? makeView(m);
+  const view = views.get(m) ?? makeView(m, noPrefixes);
   views.set(m, view);
   return view;
 };
+
+/** As `fieldView`, for a prime field below one of pairs: its names have prefixes. */
+export const primeFieldView = (m: Modulus): TemplateView => makeView(m, { Prime: 'Prime', prime_: 'prime_' });
 
 /**
  * Iterations of the loop in a batch, with BATCH / STEP_GROUPS unrolled divsteps each. 5 × 3 was
@@ -91,7 +105,7 @@ export const fieldView = (m: Modulus): TemplateView => {
 const STEP_GROUPS = 5;
 
 /** Returns the expressions of words, separated by commas. */
-const listed = (words: readonly Word[]): string => words.map(({ wgsl }) => wgsl).join(', ');
+const listed = (words: readonly Word[]): string => words.map(wordWriter('')).join(', ');
 
 /** Returns p / 2^bits, to the precision of a double. */
 const inUnits = ({ p }: Modulus, bits: number): number =>
@@ -131,10 +145,47 @@ const inverseView = (m: Modulus): TemplateView => {
 };
 
 /** Returns WGSL of a constant, in two's complement. */
-const wordWgsl = (value: number): string => `${value >>> 0}u`;
+const constantWgsl = (value: number): string => `${value >>> 0}u`;
 
 /** Returns WGSL of constants, separated by commas. */
-const literals = (values: readonly number[]): string => values.map(wordWgsl).join(', ');
+const literals = (values: readonly number[]): string => values.map(constantWgsl).join(', ');
+
+/** Returns a function that writes a value of a program on words. @param prefix of functions */
+const wordWriter = (prefix: string): ((word: Word) => string) => {
+  const write = (of: Expression): string => {
+    switch (of.kind) {
+      case 'name':
+        return of.name;
+      case 'member':
+        return `${of.of}.${of.name}`;
+      case 'constant':
+        return `${of.value}u`;
+      case 'sum':
+        return of.terms.map(write).join(' + ');
+      case 'union':
+        return of.terms.map(write).join(' | ');
+      case 'product':
+        return `${write(of.a)} * ${write(of.b)}`;
+      case 'difference':
+        return `${write(of.a)} - ${operand(of.b)}`;
+      case 'above':
+        return `(${operand(of.of)} >> ${of.bits}u)`;
+      case 'left':
+        return `(${operand(of.of)} << ${of.bits}u)`;
+      case 'masked':
+        return `(${operand(of.of)} & ${of.mask}u)`;
+      case 'dot4':
+        return `${prefix}dot4(${write(of.a)}, ${write(of.b)})`;
+      case 'float':
+        return of.of.kind === 'constant' ? `${of.of.value}.0f` : `f32(${of.of.name})`;
+      case 'roundedBits':
+        return `bitcast<u32>(fma(${write(of.a)}, ${write(of.b)}, ${of.c}.0f))`;
+    }
+  };
+  const operand = (of: Expression): string =>
+    of.kind === 'name' || of.kind === 'constant' ? write(of) : `(${write(of)})`;
+  return ({ expression }) => write(expression);
+};
 
 /** Returns `count` names, separated by commas. */
 export const list = (count: number, name: (i: number) => string): string => range(count).map(name).join(', ');
@@ -150,7 +201,7 @@ export const fieldLiteral = (m: Modulus, value: bigint): string =>
 const floorWgsl = (x: string, bits: number): string => `bitcast<u32>(bitcast<i32>(${x}) >> ${bits}u)`;
 
 const termWgsl = ([x, y]: Term): string => {
-  const factor = (operand: Operand): string => (typeof operand === 'number' ? wordWgsl(operand) : operand);
+  const factor = (operand: Operand): string => (typeof operand === 'number' ? constantWgsl(operand) : operand);
   return y === 1 ? factor(x) : `${factor(x)} * ${factor(y)}`;
 };
 

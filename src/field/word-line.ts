@@ -2,49 +2,82 @@
  * Straight-line programs on words, the counterpart of src/field/straight-line.ts for unsigned
  * numbers.
  *
- * A program has three uses. It becomes the code of a shader; a CPU reference of the tests runs that
- * text; and the maximum of every value is tracked while it is made, so that making a sum fails if
- * any input could overflow it.
+ * A program has three uses. It becomes the code of a shader (src/field/wgsl.ts); a CPU reference of
+ * the tests runs it; and the maximum of every value is tracked while it is made, so that making a
+ * sum fails if any input could overflow it.
  */
 import { range } from './straight-line.js';
 
+/** A name of the program, or a constant. */
+type Named = { readonly kind: 'name'; readonly name: string } | { readonly kind: 'constant'; readonly value: number };
+
+/** A factor: also a member of a struct, such as a.w0. */
+type Factor = Named | { readonly kind: 'member'; readonly of: string; readonly name: string };
+
+/** An expression on words of 32 bits. */
+export type Expression =
+  | Factor
+  /** The sum of the terms; the union of the bits of terms without common bits. */
+  | { readonly kind: 'sum' | 'union'; readonly terms: readonly Expression[] }
+  | { readonly kind: 'product'; readonly a: Factor; readonly b: Factor }
+  | { readonly kind: 'difference'; readonly a: Expression; readonly b: Expression }
+  /** ⌊of / 2^bits⌋, and of·2^bits. */
+  | { readonly kind: 'above' | 'left'; readonly of: Expression; readonly bits: number }
+  | { readonly kind: 'masked'; readonly of: Expression; readonly mask: number }
+  /** The dot product of the bytes of a and b. */
+  | { readonly kind: 'dot4'; readonly a: Factor; readonly b: Factor }
+  | Float
+  /** The bits of a·b + c. */
+  | { readonly kind: 'roundedBits'; readonly a: Named | Float; readonly b: Named | Float; readonly c: number };
+
+/** An integer as a float. */
+type Float = { readonly kind: 'float'; readonly of: Named };
+
 /** A value of a program. */
-export interface Word {
-  /** The expression. */
-  readonly wgsl: string;
+export interface Word<Own extends Expression = Expression> {
+  readonly expression: Own;
   /** The maximum of the value. */
   readonly most: number;
   /** True if bits beyond a word are dropped on purpose. */
   readonly wraps?: boolean;
 }
 
+/** A value that has a name, or is a constant. */
+export type NamedWord = Word<Named>;
+
+/** A value that can be a factor without a name of its own. */
+export type FactorWord = Word<Factor>;
+
+/** A float that has a name, or is a constant. */
+export type FloatWord = Word<Named | Float>;
+
 const MOST = 2 ** 32 - 1;
 
 const maskOf = (bits: number): number => 2 ** bits - 1;
 
-/** Returns whether an expression is a name or a literal. */
-const isName = (wgsl: string): boolean => /^\w+$/.test(wgsl);
-
-/** Returns WGSL of an operand. */
-const operand = ({ wgsl }: Word): string => (isName(wgsl) ? wgsl : `(${wgsl})`);
-
-const checked = (word: Word): Word => {
-  if (word.most > MOST) throw new RangeError(`the sum '${word.wgsl}' could overflow`);
+const checked = <Of extends Word>(word: Of): Of => {
+  if (word.most > MOST) throw new RangeError(`a ${word.expression.kind} could overflow a word: ${word.most}`);
   return word;
 };
 
 /** Returns a constant. */
-export const number = (value: number): Word => ({ wgsl: `${value}u`, most: value });
+export const number = (value: number): NamedWord => ({ expression: { kind: 'constant', value }, most: value });
 
 /** Returns an input of a program. */
-export const input = (name: string, most: number = MOST): Word => ({ wgsl: name, most });
+export const input = (name: string, most: number = MOST): NamedWord => ({ expression: { kind: 'name', name }, most });
 
-/** Joins the terms that are not 0 by an operator. */
-const chain = (operator: string, terms: readonly Word[], most: (present: readonly Word[]) => number): Word => {
+/** Returns an input that is a member of a struct. */
+export const member = (of: string, name: string, most: number = MOST): FactorWord => ({
+  expression: { kind: 'member', of, name },
+  most,
+});
+
+/** Joins the terms that are not 0. */
+const chain = (kind: 'sum' | 'union', terms: readonly Word[], most: (present: readonly Word[]) => number): Word => {
   const present = terms.filter((term) => term.most > 0);
   if (present.length < 2) return present[0] ?? number(0);
   return checked({
-    wgsl: present.map(({ wgsl }) => wgsl).join(operator),
+    expression: { kind, terms: present.map(({ expression }) => expression) },
     most: most(present),
     wraps: present.some(({ wraps }) => wraps),
   });
@@ -52,41 +85,52 @@ const chain = (operator: string, terms: readonly Word[], most: (present: readonl
 
 /** Returns the sum. @throws RangeError if it could overflow */
 export const sum = (...terms: readonly Word[]): Word =>
-  chain(' + ', terms, (present) => present.reduce((total, { most }) => total + most, 0));
+  chain('sum', terms, (present) => present.reduce((total, { most }) => total + most, 0));
 
 /** Returns the union of the bits of words without common bits. */
 export const joined = (...parts: readonly Word[]): Word =>
-  chain(' | ', parts, (present) => maskOf(Math.ceil(Math.log2(Math.max(...present.map(({ most }) => most)) + 1))));
+  chain('union', parts, (present) => maskOf(Math.ceil(Math.log2(Math.max(...present.map(({ most }) => most)) + 1))));
 
 /** Returns the sum modulo 2^32. */
 export const sumLow = (...terms: readonly Word[]): Word => ({
-  ...chain(' + ', terms, () => MOST),
+  ...chain('sum', terms, () => MOST),
   wraps: true,
 });
 
-/** Returns the product of two names or constants. @throws RangeError if it could overflow */
-export const times = (a: Word, b: Word): Word =>
-  a.most * b.most === 0 ? number(0) : checked({ wgsl: `${a.wgsl} * ${b.wgsl}`, most: a.most * b.most });
+const product = (a: FactorWord, b: FactorWord): Expression => ({
+  kind: 'product',
+  a: a.expression,
+  b: b.expression,
+});
 
-/** Returns the product of two names or constants modulo 2^32. */
-export const timesLow = (a: Word, b: Word): Word => ({ wgsl: `${a.wgsl} * ${b.wgsl}`, most: MOST, wraps: true });
+/** Returns the product. @throws RangeError if it could overflow */
+export const times = (a: FactorWord, b: FactorWord): Word =>
+  a.most * b.most === 0 ? number(0) : checked({ expression: product(a, b), most: a.most * b.most });
+
+/** Returns the product modulo 2^32. */
+export const timesLow = (a: FactorWord, b: FactorWord): Word => ({
+  expression: product(a, b),
+  most: MOST,
+  wraps: true,
+});
 
 /** Returns the difference of a sum and a word modulo 2^32. */
 export const minus = (a: Word, b: Word): Word =>
-  b.most === 0 ? a : { wgsl: `${a.wgsl} - ${operand(b)}`, most: MOST, wraps: true };
+  b.most === 0 ? a : { expression: { kind: 'difference', a: a.expression, b: b.expression }, most: MOST, wraps: true };
 
 /** Returns a value that is `most` or less, as is known. @throws RangeError if it may be no word */
 export const known = (a: Word, most: number): Word => checked({ ...a, most });
 
-/** Returns a name or constant as a float. @throws RangeError if the float may be another number */
-export const float = (a: Word): Word => {
-  if (a.most >= 2 ** 24) throw new RangeError(`'${a.wgsl}' could have more than 24 bits`);
-  return { wgsl: /^\d/.test(a.wgsl) ? `${a.most}.0f` : `f32(${a.wgsl})`, most: a.most };
+/** Returns a float. @throws RangeError if it may be another number */
+export const float = ({ expression: of, most }: NamedWord): FloatWord => {
+  if (most >= 2 ** 24)
+    throw new RangeError(`'${of.kind === 'name' ? of.name : of.value}' could have more than 24 bits`);
+  return { expression: { kind: 'float', of }, most };
 };
 
 /** Returns the bits of a·b + c, of floats and a power of two c, rounded once or twice. */
-export const roundedBits = (a: Word, b: Word, c: number): Word => ({
-  wgsl: `bitcast<u32>(fma(${a.wgsl}, ${b.wgsl}, ${c}.0f))`,
+export const roundedBits = (a: FloatWord, b: FloatWord, c: number): Word => ({
+  expression: { kind: 'roundedBits', a: a.expression, b: b.expression, c },
   most: MOST,
 });
 
@@ -94,11 +138,14 @@ export const roundedBits = (a: Word, b: Word, c: number): Word => ({
 export const above = (a: Word, bits: number): Word => {
   if (bits === 0) return a;
   const most = Math.floor(a.most / 2 ** bits);
-  return most === 0 ? number(0) : { wgsl: `(${operand(a)} >> ${bits}u)`, most };
+  return most === 0 ? number(0) : { expression: { kind: 'above', of: a.expression, bits }, most };
 };
 
 /** Returns the bits of a within a mask. */
-export const masked = (a: Word, mask: number): Word => ({ wgsl: `(${operand(a)} & ${mask}u)`, most: mask });
+export const masked = (a: Word, mask: number): Word => ({
+  expression: { kind: 'masked', of: a.expression, mask },
+  most: mask,
+});
 
 /** Returns a mod 2^bits. */
 export const low = (a: Word, bits: number): Word => (a.most <= maskOf(bits) ? a : masked(a, maskOf(bits)));
@@ -107,28 +154,34 @@ export const low = (a: Word, bits: number): Word => (a.most <= maskOf(bits) ? a 
 export const left = (a: Word, bits: number): Word => {
   if (bits === 0 || a.most === 0) return a;
   const most = a.most * 2 ** bits;
-  return { wgsl: `(${operand(a)} << ${bits}u)`, most: Math.min(most, MOST), wraps: most > MOST };
+  return {
+    expression: { kind: 'left', of: a.expression, bits },
+    most: Math.min(most, MOST),
+    wraps: most > MOST,
+  };
 };
 
-/**
- * Returns the dot product of the bytes of a name a and a name or constant b, by dot4 of
- * wgsl/field/field.wgsl.
- */
-export const dot4 = (a: Word, b: Word | number): Word => {
+/** Returns the dot product of the bytes of a and b, by dot4 of wgsl/field/field.wgsl. */
+export const dot4 = (a: FactorWord, b: FactorWord | number): Word => {
   const bytes = range(4).map((i) => (typeof b === 'number' ? (b >>> (8 * i)) & 255 : 255));
   const most = 255 * bytes.reduce((total, byte) => total + byte, 0);
   const other = typeof b === 'number' ? number(b) : b;
-  return most * a.most * other.most === 0 ? number(0) : { wgsl: `dot4(${a.wgsl}, ${other.wgsl})`, most };
+  if (most * a.most * other.most === 0) return number(0);
+  return { expression: { kind: 'dot4', a: a.expression, b: other.expression }, most };
 };
+
+/** Returns whether a value has a name, or is a constant. */
+const isNamed = (word: Word): word is NamedWord =>
+  word.expression.kind === 'name' || word.expression.kind === 'constant';
 
 /** A program under construction. */
 export class WordLine {
-  readonly statements: (Word & { readonly name: string })[] = [];
+  readonly statements: { readonly name: string; readonly value: Word }[] = [];
 
   /** Names a value by a statement. Returns names and constants unchanged. */
-  let(name: string, value: Word): Word {
-    if (isName(value.wgsl)) return value;
-    this.statements.push({ ...value, name });
+  let(name: string, value: Word): NamedWord {
+    if (isNamed(value)) return value;
+    this.statements.push({ name, value });
     return input(name, value.most);
   }
 }

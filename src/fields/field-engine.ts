@@ -25,16 +25,9 @@ import { CpuVectors } from './cpu/cpu-vectors.js';
 import { openMemory } from './cpu/open-memory.js';
 import { copyNumbers, type NumberFormat, resized, reverseNumbers, scaleOf } from './program/numbers.js';
 import { type FieldEngineOptions, numberBytesOf, type OpenField, openField } from './program/open-field.js';
-import { copyIndices, Recorder } from './program/recorder.js';
-import {
-  type FieldStep,
-  Matrix,
-  Vector,
-  type VectorBackend,
-  type VectorCall,
-  type VectorOwner,
-  vectorOf,
-} from './program/vectors.js';
+import { copyIndices, type FieldStep, recordSteps } from './program/operations.js';
+import type { VectorBackend, VectorCall } from './program/vector-backend.js';
+import { Matrix, Vector, type VectorOwner, vectorOf } from './program/vectors.js';
 
 /** `createFieldEngine`. */
 const fieldEngineOptions = {
@@ -177,9 +170,9 @@ const recordedError = (name: string): MsmError =>
 
 /** @throws MsmError `destroyed` if steps use what is no longer there */
 const assertOperands = (owner: VectorOwner, steps: readonly FieldStep[]): void => {
-  for (const { operands, computation } of steps) {
+  for (const { kind, parameters, operands } of steps) {
     for (const operand of operands) if (operand.state !== 'recorded') vectorOf(owner, 'an operand', operand);
-    if (computation.kind === 'apply' && computation.matrix.isDestroyed) {
+    if (kind === 'apply' && parameters.matrix.isDestroyed) {
       throw new MsmError('destroyed', 'apply: matrix was destroyed before the run began');
     }
   }
@@ -404,13 +397,7 @@ class VectorEngine implements FieldEngine, VectorOwner {
     readonly result: Result;
   } {
     if (typeof record !== 'function') throw badArgument(`record must be a function, got ${kindOf(record)}`);
-    const recorder = new Recorder(this, this.#field);
-    try {
-      const result = record(recorder);
-      return { steps: recorder.steps, result };
-    } finally {
-      recorder.end();
-    }
+    return recordSteps(this, this.#field, record);
   }
 
   async #execute(steps: readonly FieldStep[], call: VectorCall, verifies: boolean): Promise<void> {

@@ -75,15 +75,26 @@ export const absorb = (before: number, words: ArrayLike<number>, first = 0, end 
   return value;
 };
 
+/** A kernel of a stage, before it is rendered. */
+interface Stage<Field extends string> {
+  readonly name: string;
+  readonly template: Template;
+  readonly config: Pick<Struct<Field>, 'name' | 'fields' | 'documented'>;
+  /** Bindings between the config and the chain. */
+  readonly bindings: readonly Binding[];
+  readonly view: TemplateView & { readonly structs?: string };
+  readonly partials?: Readonly<Record<string, Template>> | undefined;
+}
+
 /** Renders a kernel in the dispatch chain, with a config as its first binding. */
-export const stageKernel = <Field extends string>(
-  name: string,
-  template: Template,
-  config: Pick<Struct<Field>, 'name' | 'fields' | 'documented'>,
-  bindings: readonly Binding[],
-  { structs, ...view }: TemplateView & { readonly structs?: string },
-  partials?: Readonly<Record<string, Template>>,
-): Kernel =>
+export const stageKernel = <Field extends string>({
+  name,
+  template,
+  config,
+  bindings,
+  view: { structs, ...view },
+  partials,
+}: Stage<Field>): Kernel =>
   kernel(
     name,
     template,

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { knowsAnswers, openMemory } from '../../src/fields/cpu/open-memory.js';
 import { openField } from '../../src/fields/program/open-field.js';
-import { fuseScalings } from '../../src/fields/program/recorder.js';
+import { liveSteps } from '../../src/fields/program/vector-backend.js';
 import { createFieldEngine, type FieldEngine, type FieldVector } from '../../src/fields.js';
 import { VectorMemory, vectorKernel } from '../../src/wasm/vectors/vector-kernel.js';
 import { fewFloatPrimes } from '../support/float-curves.js';
@@ -188,7 +188,7 @@ test('an inverse transform before a coset has no scaling of its own', async () =
   const a = await fr.load(new Uint8Array(32 * 256).fill(1));
   await fr.run((ops) => ops.keep(ops.ntt(ops.intt(a, { to: 'reversed' }), { from: 'reversed', coset: 5n })));
   expect(fr.lastRun?.products).toBe(2 * 128 * 8 + 256);
-  expect(fuseScalings([], r)).toEqual([]);
+  expect(liveSteps([], r, false)).toEqual([]);
 });
 
 describe.each(arithmeticsHere)('known answers in %s', (arithmetic) => {

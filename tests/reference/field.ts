@@ -9,7 +9,7 @@ import {
 } from '../../src/field/divsteps.js';
 import { digitsOf, joinLimbs, lazyLimbs, type Modulus, mod, montgomeryFactor } from '../../src/field/modulus.js';
 import { dot4Product, fmaProduct, unsignedProduct } from '../../src/field/products.js';
-import { type Word, WordLine, type WordProgram } from '../../src/field/word-line.js';
+import { type Expression, type Word, WordLine, type WordProgram } from '../../src/field/word-line.js';
 import { type Fma, floatBits, fmas } from './fma.js';
 import { runStraightLine } from './straight-line.js';
 
@@ -21,38 +21,59 @@ import { runStraightLine } from './straight-line.js';
 const limbsOf = (name: string, limbs: readonly number[]): Record<string, number> =>
   Object.fromEntries(limbs.map((limb, i) => [`${name}.l${i}`, limb]));
 
-type Values = Record<string, bigint>;
-
 const dot4 = (a: bigint, b: bigint): bigint =>
   [0n, 8n, 16n, 24n].reduce((total, at) => total + ((a >> at) & 255n) * ((b >> at) & 255n), 0n);
 
-/** The functions that programs call; floats are integers here. */
-const builtins = (by: Fma) => ({ dot4, f32: (a: bigint) => a, fma: fmas[by], bits: floatBits });
-
 /**
- * Runs the WGSL text of a program as the shader does, and throws where a value exceeds its stated
- * bound. @param by how the device computes fma
+ * Runs a program as the shader does, on exact numbers, and throws where a value exceeds its stated
+ * bound. Floats are integers here. @param by how the device computes fma
  */
 const runWords = (
   { program, result }: WordProgram,
   inputs: Readonly<Record<string, number>>,
   by: Fma = 'fused',
 ): number[] => {
-  const functions = builtins(by);
-  const values: Values = Object.fromEntries(Object.entries(inputs).map(([name, value]) => [name, BigInt(value)]));
-  const evaluate = ({ wgsl, most, wraps }: Word): bigint => {
-    const exact = wgsl
-      .replaceAll('bitcast<u32>', 'bits')
-      .replace(/(?<![\w.])[a-z]\w*(\.\w+)?(?!\w*\()/gi, (name) => `values['${name}']`)
-      .replace(/(?<!\w)(\d+)(u|\.0f)/g, '$1n');
-    const names = Object.keys(functions);
-    const value: unknown = new Function('values', ...names, `return ${exact}`)(values, ...Object.values(functions));
-    if (typeof value !== 'bigint') throw new Error(`'${wgsl}' has names that were not computed`);
+  const values = new Map(Object.entries(inputs).map(([name, value]) => [name, BigInt(value)]));
+  const exact = (of: Expression): bigint => {
+    switch (of.kind) {
+      case 'name':
+      case 'member': {
+        const name = of.kind === 'name' ? of.name : `${of.of}.${of.name}`;
+        const value = values.get(name);
+        if (value === undefined) throw new Error(`'${name}' is used before it is computed`);
+        return value;
+      }
+      case 'constant':
+        return BigInt(of.value);
+      case 'sum':
+        return of.terms.map(exact).reduce((total, term) => total + term);
+      case 'union':
+        return of.terms.map(exact).reduce((bits, term) => bits | term);
+      case 'product':
+        return exact(of.a) * exact(of.b);
+      case 'difference':
+        return exact(of.a) - exact(of.b);
+      case 'above':
+        return exact(of.of) >> BigInt(of.bits);
+      case 'left':
+        return exact(of.of) << BigInt(of.bits);
+      case 'masked':
+        return exact(of.of) & BigInt(of.mask);
+      case 'dot4':
+        return dot4(exact(of.a), exact(of.b));
+      case 'float':
+        return exact(of.of);
+      case 'roundedBits':
+        return floatBits(fmas[by](exact(of.a), exact(of.b), BigInt(of.c)));
+    }
+  };
+  const evaluate = ({ expression, most, wraps }: Word): bigint => {
+    const value = exact(expression);
     const word = wraps ? BigInt.asUintN(32, value) : value;
-    if (word > BigInt(most)) throw new RangeError(`'${wgsl}' is ${word}, beyond ${most}`);
+    if (word > BigInt(most)) throw new RangeError(`a ${expression.kind} is ${word}, beyond ${most}`);
     return word;
   };
-  for (const statement of program.statements) values[statement.name] = evaluate(statement);
+  for (const { name, value } of program.statements) values.set(name, evaluate(value));
   return result.map((word) => Number(evaluate(word)));
 };
 
@@ -73,7 +94,7 @@ export const productWords = (m: Modulus, a: bigint, b: bigint | null, by: Fma = 
 };
 
 /**
- * Returns the product of src/field/products.ts on whole numbers: Montgomery's rows of 24 bits,
+ * Returns the product of `fmaProduct` on whole numbers: Montgomery's rows of 24 bits,
  * of which all but two take n0·p for the multiple of p.
  */
 export const fmaRows = (m: Modulus, a: bigint, b: bigint): bigint => {

@@ -13,7 +13,7 @@ import {
 import { FloatColumns } from '../../src/field/products.js';
 import { StraightLine, within } from '../../src/field/straight-line.js';
 import { fieldView } from '../../src/field/wgsl.js';
-import { input, WordLine } from '../../src/field/word-line.js';
+import { member, WordLine } from '../../src/field/word-line.js';
 import { renderShader } from '../../src/shaders/template.js';
 import { fieldInverse, fmaRows, productWords } from '../reference/field.js';
 import { type Fma, fmas } from '../reference/fma.js';
@@ -218,7 +218,7 @@ describe('programs', () => {
   test('columns of products by floats are rejected where their sum could exceed a word', () => {
     const settled = (terms: number, most = 2 ** 24 - 1): void => {
       const columns = new FloatColumns(new WordLine());
-      const factor = columns.factor('a', input('a.w0', most));
+      const factor = columns.factor('a', member('a', 'w0', most));
       columns.add(0, 'c', new Array(terms).fill([factor, factor]));
       columns.gather(0);
       columns.settle(0);

@@ -19,16 +19,16 @@ export interface VectorSetup {
 }
 
 export const vectorSetup = (): VectorSetup => ({
-  kernel: stageKernel(
-    'vector_sum',
+  kernel: stageKernel({
+    name: 'vector_sum',
     template,
-    Config,
-    [
+    config: Config,
+    bindings: [
       { name: 'words', access: 'read', type: 'array<u32>' },
       { name: 'total', access: 'write', type: 'array<atomic<u32>>' },
     ],
-    { threads: THREADS },
-  ),
+    view: { threads: THREADS },
+  }),
 });
 
 export class VectorSum implements Operation<Uint32Array, number, VectorSetup, Step, number> {

@@ -3,18 +3,21 @@
 // Elements are in Montgomery form (Montgomery 1985). In memory they are Packed: little-endian
 // words, canonical. Registers hold {{wordCount}} words below 2p, and R is at least 4p, so that the
 // product of any two elements is below 2p again. Sums are computed in words with carries. The
-// products are those of src/field/products.ts. The types
-// are one type, whose names state how far a value may be from the canonical one:
+// products are those of src/field/products.ts. The types are one type, whose names state how far a
+// value may be from the canonical one:
 //   Canonical  in [0, p)
 //   Tight      results of products
 //   Loose      sums and differences of two elements of one type
 // Elements are structs and not arrays: nothing here is indexed dynamically, so everything can be in
 // registers. CPU reference of the products: tests/reference/field.ts.
+//
+// Names have a prefix where quadratic.wgsl, which has functions of the same names, includes this
+// file; in all other shaders it is empty.
 
 {{> packed}}
 
 // Returns whether a < p, for arbitrary words.
-fn packed_is_canonical(a: Packed) -> bool {
+fn {{prime_}}packed_is_canonical(a: {{Prime}}Packed) -> bool {
 {{#modulusWords}}
   let b{{i}} = {{word}} < {{p}}u{{^first}} || ({{word}} == {{p}}u && b{{previous}}){{/first}};
 {{/modulusWords}}
@@ -23,7 +26,7 @@ fn packed_is_canonical(a: Packed) -> bool {
 
 // Returns p - a if `negate`, else a, on words: a fifth of the cost of unpacking, negating and
 // packing. 0 stays 0.
-fn packed_negated(a: Packed, negate: bool) -> Packed {
+fn {{prime_}}packed_negated(a: {{Prime}}Packed, negate: bool) -> {{Prime}}Packed {
 {{#modulusWords}}
   let b{{i}} = {{word}} + {{#first}}0u{{/first}}{{^first}}c{{previous}}{{/first}};
   let d{{i}} = {{p}}u - b{{i}};
@@ -31,41 +34,41 @@ fn packed_negated(a: Packed, negate: bool) -> Packed {
   let c{{i}} = select(0u, 1u, ({{p}}u < b{{i}}){{^first}} | (b{{i}} < c{{previous}}){{/first}});
 {{/last}}
 {{/modulusWords}}
-  let changes = negate & !packed_is_zero(a);
-  return Packed(
+  let changes = negate & !{{prime_}}packed_is_zero(a);
+  return {{Prime}}Packed(
 {{#vectors}}
     select(a.v{{i}}, vec4<u32>({{differences}}), changes),
 {{/vectors}}
   );
 }
 
-struct Words {
+struct {{Prime}}Words {
 {{#words}}
   w{{i}}: u32,
 {{/words}}
 }
 
-alias Canonical = Words;
-alias Tight = Words;
-alias Loose = Words;
+alias {{Prime}}Canonical = {{Prime}}Words;
+alias {{Prime}}Tight = {{Prime}}Words;
+alias {{Prime}}Loose = {{Prime}}Words;
 
-fn field_pack(a: Canonical) -> Packed {
-  return Packed(
+fn {{prime_}}field_pack(a: {{Prime}}Canonical) -> {{Prime}}Packed {
+  return {{Prime}}Packed(
 {{#vectors}}
     vec4<u32>({{words}}),
 {{/vectors}}
   );
 }
 
-fn field_unpack(a: Packed) -> Canonical {
-  return Words({{unpackedWords}});
+fn {{prime_}}field_unpack(a: {{Prime}}Packed) -> {{Prime}}Canonical {
+  return {{Prime}}Words({{unpackedWords}});
 }
 
-fn field_one() -> Tight {
-  return Words({{one}});
+fn {{prime_}}field_one() -> {{Prime}}Tight {
+  return {{Prime}}Words({{one}});
 }
 
-fn words_sum(a: Words, b: Words) -> Words {
+fn {{prime_}}words_sum(a: {{Prime}}Words, b: {{Prime}}Words) -> {{Prime}}Words {
 {{#words}}
   let t{{i}} = a.w{{i}} + b.w{{i}};
   let s{{i}} = t{{i}}{{^first}} + c{{previous}}{{/first}};
@@ -73,110 +76,110 @@ fn words_sum(a: Words, b: Words) -> Words {
   let c{{i}} = select(0u, 1u, (t{{i}} < a.w{{i}}){{^first}} | (s{{i}} < c{{previous}}){{/first}});
 {{/last}}
 {{/words}}
-  return Words({{#words}}s{{i}}, {{/words}});
+  return {{Prime}}Words({{#words}}s{{i}}, {{/words}});
 }
 
-struct Difference {
-  words: Words,
+struct {{Prime}}Difference {
+  words: {{Prime}}Words,
   borrow: u32,
 }
 
-fn words_difference(a: Words, b: Words) -> Difference {
+fn {{prime_}}words_difference(a: {{Prime}}Words, b: {{Prime}}Words) -> {{Prime}}Difference {
 {{#words}}
   let t{{i}} = a.w{{i}} - b.w{{i}};
   let d{{i}} = t{{i}}{{^first}} - c{{previous}}{{/first}};
   let c{{i}} = select(0u, 1u, (a.w{{i}} < b.w{{i}}){{^first}} | (t{{i}} < c{{previous}}){{/first}});
 {{/words}}
-  return Difference(Words({{#words}}d{{i}}, {{/words}}), c{{lastWordOfAll}});
+  return {{Prime}}Difference({{Prime}}Words({{#words}}d{{i}}, {{/words}}), c{{lastWordOfAll}});
 }
 
 // Returns a - b if a >= b, else a.
-fn words_reduced(a: Words, b: Words) -> Words {
-  let less = words_difference(a, b);
-  return Words(
+fn {{prime_}}words_reduced(a: {{Prime}}Words, b: {{Prime}}Words) -> {{Prime}}Words {
+  let less = {{prime_}}words_difference(a, b);
+  return {{Prime}}Words(
 {{#words}}
     select(less.words.w{{i}}, a.w{{i}}, less.borrow != 0u),
 {{/words}}
   );
 }
 
-fn field_loose(a: Tight) -> Loose {
+fn {{prime_}}field_loose(a: {{Prime}}Tight) -> {{Prime}}Loose {
   return a;
 }
 
-fn canonical_loose(a: Canonical) -> Loose {
+fn {{prime_}}canonical_loose(a: {{Prime}}Canonical) -> {{Prime}}Loose {
   return a;
 }
 
-fn field_tighten(a: Loose) -> Tight {
+fn {{prime_}}field_tighten(a: {{Prime}}Loose) -> {{Prime}}Tight {
   return a;
 }
 
-fn canonical_minus(a: Canonical, b: Canonical) -> Loose {
-  return words_sum(a, words_difference(Words({{modulus}}), b).words);
+fn {{prime_}}canonical_minus(a: {{Prime}}Canonical, b: {{Prime}}Canonical) -> {{Prime}}Loose {
+  return {{prime_}}words_sum(a, {{prime_}}words_difference({{Prime}}Words({{modulus}}), b).words);
 }
 
-fn field_minus(a: Tight, b: Tight) -> Loose {
-  let less = words_difference(a, b);
+fn {{prime_}}field_minus(a: {{Prime}}Tight, b: {{Prime}}Tight) -> {{Prime}}Loose {
+  let less = {{prime_}}words_difference(a, b);
   let again = 0u - less.borrow;
-  return words_sum(less.words, Words({{#words}}{{twice}}u & again, {{/words}}));
+  return {{prime_}}words_sum(less.words, {{Prime}}Words({{#words}}{{twice}}u & again, {{/words}}));
 }
 
-fn field_plus(a: Tight, b: Tight) -> Loose {
-  return words_reduced(words_sum(a, b), Words({{twiceModulus}}));
+fn {{prime_}}field_plus(a: {{Prime}}Tight, b: {{Prime}}Tight) -> {{Prime}}Loose {
+  return {{prime_}}words_reduced({{prime_}}words_sum(a, b), {{Prime}}Words({{twiceModulus}}));
 }
 
-fn field_triple_plus(a: Tight, b: Tight) -> Tight {
-  return field_plus(field_plus(field_plus(a, a), a), b);
+fn {{prime_}}field_triple_plus(a: {{Prime}}Tight, b: {{Prime}}Tight) -> {{Prime}}Tight {
+  return {{prime_}}field_plus({{prime_}}field_plus({{prime_}}field_plus(a, a), a), b);
 }
 
-fn field_minus_twice(a: Tight, b: Tight) -> Tight {
-  return field_minus(field_minus(a, b), b);
+fn {{prime_}}field_minus_twice(a: {{Prime}}Tight, b: {{Prime}}Tight) -> {{Prime}}Tight {
+  return {{prime_}}field_minus({{prime_}}field_minus(a, b), b);
 }
 
-fn field_canonical(a: Tight) -> Canonical {
-  return words_reduced(a, Words({{modulus}}));
+fn {{prime_}}field_canonical(a: {{Prime}}Tight) -> {{Prime}}Canonical {
+  return {{prime_}}words_reduced(a, {{Prime}}Words({{modulus}}));
 }
 
 // Packs an element that is multiplied but never compared: any value whose words fit the memory
 // format.
-fn field_pack_any(a: Tight) -> Packed {
+fn {{prime_}}field_pack_any(a: {{Prime}}Tight) -> {{Prime}}Packed {
 {{#roomInWords}}
-  return field_pack(a);
+  return {{prime_}}field_pack(a);
 {{/roomInWords}}
 {{^roomInWords}}
-  return field_pack(field_canonical(a));
+  return {{prime_}}field_pack({{prime_}}field_canonical(a));
 {{/roomInWords}}
 }
 {{#dots}}
 
 // A function because naga 30, when it writes Metal, declares a variable named after the operand in
 // front of every dot4U8Packed: for an operand of two of them twice. Here each operand has one.
-fn dot4(a: u32, b: u32) -> u32 {
+fn {{prime_}}dot4(a: u32, b: u32) -> u32 {
   return dot4U8Packed(a, b);
 }
 {{/dots}}
 {{#products}}
 
 // Returns a·b/R, or a²/R of one operand.
-fn {{name}}(a: Words{{#two}}, b: Words{{/two}}) -> Words {
+fn {{prime_}}{{name}}(a: {{Prime}}Words{{#two}}, b: {{Prime}}Words{{/two}}) -> {{Prime}}Words {
 {{#statements}}
   {{statement}}
 {{/statements}}
-  return Words({{result}});
+  return {{Prime}}Words({{result}});
 }
 {{/products}}
 {{^squares}}
 
-fn field_square(a: Tight) -> Tight {
-  return field_mul(a, a);
+fn {{prime_}}field_square(a: {{Prime}}Tight) -> {{Prime}}Tight {
+  return {{prime_}}field_mul(a, a);
 }
 {{/squares}}
 
-fn field_mul_minus(a: Loose, b: Tight, c: Canonical) -> Tight {
-  return field_minus(field_mul(a, b), c);
+fn {{prime_}}field_mul_minus(a: {{Prime}}Loose, b: {{Prime}}Tight, c: {{Prime}}Canonical) -> {{Prime}}Tight {
+  return {{prime_}}field_minus({{prime_}}field_mul(a, b), c);
 }
 
-fn field_square_minus(a: Tight, c: Canonical, d: Canonical) -> Tight {
-  return field_minus(field_square(a), words_sum(c, d));
+fn {{prime_}}field_square_minus(a: {{Prime}}Tight, c: {{Prime}}Canonical, d: {{Prime}}Canonical) -> {{Prime}}Tight {
+  return {{prime_}}field_minus({{prime_}}field_square(a), {{prime_}}words_sum(c, d));
 }

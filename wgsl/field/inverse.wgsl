@@ -4,13 +4,13 @@
 // inverse of 0 is 0.
 
 // Signed numbers in limbs of {{batchBits}} bits. f and g are shorter than d and e.
-struct Short {
+struct {{Prime}}Short {
 {{#shortLimbs}}
   l{{i}}: u32,
 {{/shortLimbs}}
 }
 
-struct Wide {
+struct {{Prime}}Wide {
 {{#wideLimbs}}
   l{{i}}: u32,
 {{/wideLimbs}}
@@ -18,42 +18,42 @@ struct Wide {
 
 // A row (u, v) of the matrix of a batch is packed as u + v·2^16, so that rows are added, subtracted
 // and doubled as words. Entries lie in (-2^{{batchBits}}, 2^{{batchBits}}].
-fn row_left(row: u32) -> u32 {
+fn {{prime_}}row_left(row: u32) -> u32 {
   let low = row & 65535u;
   return low - select(0u, 65536u, low > 32768u);
 }
 
-fn row_right(row: u32, left: u32) -> u32 {
+fn {{prime_}}row_right(row: u32, left: u32) -> u32 {
   return {{rowCarry}};
 }
 
-struct ShortPair {
-  f: Short,
-  g: Short,
+struct {{Prime}}ShortPair {
+  f: {{Prime}}Short,
+  g: {{Prime}}Short,
 }
 
-struct WidePair {
-  d: Wide,
-  e: Wide,
+struct {{Prime}}WidePair {
+  d: {{Prime}}Wide,
+  e: {{Prime}}Wide,
 }
 
 // Applies the matrix ((u, v), (q, r)) of a batch to f and g.
-fn apply_to_short(u: u32, v: u32, q: u32, r: u32, f: Short, g: Short) -> ShortPair {
+fn {{prime_}}apply_to_short(u: u32, v: u32, q: u32, r: u32, f: {{Prime}}Short, g: {{Prime}}Short) -> {{Prime}}ShortPair {
 {{#applyShort}}
 {{#statements}}
   {{statement}}
 {{/statements}}
-  return ShortPair(Short({{first}}), Short({{second}}));
+  return {{Prime}}ShortPair({{Prime}}Short({{first}}), {{Prime}}Short({{second}}));
 {{/applyShort}}
 }
 
 // Applies the matrix of a batch to d and e.
-fn apply_to_wide(u: u32, v: u32, q: u32, r: u32, d: Wide, e: Wide) -> WidePair {
+fn {{prime_}}apply_to_wide(u: u32, v: u32, q: u32, r: u32, d: {{Prime}}Wide, e: {{Prime}}Wide) -> {{Prime}}WidePair {
 {{#applyWide}}
 {{#statements}}
   {{statement}}
 {{/statements}}
-  return WidePair(Wide({{first}}), Wide({{second}}));
+  return {{Prime}}WidePair({{Prime}}Wide({{first}}), {{Prime}}Wide({{second}}));
 {{/applyWide}}
 }
 
@@ -61,18 +61,18 @@ fn apply_to_wide(u: u32, v: u32, q: u32, r: u32, d: Wide, e: Wide) -> WidePair {
 // takes half of the registers. The kernel declares MATRICES, {{batches}} or more.
 var<private> matrices: array<vec2<u32>, MATRICES>;
 
-fn short_from(a: Canonical) -> Short {
-  return Short({{toShort}});
+fn {{prime_}}short_from(a: {{Prime}}Canonical) -> {{Prime}}Short {
+  return {{Prime}}Short({{toShort}});
 }
 
 // Returns sign·d minus a multiple of p, as an element: the estimate k is half a unit low, so the result
 // is between 0 and 2p.
-fn wide_finish(d: Wide, sign: u32) -> Tight {
+fn {{prime_}}wide_finish(d: {{Prime}}Wide, sign: u32) -> {{Prime}}Tight {
   let k = bitcast<u32>(i32(floor(f32(bitcast<i32>(sign)) * (({{wideTop}}) * {{perWideModulus}}) - 0.5)));
 {{#finish}}
   {{statement}}
 {{/finish}}
-  return Tight({{fromWide}});
+  return {{Prime}}Tight({{fromWide}});
 }
 
 // 0, which entry points write in a way that compilers cannot see through. Some compilers, FXC among
@@ -80,9 +80,9 @@ fn wide_finish(d: Wide, sign: u32) -> Tight {
 // of all.
 var<private> unseen_zero: u32;
 
-fn field_inverse(a: Tight) -> Tight {
-  var f = Short({{shortModulus}});
-  var g = short_from(field_canonical(a));
+fn {{prime_}}field_inverse(a: {{Prime}}Tight) -> {{Prime}}Tight {
+  var f = {{Prime}}Short({{shortModulus}});
+  var g = {{prime_}}short_from({{prime_}}field_canonical(a));
   var zeta = 0xffffffffu; // -(delta + 1/2), to begin with -1
   let batches = {{batches}}u + unseen_zero;
   for (var batch = 0u; batch < batches; batch++) {
@@ -113,26 +113,26 @@ fn field_inverse(a: Tight) -> Tight {
     bit += bit;
 {{/steps}}
     }
-    let u = row_left(top);
-    let v = row_right(top, u);
-    let q = row_left(bottom);
-    let r = row_right(bottom, q);
-    let next = apply_to_short(u, v, q, r, f, g);
+    let u = {{prime_}}row_left(top);
+    let v = {{prime_}}row_right(top, u);
+    let q = {{prime_}}row_left(bottom);
+    let r = {{prime_}}row_right(bottom, q);
+    let next = {{prime_}}apply_to_short(u, v, q, r, f, g);
     f = next.f;
     g = next.g;
     matrices[batch] = vec2<u32>(top, bottom);
   }
   let sign = select(0xffffffffu, 1u, f.l0 == 1u);
-  var d = Wide({{wideZero}});
-  var e = Wide({{wideStart}});
+  var d = {{Prime}}Wide({{wideZero}});
+  var e = {{Prime}}Wide({{wideStart}});
   for (var batch = 0u; batch < batches; batch++) {
     let matrix = matrices[batch];
-    let u = row_left(matrix.x);
-    let q = row_left(matrix.y);
-    let next = apply_to_wide(u, row_right(matrix.x, u), q, row_right(matrix.y, q), d, e);
+    let u = {{prime_}}row_left(matrix.x);
+    let q = {{prime_}}row_left(matrix.y);
+    let next = {{prime_}}apply_to_wide(u, {{prime_}}row_right(matrix.x, u), q, {{prime_}}row_right(matrix.y, q), d, e);
     d = next.d;
     e = next.e;
   }
   // f is 1 or -1, and a⁻¹ is d or -d; where a = 0 f is p or -p, and d is 0
-  return wide_finish(d, sign);
+  return {{prime_}}wide_finish(d, sign);
 }

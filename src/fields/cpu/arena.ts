@@ -71,14 +71,6 @@ export class Arena {
 /** Powers that are kept at most. */
 const MOST_POWERS = 8;
 
-/** Memory that tables are made in. */
-interface TableMemory {
-  readonly field: OpenField;
-  readonly memory: VectorSpace;
-  take(elements: number): VectorAt;
-  release(at: VectorAt, elements: number): void;
-}
-
 interface Table {
   readonly at: VectorAt;
   readonly length: number;
@@ -93,13 +85,13 @@ export interface Powers {
 }
 
 class TableCache {
-  readonly #arena: TableMemory;
+  readonly #arena: Arena;
   readonly #twiddles = new Map<'ntt' | 'intt', Table>();
   /** Powers by their parameters, the least recently used first. */
   readonly #powers = new Map<string, Table>();
 
   /** @param known tables that the memory has already */
-  constructor(arena: TableMemory, known?: TableCache) {
+  constructor(arena: Arena, known?: TableCache) {
     this.#arena = arena;
     if (known === undefined) return;
     for (const [kind, table] of known.#twiddles) this.#twiddles.set(kind, table);

@@ -1,10 +1,19 @@
 /** Sums and products of elements of the same index, some at a time. */
 import { withNumbers } from '../../wasm/vectors/transform-passes.js';
 import type { VectorAt } from '../../wasm/vectors/vector-kernel.js';
+import type { Elementwise } from '../program/operations.js';
 import type { Arena, Powers } from './arena.js';
 
 /** Elements of one call. */
 const ELEMENTS_AT_ONCE = 2 ** 13;
+
+/** An operand and the result. */
+export interface OfOne {
+  readonly to: VectorAt;
+  readonly a: VectorAt;
+  /** Elements of the operand. */
+  readonly length: number;
+}
 
 /** Calls `compute` for parts of a vector, one after the other. */
 export function* inParts(length: number, compute: (first: number, count: number) => void): Generator<void> {
@@ -17,10 +26,8 @@ export function* inParts(length: number, compute: (first: number, count: number)
 /** Computes `to` from two or three vectors, which it may overwrite. */
 export function* elementwise(
   { memory: { exports }, bytes }: Pick<Arena, 'memory' | 'bytes'>,
-  kind: 'add' | 'subtract' | 'multiply' | 'multiplyAdd' | 'multiplySubtract',
-  to: VectorAt,
-  operands: readonly VectorAt[],
-  length: number,
+  kind: Elementwise,
+  { to, operands, length }: { readonly to: VectorAt; readonly operands: readonly VectorAt[]; readonly length: number },
 ): Generator<void> {
   yield* inParts(length, (i, count) => {
     const [a, b, c] = operands.map((at) => at + i * bytes) as [number, number, number];
@@ -33,10 +40,8 @@ export function* elementwise(
 /** Computes to[i] = factor·a[i], or factor·a[i] + to[i]; `factor` is the address of an element. */
 function* scaled(
   { memory: { exports }, bytes }: Pick<Arena, 'memory' | 'bytes'>,
-  to: VectorAt,
-  a: VectorAt,
   factor: VectorAt,
-  length: number,
+  { to, a, length }: OfOne,
   adds = false,
 ): Generator<void> {
   yield* inParts(length, (i, count) => {
@@ -47,19 +52,19 @@ function* scaled(
 }
 
 /** Computes to[i] = factor·a[i]. */
-export function* scale(arena: Arena, to: VectorAt, a: VectorAt, factor: bigint, length: number): Generator<void> {
-  yield* withNumbers(arena.memory, [factor], (at) => scaled(arena, to, a, at, length));
+export function* scale(arena: Arena, factor: bigint, vectors: OfOne): Generator<void> {
+  yield* withNumbers(arena.memory, [factor], (at) => scaled(arena, at, vectors));
 }
 
 /** Multiplies a vector by powers, in place. */
 export function* multiplyByPowers(arena: Arena, at: VectorAt, powers: Powers): Generator<void> {
   const { base, factor, length } = powers;
   if (base === 1n) {
-    if (factor !== 1n) yield* scale(arena, at, at, factor, length);
+    if (factor !== 1n) yield* scale(arena, factor, { to: at, a: at, length });
     return;
   }
   const table = yield* arena.tables.powers(powers);
-  yield* elementwise(arena, 'multiply', at, [at, table], length);
+  yield* elementwise(arena, 'multiply', { to: at, operands: [at, table], length });
 }
 
 /** Returns the sum that a factor of 1 or −1 stands for; null for other factors. */
@@ -71,17 +76,16 @@ export const signOf = (factor: bigint, p: bigint): 'add' | 'subtract' | null => 
 /** Computes Σ factors[k]·vectors[k], where `to` is none of them. */
 export function* linearCombination(
   arena: Arena,
-  to: VectorAt,
   terms: readonly { readonly factor: bigint; readonly at: VectorAt; readonly length: number }[],
-  length: number,
+  { to, length }: { readonly to: VectorAt; readonly length: number },
 ): Generator<void> {
   arena.memory.clear(to, length);
   const factors = terms.map(({ factor }) => factor);
   yield* withNumbers(arena.memory, factors, function* (numbers) {
     for (const [k, { factor, at, length: own }] of terms.entries()) {
       const sum = signOf(factor, arena.field.p);
-      if (sum === null) yield* scaled(arena, to, at, numbers + k * arena.bytes, own, true);
-      else yield* elementwise(arena, sum, to, [to, at], own);
+      if (sum === null) yield* scaled(arena, numbers + k * arena.bytes, { to, a: at, length: own }, true);
+      else yield* elementwise(arena, sum, { to, operands: [to, at], length: own });
     }
   });
 }

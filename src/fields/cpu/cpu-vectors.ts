@@ -3,17 +3,23 @@ import type { FieldPlan, FieldRunRecord } from '../../api/fields.js';
 import { TimeSlice } from '../../scheduling/time-slice.js';
 import { passesOverMemory } from '../../wasm/vectors/transform-passes.js';
 import { bytesOfVector, type VectorAt } from '../../wasm/vectors/vector-kernel.js';
-import { fuseScalings } from '../program/recorder.js';
-import type {
-  Computation,
-  Entries,
-  FieldStep,
-  Matrix,
-  ScaledNumbers,
-  Vector,
-  VectorBackend,
-  VectorCall,
-} from '../program/vectors.js';
+import {
+  type Elementwise,
+  type FieldStep,
+  type Kind,
+  operations,
+  type StepParameters,
+  type Transform,
+} from '../program/operations.js';
+import {
+  type Entries,
+  type LiveStep,
+  liveSteps,
+  type ScaledNumbers,
+  type VectorBackend,
+  type VectorCall,
+} from '../program/vector-backend.js';
+import type { Matrix, Vector } from '../program/vectors.js';
 import type { Arena } from './arena.js';
 import { elementwise, linearCombination, multiplyByPowers, scale, signOf } from './combine.js';
 import { multiplyMatrix, type PlacedMatrix, placeMatrix, releaseMatrix, sortEntries } from './rows.js';
@@ -67,9 +73,9 @@ export class CpuVectors implements VectorBackend {
     this.#vectors.set(vector, at);
   }
 
-  async enterMatrix(matrix: Matrix, { words, scale, row, column }: Entries, call: VectorCall): Promise<void> {
-    const sorted = sortEntries(matrix.rows, row, column, words, this.#arena.memory.kernel.wordBytes / 4);
-    this.#matrices.set(matrix, await inTurns(placeMatrix(this.#arena, sorted, scale), call));
+  async enterMatrix(matrix: Matrix, entries: Entries, call: VectorCall): Promise<void> {
+    const sorted = sortEntries(matrix.rows, entries, this.#arena.memory.kernel.wordBytes / 4);
+    this.#matrices.set(matrix, await inTurns(placeMatrix(this.#arena, sorted, entries.scale), call));
   }
 
   async execute(steps: readonly FieldStep[], call: VectorCall): Promise<FieldRunRecord> {
@@ -142,53 +148,11 @@ interface Places {
   readonly matrices: ReadonlyMap<Matrix, PlacedMatrix>;
 }
 
-/** Kinds whose result may overwrite an operand of the same length. */
-const inPlace: ReadonlySet<Computation['kind']> = new Set([
-  ...(['add', 'subtract', 'multiply', 'multiplyAdd', 'multiplySubtract'] as const),
-  ...(['scale', 'scalePowers', 'ntt', 'intt'] as const),
-]);
-
-/** Returns the products of a step. */
-const productsOf = (step: FieldStep, matrices: Places['matrices'], p: bigint): number => {
-  const { computation: own, operands, result } = step;
-  const { length } = result;
-  const first = operands[0]?.length ?? 0;
-  switch (own.kind) {
-    case 'ntt':
-    case 'intt':
-      return productsOfTransform(own, length);
-    case 'multiply':
-    case 'multiplyAdd':
-    case 'multiplySubtract':
-    case 'scale':
-    case 'scalePowers':
-      return length;
-    case 'linearCombination':
-      return operands.reduce(
-        (sum, operand, k) => sum + (signOf(own.factors[k] as bigint, p) === null ? operand.length : 0),
-        0,
-      );
-    case 'invert':
-      return 3 * length;
-    case 'prefixProduct':
-    case 'divideByLinear':
-      return 2 * length;
-    case 'evaluate':
-      return first;
-    case 'apply':
-      return matrices.get(own.matrix)?.triples ?? 0;
-    default:
-      return 0;
-  }
-};
-
 /** Executes steps one after the other. Vectors are freed after their last use, unless kept. */
 class Execution {
   readonly #arena: Arena;
   readonly #places: Places;
-  readonly #steps: readonly FieldStep[];
-  /** Index of the last step that uses a vector of the run. */
-  readonly #lastUse = new Map<Vector, number>();
+  readonly #steps: readonly LiveStep[];
   readonly phases: Record<string, number> = {};
   /** Work so far; the CPU dispatches nothing. */
   readonly counts = { products: 0, passes: 0, dispatches: 0, submits: 0 };
@@ -196,11 +160,7 @@ class Execution {
   constructor(arena: Arena, places: Places, steps: readonly FieldStep[]) {
     this.#arena = arena;
     this.#places = places;
-    this.#steps = fuseScalings(steps, arena.field.p);
-    for (const [i, { operands, result }] of this.#steps.entries()) {
-      for (const operand of operands) if (operand.state === 'recorded') this.#lastUse.set(operand, i);
-      if (!this.#lastUse.has(result)) this.#lastUse.set(result, i);
-    }
+    this.#steps = liveSteps(steps, arena.field.p, false);
   }
 
   /**
@@ -212,16 +172,12 @@ class Execution {
   *steps(onProgress: VectorCall['onProgress']): Generator<Generator<void>> {
     const report = (done: number): void => onProgress?.({ phase: 'vectors', done, total: this.#steps.length });
     report(0);
-    for (const [i, step] of this.#steps.entries()) {
+    for (const [i, live] of this.#steps.entries()) {
       const begun = performance.now();
-      yield this.#compute(step, i);
-      const { kind } = step.computation;
+      yield this.#compute(live);
+      const { kind } = live.step;
       this.phases[kind] = (this.phases[kind] ?? 0) + performance.now() - begun;
-      this.counts.products += productsOf(step, this.#places.matrices, this.#arena.field.p);
-      if (kind === 'ntt' || kind === 'intt') this.counts.passes += passesOverMemory(step.result.length);
-      for (const vector of new Set([...step.operands, step.result])) {
-        if (this.#lastUse.get(vector) === i && !vector.isKept) this.#free(vector);
-      }
+      for (const vector of live.ending) if (!vector.isKept) this.#free(vector);
       report(i + 1);
     }
   }
@@ -235,7 +191,7 @@ class Execution {
 
   /** Frees what a run that did not end has computed. */
   abandon(): void {
-    for (const { result } of this.#steps) if (result.state === 'recorded') this.#free(result);
+    for (const { step } of this.#steps) if (step.result.state === 'recorded') this.#free(step.result);
   }
 
   #at(vector: Vector): VectorAt {
@@ -244,69 +200,153 @@ class Execution {
     return at;
   }
 
-  /** Returns the memory of a result: that of an operand which nothing else uses, or new memory. */
-  #place({ computation: { kind }, operands, result }: FieldStep, index: number): VectorAt {
-    const given = inPlace.has(kind)
-      ? operands.find((each) => !each.isKept && each.state === 'recorded' && this.#lastUse.get(each) === index)
-      : undefined;
-    if (given === undefined) {
-      const at = this.#arena.take(result.length);
-      this.#places.vectors.set(result, at);
-      return at;
-    }
-    const at = this.#at(given);
-    this.#places.vectors.set(result, at);
-    return at;
-  }
-
-  *#compute(step: FieldStep, index: number): Generator<void> {
-    const { computation: own, operands, result } = step;
-    const arena = this.#arena;
-    const { memory, bytes } = arena;
+  *#compute({ step: { kind, parameters, operands, result }, ending }: LiveStep): Generator<void> {
+    const { vectors, matrices } = this.#places;
     const from = operands.map((operand) => this.#at(operand));
-    const to = this.#place(step, index);
-    // an operand whose memory the result has taken is gone
-    for (const [i, operand] of operands.entries()) if (from[i] === to) this.#places.vectors.delete(operand);
-    const [a, length] = [from[0] as VectorAt, result.length];
-    switch (own.kind) {
-      case 'add':
-      case 'subtract':
-      case 'multiply':
-      case 'multiplyAdd':
-      case 'multiplySubtract':
-        return yield* elementwise(arena, own.kind, to, from, length);
-      case 'scale':
-        return yield* scale(arena, to, a, own.factor, length);
-      case 'scalePowers':
-        if (to !== a) memory.copy(to, a, length);
-        return yield* multiplyByPowers(arena, to, { ...own, length });
-      case 'ntt':
-      case 'intt':
-        if (to !== a) memory.copy(to, a, length);
-        return yield* transform(arena, own, to, length);
-      case 'linearCombination': {
-        const terms = operands.map((operand, k) => ({
-          ...{ factor: own.factors[k] as bigint, at: from[k] as VectorAt, length: operand.length },
-        }));
-        return yield* linearCombination(arena, to, terms, length);
-      }
-      case 'invert':
-        return yield* invertAll(arena, to, a, length);
-      case 'prefixProduct':
-        return yield* prefixProduct(arena, to, a, length);
-      case 'evaluate':
-        return yield* evaluate(arena, to, a, operands[0]?.length as number, own.x);
-      case 'pad':
-        memory.clear(to, length);
-        return memory.copy(to + own.first * bytes, a, operands[0]?.length as number);
-      case 'divideByLinear':
-        return yield* divideByLinear(arena, to, a, operands[0]?.length as number, own.x);
-      case 'slice':
-        return memory.copy(to, a + own.first * bytes, length);
-      case 'gather':
-        return memory.pick(to, a, own.indices);
-      case 'apply':
-        return yield* multiplyMatrix(arena, to, this.#places.matrices.get(own.matrix) as PlacedMatrix, a);
-    }
+    // the memory of an operand which nothing else uses, or new memory
+    const over =
+      operations[kind].result === 'inPlace'
+        ? operands.find((operand) => !operand.isKept && ending.includes(operand))
+        : undefined;
+    const to = over === undefined ? this.#arena.take(result.length) : this.#at(over);
+    if (over !== undefined) vectors.delete(over);
+    vectors.set(result, to);
+    const lengths = operands.map(({ length }) => length);
+    const { products, passes } = yield* computeStep(kind, {
+      arena: this.#arena,
+      matrices,
+      parameters,
+      from,
+      a: from[0] as VectorAt,
+      lengths,
+      to,
+      length: result.length,
+    });
+    this.counts.products += products;
+    this.counts.passes += passes;
   }
+}
+
+/** A step whose operands and result have memory. */
+interface PlacedStep<Own> {
+  readonly arena: Arena;
+  readonly matrices: Places['matrices'];
+  readonly parameters: Own;
+  /** The operands, and the first of them. */
+  readonly from: readonly VectorAt[];
+  readonly a: VectorAt;
+  /** Elements of each operand. */
+  readonly lengths: readonly number[];
+  /** The result. */
+  readonly to: VectorAt;
+  readonly length: number;
+}
+
+/** How the CPU computes an operation. */
+interface CpuOperation<Own> {
+  compute(step: PlacedStep<Own>): Generator<void> | void;
+  /** Products of elements. */
+  products(step: PlacedStep<Own>): number;
+  /** Passes over memory of a transform. */
+  passes?(step: PlacedStep<Own>): number;
+}
+
+const ofElements = (kind: Elementwise, products: 0 | 1): CpuOperation<object> => ({
+  compute: ({ arena, to, from, length }) => elementwise(arena, kind, { to, operands: from, length }),
+  products: ({ length }) => products * length,
+});
+
+const ofTransform = (kind: 'ntt' | 'intt'): CpuOperation<Transform> => ({
+  *compute({ arena, parameters, to, a, length }) {
+    if (to !== a) arena.memory.copy(to, a, length);
+    yield* transform(arena, kind, parameters, { at: to, length });
+  },
+  products: ({ parameters, length }) => productsOfTransform(parameters, length),
+  passes: ({ length }) => passesOverMemory(length),
+});
+
+const none = (): number => 0;
+
+/** The operations on the CPU, by the names of `operations`. */
+const cpuOperations: { readonly [Of in Kind]: CpuOperation<StepParameters[Of]> } = {
+  add: ofElements('add', 0),
+  subtract: ofElements('subtract', 0),
+  multiply: ofElements('multiply', 1),
+  multiplyAdd: ofElements('multiplyAdd', 1),
+  multiplySubtract: ofElements('multiplySubtract', 1),
+  scale: {
+    compute: (step) => scale(step.arena, step.parameters.factor, step),
+    products: ({ length }) => length,
+  },
+  scalePowers: {
+    *compute({ arena, parameters, to, a, length }) {
+      if (to !== a) arena.memory.copy(to, a, length);
+      yield* multiplyByPowers(arena, to, { ...parameters, length });
+    },
+    products: ({ length }) => length,
+  },
+  linearCombination: {
+    compute({ arena, parameters: { factors }, to, from, lengths, length }) {
+      const terms = from.map((at, k) => ({
+        factor: factors[k] as bigint,
+        at,
+        length: lengths[k] as number,
+      }));
+      return linearCombination(arena, terms, { to, length });
+    },
+    products: ({ arena, parameters: { factors }, lengths }) =>
+      lengths.reduce((sum, length, k) => sum + (signOf(factors[k] as bigint, arena.field.p) === null ? length : 0), 0),
+  },
+  ntt: ofTransform('ntt'),
+  intt: ofTransform('intt'),
+  invert: {
+    compute: (step) => invertAll(step.arena, step),
+    products: ({ length }) => 3 * length,
+  },
+  prefixProduct: {
+    compute: (step) => prefixProduct(step.arena, step),
+    products: ({ length }) => 2 * length,
+  },
+  evaluate: {
+    compute: ({ arena, parameters: { x }, to, a, lengths: [length] }) =>
+      evaluate(arena, x, { to, a, length: length as number }),
+    products: ({ lengths: [length] }) => length as number,
+  },
+  divideByLinear: {
+    compute: ({ arena, parameters: { x }, to, a, lengths: [length] }) =>
+      divideByLinear(arena, x, { to, a, length: length as number }),
+    products: ({ length }) => 2 * length,
+  },
+  slice: {
+    compute: ({ arena: { memory, bytes }, parameters: { first }, to, a, length }) =>
+      memory.copy(to, a + first * bytes, length),
+    products: none,
+  },
+  pad: {
+    compute({ arena: { memory, bytes }, parameters: { first }, to, a, lengths, length }) {
+      memory.clear(to, length);
+      memory.copy(to + first * bytes, a, lengths[0] as number);
+    },
+    products: none,
+  },
+  gather: {
+    compute: ({ arena, parameters: { indices }, to, a }) => arena.memory.pick(to, a, indices),
+    products: none,
+  },
+  apply: {
+    compute: ({ arena, matrices, parameters: { matrix }, to, a }) =>
+      multiplyMatrix(arena, matrices.get(matrix) as PlacedMatrix, { to, a }),
+    products: ({ matrices, parameters: { matrix } }) => matrices.get(matrix)?.triples ?? 0,
+  },
+};
+
+/** Computes a step. @returns its products and passes */
+function* computeStep<Of extends Kind>(
+  kind: Of,
+  step: PlacedStep<StepParameters[Of]>,
+): Generator<void, { readonly products: number; readonly passes: number }> {
+  const operation: CpuOperation<StepParameters[Of]> = cpuOperations[kind];
+  const work = operation.compute(step);
+  if (work !== undefined) yield* work;
+  return { products: operation.products(step), passes: operation.passes?.(step) ?? 0 };
 }

@@ -8,6 +8,8 @@ import { hasArithmetic, type WasmArithmetic } from '../../wasm/points/kernel.js'
 import { decimateFrequency, decimateTime, withNumbers, writeTwiddles } from '../../wasm/vectors/transform-passes.js';
 import { type VectorAt, type VectorKernel, VectorMemory, vectorKernel } from '../../wasm/vectors/vector-kernel.js';
 import type { OpenField } from '../program/open-field.js';
+import type { Elementwise } from '../program/operations.js';
+import { elementwise } from './combine.js';
 
 /** Generated kernels by field and arithmetic; null for those that are missing or wrong. */
 const kernels = new Map<string, VectorKernel | null>();
@@ -83,36 +85,23 @@ interface Known {
   readonly to: VectorAt;
 }
 
+/** The results of a, b and a. */
+const results: readonly (readonly [Elementwise, (x: bigint, y: bigint) => bigint])[] = [
+  ['add', (x, y) => x + y],
+  ['subtract', (x, y) => x - y],
+  ['multiply', (x, y) => x * y],
+  ['multiplyAdd', (x, y) => x * y + x],
+  ['multiplySubtract', (x, y) => x * y - x],
+];
+
 /** Returns whether sums and products are right. */
-const areElementsRight = ({ memory, field: { p }, a, b, atA, atB, to }: Known): boolean => {
-  const { exports, elementBytes: bytes } = memory;
-  const n = a.length;
-  const isRight = (of: (x: bigint, y: bigint) => bigint): boolean =>
-    areEqual(
-      numbersAt(memory, to, n),
-      a.map((x, i) => mod(of(x, b[i] as bigint), p)),
-    );
-  const two = {
-    multiply: (x: bigint, y: bigint) => x * y,
-    add: (x: bigint, y: bigint) => x + y,
-    subtract: (x: bigint, y: bigint) => x - y,
-  };
-  const three = {
-    multiplyAdd: (x: bigint, y: bigint) => x * y + x,
-    multiplySubtract: (x: bigint, y: bigint) => x * y - x,
-  };
-  const kinds = ['multiply', 'add', 'subtract'] as const;
-  return (
-    kinds.every((kind) => {
-      exports[kind](to, atA, atB, n, bytes, bytes, bytes);
-      return isRight(two[kind]);
-    }) &&
-    (['multiplyAdd', 'multiplySubtract'] as const).every((kind) => {
-      exports[kind](to, atA, atB, atA, n, bytes, bytes, bytes, bytes);
-      return isRight(three[kind]);
-    })
-  );
-};
+const areElementsRight = ({ memory, field: { p }, a, b, atA, atB, to }: Known): boolean =>
+  results.every(([kind, result]) => {
+    const length = a.length;
+    run(elementwise({ memory, bytes: memory.elementBytes }, kind, { to, operands: [atA, atB, atA], length }));
+    const expected = a.map((x, i) => mod(result(x, b[i] as bigint), p));
+    return areEqual(numbersAt(memory, to, length), expected);
+  });
 
 /** Returns whether transforms in both orders are right; `twiddles` is memory for them. */
 const areTransformsRight = ({ memory, field, bits, a, b, atA, atB }: Known, twiddles: VectorAt): boolean => {

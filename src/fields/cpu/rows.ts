@@ -3,8 +3,9 @@
  * length, one for each lane of the arithmetic, which have no row in common.
  */
 import type { VectorAt } from '../../wasm/vectors/vector-kernel.js';
+import type { Entries } from '../program/vector-backend.js';
 import type { Arena } from './arena.js';
-import { inParts } from './combine.js';
+import { inParts, type OfOne } from './combine.js';
 
 /** Entries of a matrix in words: each value once. */
 interface SortedEntries {
@@ -47,12 +48,10 @@ const differentValues = (
   return { values: values.slice(0, found * perNumber), indices };
 };
 
-/** Sorts entries. @param words value of each entry, little-endian */
+/** Sorts entries. @param perNumber words of a value */
 export const sortEntries = (
   rows: number,
-  row: Uint32Array,
-  column: Uint32Array,
-  words: Uint32Array,
+  { row, column, words }: Pick<Entries, 'row' | 'column' | 'words'>,
   perNumber: number,
 ): SortedEntries => {
   const { values, indices } = differentValues(words, perNumber);
@@ -119,7 +118,7 @@ export const releaseMatrix = (arena: Arena, matrix: PlacedMatrix): void => {
 };
 
 /** Writes matrix·a. @param to another vector */
-export function* multiplyMatrix(arena: Arena, to: VectorAt, matrix: PlacedMatrix, a: VectorAt): Generator<void> {
+export function* multiplyMatrix(arena: Arena, matrix: PlacedMatrix, { to, a }: Omit<OfOne, 'length'>): Generator<void> {
   const { memory } = arena;
   const { rows, values, list, triples } = matrix;
   const sums = arena.take(rows + 1);

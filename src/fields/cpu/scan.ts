@@ -3,7 +3,7 @@ import { invert as inverseOf } from '../../field/modulus.js';
 import { withNumbers, wordsOfNumbers, writePowers } from '../../wasm/vectors/transform-passes.js';
 import type { VectorAt } from '../../wasm/vectors/vector-kernel.js';
 import type { Arena } from './arena.js';
-import { inParts } from './combine.js';
+import { inParts, type OfOne } from './combine.js';
 
 /** Segments of a vector that are computed side by side. */
 const SEGMENTS = 64;
@@ -24,7 +24,7 @@ function* withMemory(arena: Arena, length: number, work: (at: VectorAt) => Gener
  *
  * @param to another vector
  */
-export function* prefixProduct(arena: Arena, to: VectorAt, a: VectorAt, length: number): Generator<void> {
+export function* prefixProduct(arena: Arena, { to, a, length }: OfOne): Generator<void> {
   const { memory, bytes } = arena;
   const { multiply } = memory.exports;
   const segment = Math.ceil(length / SEGMENTS);
@@ -64,20 +64,20 @@ export function* prefixProduct(arena: Arena, to: VectorAt, a: VectorAt, length: 
  *
  * @param to another vector
  */
-export function* invertAll(arena: Arena, to: VectorAt, a: VectorAt, length: number): Generator<void> {
+export function* invertAll(arena: Arena, { to, a, length }: OfOne): Generator<void> {
   const { memory, bytes } = arena;
   yield* withNumbers(memory, [0n, 1n], function* (zero) {
     yield* withMemory(arena, length, function* (finite) {
       yield* inParts(length, (i, count) =>
         memory.exports.replaceZeros(finite + i * bytes, a + i * bytes, zero + bytes, count),
       );
-      yield* invertFinite(arena, to, finite, length);
+      yield* invertFinite(arena, { to, a: finite, length });
       yield* inParts(length, (i, count) => memory.exports.restoreZeros(to + i * bytes, a + i * bytes, zero, count));
     });
   });
 }
 
-function* invertFinite(arena: Arena, to: VectorAt, a: VectorAt, length: number): Generator<void> {
+function* invertFinite(arena: Arena, { to, a, length }: OfOne): Generator<void> {
   const { memory, bytes } = arena;
   const { multiply } = memory.exports;
   if (length === 1) {
@@ -100,7 +100,7 @@ function* invertFinite(arena: Arena, to: VectorAt, a: VectorAt, length: number):
     const last = countOf(rows - 1);
     memory.copy(products, to + (rows - 1) * step, last);
     memory.copy(products + last * bytes, to + (rows - 2) * step + last * bytes, width - last);
-    yield* invertFinite(arena, inverse, products, width);
+    yield* invertFinite(arena, { to: inverse, a: products, length: width });
     for (let row = rows - 1; row > 0; row--) {
       const count = countOf(row);
       multiply(to + row * step, to + (row - 1) * step, inverse, count, bytes, bytes, bytes);
@@ -112,7 +112,7 @@ function* invertFinite(arena: Arena, to: VectorAt, a: VectorAt, length: number):
 }
 
 /** Writes Σ a[i]·x^i: halves of the coefficients are added until one is left. */
-export function* evaluate(arena: Arena, to: VectorAt, a: VectorAt, length: number, x: bigint): Generator<void> {
+export function* evaluate(arena: Arena, x: bigint, { to, a, length }: OfOne): Generator<void> {
   const { memory, bytes, field } = arena;
   if (length === 1) {
     memory.copy(to, a, 1);
@@ -156,7 +156,7 @@ export function* evaluate(arena: Arena, to: VectorAt, a: VectorAt, length: numbe
  *
  * @param to one element less than `a`, in other memory
  */
-export function* divideByLinear(arena: Arena, to: VectorAt, a: VectorAt, length: number, x: bigint): Generator<void> {
+export function* divideByLinear(arena: Arena, x: bigint, { to, a, length }: OfOne): Generator<void> {
   const { memory, bytes } = arena;
   const { multiplyAdd } = memory.exports;
   const segment = Math.ceil(length / SEGMENTS);

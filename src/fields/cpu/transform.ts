@@ -2,22 +2,20 @@
 import { invert } from '../../field/modulus.js';
 import { decimateFrequency, decimateTime } from '../../wasm/vectors/transform-passes.js';
 import type { VectorAt } from '../../wasm/vectors/vector-kernel.js';
-import type { Computation } from '../program/vectors.js';
+import type { Transform } from '../program/operations.js';
 import type { Arena } from './arena.js';
 import { multiplyByPowers } from './combine.js';
 
-type TransformComputation = Extract<Computation, { readonly kind: 'ntt' | 'intt' }>;
-
 /** Products of a transform with all of its scalings. */
-export const productsOfTransform = ({ factor, coset }: TransformComputation, length: number): number =>
+export const productsOfTransform = ({ factor, coset }: Transform, length: number): number =>
   (length / 2) * Math.log2(length) + (factor === 1n && coset === 1n ? 0 : length);
 
 /** Runs a transform in place; the order of its result is `to`. */
 export function* transform(
   arena: Arena,
-  { kind, from, to, coset, factor }: TransformComputation,
-  at: VectorAt,
-  length: number,
+  kind: 'ntt' | 'intt',
+  { from, to, coset, factor }: Transform,
+  { at, length }: { readonly at: VectorAt; readonly length: number },
 ): Generator<void> {
   const { memory, field } = arena;
   if (kind === 'ntt') yield* multiplyByPowers(arena, at, { base: coset, factor, length, order: from });

@@ -5,8 +5,9 @@ import { invert, type Modulus, mod, toMontgomery, writeWords } from '../../field
 import { stageKernel } from '../../shaders/hash-chain.js';
 import type { Kernel } from '../../shaders/kernel.js';
 import { groupsFor } from '../../shaders/limits.js';
+import type { Elementwise } from '../program/operations.js';
 import { elementPartials, elementView, factorConfig, montgomeryWords, THREADS, vectorBinding } from './element.js';
-import type { Emitter, Part } from './emitter.js';
+import { type Emitter, nothing, type Part } from './emitter.js';
 
 const documented = {
   length: 'elements of the result',
@@ -25,54 +26,6 @@ const documented = {
 
 const CombineConfig = /* @__PURE__ */ factorConfig('CombineConfig', documented);
 
-/** Parameters of a dispatch. All but `length` are 0 unless given. */
-export type CombineValues = Partial<Record<keyof typeof documented, number>> & { readonly length: number };
-
-const none = /* @__PURE__ */ Object.fromEntries(Object.keys(documented).map((name) => [name, 0])) as Record<
-  keyof typeof documented,
-  number
->;
-
-/** @param factor words of an element in Montgomery form */
-export const packCombineConfig = (
-  field: Modulus,
-  values: CombineValues,
-  factor: Uint32Array = new Uint32Array(field.words),
-): Uint32Array<ArrayBuffer> => CombineConfig.pack({ ...none, ...values }, factor);
-
-/** Vectors that `combine` reads; those that are absent are not read. */
-interface Combined {
-  readonly a?: Part | undefined;
-  readonly b?: Part | undefined;
-  readonly c?: Part | undefined;
-}
-
-/** Emits a dispatch. @param factor words of an element in Montgomery form */
-export const combine = (
-  emit: Emitter,
-  out: Part,
-  { a, b, c }: Combined,
-  values: CombineValues,
-  factor?: Uint32Array,
-): void => {
-  const config = packCombineConfig(emit.setup.field, values, factor);
-  const products = values.length * (values.products ?? 0);
-  const groups = groupsFor(values.length, THREADS);
-  emit.dispatch(emit.setup.kernels.combine(), config, { a, b, c, out }, groups, products);
-};
-
-export const combineKernel = (field: Modulus): Kernel =>
-  stageKernel(
-    'combine',
-    template,
-    CombineConfig.structOf(field),
-    [vectorBinding('a', 'read'), vectorBinding('b', 'read'), vectorBinding('c', 'read'), vectorBinding('out', 'write')],
-    elementView(field, THREADS),
-    elementPartials,
-  );
-
-/* Emits operations on the elements of the same index. */
-
 /** A vector: its element i is element i + shift of `at`, or 0 unless that is below `end`. */
 export interface Operand {
   readonly at: Part;
@@ -83,30 +36,56 @@ export interface Operand {
 /** Returns a vector whose elements are the first of a part. */
 export const whole = (at: Part, length: number): Operand => ({ at, shift: 0, end: length });
 
-/** Returns the values by which `combine` reads vectors. */
-const reads = (a: Operand | undefined, b?: Operand, c?: Operand) => ({
-  ...(a && { a_length: a.end, a_shift: a.shift >>> 0 }),
-  ...(b && { b_length: b.end, b_shift: b.shift >>> 0 }),
-  ...(c && { c_length: c.end, c_shift: c.shift >>> 0 }),
-});
+/** Elements a·b ± c, where what is absent is 1, or 0 for c. */
+interface Combination {
+  readonly a?: Operand | undefined;
+  readonly b?: Operand | undefined;
+  /** Tables of powers in place of b; of indices whose bits are reversed, unless there are 0. */
+  readonly powers?: { readonly at: Part; readonly low: number; readonly reversedBits: number };
+  /** A number in place of b. */
+  readonly factor?: bigint;
+  readonly c?: Operand | undefined;
+  readonly subtracts?: boolean;
+  /** True for results below the prime. */
+  readonly isCanonical?: boolean;
+}
+
+/** Emits the elements of a combination. @param length elements of the result */
+export const combine = (emit: Emitter, out: Part, length: number, of: Combination): void => {
+  const { a, b, powers, factor, c, subtracts = false, isCanonical = false } = of;
+  const { field, kernels } = emit.setup;
+  const products = powers === undefined ? Number(b !== undefined || factor !== undefined) : 2;
+  const values = {
+    length,
+    a_length: a?.end ?? 0,
+    a_shift: (a?.shift ?? 0) >>> 0,
+    products,
+    b_length: b?.end ?? 0,
+    b_shift: (b?.shift ?? 0) >>> 0,
+    low: powers?.low ?? 0,
+    reversed_bits: powers?.reversedBits ?? 0,
+    c_length: c?.end ?? 0,
+    c_shift: (c?.shift ?? 0) >>> 0,
+    subtracts: Number(subtracts),
+    canonical: Number(isCanonical),
+  };
+  const config = CombineConfig.pack(values, montgomeryWords(field, factor ?? 0n));
+  const bindings = { a: a?.at ?? nothing, b: powers?.at ?? b?.at ?? nothing, c: c?.at ?? nothing, out };
+  const groups = groupsFor(length, THREADS);
+  emit.dispatch({ kernel: kernels.combine(), config, bindings, groups }, length * products);
+};
 
 /** Emits factor·base^i·a[i] into new scratch. */
-export const scaleByPowers = (
-  emit: Emitter,
-  a: Operand,
-  of: { readonly base: bigint; readonly factor: bigint; readonly length: number; readonly order: FieldOrder },
-): Part => {
+export const scaleByPowers = (emit: Emitter, a: Operand, of: Powers & { readonly order: FieldOrder }): Part => {
   const { base, factor, length, order } = of;
-  const { field } = emit.setup;
   const out = emit.take(length);
   if (base === 1n) {
-    combine(emit, out, { a: a.at }, { length, ...reads(a), products: 1 }, montgomeryWords(field, factor));
+    combine(emit, out, length, { a, factor });
     return out;
   }
-  const { words, low } = powerTables(field, base, factor, length, emit.isOther);
-  const reversed = order === 'reversed' ? Math.log2(length) : 0;
-  const values = { length, ...reads(a), products: 2, low, reversed_bits: reversed };
-  combine(emit, out, { a: a.at, b: emit.upload(words) }, values);
+  const { words, low } = powerTables(emit.setup.field, of, emit.isOther);
+  const reversedBits = order === 'reversed' ? Math.log2(length) : 0;
+  combine(emit, out, length, { a, powers: { at: emit.upload(words), low, reversedBits } });
   return out;
 };
 
@@ -117,7 +96,7 @@ export const emitCombination = (
   factors: readonly bigint[],
   length: number,
 ): Part => {
-  const { field } = emit.setup;
+  const { p } = emit.setup.field;
   const first = operands.length === 1 || emit.isOther ? -1 : factors.indexOf(1n);
   let sum: Operand | undefined = operands[first];
   let made: Part | null = null;
@@ -125,13 +104,13 @@ export const emitCombination = (
     if (k === first) continue;
     const factor = factors[k] as bigint;
     const out = emit.take(length);
-    if (sum !== undefined && (factor === 1n || factor === field.p - 1n)) {
-      const values = { length, ...reads(sum, undefined, operand), subtracts: Number(factor !== 1n) };
-      combine(emit, out, { a: sum.at, c: operand.at }, values);
-    } else {
-      const values = { length, ...reads(operand, undefined, sum), products: 1 };
-      combine(emit, out, { a: operand.at, c: sum?.at }, values, montgomeryWords(field, factor));
-    }
+    const isSign = sum !== undefined && (factor === 1n || factor === p - 1n);
+    combine(
+      emit,
+      out,
+      length,
+      isSign ? { a: sum, c: operand, subtracts: factor !== 1n } : { a: operand, c: sum, factor },
+    );
     if (made !== null) emit.release(made);
     made = out;
     sum = whole(out, length);
@@ -142,7 +121,7 @@ export const emitCombination = (
 /** Emits operations that `combine` computes in one dispatch. */
 export const emitElementwise = (
   emit: Emitter,
-  kind: 'add' | 'subtract' | 'multiply' | 'multiplyAdd' | 'multiplySubtract',
+  kind: Elementwise,
   operands: readonly Operand[],
   length: number,
 ): Part => {
@@ -150,37 +129,40 @@ export const emitElementwise = (
   // the second evaluation takes commuting operands in the other order
   const swaps = emit.isOther && kind !== 'subtract';
   const [a, second, third] = swaps ? [operands[1], operands[0], operands[2]] : operands;
-  const subtracts = Number(kind === 'subtract' || kind === 'multiplySubtract');
-  const hasProduct = kind !== 'add' && kind !== 'subtract';
-  const [b, c] = hasProduct ? [second, third] : [undefined, second];
-  const values = { length, ...reads(a, b, c), products: Number(hasProduct), subtracts };
-  combine(emit, out, { a: a?.at, b: b?.at, c: c?.at }, values);
+  const subtracts = kind === 'subtract' || kind === 'multiplySubtract';
+  const isSum = kind === 'add' || kind === 'subtract';
+  combine(emit, out, length, isSum ? { a, c: second, subtracts } : { a, b: second, c: third, subtracts });
   return out;
 };
-
-/** Emits the elements of a vector as they are. */
-export const emitCopy = (emit: Emitter, out: Part, a: Operand, length: number): void => {
-  combine(emit, out, { a: a.at }, { length, ...reads(a) });
-};
-
-/* Emits conversions between numbers of a caller and elements. */
 
 /** Emits numbers of a caller as elements. @param words little-endian, one stored element each */
 export const emitEnter = (emit: Emitter, words: Uint32Array, scale: bigint, out: Part): void => {
   const length = (4 * words.length) / emit.bytes;
-  const { field } = emit.setup;
+  const { p, r } = emit.setup.field;
   // a Montgomery product divides by R once, and the element is the number times R
-  const factor = montgomeryWords(field, field.r * invert(scale, field.p));
-  combine(emit, out, { a: emit.upload(words) }, { length, a_length: length, products: 1 }, factor);
+  combine(emit, out, length, { a: whole(emit.upload(words), length), factor: r * invert(scale, p) });
 };
 
 /** Emits elements as numbers times `scale`, below the prime, for the host. */
 export const emitLeave = (emit: Emitter, a: Part, length: number, scale: bigint): Part => {
-  const { field } = emit.setup;
-  const factor = montgomeryWords(field, scale * field.rInverse);
-  const values = { length, a_length: length, products: 1, canonical: 1 };
-  return emit.leave(length, (out) => combine(emit, out, { a }, values, factor));
+  const factor = scale * emit.setup.field.rInverse;
+  return emit.leave(length, (out) => combine(emit, out, length, { a: whole(a, length), factor, isCanonical: true }));
 };
+
+export const combineKernel = (field: Modulus): Kernel =>
+  stageKernel({
+    name: 'combine',
+    template,
+    config: CombineConfig.structOf(field),
+    bindings: [
+      vectorBinding('a', 'read'),
+      vectorBinding('b', 'read'),
+      vectorBinding('c', 'read'),
+      vectorBinding('out', 'write'),
+    ],
+    view: elementView(field, THREADS),
+    partials: elementPartials,
+  });
 
 /* Tables of powers, two of them for all powers of a number. */
 
@@ -191,6 +173,13 @@ interface PowerTables {
   readonly low: number;
 }
 
+/** Powers factor·base^i, for the exponents 0, …, length − 1. */
+interface Powers {
+  readonly base: bigint;
+  readonly factor: bigint;
+  readonly length: number;
+}
+
 /** Tables that are kept at most for a field; the longest take a megabyte. */
 const MOST_TABLES = 16;
 
@@ -198,21 +187,15 @@ const MOST_TABLES = 16;
 const known = new WeakMap<Modulus, Map<string, PowerTables>>();
 
 /**
- * Returns the tables for the exponents 0, …, length − 1. Provers use the same few in every proof.
+ * Returns the tables of some powers. Provers use the same few in every proof.
  *
  * @param isOther true to divide exponents between the tables in another way
  */
-export const powerTables = (
-  field: Modulus,
-  base: bigint,
-  factor: bigint,
-  length: number,
-  isOther = false,
-): PowerTables => {
+export const powerTables = (field: Modulus, of: Powers, isOther = false): PowerTables => {
   const tables = known.get(field) ?? new Map<string, PowerTables>();
   known.set(field, tables);
-  const key = `${base} ${factor} ${length} ${isOther}`;
-  const found = tables.get(key) ?? makeTables(field, base, factor, length, isOther);
+  const key = `${of.base} ${of.factor} ${of.length} ${isOther}`;
+  const found = tables.get(key) ?? makeTables(field, of, isOther);
   tables.delete(key);
   tables.set(key, found);
   const [oldest] = tables.keys();
@@ -220,7 +203,7 @@ export const powerTables = (
   return found;
 };
 
-const makeTables = (field: Modulus, base: bigint, factor: bigint, length: number, isOther: boolean): PowerTables => {
+const makeTables = (field: Modulus, { base, factor, length }: Powers, isOther: boolean): PowerTables => {
   const { p, words: perElement } = field;
   const low = 2 ** (Math.ceil(Math.log2(length) / 2) + Number(isOther));
   const high = Math.ceil(length / low);

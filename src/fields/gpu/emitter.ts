@@ -4,7 +4,7 @@ import type { Modulus } from '../../field/modulus.js';
 import type { Upload } from '../../gpu/submission.js';
 import { DIGEST_THREADS, DigestConfig } from '../../msm/stages/entry.js';
 import { LANES } from '../../shaders/hash-chain.js';
-import { type Command, type Kernel, RESULT, type Slice } from '../../shaders/kernel.js';
+import { type Command, type Dispatch, type Kernel, RESULT, type Slice } from '../../shaders/kernel.js';
 import { groupsFor, STORAGE_ALIGNMENT } from '../../shaders/limits.js';
 import type { OpenField } from '../program/open-field.js';
 
@@ -36,7 +36,7 @@ export interface FieldKernels {
 export type Part = Slice & { readonly offset: number; readonly size: number };
 
 /** Bound where a kernel reads nothing. */
-const NOTHING = 'nothing';
+export const nothing: Slice = { buffer: 'nothing' };
 
 /** Words that a run uploads, of which the GPU computes a digest. */
 export interface Sent {
@@ -95,7 +95,7 @@ export class Emitter {
   get scratch(): Record<string, number> {
     const slots = Object.fromEntries(this.#slots.map(({ name, bytes }) => [name, bytes]));
     const left = this.left.map(({ part }) => [part.buffer, part.size]);
-    return { [NOTHING]: this.bytes, ...this.#uploaded, ...slots, ...Object.fromEntries(left) };
+    return { [nothing.buffer]: this.bytes, ...this.#uploaded, ...slots, ...Object.fromEntries(left) };
   }
 
   /** Reserves scratch for elements: the free slot whose size is the nearest. */
@@ -188,7 +188,8 @@ export class Emitter {
 
   #digest(words: Part, items: number, itemWords: number, account: number): void {
     const config = DigestConfig.pack({ items, item_words: itemWords, account });
-    this.dispatch(this.setup.kernels.digest(), config, { words }, groupsFor(items, DIGEST_THREADS), 0);
+    const groups = groupsFor(items, DIGEST_THREADS);
+    this.dispatch({ kernel: this.setup.kernels.digest(), config, bindings: { words }, groups });
   }
 
   /** Names a part of a buffer that is not scratch. */
@@ -200,20 +201,12 @@ export class Emitter {
   }
 
   /** @param products of elements, all threads together */
-  dispatch(
-    kernel: Kernel,
-    config: Uint32Array,
-    bindings: Readonly<Record<string, Slice | undefined>>,
-    groups: readonly [number, number],
-    products: number,
-  ): void {
+  dispatch(dispatch: Omit<Dispatch, 'phase'>, products = 0): void {
     if (this.#since > 0 && this.#since + products > this.setup.productsPerSubmit) {
       this.commands.push({ kind: 'submit' });
       this.#since = 0;
     }
-    const bound = Object.entries(bindings).map(([name, slice]) => [name, slice ?? { buffer: NOTHING }] as const);
-    const { phase } = this;
-    this.commands.push({ kind: 'dispatch', phase, kernel, config, bindings: Object.fromEntries(bound), groups });
+    this.commands.push({ kind: 'dispatch', phase: this.phase, ...dispatch });
     this.#since += products;
     this.products += products;
   }

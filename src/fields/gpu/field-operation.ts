@@ -13,6 +13,7 @@ import type { CallContext } from '../../session/call.js';
 import type { DeviceView, KnownAnswer, Operation, Resident, Step } from '../../session/operation.js';
 import { sumOfLanes } from '../../shaders/hash-chain.js';
 import { groupsFor } from '../../shaders/limits.js';
+import type { Transform } from '../program/operations.js';
 import { emitElementwise, emitEnter, emitLeave, powerTables, whole } from './combine.js';
 import { THREADS } from './element.js';
 import type { FieldSetup } from './emitter.js';
@@ -215,13 +216,17 @@ const knownSquare = ({ own, field }: FieldSetup, a: readonly bigint[]): Known =>
   return {
     emit: (emit, numbers) => {
       // with one table of powers the second one is not read
-      const { words } = powerTables(field, root, 1n, (n / 2) ** 2);
+      const { words } = powerTables(field, { base: root, factor: 1n, length: (n / 2) ** 2 });
       const twiddles = { at: emit.upload(words), logLength: bits };
-      const there = { kind: 'ntt', from: 'natural', to: 'reversed', coset: 1n, factor: 1n } as const;
-      const back = { kind: 'intt', from: 'reversed', to: 'natural', coset: 1n, factor: invert(BigInt(n), p) } as const;
-      const values = whole(emitTransform(emit, there, whole(numbers, n), n, false, twiddles), n);
+      const there = { from: 'natural', to: 'reversed', coset: 1n, factor: 1n } as const;
+      const back = { from: 'reversed', to: 'natural', coset: 1n, factor: invert(BigInt(n), p) } as const;
+      const step = (parameters: Transform, at: Part, mayOverwrite: boolean) => ({
+        ...{ parameters, a: whole(at, n), length: n },
+        ...{ mayOverwrite, twiddles },
+      });
+      const values = whole(emitTransform(emit, 'ntt', step(there, numbers, false)), n);
       const squares = emitElementwise(emit, 'multiply', [values, values], n);
-      return emitTransform(emit, back, whole(squares, n), n, true, twiddles);
+      return emitTransform(emit, 'intt', step(back, squares, true));
     },
     expected: range(n).map((k) =>
       range(n).reduce((sum, i) => mod(sum + (a[i] as bigint) * (a[(k - i + n) % n] as bigint), p), 0n),
@@ -234,7 +239,9 @@ const emitScalars = (emit: Emitter, a: Part): Part => {
   const { field, kernels } = emit.setup;
   const out = emit.returned(Math.ceil((4 * SCALAR_WORDS * LENGTH) / emit.bytes));
   const values = { length: LENGTH, first: 0, first_out: 0, vector: 0, first_base: 0, account: emit.account() };
-  emit.dispatch(kernels.scalars(), packScalarsConfig(field, values), { a, out }, groupsFor(LENGTH, THREADS), LENGTH);
+  const config = packScalarsConfig(field, values);
+  const groups = groupsFor(LENGTH, THREADS);
+  emit.dispatch({ kernel: kernels.scalars(), config, bindings: { a, out }, groups }, LENGTH);
   return out;
 };
 

@@ -3,10 +3,10 @@ import template from '../../../wgsl/fields/gather.wgsl?template';
 import type { Modulus } from '../../field/modulus.js';
 import { fieldView } from '../../field/wgsl.js';
 import { stageKernel } from '../../shaders/hash-chain.js';
-import { type Kernel, struct } from '../../shaders/kernel.js';
+import { type Kernel, type Slice, struct } from '../../shaders/kernel.js';
 import { groupsFor } from '../../shaders/limits.js';
 import { THREADS, vectorBinding } from './element.js';
-import type { Emitter, Part } from './emitter.js';
+import { type Emitter, nothing, type Part } from './emitter.js';
 
 const GatherConfig = struct('GatherConfig', {
   length: 'elements of the result',
@@ -14,34 +14,33 @@ const GatherConfig = struct('GatherConfig', {
 });
 
 export const gatherKernel = (field: Modulus): Kernel =>
-  stageKernel(
-    'gather',
+  stageKernel({
+    name: 'gather',
     template,
-    GatherConfig,
-    [
+    config: GatherConfig,
+    bindings: [
       vectorBinding('a', 'read'),
       { name: 'indices', access: 'read', type: 'array<u32>' },
       vectorBinding('out', 'write'),
     ],
-    { ...fieldView(field), threads: THREADS },
-  );
+    view: { ...fieldView(field), threads: THREADS },
+  });
 
-/** Emits a[list[i]] into new scratch. */
-export const emitGather = (emit: Emitter, a: Part, list: Uint32Array): Part => {
-  const { length } = list;
+const emitInOrder = (emit: Emitter, a: Part, indices: Slice, length: number, reversedBits: number): Part => {
   const out = emit.take(length);
-  const config = GatherConfig.pack({ length, reversed_bits: 0 });
-  const bindings = { a, indices: emit.upload(list), out };
-  emit.dispatch(emit.setup.kernels.gather(), config, bindings, groupsFor(length, THREADS), 0);
+  const config = GatherConfig.pack({ length, reversed_bits: reversedBits });
+  const groups = groupsFor(length, THREADS);
+  emit.dispatch({ kernel: emit.setup.kernels.gather(), config, bindings: { a, indices, out }, groups });
   return out;
 };
 
+/** Emits a[list[i]] into new scratch. */
+export const emitGather = (emit: Emitter, a: Part, list: Uint32Array): Part =>
+  emitInOrder(emit, a, emit.upload(list), list.length, 0);
+
 /** Emits a copy in the order of indices whose bits are reversed, and releases `a`. */
 export const emitReversed = (emit: Emitter, a: Part, logLength: number): Part => {
-  const length = 2 ** logLength;
-  const out = emit.take(length);
-  const config = GatherConfig.pack({ length, reversed_bits: logLength });
-  emit.dispatch(emit.setup.kernels.gather(), config, { a, indices: undefined, out }, groupsFor(length, THREADS), 0);
+  const out = emitInOrder(emit, a, nothing, 2 ** logLength, logLength);
   emit.release(a);
   return out;
 };

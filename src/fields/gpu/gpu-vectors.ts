@@ -7,16 +7,9 @@ import { CallClock, CallContext } from '../../session/call.js';
 import type { Executed, Session } from '../../session/session.js';
 import { resized } from '../program/numbers.js';
 import { numberBytesOf, type OpenField } from '../program/open-field.js';
-import type {
-  EngineTurns,
-  Entries,
-  FieldStep,
-  Matrix,
-  ScaledNumbers,
-  Vector,
-  VectorBackend,
-  VectorCall,
-} from '../program/vectors.js';
+import type { FieldStep } from '../program/operations.js';
+import type { EngineTurns, Entries, ScaledNumbers, VectorBackend, VectorCall } from '../program/vector-backend.js';
+import type { Matrix, Vector } from '../program/vectors.js';
 import { emitEnter, emitLeave } from './combine.js';
 import type { FieldSetup, Part } from './emitter.js';
 import { costsOf, type FieldJob, type FieldOutcome, fieldOperation, knownVectors, VECTORS } from './field-operation.js';
@@ -27,10 +20,8 @@ import {
   Parts,
   type Place,
   type PlacedPowers,
-  type Placements,
   placeOfPowers,
   powersJob,
-  type RunJob,
   runJob,
   valuesOf,
 } from './run-job.js';
@@ -132,11 +123,11 @@ export class GpuVectors implements VectorBackend {
     this.#vectors.set(vector, { buffer, ...place, value: null });
   }
 
-  async enterMatrix(matrix: Matrix, { words, scale, row, column }: Entries, call: VectorCall): Promise<void> {
+  async enterMatrix(matrix: Matrix, entries: Entries, call: VectorCall): Promise<void> {
     const parts = new Parts();
     const { field } = this.#session.setup;
     const perNumber = numberBytesOf(this.#field) / 4;
-    const sorted = sortRows(matrix.rows, row, column, words, perNumber);
+    const sorted = sortRows(matrix.rows, entries, perNumber);
     const values = parts.take(Math.max(1, matrix.entries) * field.bytes);
     const indices = [sorted.columns, ...sorted.levels].map((list) => ({
       list,
@@ -148,7 +139,7 @@ export class GpuVectors implements VectorBackend {
         const at = output as Part;
         for (const { list, place } of indices) emit.uploadTo({ ...at, ...place }, list);
         if (matrix.entries > 0)
-          emitEnter(emit, resized(sorted.words, perNumber, field.words), scale, { ...at, ...values });
+          emitEnter(emit, resized(sorted.words, perNumber, field.words), entries.scale, { ...at, ...values });
         return [];
       },
     };
@@ -178,7 +169,13 @@ export class GpuVectors implements VectorBackend {
     const inputs = inputsOf(steps, { vectors: this.#vectors, matrices: this.#matrices });
     const compute = async (context: CallContext, quiet: CallContext) => {
       const twiddles = logLength === 0 ? null : await this.#powers(logLength, quiet);
-      const { job, kept } = this.#runJob(steps, inputs, twiddles, verifies);
+      const { job, kept } = runJob({
+        steps,
+        inputs,
+        twiddles,
+        elementBytes: this.#session.setup.field.bytes,
+        verifies,
+      });
       return { job, kept, done: await this.#execute(job, context) };
     };
     const { job, kept, done } = await compute(contextOf(call), contextOf({ ...call, onProgress: undefined }));
@@ -195,10 +192,6 @@ export class GpuVectors implements VectorBackend {
     return { on: 'gpu', arithmetic, ...counts, retried: done.retried, ms, phases, verified: job.check !== undefined };
   }
 
-  #runJob(steps: readonly FieldStep[], inputs: Placements, twiddles: PlacedPowers | null, verifies: boolean): RunJob {
-    return runJob(steps, inputs, twiddles, this.#session.setup.field.bytes, verifies);
-  }
-
   async plan(steps: readonly FieldStep[], _: VectorCall, verifies: boolean): Promise<FieldPlan> {
     const logLength = longestTransform(steps);
     const known = this.#twiddles;
@@ -206,7 +199,7 @@ export class GpuVectors implements VectorBackend {
     const isKnown = logLength === 0 || (known !== null && known.logLength >= logLength);
     const twiddles = isKnown ? known : { ...placeOfPowers(logLength, field.bytes), logLength, buffer: null };
     const inputs = inputsOf(steps, { vectors: this.#vectors, matrices: this.#matrices });
-    const { job, kept } = this.#runJob(steps, inputs, twiddles, verifies);
+    const { job, kept } = runJob({ steps, inputs, twiddles, elementBytes: this.#session.setup.field.bytes, verifies });
     const tables = isKnown ? null : powersJob(this.#field, logLength, twiddles as PlacedPowers);
     const hasTimestamps = this.#session.device.features.has('timestamp-query');
     const planned = costsOf(job, tables, this.#session.view(), hasTimestamps);

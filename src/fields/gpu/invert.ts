@@ -16,14 +16,14 @@ const InvertConfig = struct('InvertConfig', {
 const INVERT_PART = 32;
 
 export const invertKernel = (field: Modulus): Kernel =>
-  stageKernel(
-    'invert',
+  stageKernel({
+    name: 'invert',
     template,
-    InvertConfig,
-    [vectorBinding('a', 'read'), vectorBinding('out', 'write')],
-    elementView(field, THREADS),
-    elementPartials,
-  );
+    config: InvertConfig,
+    bindings: [vectorBinding('a', 'read'), vectorBinding('out', 'write')],
+    view: elementView(field, THREADS),
+    partials: elementPartials,
+  });
 
 /** Products that take as long as an inversion. */
 const INVERSION = 25;
@@ -37,11 +37,9 @@ export const emitInverses = (emit: Emitter, a: Part, length: number): Part => {
   const part = emit.isOther ? OTHER_PART : INVERT_PART;
   const parts = Math.ceil(length / part);
   const config = InvertConfig.pack({ length, part });
+  const groups = groupsFor(parts, THREADS);
   emit.dispatch(
-    emit.setup.kernels.invert(),
-    config,
-    { a, out },
-    groupsFor(parts, THREADS),
+    { kernel: emit.setup.kernels.invert(), config, bindings: { a, out }, groups },
     3 * length + INVERSION * parts,
   );
   return out;

@@ -4,6 +4,7 @@ import type { Modulus } from '../../field/modulus.js';
 import { stageKernel } from '../../shaders/hash-chain.js';
 import { type Kernel, struct } from '../../shaders/kernel.js';
 import { groupsFor } from '../../shaders/limits.js';
+import type { Entries } from '../program/vector-backend.js';
 import { elementPartials, elementView, THREADS, vectorBinding } from './element.js';
 import type { Emitter, Part } from './emitter.js';
 import type { VectorBuffer } from './vector-buffer.js';
@@ -43,20 +44,20 @@ const rowLevels = (starts: Uint32Array): Uint32Array<ArrayBuffer>[] => {
 };
 
 export const rowsKernel = (field: Modulus): Kernel =>
-  stageKernel(
-    'rows',
+  stageKernel({
+    name: 'rows',
     template,
-    RowsConfig,
-    [
+    config: RowsConfig,
+    bindings: [
       { name: 'starts', access: 'read', type: 'array<u32>' },
       { name: 'columns', access: 'read', type: 'array<u32>' },
       vectorBinding('values', 'read'),
       vectorBinding('a', 'read'),
       vectorBinding('out', 'write'),
     ],
-    elementView(field, THREADS),
-    elementPartials,
-  );
+    view: elementView(field, THREADS),
+    partials: elementPartials,
+  });
 
 /** Sums of entries, or of sums of the level before. */
 interface RowLevel {
@@ -88,9 +89,7 @@ interface SortedRows {
 /** Sorts entries by row. @param perNumber words of a value */
 export const sortRows = (
   rows: number,
-  row: Uint32Array,
-  column: Uint32Array,
-  words: Uint32Array,
+  { row, column, words }: Pick<Entries, 'row' | 'column' | 'words'>,
   perNumber: number,
 ): SortedRows => {
   const starts = new Uint32Array(rows + 1);
@@ -115,7 +114,8 @@ export const emitMatrixProduct = (emit: Emitter, { levels, columns, values, entr
     const out = emit.take(sums);
     const config = RowsConfig.pack({ rows: sums, has_values: Number(k === 0) });
     const bindings = { starts, columns, values, a: from, out };
-    emit.dispatch(emit.setup.kernels.rows(), config, bindings, groupsFor(sums, THREADS), k === 0 ? entries : 0);
+    const groups = groupsFor(sums, THREADS);
+    emit.dispatch({ kernel: emit.setup.kernels.rows(), config, bindings, groups }, k === 0 ? entries : 0);
     if (k > 0) emit.release(from);
     from = out;
   }

@@ -5,12 +5,19 @@ import { power } from '../../field/powers.js';
 import type { Resident } from '../../session/operation.js';
 import { STORAGE_ALIGNMENT } from '../../shaders/limits.js';
 import type { OpenField } from '../program/open-field.js';
-import { fuseScalings } from '../program/recorder.js';
-import type { Computation, FieldStep, Matrix, Vector } from '../program/vectors.js';
+import {
+  type Elementwise,
+  type FieldStep,
+  type Kind,
+  operations,
+  type StepParameters,
+  type Transform,
+} from '../program/operations.js';
+import { liveSteps } from '../program/vector-backend.js';
+import type { Matrix, Vector } from '../program/vectors.js';
 import {
   combine,
   emitCombination,
-  emitCopy,
   emitElementwise,
   emitLeave,
   type Operand,
@@ -28,18 +35,12 @@ import { emitQuotient, emitScan, emitValue } from './scan.js';
 import { emitTransform, type Twiddles } from './transform.js';
 import type { VectorBuffer } from './vector-buffer.js';
 
-/** Kinds of steps whose kernels have known answers. */
-const knownKinds: Partial<Record<FieldStep['computation']['kind'], KnownKind>> = {
-  ...{ ntt: 'transform', intt: 'transform' },
-  ...{ prefixProduct: 'scan', evaluate: 'scan', divideByLinear: 'scan', invert: 'invert' },
-};
-
 /** Returns the results of one element, such as values of polynomials. Callers read them next. */
 export const valuesOf = (kept: ReadonlyMap<Vector, Place>): Vector[] =>
   [...kept.keys()].filter(({ length }) => length === 1);
 
 /** Vectors and matrices on the device. */
-export interface Placements {
+interface Placements {
   readonly vectors: ReadonlyMap<Vector, Placed>;
   readonly matrices: ReadonlyMap<Matrix, PlacedMatrix>;
 }
@@ -52,19 +53,17 @@ export const inputsOf = (steps: readonly FieldStep[], placed: Placements): Place
   const results = new Set(steps.map(({ result }) => result));
   const vectors = new Map<Vector, Placed>();
   const matrices = new Map<Matrix, PlacedMatrix>();
-  for (const { computation, operands } of steps) {
+  for (const { kind, parameters, operands } of steps) {
     for (const operand of operands) {
       if (!results.has(operand)) vectors.set(operand, placed.vectors.get(operand) as Placed);
     }
-    if (computation.kind === 'apply') {
-      matrices.set(computation.matrix, placed.matrices.get(computation.matrix) as PlacedMatrix);
-    }
+    if (kind === 'apply') matrices.set(parameters.matrix, placed.matrices.get(parameters.matrix) as PlacedMatrix);
   }
   return { vectors, matrices };
 };
 
 /** A run as a job, and the places of the results that it keeps. */
-export interface RunJob {
+interface RunJob {
   readonly job: FieldJob;
   readonly kept: ReadonlyMap<Vector, Place>;
 }
@@ -78,21 +77,22 @@ const usedBy = (
   const residents = new Set<Resident>();
   for (const { buffer } of [...vectors.values(), ...matrices.values()]) residents.add(buffer);
   if (twiddles?.buffer) residents.add(twiddles.buffer);
-  const kinds = new Set(steps.flatMap(({ computation }) => knownKinds[computation.kind] ?? []));
+  const kinds = new Set(steps.flatMap(({ kind }) => gpuOperations[kind].kernel ?? []));
   return { residents: [...residents], kinds };
 };
 
-/**
- * @param inputs as `inputsOf` returns them
- * @param verifies true to compute a second time, and compare
- */
-export const runJob = (
-  steps: readonly FieldStep[],
-  inputs: Placements,
-  twiddles: PlacedPowers | null,
-  elementBytes: number,
-  verifies: boolean,
-): RunJob => {
+/** A run to be made a job. */
+interface Run {
+  readonly steps: readonly FieldStep[];
+  /** As `inputsOf` returns them. */
+  readonly inputs: Placements;
+  readonly twiddles: PlacedPowers | null;
+  readonly elementBytes: number;
+  /** True to compute a second time, and compare. */
+  readonly verifies: boolean;
+}
+
+export const runJob = ({ steps, inputs, twiddles, elementBytes, verifies }: Run): RunJob => {
   const parts = new Parts();
   const kept = new Map<Vector, Place>();
   for (const { result } of steps) if (result.isKept) kept.set(result, parts.take(result.length * elementBytes));
@@ -123,8 +123,6 @@ export const runJob = (
   return { job, kept };
 };
 
-/* Emits the steps of a run. Vectors give back their scratch after their last use. */
-
 /** Places of what steps use. */
 interface Places {
   vector(vector: Vector): Part;
@@ -133,101 +131,111 @@ interface Places {
   readonly twiddles: Twiddles | null;
 }
 
-/** Kinds that read parts of vectors as well as whole ones, because `combine` reads for them. */
-const readsParts: ReadonlySet<Computation['kind']> = new Set([
-  ...(['add', 'subtract', 'multiply', 'multiplyAdd', 'multiplySubtract'] as const),
-  ...(['scale', 'scalePowers', 'linearCombination', 'ntt', 'intt'] as const),
-]);
+/** A step whose operands can be read. */
+interface ReadStep<Own> {
+  readonly parameters: Own;
+  /** The operands, and the first of them. */
+  readonly operands: readonly Operand[];
+  readonly a: Operand;
+  /** Elements of the result. */
+  readonly length: number;
+  /** True if `a` is a whole part of scratch that nothing else reads. */
+  readonly mayOverwrite: boolean;
+  readonly places: Places;
+}
 
-/** Emits one step, and returns where its result is. */
-const emitStep = (
-  emit: Emitter,
-  own: Computation,
-  operands: readonly Operand[],
-  length: number,
-  mayOverwrite: boolean,
-  places: Places,
-): Part => {
-  const [first] = operands as [Operand];
-  const { at: a, end } = first;
-  switch (own.kind) {
-    case 'add':
-    case 'subtract':
-    case 'multiply':
-    case 'multiplyAdd':
-    case 'multiplySubtract':
-      return emitElementwise(emit, own.kind, operands, length);
-    case 'scale':
-      return scaleByPowers(emit, first, { base: 1n, factor: own.factor, length, order: 'natural' });
-    case 'scalePowers':
-      return scaleByPowers(emit, first, { ...own, length });
-    case 'ntt':
-    case 'intt':
-      return emitTransform(emit, own, first, length, mayOverwrite, places.twiddles);
-    case 'linearCombination':
-      return emitCombination(emit, operands, own.factors, length);
-    case 'invert':
-      return emitInverses(emit, a, length);
-    case 'prefixProduct':
-      return emitScan(emit, a, length, null);
-    case 'evaluate':
-      return emitValue(emit, a, end, own.x);
-    case 'divideByLinear':
-      return emitQuotient(emit, a, end, own.x);
-    case 'slice':
-    case 'pad':
-      return emitPart(emit, partOf(own, first, length), length);
-    case 'gather':
-      return emitGather(emit, a, own.indices);
-    case 'apply':
-      return emitMatrixProduct(emit, places.matrix(own.matrix), a);
-  }
+/** How a GPU computes an operation. */
+interface GpuOperation<Own> {
+  /** Emits the commands. @returns the place of the result, in scratch */
+  emit(emit: Emitter, step: ReadStep<Own>): Part;
+  /** Returns a result that is a part of the operand. */
+  part?(step: ReadStep<Own>): Operand;
+  /** Kernel that computes its known answer before; null if `combine` or copies are all. */
+  readonly kernel: KnownKind | null;
+}
+
+const ofElements = (kind: Elementwise): GpuOperation<object> => ({
+  emit: (emit, { operands, length }) => emitElementwise(emit, kind, operands, length),
+  kernel: null,
+});
+
+const ofTransform = (kind: 'ntt' | 'intt'): GpuOperation<Transform> => ({
+  emit: (emit, { places: { twiddles }, ...step }) => emitTransform(emit, kind, { ...step, twiddles }),
+  kernel: 'transform',
+});
+
+const ofPart = (part: (step: ReadStep<{ readonly first: number }>) => Operand): GpuOperation<{ first: number }> => ({
+  emit: (emit, step) => emitPart(emit, part(step), step.length),
+  part,
+  kernel: null,
+});
+
+/** The operations on a GPU, by the names of `operations`. */
+const gpuOperations: { readonly [Of in Kind]: GpuOperation<StepParameters[Of]> } = {
+  add: ofElements('add'),
+  subtract: ofElements('subtract'),
+  multiply: ofElements('multiply'),
+  multiplyAdd: ofElements('multiplyAdd'),
+  multiplySubtract: ofElements('multiplySubtract'),
+  scale: {
+    emit: (emit, { parameters: { factor }, a, length }) =>
+      scaleByPowers(emit, a, { base: 1n, factor, length, order: 'natural' }),
+    kernel: null,
+  },
+  scalePowers: {
+    emit: (emit, { parameters, a, length }) => scaleByPowers(emit, a, { ...parameters, length }),
+    kernel: null,
+  },
+  linearCombination: {
+    emit: (emit, { parameters: { factors }, operands, length }) => emitCombination(emit, operands, factors, length),
+    kernel: null,
+  },
+  ntt: ofTransform('ntt'),
+  intt: ofTransform('intt'),
+  invert: { emit: (emit, { a, length }) => emitInverses(emit, a.at, length), kernel: 'invert' },
+  prefixProduct: { emit: (emit, { a, length }) => emitScan(emit, a.at, length, null), kernel: 'scan' },
+  evaluate: { emit: (emit, { parameters: { x }, a }) => emitValue(emit, a.at, a.end, x), kernel: 'scan' },
+  divideByLinear: { emit: (emit, { parameters: { x }, a }) => emitQuotient(emit, a.at, a.end, x), kernel: 'scan' },
+  slice: ofPart(({ parameters: { first }, a: { at }, length }) => ({ at, shift: first, end: first + length })),
+  pad: ofPart(({ parameters: { first }, a: { at, end } }) => ({ at, shift: -first, end })),
+  gather: { emit: (emit, { parameters: { indices }, a }) => emitGather(emit, a.at, indices), kernel: null },
+  apply: {
+    emit: (emit, { parameters: { matrix }, a, places }) => emitMatrixProduct(emit, places.matrix(matrix), a.at),
+    kernel: null,
+  },
 };
 
-/** Returns a slice of a whole vector, or a longer vector with it. */
-const partOf = (
-  { kind, first }: Extract<Computation, { readonly kind: 'slice' | 'pad' }>,
-  { at, end }: Operand,
-  length: number,
-): Operand => (kind === 'slice' ? { at, shift: first, end: first + length } : { at, shift: -first, end });
+/** Emits a step. @returns its result in scratch, or as a part of its operand */
+const emitStep = <Of extends Kind>(
+  emit: Emitter,
+  kind: Of,
+  step: ReadStep<StepParameters[Of]>,
+): { readonly scratch: Part } | { readonly part: Operand } => {
+  const operation: GpuOperation<StepParameters[Of]> = gpuOperations[kind];
+  // a second evaluation copies what the first one reads where it is
+  const part = emit.isOther ? undefined : operation.part?.(step);
+  return part === undefined ? { scratch: operation.emit(emit, step) } : { part };
+};
 
 /** Emits a vector into new scratch. */
 const emitPart = (emit: Emitter, operand: Operand, length: number): Part => {
   const out = emit.take(length);
-  emitCopy(emit, out, operand, length);
+  combine(emit, out, length, { a: operand });
   return out;
 };
 
-const isPart = ({ computation: { kind } }: FieldStep): boolean => kind === 'slice' || kind === 'pad';
-
-/** Returns the vectors that each step is the last to use, itself or as a part. */
-const endingAt = (steps: readonly FieldStep[]): ReadonlyMap<number, readonly Vector[]> => {
-  const last = new Map<Vector, number>();
-  for (const [i, { operands, result }] of steps.entries())
-    for (const vector of [...operands, result]) last.set(vector, i);
-  for (const step of steps.toReversed()) {
-    const [all] = step.operands as [Vector];
-    if (isPart(step)) last.set(all, Math.max(last.get(all) as number, last.get(step.result) as number));
-  }
-  const ending = new Map<number, Vector[]>();
-  for (const [vector, i] of last) ending.set(i, [...(ending.get(i) ?? []), vector]);
-  return ending;
-};
-
 /**
- * Emits the steps of a run, and copies of the results that are kept. Slices and longer vectors are
- * read where the vector is that they are of, except in a second evaluation.
+ * Emits the steps of a run, and copies of the results that are kept. Vectors give back their scratch
+ * after their last use.
  *
  * @param output returns the place of a result that is kept
  */
 const emitSteps = (
   emit: Emitter,
-  given: readonly FieldStep[],
+  steps: readonly FieldStep[],
   places: Places,
   output: (vector: Vector) => Part,
 ): void => {
-  const steps = fuseScalings(given, emit.setup.field.p);
-  const ending = endingAt(steps);
   const readable = new Map<Vector, Operand>();
   /** Scratch by the vector that it is released with. */
   const owned = new Map<Vector, Part>();
@@ -242,21 +250,20 @@ const emitSteps = (
     const isWhole = operand.shift === 0 && operand.end === vector.length;
     return isWhole || mayBePart ? operand : place(vector, emitPart(emit, operand, vector.length));
   };
-  for (const [i, step] of steps.entries()) {
-    const { computation, operands, result } = step;
-    emit.phase = computation.kind;
-    const from = operands.map((operand) => read(operand, readsParts.has(computation.kind)));
-    const [first] = operands as [Vector];
-    const over = ending.get(i) ?? [];
-    if ((computation.kind === 'slice' || computation.kind === 'pad') && !emit.isOther) {
-      readable.set(result, partOf(computation, from[0] as Operand, result.length));
-    } else {
-      const mayOverwrite = owned.has(first) && over.includes(first);
-      place(result, emitStep(emit, computation, from, result.length, mayOverwrite, places));
-    }
-    if (result.isKept) emitCopy(emit, output(result), readable.get(result) as Operand, result.length);
+  for (const { step, ending } of liveSteps(steps, emit.setup.field.p, true)) {
+    const { kind, parameters, result } = step;
+    emit.phase = kind;
+    const operands = step.operands.map((operand) => read(operand, operations[kind].reads === 'parts'));
+    const [first] = step.operands as [Vector];
+    const [a] = operands as [Operand];
+    const mayOverwrite = owned.has(first) && ending.includes(first);
+    const { length } = result;
+    const made = emitStep(emit, kind, { parameters, operands, a, length, mayOverwrite, places });
+    if ('part' in made) readable.set(result, made.part);
+    else place(result, made.scratch);
+    if (result.isKept) combine(emit, output(result), length, { a: readable.get(result) });
     const own = owned.get(result);
-    for (const vector of over) {
+    for (const vector of ending) {
       const part = owned.get(vector);
       // a transform may have taken over the scratch of its operand
       if (part !== undefined && (vector === result || part.buffer !== own?.buffer)) emit.release(part);
@@ -317,8 +324,8 @@ export interface PlacedPowers extends Place {
 /** Returns log2 of the longest transform of steps. */
 export const longestTransform = (steps: readonly FieldStep[]): number =>
   steps.reduce(
-    (most, { computation: { kind }, result: { length } }) =>
-      kind === 'ntt' || kind === 'intt' ? Math.max(most, Math.log2(length)) : most,
+    (most, { kind, result: { length } }) =>
+      gpuOperations[kind].kernel === 'transform' ? Math.max(most, Math.log2(length)) : most,
     0,
   );
 
@@ -336,8 +343,9 @@ export const powersJob = ({ p, rootOfUnity, twoAdicity }: OpenField, logLength: 
     ...{ outputBytes: place.size, residents: [], kinds: new Set() },
     emit: (emit, output) => {
       // the product of another device may have another Montgomery form
-      const { words, low } = powerTables(emit.setup.field, root, 1n, length);
-      combine(emit, { ...(output as Part), ...place }, { b: emit.upload(words) }, { length, products: 2, low });
+      const { words, low } = powerTables(emit.setup.field, { base: root, factor: 1n, length });
+      const powers = { at: emit.upload(words), low, reversedBits: 0 };
+      combine(emit, { ...(output as Part), ...place }, length, { powers });
       return [];
     },
   };

@@ -35,12 +35,12 @@ export const packScalarsConfig = (field: Modulus, values: ScalarsValues): Uint32
   ScalarsConfig.pack(values, montgomeryWords(field, field.rInverse));
 
 export const scalarsKernel = (field: Modulus): Kernel =>
-  stageKernel(
-    'scalars',
+  stageKernel({
+    name: 'scalars',
     template,
-    ScalarsConfig.structOf(field),
-    [vectorBinding('a', 'read'), { name: 'out', access: 'write', type: 'array<u32>' }],
-    {
+    config: ScalarsConfig.structOf(field),
+    bindings: [vectorBinding('a', 'read'), { name: 'out', access: 'write', type: 'array<u32>' }],
+    view: {
       ...elementView(field, THREADS),
       scalarWords: SCALAR_WORDS,
       parts: range(SCALAR_WORDS).map((w) => ({
@@ -48,8 +48,8 @@ export const scalarsKernel = (field: Modulus): Kernel =>
         word: w < field.words ? `packed.v${w >> 2}.${'xyzw'[w & 3]}` : '0u',
       })),
     },
-    elementPartials,
-  );
+    partials: elementPartials,
+  });
 
 /** The engine of vectors that are scalars of sums. */
 interface ScalarsOwner {

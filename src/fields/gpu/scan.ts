@@ -10,7 +10,7 @@ import type { Kernel } from '../../shaders/kernel.js';
 import { groupsFor } from '../../shaders/limits.js';
 import { combine } from './combine.js';
 import { elementPartials, elementView, factorConfig, montgomeryWords, THREADS, vectorBinding } from './element.js';
-import type { Emitter, Part } from './emitter.js';
+import { type Emitter, nothing, type Part } from './emitter.js';
 
 const documented = {
   length: 'elements of the vector',
@@ -37,14 +37,14 @@ const packScanConfig = (
   );
 
 export const scanKernel = (field: Modulus): Kernel =>
-  stageKernel(
-    'scan',
+  stageKernel({
+    name: 'scan',
     template,
-    ScanConfig.structOf(field),
-    [vectorBinding('a', 'read'), vectorBinding('carries', 'read'), vectorBinding('out', 'write')],
-    elementView(field, THREADS),
-    elementPartials,
-  );
+    config: ScanConfig.structOf(field),
+    bindings: [vectorBinding('a', 'read'), vectorBinding('carries', 'read'), vectorBinding('out', 'write')],
+    view: elementView(field, THREADS),
+    partials: elementPartials,
+  });
 
 /** Elements of a part in a second evaluation. */
 const OTHER_PART = 13;
@@ -58,10 +58,18 @@ const partOf = ({ isOther }: Emitter): number => (isOther ? OTHER_PART : SCAN_PA
 
 const partsOf = (emit: Emitter, length: number): number => Math.ceil(length / partOf(emit));
 
+/** The vectors of a scan; all parts begin afresh without `carries`. */
+interface Scanned {
+  readonly a: Part;
+  readonly carries?: Part;
+  readonly out: Part;
+  /** Elements of `a`. */
+  readonly length: number;
+}
+
 const dispatchScan = (
   emit: Emitter,
-  { a, carries, out }: { readonly a: Part; readonly carries?: Part; readonly out: Part },
-  length: number,
+  { a, carries, out, length }: Scanned,
   x: bigint | null,
   reduces: boolean,
 ): void => {
@@ -71,13 +79,14 @@ const dispatchScan = (
     x,
   );
   const groups = groupsFor(partsOf(emit, length), THREADS);
-  emit.dispatch(emit.setup.kernels.scan(), config, { a, carries, out }, groups, length);
+  const bindings = { a, carries: carries ?? nothing, out };
+  emit.dispatch({ kernel: emit.setup.kernels.scan(), config, bindings, groups }, length);
 };
 
 /** Emits the value of each part into new scratch. @param x as of `packScanConfig` */
 const reduceParts = (emit: Emitter, a: Part, length: number, x: bigint | null): Part => {
   const out = emit.take(partsOf(emit, length));
-  dispatchScan(emit, { a, out }, length, x, true);
+  dispatchScan(emit, { a, out, length }, x, true);
   return out;
 };
 
@@ -89,14 +98,14 @@ const reduceParts = (emit: Emitter, a: Part, length: number, x: bigint | null): 
 export const emitScan = (emit: Emitter, a: Part, length: number, x: bigint | null): Part => {
   if (length <= partOf(emit)) {
     const out = emit.take(length);
-    dispatchScan(emit, { a, out }, length, x, false);
+    dispatchScan(emit, { a, out, length }, x, false);
     return out;
   }
   const parts = reduceParts(emit, a, length, x);
   const carries = emitScan(emit, parts, partsOf(emit, length), nextPoint(emit, x));
   emit.release(parts);
   const out = emit.take(length);
-  dispatchScan(emit, { a, carries, out }, length, x, false);
+  dispatchScan(emit, { a, carries, out, length }, x, false);
   emit.release(carries);
   return out;
 };
@@ -116,7 +125,7 @@ export const emitValue = (emit: Emitter, a: Part, length: number, x: bigint): Pa
 export const emitQuotient = (emit: Emitter, a: Part, length: number, x: bigint): Part => {
   const values = emitScan(emit, a, length, x);
   const out = emit.take(length - 1);
-  combine(emit, out, { a: values }, { length: length - 1, a_length: length, a_shift: 1 });
+  combine(emit, out, length - 1, { a: { at: values, shift: 1, end: length } });
   emit.release(values);
   return out;
 };

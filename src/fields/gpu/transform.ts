@@ -1,11 +1,12 @@
 /** Transform: stages of a number theoretic transform in workgroup memory, and whole transforms. */
 import template from '../../../wgsl/fields/transform.wgsl?template';
+import type { FieldOrder } from '../../api/fields.js';
 import { invert, type Modulus } from '../../field/modulus.js';
 import { stageKernel } from '../../shaders/hash-chain.js';
 import { type Kernel, struct } from '../../shaders/kernel.js';
 import { groupsFor } from '../../shaders/limits.js';
-import type { Computation } from '../program/vectors.js';
-import { emitCopy, type Operand, scaleByPowers, whole } from './combine.js';
+import type { Transform } from '../program/operations.js';
+import { combine, type Operand, scaleByPowers, whole } from './combine.js';
 import { elementPartials, elementView, vectorBinding } from './element.js';
 import type { Emitter, Part } from './emitter.js';
 import { emitReversed } from './gather.js';
@@ -60,14 +61,14 @@ const transformPasses = (field: Modulus, logLength: number, isOther = false): Tr
 
 /** @param threads of a workgroup */
 export const transformKernel = (field: Modulus, threads: number): Kernel =>
-  stageKernel(
-    'transform',
+  stageKernel({
+    name: 'transform',
     template,
-    TransformConfig,
-    [vectorBinding('data', 'write'), vectorBinding('twiddles', 'read')],
-    { ...elementView(field, threads), block: 2 ** logBlockOf(field) },
-    elementPartials,
-  );
+    config: TransformConfig,
+    bindings: [vectorBinding('data', 'write'), vectorBinding('twiddles', 'read')],
+    view: { ...elementView(field, threads), block: 2 ** logBlockOf(field) },
+    partials: elementPartials,
+  });
 
 /** Powers of the root of the longest transform: w^0, …, w^(2^logLength / 2 − 1). */
 export interface Twiddles {
@@ -75,15 +76,12 @@ export interface Twiddles {
   readonly logLength: number;
 }
 
-type Transform = Extract<Computation, { readonly kind: 'ntt' | 'intt' }>;
-
 /** Emits all passes of a transform without scalings, in place. */
 const emitPasses = (
   emit: Emitter,
-  data: Part,
-  logLength: number,
-  { kind, from }: Pick<Transform, 'kind' | 'from'>,
-  twiddles: Twiddles,
+  kind: 'ntt' | 'intt',
+  from: FieldOrder,
+  { data, logLength, twiddles }: { readonly data: Part; readonly logLength: number; readonly twiddles: Twiddles },
 ): void => {
   const { field, kernels } = emit.setup;
   const inTime = from === 'reversed';
@@ -101,34 +99,37 @@ const emitPasses = (
       stride: twiddles.logLength - logLength,
     });
     const products = (stages * 2 ** logLength) / 2;
-    emit.dispatch(kernels.transform(), config, { data, twiddles: twiddles.at }, groupsFor(blocks, 1), products);
+    const bindings = { data, twiddles: twiddles.at };
+    emit.dispatch({ kernel: kernels.transform(), config, bindings, groups: groupsFor(blocks, 1) }, products);
     emit.passes++;
   }
 };
 
-/**
- * Emits a transform, and returns where its result is.
- *
- * @param mayOverwrite true if `a` is a whole part of scratch that nothing else reads
- */
+/** A transform of a vector. */
+interface TransformStep {
+  readonly parameters: Transform;
+  readonly a: Operand;
+  readonly length: number;
+  /** True if `a` is a whole part of scratch that nothing else reads. */
+  readonly mayOverwrite: boolean;
+  readonly twiddles: Twiddles | null;
+}
+
+/** Emits a transform, and returns where its result is. */
 export const emitTransform = (
   emit: Emitter,
-  own: Transform,
-  a: Operand,
-  length: number,
-  mayOverwrite: boolean,
-  twiddles: Twiddles | null,
+  kind: 'ntt' | 'intt',
+  { parameters: { from, to, coset, factor }, a, length, mayOverwrite, twiddles }: TransformStep,
 ): Part => {
-  const { kind, from, to, coset, factor } = own;
   const logLength = Math.log2(length);
   let data = a.at;
   if (kind === 'ntt' && (coset !== 1n || factor !== 1n)) {
     data = scaleByPowers(emit, a, { base: coset, factor, length, order: from });
   } else if (!mayOverwrite) {
     data = emit.take(length);
-    emitCopy(emit, data, a, length);
+    combine(emit, data, length, { a });
   }
-  if (twiddles !== null) emitPasses(emit, data, logLength, own, twiddles);
+  if (twiddles !== null) emitPasses(emit, kind, from, { data, logLength, twiddles });
   const order = from === 'natural' ? 'reversed' : 'natural';
   if (kind === 'intt' && (coset !== 1n || factor !== 1n)) {
     const base = coset === 1n ? 1n : invert(coset, emit.setup.field.p);

@@ -79,17 +79,17 @@ export const decomposeKernel = (curve: CurveContext): Kernel => {
   const scalarWords = curve.scalarBytes / 4;
   const multiples = reductionMultiples(curve);
   const wordsOf = (value: bigint) => digitsOf(value, 32, scalarWords).map((word, w) => ({ w, value: word }));
-  return stageKernel(
-    'decompose',
+  return stageKernel({
+    name: 'decompose',
     template,
-    DecomposeConfig,
-    [
+    config: DecomposeConfig,
+    bindings: [
       { name: 'vectors', access: 'read', type: 'array<Vector>' },
       { name: 'picks', access: 'read', type: 'array<u32>' },
       { name: 'scalars', access: 'read', type: 'array<u32>' },
       { name: 'entries', access: 'write', type: 'array<Entry>' },
     ],
-    {
+    view: {
       structs: Vector.wgsl,
       entry: entryWgsl,
       threads: DECOMPOSE_THREADS,
@@ -104,5 +104,5 @@ export const decomposeKernel = (curve: CurveContext): Kernel => {
         words: wordsOf(multiple),
       })),
     },
-  );
+  });
 };

@@ -86,6 +86,12 @@ export const digestOfItems = (words: Uint32Array, itemWords: number, first = 0):
 };
 
 export const digestKernel = (): Kernel =>
-  stageKernel('digest', template, DigestConfig, [{ name: 'words', access: 'read', type: 'array<u32>' }], {
-    threads: DIGEST_THREADS,
+  stageKernel({
+    name: 'digest',
+    template,
+    config: DigestConfig,
+    bindings: [{ name: 'words', access: 'read', type: 'array<u32>' }],
+    view: {
+      threads: DIGEST_THREADS,
+    },
   });

@@ -47,17 +47,17 @@ const vectorsOf = (words: readonly string[]): { readonly vector: string }[] =>
   Array.from({ length: words.length / 4 }, (_, i) => ({ vector: words.slice(4 * i, 4 * i + 4).join(', ') }));
 
 export const importKernel = (curve: CurveContext): Kernel =>
-  stageKernel(
-    'import_points',
+  stageKernel({
+    name: 'import_points',
     template,
-    importConfig(curve),
-    [{ name: 'points', access: 'write', type: 'array<Point>' }],
-    {
+    config: importConfig(curve),
+    bindings: [{ name: 'points', access: 'write', type: 'array<Point>' }],
+    view: {
       ...curve.coordinates.view(),
       threads: IMPORT_THREADS,
       entry: vectorsOf(entryWords(curve).map((name) => `config.${name}`)),
       aLimbs: curve.coordinates.literal(curve.a),
       bLimbs: curve.coordinates.literal(curve.b),
     },
-    curve.coordinates.partials,
-  );
+    partials: curve.coordinates.partials,
+  });

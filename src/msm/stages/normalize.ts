@@ -15,18 +15,18 @@ export const NormalizeConfig = struct('NormalizeConfig', {
 export const NORMALIZE_THREADS = 32;
 
 export const normalizeKernel = (curve: CurveContext): Kernel =>
-  stageKernel(
-    'normalize',
+  stageKernel({
+    name: 'normalize',
     template,
-    NormalizeConfig,
-    [
+    config: NormalizeConfig,
+    bindings: [
       { name: 'extended', access: 'read', type: 'array<Extended>' },
       { name: 'sums', access: 'write', type: 'array<Point>' },
     ],
-    {
+    view: {
       ...curve.coordinates.view(),
       batches: divstepConstants(curve.field).batches,
       threads: NORMALIZE_THREADS,
     },
-    { ...curve.coordinates.partials, ...extendedPartials },
-  );
+    partials: { ...curve.coordinates.partials, ...extendedPartials },
+  });

@@ -41,13 +41,13 @@ export const levelTasks = (tasks: number, combineBits: number): number[] => {
 };
 
 export const partitionKernel = (): Kernel =>
-  stageKernel(
-    'partition_stream',
+  stageKernel({
+    name: 'partition_stream',
     template,
-    PartitionConfig,
-    [
+    config: PartitionConfig,
+    bindings: [
       { name: 'totals', access: 'read', type: 'array<u32>' },
       { name: 'levels', access: 'write', type: 'array<Level>' },
     ],
-    { level: levelWgsl },
-  );
+    view: { level: levelWgsl },
+  });

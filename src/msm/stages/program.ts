@@ -152,16 +152,16 @@ export class ProgramWriter {
 
 /** @param pads whether its private array is padded (`localLength`) */
 export const programKernel = ({ coordinates }: CurveContext, pads = false): Kernel =>
-  stageKernel(
-    'run_program',
+  stageKernel({
+    name: 'run_program',
     template,
-    ProgramConfig,
-    [
+    config: ProgramConfig,
+    bindings: [
       { name: 'program', access: 'read', type: 'array<u32>' },
       { name: 'constants', access: 'read', type: 'array<Packed>' },
       { name: 'points', access: 'write', type: 'array<Point>' },
     ],
-    {
+    view: {
       ...coordinates.view(),
       threads: PROGRAM_THREADS,
       arrayLength: localLength(REGISTERS, coordinates.bytes, pads),
@@ -170,5 +170,5 @@ export const programKernel = ({ coordinates }: CurveContext, pads = false): Kern
       odd: Y_ODD,
       kinds: Object.entries(Kind).map(([name, kind]) => ({ name, kind })),
     },
-    coordinates.partials,
-  );
+    partials: coordinates.partials,
+  });

@@ -114,13 +114,13 @@ export const bitsExponents = (
 };
 
 export const reduceKernel = (): Kernel =>
-  stageKernel(
-    'reduce',
+  stageKernel({
+    name: 'reduce',
     template,
-    ReduceConfig,
-    [
+    config: ReduceConfig,
+    bindings: [
       { name: 'split', access: 'write', type: 'array<Entry>' },
       { name: 'bits', access: 'write', type: 'array<Entry>' },
     ],
-    { entry: entryWgsl, threads: REDUCE_THREADS },
-  );
+    view: { entry: entryWgsl, threads: REDUCE_THREADS },
+  });

@@ -35,12 +35,12 @@ const MATRIX_BYTES = 8;
 /** @param pads whether its private array is padded (`localLength`) */
 export const tablesKernels = (curve: CurveContext, pads = false): TablesKernels => {
   const make = <Field extends string>(part: 'spread' | 'double', config: Struct<Field>, ...bindings: Binding[]) =>
-    stageKernel(
-      `tables_${part}`,
+    stageKernel({
+      name: `tables_${part}`,
       template,
       config,
       bindings,
-      {
+      view: {
         ...curve.coordinates.view(),
         spread: part === 'spread',
         double: part === 'double',
@@ -49,8 +49,8 @@ export const tablesKernels = (curve: CurveContext, pads = false): TablesKernels 
         hasA: !curve.coordinates.isZero(curve.a),
         aLimbs: curve.coordinates.literal(curve.a),
       },
-      curve.coordinates.partials,
-    );
+      partials: curve.coordinates.partials,
+    });
   const tables: Binding = { name: 'tables', access: 'write', type: 'array<Point>' };
   return {
     spread: make('spread', SpreadConfig, { name: 'points', access: 'read', type: 'array<Point>' }, tables),

@@ -25,11 +25,11 @@ export const extendedWords = ({ coordinates }: CurveContext): number => 4 * coor
 /** @param threads threads in a workgroup */
 export const walkXyzzKernel = (curve: CurveContext, threads: number, instrument?: KernelPart): Kernel => {
   const { coordinates } = curve;
-  return stageKernel(
-    'walk_xyzz',
+  return stageKernel({
+    name: 'walk_xyzz',
     template,
-    WalkXyzzConfig,
-    [
+    config: WalkXyzzConfig,
+    bindings: [
       { name: 'levels', access: 'read', type: 'array<Level>' },
       { name: 'stream', access: 'read', type: 'array<Entry>' },
       { name: 'points', access: 'read', type: 'array<Packed>' },
@@ -38,7 +38,7 @@ export const walkXyzzKernel = (curve: CurveContext, threads: number, instrument?
       { name: 'partials', access: 'write', type: 'array<Extended>' },
       ...(instrument?.bindings ?? []),
     ],
-    {
+    view: {
       ...coordinates.view(),
       ...instrument?.view,
       instrumented: instrument !== undefined,
@@ -49,6 +49,6 @@ export const walkXyzzKernel = (curve: CurveContext, threads: number, instrument?
       aLimbs: coordinates.literal(curve.a),
       zeroLimbs: coordinates.literal(coordinates.zero),
     },
-    { ...coordinates.partials, ...extendedPartials, runs, ...instrument?.partials },
-  );
+    partials: { ...coordinates.partials, ...extendedPartials, runs, ...instrument?.partials },
+  });
 };

@@ -56,11 +56,11 @@ export const walkKernel = (
 ): Kernel => {
   const shared = prefixMemory === 'workgroup';
   const vectors = curve.coordinates.words / 4;
-  return stageKernel(
-    'walk',
+  return stageKernel({
+    name: 'walk',
     template,
-    WalkConfig,
-    [
+    config: WalkConfig,
+    bindings: [
       { name: 'levels', access: 'read', type: 'array<Level>' },
       { name: 'stream', access: 'read', type: 'array<Entry>' },
       { name: 'points', access: 'read', type: 'array<Point>' },
@@ -69,7 +69,7 @@ export const walkKernel = (
       { name: 'partials', access: 'write', type: 'array<Point>' },
       ...(instrument?.bindings ?? []),
     ],
-    {
+    view: {
       ...curve.coordinates.view(),
       ...instrument?.view,
       instrumented: instrument !== undefined,
@@ -86,6 +86,6 @@ export const walkKernel = (
       slots,
       aLimbs: curve.coordinates.literal(curve.a),
     },
-    { ...curve.coordinates.partials, runs, ...instrument?.partials },
-  );
+    partials: { ...curve.coordinates.partials, runs, ...instrument?.partials },
+  });
 };

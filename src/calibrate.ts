@@ -1,22 +1,21 @@
 /**
- * Calibration: finds the fastest tuning for a device and remembers it, for `createMsmEngine({
- * device, calibration })`.
+ * Calibration: finds the fastest tuning for a device and remembers it, for the option
+ * `tuning` of `createMsmEngine`.
  *
  * @module
  */
 import type { Calibration, CalibrationStore } from './api/device.js';
 import type { Fp2 } from './api/values.js';
-import { measure } from './calibrate/search.js';
+import { measure, type Subject } from './calibrate/search.js';
 import { indexedDbStore, recall, remember, rememberedName } from './calibrate/store.js';
 import type { Curve } from './curves/curve.js';
 import type { Group, NamedCurve } from './curves/more-curves.js';
 import { openCurve } from './curves/open-curve.js';
-import { subjectOf } from './engine/first-use.js';
+// from the entry, so that the build leaves the engine in index.js
+import { createMsmEngine } from './engine/create-engine.js';
 import { progressRow, signalRow } from './engine/options.js';
 import { assertNotAborted, badArgument, untilAborted } from './errors.js';
 import { describeAdapter } from './gpu/device.js';
-// from the entry, so that the build leaves the engine in index.js
-import { createMsmEngine } from './index.js';
 import { type OptionTable, readOptions } from './option-table.js';
 
 export { indexedDbStore } from './calibrate/store.js';
@@ -93,8 +92,8 @@ const calibrateOptions = {
  * const adapter = await navigator.gpu.requestAdapter();
  * if (adapter === null) throw new Error('no GPU to calibrate');
  * const device = await adapter.requestDevice();
- * const calibration = await calibrate(device);
- * const engine = await createMsmEngine({ curve: 'bn254', device, calibration });
+ * const { tuning } = await calibrate(device);
+ * const engine = await createMsmEngine({ curve: 'bn254', device, tuning });
  * engine.destroy();
  * ```
  */
@@ -113,13 +112,16 @@ export const calibrate = async (device: GPUDevice, options: CalibrateOptions = {
   checkpoint();
   // points are bytes here, so the type of coordinates does not matter
   const constants = curve.constants as Curve;
-  const open = { device, adapter: describeAdapter(device.adapterInfo) };
-  const subject = subjectOf(curve, open, (tuning) =>
-    createMsmEngine({ curve: constants, device, tuning: { ...tuning, cpuBelow: 0 }, selfTest: false }),
-  );
-  const name = rememberedName(subject);
-  const known = again ? null : await untilAborted(recall(store, name, subject), signal);
-  if (known !== null) return known;
+  const subject: Subject = {
+    device,
+    adapter: describeAdapter(device.adapterInfo),
+    curve,
+    open: (tuning) =>
+      createMsmEngine({ curve: constants, device, tuning: { ...tuning, cpuBelow: 0 }, selfTest: false }),
+  };
+  const name = rememberedName(subject.adapter, device, curve.name);
+  const remembered = again ? null : await untilAborted(recall(store, name), signal);
+  if (remembered !== null) return remembered;
   const calibration = await measure(subject, { signal, checkpoint, onProgress });
   await untilAborted(remember(store, name, calibration), signal);
   return calibration;

@@ -17,8 +17,6 @@ const ofEngines = [
   'createWorker',
   'memoryBudget',
   'tuning',
-  'calibrate',
-  'calibrationStore',
   'verify',
 ] as const satisfies readonly (keyof MsmEngineOptions)[];
 

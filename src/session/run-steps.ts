@@ -7,7 +7,7 @@ import type { PhaseTime, TimelineEntry } from '../api/run-record.js';
 import { GpuFault, MsmError } from '../errors.js';
 import type { Runner } from '../gpu/runner.js';
 import type { SubmissionResult } from '../gpu/submission.js';
-import type { CallContext } from './call.js';
+import type { Call } from '../scheduling/call.js';
 import type { DeviceView, KnownAnswer, Operation, Report, Step } from './operation.js';
 
 /** The result of an operation, and facts about its steps. */
@@ -24,11 +24,11 @@ const createOutput = async <Input, Result, Setup, Planned extends Step, Part>(
   input: Input,
   runner: Runner,
   device: DeviceView<Setup>,
-  call: CallContext,
+  call: Call,
 ): Promise<GPUBuffer | null> => {
   const output = operation.output?.(input, device) ?? null;
   if (output === null) return null;
-  const wait = { checkpoint: () => call.checkpoint(), ticket: call.ticket };
+  const wait = { checkpoint: () => call.checkpoint(), ticket: call };
   return runner.createResident(output.account, output.label, output.bytes, wait);
 };
 
@@ -37,7 +37,7 @@ export const bringResidents = async <Input, Result, Setup, Planned extends Step,
   operation: Operation<Input, Result, Setup, Planned, Part>,
   input: Input,
   runner: Runner,
-  call: CallContext,
+  call: Call,
 ): Promise<void> => {
   for (const resident of operation.residents(input)) {
     resident.assertAlive();
@@ -54,7 +54,7 @@ const confirmResidents = async <Input, Result, Setup, Planned extends Step, Part
   operation: Operation<Input, Result, Setup, Planned, Part>,
   input: Input,
   runner: Runner,
-  call: CallContext,
+  call: Call,
 ): Promise<void> => {
   const residents = operation.residents(input).filter(({ canConfirm }) => canConfirm);
   const buffers = residents.map((resident) => resident.bufferOn(runner));
@@ -78,10 +78,10 @@ export const runSteps = async <Input, Result, Setup, Planned extends Step, Part>
   steps: readonly Planned[],
   runner: Runner,
   device: DeviceView<Setup>,
-  call: CallContext,
+  call: Call,
   tick: (done: number) => void,
 ): Promise<Ran<Result>> => {
-  const { clock, ticket } = call;
+  const { clock } = call;
   const output = await createOutput(operation, input, runner, device, call);
   try {
     const done: { readonly step: Planned; readonly part: Part }[] = [];
@@ -96,7 +96,7 @@ export const runSteps = async <Input, Result, Setup, Planned extends Step, Part>
       const submission = operation.record(input, step, device, call, output);
       const expectedMs = operation.cost(input, step, device) / step.submits;
       const onSubmitted = (more: number): void => tick(before + more);
-      const result = await runner.run({ ...submission, expectedMs, ticket, onSubmitted }, clock);
+      const result = await runner.run({ ...submission, expectedMs, ticket: call, onSubmitted }, clock);
       try {
         done.push({ step, part: await operation.read(input, step, result, device, call) });
       } catch (error) {
@@ -135,7 +135,7 @@ const computeKnown = async <Input, Result, Setup, Planned extends Step, Part>(
   known: KnownAnswer<Input, Result>,
   runner: Runner,
   device: DeviceView<Setup>,
-  call: CallContext,
+  call: Call,
 ): Promise<string | null> => {
   const input = known.input();
   try {
@@ -161,7 +161,7 @@ export const selfTest = async <Input, Result, Setup, Planned extends Step, Part>
   known: KnownAnswer<Input, Result>,
   runner: Runner,
   device: DeviceView<Setup>,
-  call: CallContext,
+  call: Call,
 ): Promise<string | null> => {
   const findings = remembered.get(runner.device) ?? new Map<string, string | null>();
   remembered.set(runner.device, findings);

@@ -154,18 +154,17 @@ describe('the built package', () => {
       expect(code.match(/\beval\s*\(|\bnew\s+Function\b|\bFunction\s*\(/g)).toBeNull();
     }
     expect(library.map(({ fileName, imports, dynamicImports }) => [fileName, ...imports, ...dynamicImports])).toEqual([
-      ['calibrate.js', 'calibration.js', 'index.js'],
+      ['calibrate.js', 'index.js'],
       ['fflonk.js', 'index.js', 'fields.js', 'proofs.js', 'plonkish.js'],
       ['fields.js', 'index.js', 'arithmetic.js', 'open-vectors.js'],
       ['formats.js', 'index.js'],
       ['groth16.js', 'index.js', 'fields.js', 'formats.js', 'proofs.js'],
-      ['index.js', 'more-curves.js', 'cpu-backend.js', 'encodings.js', 'calibration.js'],
+      ['index.js', 'more-curves.js', 'cpu-backend.js', 'encodings.js'],
       ['noble.js', 'index.js', 'more-curves.js'],
       ['node.js', 'disk-file.js', 'node:fs/promises', 'node:path'],
       ['plonk.js', 'index.js', 'fields.js', 'proofs.js', 'plonkish.js'],
       ['snarkjs.js', 'index.js', 'disk-file.js', 'formats.js', 'groth16.js', 'plonk.js', 'fflonk.js'],
       ['arithmetic.js', 'index.js'],
-      ['calibration.js'],
       ['cpu-backend.js', 'index.js', 'arithmetic.js', 'worker-text.js'],
       ['disk-file.js', 'index.js'],
       ['encodings.js'],
@@ -239,8 +238,8 @@ const worksUnbundled = (_: string, library: () => string): void => {
     const own = ['/plain.html', '/before.js', '/plain.js', '/plain-worker.js', '/multiply.js', '/case.js'];
     // a GPU takes its last step from the file of the CPU backend
     const later = ['cpu-backend.js', 'arithmetic.js'].map((name) => MODULE.replace('index.js', name));
-    const calibrate = ['calibrate.js', 'calibration.js'].map((name) => MODULE.replace('index.js', name));
-    expect([...new Set(requested)].filter((path) => !own.includes(path))).toEqual([MODULE, ...calibrate, ...later]);
+    const calibrate = MODULE.replace('index.js', 'calibrate.js');
+    expect([...new Set(requested)].filter((path) => !own.includes(path))).toEqual([MODULE, calibrate, ...later]);
   });
 
   it('has no side effect when imported: no global, no request to WebGPU', () => {

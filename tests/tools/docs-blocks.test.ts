@@ -5,8 +5,9 @@ import { describe, expect, test } from 'vitest';
 import { membersOf } from '../../scripts/docs/declarations.js';
 import { renew } from '../../scripts/docs/markers.js';
 import { renewPages, reportLines } from '../../scripts/docs/pages.js';
-import { readEngineOptions } from '../../src/engine/options.js';
+import { readSettings } from '../../src/engine/options.js';
 import { defaultBudget } from '../../src/msm/plan/device-profiles.js';
+import { threadsHere } from '../../src/threads/platform.js';
 import { inProject } from '../support/run-script.js';
 
 const blocks = new Map([
@@ -66,7 +67,7 @@ describe('a page', () => {
 });
 
 describe('a default in a docstring', () => {
-  const defaults = readEngineOptions({ curve: 'bn254' });
+  const defaults = readSettings({ curve: 'bn254' });
   const defaultsOf = (path: string, name: string): ReadonlyMap<string, string | null> =>
     new Map(membersOf(path, name).map((member) => [member.name, member.defaultValue]));
 
@@ -83,7 +84,7 @@ describe('a default in a docstring', () => {
 
   test('is that of the code for the ways of sharing', () => {
     const { sidePool, yieldWhile, ...flags } = defaults.sharing;
-    expect([sidePool, yieldWhile]).toEqual([undefined, undefined]);
+    expect([sidePool, yieldWhile]).toEqual([Math.ceil(threadsHere() / 4), undefined]);
     const stated = defaultsOf('src/api/calls.ts', 'Sharing');
     for (const [name, value] of Object.entries(flags)) expect(stated.get(name)).toBe(`\`${value}\``);
   });

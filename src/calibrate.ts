@@ -56,7 +56,7 @@ export interface CalibrateOptions {
 }
 
 /** `calibrate`. */
-const calibrateOptions = {
+export const calibrateOptions = {
   of: 'calibrate',
   rows: {
     curve: { kind: 'any', default: 'bn254' },

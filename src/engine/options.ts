@@ -168,7 +168,7 @@ export interface MsmEngineOptions<Of extends Coordinate = bigint> {
 const { POSITIVE_INFINITY: NO_LIMIT } = Number;
 
 /** `sharing`. */
-const sharingOptions = {
+export const sharingOptions = {
   of: 'sharing',
   rows: {
     overlap: { kind: 'flag', default: true },
@@ -181,7 +181,7 @@ const sharingOptions = {
 } as const satisfies OptionTable<Sharing>;
 
 /** `maxQueued`. */
-const queueLimitOptions = {
+export const queueLimitOptions = {
   of: 'maxQueued',
   rows: {
     calls: { kind: 'number', range: [0, NO_LIMIT], default: NO_LIMIT },

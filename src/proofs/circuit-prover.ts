@@ -45,7 +45,7 @@ export interface Statement {
 }
 
 /** `ProvingKey.prove`. */
-const proveOptions = {
+export const proveOptions = {
   of: 'prove',
   rows: { ...turnRows, signal: signalRow, onProgress: progressRow, verifyProof: { kind: 'flag', default: false } },
 } as const satisfies OptionTable<ProveOptions>;

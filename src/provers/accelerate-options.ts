@@ -100,7 +100,7 @@ export interface ReadAccelerateOptions {
 }
 
 /** `accelerate`. */
-const accelerateOptions = {
+export const accelerateOptions = {
   of: 'accelerate',
   rows: {
     .../* @__PURE__ */ pickRows(engineOptions.rows, ofEngines),

@@ -18,14 +18,23 @@ interface Ran<Result> {
   readonly output: GPUBuffer | null;
 }
 
+/** A run of an operation: its input, where it runs, and the call that it runs for. */
+export interface OperationRun<Input, Result, Setup, Planned extends Step, Part> {
+  readonly operation: Operation<Input, Result, Setup, Planned, Part>;
+  readonly input: Input;
+  readonly runner: Runner;
+  readonly device: DeviceView<Setup>;
+  readonly call: Call;
+}
+
 /** Creates the buffer that an operation fills; null: none. */
-const createOutput = async <Input, Result, Setup, Planned extends Step, Part>(
-  operation: Operation<Input, Result, Setup, Planned, Part>,
-  input: Input,
-  runner: Runner,
-  device: DeviceView<Setup>,
-  call: Call,
-): Promise<GPUBuffer | null> => {
+const createOutput = async <Input, Result, Setup, Planned extends Step, Part>({
+  operation,
+  input,
+  runner,
+  device,
+  call,
+}: OperationRun<Input, Result, Setup, Planned, Part>): Promise<GPUBuffer | null> => {
   const output = operation.output?.(input, device) ?? null;
   if (output === null) return null;
   const wait = { checkpoint: () => call.checkpoint(), ticket: call };
@@ -33,12 +42,12 @@ const createOutput = async <Input, Result, Setup, Planned extends Step, Part>(
 };
 
 /** Loads the residents that are not on the device, or whose contents there changed. */
-export const bringResidents = async <Input, Result, Setup, Planned extends Step, Part>(
-  operation: Operation<Input, Result, Setup, Planned, Part>,
-  input: Input,
-  runner: Runner,
-  call: Call,
-): Promise<void> => {
+export const bringResidents = async <Input, Result, Setup, Planned extends Step, Part>({
+  operation,
+  input,
+  runner,
+  call,
+}: Omit<OperationRun<Input, Result, Setup, Planned, Part>, 'device'>): Promise<void> => {
   for (const resident of operation.residents(input)) {
     resident.assertAlive();
     const before = resident.bufferOn(runner);
@@ -50,16 +59,16 @@ export const bringResidents = async <Input, Result, Setup, Planned extends Step,
 };
 
 /** Compares the residents with what was loaded. Called after a check found the result right. */
-const confirmResidents = async <Input, Result, Setup, Planned extends Step, Part>(
-  operation: Operation<Input, Result, Setup, Planned, Part>,
-  input: Input,
-  runner: Runner,
-  call: Call,
-): Promise<void> => {
+const confirmResidents = async <Input, Result, Setup, Planned extends Step, Part>({
+  operation,
+  input,
+  runner,
+  call,
+}: Omit<OperationRun<Input, Result, Setup, Planned, Part>, 'device'>): Promise<void> => {
   const residents = operation.residents(input).filter(({ canConfirm }) => canConfirm);
   const buffers = residents.map((resident) => resident.bufferOn(runner));
   for (const resident of residents) resident.suspect();
-  await bringResidents(operation, input, runner, call);
+  await bringResidents({ operation, input, runner, call });
   if (residents.some((resident, i) => resident.bufferOn(runner) !== buffers[i])) {
     const nouns = [...new Set(residents.map(({ noun }) => noun))].join(', ');
     throw new GpuFault('verify', `the ${nouns} were no longer what was loaded`);
@@ -73,16 +82,13 @@ const confirmResidents = async <Input, Result, Setup, Planned extends Step, Part
  * @throws GpuFault where the device computed wrongly, and the errors of the runner
  */
 export const runSteps = async <Input, Result, Setup, Planned extends Step, Part>(
-  operation: Operation<Input, Result, Setup, Planned, Part>,
-  input: Input,
+  run: OperationRun<Input, Result, Setup, Planned, Part>,
   steps: readonly Planned[],
-  runner: Runner,
-  device: DeviceView<Setup>,
-  call: Call,
   tick: (done: number) => void,
 ): Promise<Ran<Result>> => {
+  const { operation, input, runner, device, call } = run;
   const { clock } = call;
-  const output = await createOutput(operation, input, runner, device, call);
+  const output = await createOutput(run);
   try {
     const done: { readonly step: Planned; readonly part: Part }[] = [];
     const counted: SubmissionResult[] = [];
@@ -111,7 +117,7 @@ export const runSteps = async <Input, Result, Setup, Planned extends Step, Part>
     const isChecked = steps.some(({ isCheck }) => isCheck);
     if (isChecked) runner.discard();
     const result = await operation.finish(input, done, call, output);
-    if (operation.mustConfirm?.(result) === true) await confirmResidents(operation, input, runner, call);
+    if (operation.mustConfirm?.(result) === true) await confirmResidents(run);
     const timeline = timelineOf(counted, hostTimes.submitToResultMs);
     const total = (what: 'dispatches' | 'submits' | 'uploadedBytes'): number =>
       counted.reduce((sum, each) => sum + each[what], 0);
@@ -139,9 +145,10 @@ const computeKnown = async <Input, Result, Setup, Planned extends Step, Part>(
 ): Promise<string | null> => {
   const input = known.input();
   try {
-    await bringResidents(operation, input, runner, call);
+    const run = { operation, input, runner, device, call };
+    await bringResidents(run);
     const steps: readonly Planned[] = await operation.plan(input, device, call);
-    const { result } = await runSteps(operation, input, steps, runner, device, call, () => call.checkpoint());
+    const { result } = await runSteps(run, steps, () => call.checkpoint());
     return known.check(result);
   } finally {
     for (const resident of operation.residents(input)) resident.destroy();

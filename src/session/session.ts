@@ -215,7 +215,8 @@ export class Session<Setup> {
     const residents = operation.residents(input);
     // operations that fill residents again may have moved the session to the next device
     const hasMoved = (): boolean => this.#current.runner !== runner;
-    await attempts.run(() => bringResidents(operation, input, runner, call));
+    const work = { operation, input, runner, call };
+    await attempts.run(() => bringResidents(work));
     if (hasMoved()) return this.#run(operation, input, call);
     call.checkpoint();
     const device = this.view();
@@ -226,9 +227,9 @@ export class Session<Setup> {
       call.progress(operation.name, done, total);
     };
     const compute = async () => {
-      await bringResidents(operation, input, runner, call);
+      await bringResidents(work);
       if (hasMoved()) return null;
-      return runSteps(operation, input, steps, runner, device, call, tick);
+      return runSteps({ ...work, device }, steps, tick);
     };
     const repair = (): void => {
       for (const resident of operation.suspects?.(input) ?? residents) resident.suspect();

@@ -257,7 +257,7 @@ export class SessionBasesLoader implements BasesLoader {
     const input = { source, tables, label, checkSubgroup: false };
     const steps = await loadOperation.plan(input, device, call);
     const tick = (): void => call.checkpoint();
-    const { result } = await runSteps(loadOperation, input, steps, runner, device, call, tick);
+    const { result } = await runSteps({ operation: loadOperation, input, runner, device, call }, steps, tick);
     return result.onDevice as BasesOnDevice;
   }
 

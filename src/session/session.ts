@@ -420,8 +420,9 @@ const emptyDispatch = (kernel: Kernel): Submission => {
 const dispatched = new WeakSet<GPUComputePipeline>();
 
 /**
- * Compiles kernels and dispatches each without workgroups, once for each pipeline. The time of the
- * dispatch counts as compile time.
+ * Compiles kernels and dispatches each without workgroups, once for each pipeline: some drivers
+ * compile a kernel only at its first dispatch, lavapipe for seconds. The time of the dispatch counts
+ * as compile time.
  *
  * @param runner runner that gets the pipelines
  * @param apart another runner on the same device, whose buffers are not pooled

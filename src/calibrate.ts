@@ -4,69 +4,21 @@
  *
  * @module
  */
-import type { Calibration, CalibrationStore } from './api/device.js';
-import type { Fp2 } from './api/values.js';
+import type { Calibration } from './api/device.js';
+import { type CalibrateOptions, calibrateOptions } from './calibrate/calibrate-options.js';
 import { measure, type Subject } from './calibrate/search.js';
 import { indexedDbStore, recall, remember, rememberedName } from './calibrate/store.js';
 import type { Curve } from './curves/curve.js';
-import type { Group, NamedCurve } from './curves/more-curves.js';
 import { openCurve } from './curves/open-curve.js';
-// from the entry, so that the build leaves the engine in index.js
-import { createMsmEngine } from './engine/create-engine.js';
-import { progressRow, signalRow } from './engine/options.js';
 import { assertNotAborted, badArgument, untilAborted } from './errors.js';
 import { describeAdapter } from './gpu/device.js';
-import { type OptionTable, readOptions } from './option-table.js';
+// from the entry, so that the build leaves the engine in index.js
+import { createMsmEngine } from './index.js';
+import { readOptions } from './option-table.js';
 
+export type { CalibrateOptions } from './calibrate/calibrate-options.js';
 export { indexedDbStore } from './calibrate/store.js';
 export type { Calibration, CalibrationStore, CalibrationTrial } from './index.js';
-
-/** Options of `calibrate`. */
-export interface CalibrateOptions {
-  /**
-   * The curve to measure: a name or constants.
-   *
-   * @defaultValue `bn254`
-   */
-  readonly curve?: NamedCurve | Curve | Curve<Fp2> | undefined;
-  /**
-   * The group of a named curve.
-   *
-   * @defaultValue `g1`
-   */
-  readonly group?: Group | undefined;
-  /**
-   * The store that remembers the result, by adapter, limits, features, curve and version of the
-   * library; null: none. Nothing is remembered if the adapter has no name. In Node pass
-   * `fileStore(path)` of `webgpu-msm/node`.
-   *
-   * @defaultValue IndexedDB in browsers; in Node none
-   */
-  readonly store?: CalibrationStore | null | undefined;
-  /**
-   * True: measures even if a result is remembered.
-   *
-   * @defaultValue `false`
-   */
-  readonly again?: boolean | undefined;
-  /** Aborts the calibration, with code `aborted`. The GPU finishes its current submit. */
-  readonly signal?: AbortSignal | undefined;
-  /** Called after each setting: `done` of `total` settings were measured. */
-  readonly onProgress?: ((progress: { readonly done: number; readonly total: number }) => void) | undefined;
-}
-
-/** `calibrate`. */
-export const calibrateOptions = {
-  of: 'calibrate',
-  rows: {
-    curve: { kind: 'any', default: 'bn254' },
-    group: { kind: 'any' },
-    store: { kind: 'store', isNullable: true },
-    again: { kind: 'flag', default: false },
-    signal: signalRow,
-    onProgress: progressRow,
-  },
-} as const satisfies OptionTable<CalibrateOptions>;
 
 /**
  * Finds the fastest tuning for a device. Runs the real kernels on a small MSM in a dozen settings

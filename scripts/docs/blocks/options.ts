@@ -2,7 +2,7 @@
  * `options`: the options of the functions and methods. Values and defaults are those of the tables by
  * which the library reads options; types and meanings are those of the declarations.
  */
-import { calibrateOptions } from '../../../src/calibrate.js';
+import { calibrateOptions } from '../../../src/calibrate/calibrate-options.js';
 import {
   engineOptions,
   loadBasesOptions,
@@ -83,7 +83,7 @@ const sections: readonly Section[] = [
     title: 'calibrate',
     text: 'Module `webgpu-msm/calibrate`.',
     table: calibrateOptions,
-    of: [['src/calibrate.ts', 'CalibrateOptions']],
+    of: [['src/calibrate/calibrate-options.ts', 'CalibrateOptions']],
   },
 ];
 

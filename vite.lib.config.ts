@@ -59,14 +59,12 @@ export default defineConfig({
         minify: false,
         comments: keptComments,
         chunkFileNames: '[name].js',
-        // index.js has all that it imports; it loads the second, which calibrate.js imports;
-        // fields.js and cpu-backend.js share the third, groth16.js, plonk.js and fflonk.js the
-        // fourth, plonk.js and fflonk.js the last
+        // index.js has all that it imports; fields.js and cpu-backend.js share the second,
+        // groth16.js, plonk.js and fflonk.js the third, plonk.js and fflonk.js the last
         codeSplitting: {
           includeDependenciesRecursively: false,
           groups: [
             { name: 'index', test: /\/src\/index\.ts$/, includeDependenciesRecursively: true },
-            { name: 'calibration', test: /\/src\/calibrate\// },
             { name: 'arithmetic', test: /\/src\/(wasm\/(?!vectors\/)|scheduling\/turn-queue)/, minShareCount: 2 },
             { name: 'proofs', test: /\/src\/proofs\/(?!plonkish\/)/, minShareCount: 2 },
             { name: 'plonkish', test: /\/src\/proofs\/plonkish\//, minShareCount: 2 },

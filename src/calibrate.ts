@@ -1,73 +1,24 @@
 /**
- * Calibration: finds the fastest tuning for a device and remembers it, for `createMsmEngine({
- * device, calibration })`.
+ * Calibration: finds the fastest tuning for a device and remembers it, for the option
+ * `tuning` of `createMsmEngine`.
  *
  * @module
  */
-import type { Calibration, CalibrationStore } from './api/device.js';
-import type { Fp2 } from './api/values.js';
-import { measure } from './calibrate/search.js';
+import type { Calibration } from './api/device.js';
+import { type CalibrateOptions, calibrateOptions } from './calibrate/calibrate-options.js';
+import { measure, type Subject } from './calibrate/search.js';
 import { indexedDbStore, recall, remember, rememberedName } from './calibrate/store.js';
 import type { Curve } from './curves/curve.js';
-import type { Group, NamedCurve } from './curves/more-curves.js';
 import { openCurve } from './curves/open-curve.js';
-import { subjectOf } from './engine/first-use.js';
-import { progressRow, signalRow } from './engine/options.js';
 import { assertNotAborted, badArgument, untilAborted } from './errors.js';
 import { describeAdapter } from './gpu/device.js';
 // from the entry, so that the build leaves the engine in index.js
 import { createMsmEngine } from './index.js';
-import { type OptionTable, readOptions } from './option-table.js';
+import { readOptions } from './option-table.js';
 
+export type { CalibrateOptions } from './calibrate/calibrate-options.js';
 export { indexedDbStore } from './calibrate/store.js';
 export type { Calibration, CalibrationStore, CalibrationTrial } from './index.js';
-
-/** Options of `calibrate`. */
-export interface CalibrateOptions {
-  /**
-   * The curve to measure: a name or constants.
-   *
-   * @defaultValue `bn254`
-   */
-  readonly curve?: NamedCurve | Curve | Curve<Fp2> | undefined;
-  /**
-   * The group of a named curve.
-   *
-   * @defaultValue `g1`
-   */
-  readonly group?: Group | undefined;
-  /**
-   * The store that remembers the result, by adapter, limits, features, curve and version of the
-   * library; null: none. Nothing is remembered if the adapter has no name. In Node pass
-   * `fileStore(path)` of `webgpu-msm/node`.
-   *
-   * @defaultValue IndexedDB in browsers; in Node none
-   */
-  readonly store?: CalibrationStore | null | undefined;
-  /**
-   * True: measures even if a result is remembered.
-   *
-   * @defaultValue `false`
-   */
-  readonly again?: boolean | undefined;
-  /** Aborts the calibration, with code `aborted`. The GPU finishes its current submit. */
-  readonly signal?: AbortSignal | undefined;
-  /** Called after each setting: `done` of `total` settings were measured. */
-  readonly onProgress?: ((progress: { readonly done: number; readonly total: number }) => void) | undefined;
-}
-
-/** `calibrate`. */
-const calibrateOptions = {
-  of: 'calibrate',
-  rows: {
-    curve: { kind: 'any', default: 'bn254' },
-    group: { kind: 'any' },
-    store: { kind: 'store', isNullable: true },
-    again: { kind: 'flag', default: false },
-    signal: signalRow,
-    onProgress: progressRow,
-  },
-} as const satisfies OptionTable<CalibrateOptions>;
 
 /**
  * Finds the fastest tuning for a device. Runs the real kernels on a small MSM in a dozen settings
@@ -93,8 +44,8 @@ const calibrateOptions = {
  * const adapter = await navigator.gpu.requestAdapter();
  * if (adapter === null) throw new Error('no GPU to calibrate');
  * const device = await adapter.requestDevice();
- * const calibration = await calibrate(device);
- * const engine = await createMsmEngine({ curve: 'bn254', device, calibration });
+ * const { tuning } = await calibrate(device);
+ * const engine = await createMsmEngine({ curve: 'bn254', device, tuning });
  * engine.destroy();
  * ```
  */
@@ -113,13 +64,16 @@ export const calibrate = async (device: GPUDevice, options: CalibrateOptions = {
   checkpoint();
   // points are bytes here, so the type of coordinates does not matter
   const constants = curve.constants as Curve;
-  const open = { device, adapter: describeAdapter(device.adapterInfo) };
-  const subject = subjectOf(curve, open, (tuning) =>
-    createMsmEngine({ curve: constants, device, tuning: { ...tuning, cpuBelow: 0 }, selfTest: false }),
-  );
-  const name = rememberedName(subject);
-  const known = again ? null : await untilAborted(recall(store, name, subject), signal);
-  if (known !== null) return known;
+  const subject: Subject = {
+    device,
+    adapter: describeAdapter(device.adapterInfo),
+    curve,
+    open: (tuning) =>
+      createMsmEngine({ curve: constants, device, tuning: { ...tuning, cpuBelow: 0 }, selfTest: false }),
+  };
+  const name = rememberedName(subject.adapter, device, curve.name);
+  const remembered = again ? null : await untilAborted(recall(store, name), signal);
+  if (remembered !== null) return remembered;
   const calibration = await measure(subject, { signal, checkpoint, onProgress });
   await untilAborted(remember(store, name, calibration), signal);
   return calibration;

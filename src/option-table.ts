@@ -65,7 +65,7 @@ type KindOf<Value> =
   | (Value extends object ? 'group' | 'store' : never);
 
 /** A row of any table. */
-interface AnyRow {
+export interface AnyRow {
   readonly kind: keyof typeof kinds;
   /** Least and greatest number, or all choices. */
   readonly range?: readonly unknown[];
@@ -81,7 +81,8 @@ interface AnyRow {
   readonly table?: AnyTable;
 }
 
-interface AnyTable {
+/** Any table. */
+export interface AnyTable {
   readonly of: string;
   readonly rows: Readonly<Record<string, AnyRow>>;
 }
@@ -196,12 +197,15 @@ const unknownOption = (path: string, name: string, of: string, names: readonly s
   return badArgument(`${path}${name} is not an option of ${of}; ${advice}`);
 };
 
+/** Returns the rule of an option's values, for errors and pages; empty where any value passes. */
+export const ruleOf = ({ kind, range = [], says, isNullable }: AnyRow): string =>
+  `${says ?? kinds[kind].says(range)}${isNullable ? ' or null' : ''}`;
+
 const readValue = (row: AnyRow, value: unknown, name: string, holder: object): unknown => {
-  const { kind, range = [], says, isNullable, table } = row;
+  const { kind, range = [], isNullable, table } = row;
   if (value === null && isNullable) return null;
-  const { is, says: textOf }: Kind = kinds[kind];
-  if (!is(value, range))
-    throw badArgument(`${name} must be ${says ?? textOf(range)}${isNullable ? ' or null' : ''}, got ${show(value)}`);
+  const { is }: Kind = kinds[kind];
+  if (!is(value, range)) throw badArgument(`${name} must be ${ruleOf(row)}, got ${show(value)}`);
   if (kind === 'share') return Number(value);
   // it may be a method of the caller's object
   if (kind === 'function') return (...args: unknown[]) => Reflect.apply(value as () => unknown, holder, args);

@@ -4,8 +4,7 @@
  */
 import type { Tuning } from '../../src/api/device.js';
 import type { Group } from '../../src/curves/more-curves.js';
-import type { MsmEngineOptions } from '../../src/engine/options.js';
-import { fieldProducts } from '../../src/field/modulus.js';
+import { engineOptions, loadBasesOptions, type MsmEngineOptions } from '../../src/engine/options.js';
 import { tuningChoices, tuningRanges } from '../../src/msm/plan/tuning.js';
 import { parseGroup, parseInteger } from '../cases/address.js';
 
@@ -44,6 +43,9 @@ export type EngineKnob = { readonly label: string; readonly help: string } & (
 
 type Choices = Readonly<Record<string, string | boolean>>;
 
+/** Returns the words of an option that go through as they are. */
+const wordsOf = (range: readonly string[]): Choices => Object.fromEntries(range.map((word) => [word, word]));
+
 /**
  * Every knob of `Tuning`: name in the URL, label, help, and its words unless it is an integer. A
  * missing one fails to compile.
@@ -53,7 +55,7 @@ const tuningTexts: Readonly<Record<keyof Tuning, readonly [name: string, label: 
     'walkercoords',
     'Walker coordinates',
     'Coordinates of the walker’s sums: affine, whose additions share inversions, or extended (xyzz), which need none.',
-    Object.fromEntries(tuningChoices.walkerCoordinates.map((name) => [name, name])),
+    wordsOf(tuningChoices.walkerCoordinates),
   ],
   walkerPrefixMemory: [
     'walkerpriv',
@@ -96,7 +98,7 @@ const tuningTexts: Readonly<Record<keyof Tuning, readonly [name: string, label: 
     'cpudist',
     'Distribution to threads',
     'How the CPU distributes work to threads: a thread that is done draws the next chunk (dynamic), or all get equal shares (static).',
-    { dynamic: 'dynamic', static: 'static' },
+    wordsOf(tuningChoices.cpuDistribution),
   ],
   cpuChunk: [
     'cpuchunk',
@@ -107,13 +109,13 @@ const tuningTexts: Readonly<Record<keyof Tuning, readonly [name: string, label: 
     'cpuarithmetic',
     'Arithmetic of the CPU',
     'Arithmetic of the CPU: the fastest that the platform has (auto), or one of its forms in WebAssembly, or BigInt.',
-    Object.fromEntries(tuningChoices.cpuArithmetic.map((name) => [name, name])),
+    wordsOf(tuningChoices.cpuArithmetic),
   ],
   fieldProduct: [
     'fieldproduct',
     'Products',
     'Kind of field products: unsigned limbs, bytes with dot4U8Packed (for chips that have the instruction), or floats with fma (for slow integer multiplications).',
-    Object.fromEntries(fieldProducts.map((product) => [product, product])),
+    wordsOf(tuningChoices.fieldProduct),
   ],
 };
 
@@ -128,7 +130,7 @@ const otherKnobs = {
   precompute: {
     label: 'Multiples kept',
     help: 'Keeps this many multiples of each point: fewer additions for more memory. Loading takes longer.',
-    range: [1, 64],
+    range: loadBasesOptions.rows.precompute.range,
   },
   budget: {
     label: 'Memory budget, MiB',
@@ -148,12 +150,12 @@ const otherKnobs = {
   backend: {
     label: 'Backend',
     help: 'Backend that computes: the GPU (the default here), the CPU, both at once, or what the library predicts to be fastest for each call.',
-    words: { gpu: 'gpu', cpu: 'cpu', both: 'both', auto: 'auto' },
+    words: wordsOf(engineOptions.rows.backend.range),
   },
   workers: {
     label: 'Workers',
     help: 'Largest number of worker threads of the CPU. Default: one less than the machine has; 8 in cpu-pool.',
-    range: [0, 1024],
+    range: engineOptions.rows.maxWorkers.range,
   },
 } as const satisfies Readonly<Record<string, EngineKnob>>;
 

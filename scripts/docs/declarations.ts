@@ -95,9 +95,6 @@ export const membersOf = (path: string, name: string): Member[] => {
   });
 };
 
-export const aliasOf = (path: string, name: string): string =>
-  oneLine(declarationOf(path, name, ts.isTypeAliasDeclaration).type.getText());
-
 /** Returns the words of a union of strings, each with its docstring; references are left out. */
 export const wordsOf = (path: string, name: string): Word[] => {
   const source = sourceOf(path);
@@ -134,10 +131,4 @@ export const entriesOf = (path: string, name: string): ReadonlyMap<string, Docst
       return [own, docstringOf(sourceOf(path), property, `${path}: ${name}.${own}`)];
     }),
   );
-};
-
-export const stringsOf = (path: string, name: string): string[] => {
-  const value = constantOf(path, name);
-  if (!ts.isArrayLiteralExpression(value)) throw new Error(`${path}: ${name} is no array`);
-  return value.elements.filter(ts.isStringLiteral).map(({ text }) => text);
 };

@@ -72,12 +72,7 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
     loaded: 'with `groth16.js`, `plonk.js` and `fflonk.js`',
   },
   pairing: { bytes: 2240, holds: 'pairings', loaded: 'by the first verification of a proof' },
-  calibrate: { bytes: 576, holds: 'the function `calibrate`', loaded: 'by the import of `webgpu-msm/calibrate`' },
-  calibration: {
-    bytes: 4288,
-    holds: 'the search for knobs',
-    loaded: 'with `calibrate.js`, and on a GPU by the option `calibrate`',
-  },
+  calibrate: { bytes: 3968, holds: 'the search for knobs', loaded: 'by the import of `webgpu-msm/calibrate`' },
 });
 
 /** @typedef {keyof typeof sizeLimits} SizedModule */

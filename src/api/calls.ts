@@ -190,7 +190,7 @@ export interface QueueLimits {
   readonly bytes?: number | undefined;
 }
 
-/** Counts of an engine's calls since it was made, the calls that wait, and its calibration. */
+/** Counts of an engine's calls since it was made, and the calls that wait. */
 export interface EngineStats {
   /** Calls that wait for their turn. */
   readonly waiting: number;
@@ -219,13 +219,6 @@ export interface EngineStats {
   readonly retries: number;
   /** Scratch buffers that were freed on the device, by all engines that share it. */
   readonly frees: number;
-  /**
-   * State of `calibrate: 'first-use'`. `remembered`: the engine uses a calibration that was
-   * remembered. `measuring`: the device is measured now. `measured`: it was measured on this page,
-   * for engines that are created from now on. `failed`: measuring failed, or its module was not
-   * found; it is not tried again on this page. `none`: nothing was asked for or measured so far.
-   */
-  readonly calibration: 'none' | 'remembered' | 'measuring' | 'measured' | 'failed';
 }
 
 /**

@@ -213,7 +213,7 @@ export interface CalibrationStore {
 
 /**
  * Result of `calibrate` of `webgpu-msm/calibrate`; pass it to
- * `createMsmEngine({ device, calibration })`.
+ * `createMsmEngine({ device, tuning })`.
  */
 export interface Calibration {
   /** Knobs for which another value than the default is faster on this device. */

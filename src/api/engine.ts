@@ -178,7 +178,7 @@ export interface MsmEngine<Of extends Coordinate = bigint> {
   trim(): Promise<void>;
   /** GPU memory that the engine holds now, in bytes, and its peak. */
   readonly memory: MemoryUse;
-  /** Counts of the calls so far, and of the calls that wait; the state of the calibration. */
+  /** Counts of the calls so far, and of the calls that wait. */
   readonly stats: EngineStats;
   /**
    * Report on the last successful `msm` or `msmBatch`; null before the first one. A call with n = 0

@@ -2,10 +2,27 @@
  * Measures which knobs are the fastest on a device: a search over settings, each an engine that is
  * timed in turn with the defaults.
  */
-import type { Calibration, CalibrationTrial, Tuning } from '../api/device.js';
+import type { AdapterDescription, Calibration, CalibrationTrial, Tuning } from '../api/device.js';
+import type { MsmEngine } from '../api/engine.js';
+import type { AffinePoint, Coordinate } from '../api/values.js';
+import type { CurveContext } from '../curves/curve.js';
+import { addAffine, infinityOf, type Jacobian, multiply, toAffine } from '../curves/jacobian.js';
+import { writePoint } from '../curves/point-source.js';
 import type { MsmError, MsmErrorCode } from '../errors.js';
+import { mod, writeNumber } from '../field/modulus.js';
+import { compileTimes } from '../gpu/device.js';
+import { areSame, publicPoint } from '../msm/stages/combine-windows.js';
+import { version } from '../version.js';
 import { leastPairs, median, Random, ratioOfMedians } from './statistics.js';
-import type { Problem, Subject } from './subject.js';
+
+/** A device and a curve to calibrate. */
+export interface Subject {
+  readonly device: GPUDevice;
+  readonly adapter: AdapterDescription;
+  readonly curve: CurveContext;
+  /** Creates an engine of the curve on the device, whose sums the GPU computes. */
+  open(tuning: Partial<Tuning>): Promise<MsmEngine<Coordinate>>;
+}
 
 /** Time that all timed MSMs together may take on a fast GPU, in ms. */
 const BUDGET_MS = 300;
@@ -43,15 +60,13 @@ type MeasureOptions = Pick<Bench, 'signal'> & Pick<SearchOptions, 'checkpoint' |
  * @throws the error of `checkpoint`; MsmError `aborted` by the signal, `device-lost`
  */
 export const measure = async (subject: Subject, options: MeasureOptions): Promise<Calibration> => {
-  const { adapter, version, curve, open } = subject;
+  const { device, adapter, curve, open } = subject;
   const { signal, checkpoint, onProgress } = options;
   const begun = performance.now();
-  const compiledBefore = subject.compileMs();
+  const compiledBefore = compileMs(device);
   const bench = { open, signal };
-  const make = (n: number): Problem => {
-    const random = new Random(0x243f6a88); // the first fractional bits of π
-    return subject.makeProblem(n, () => random.u32());
-  };
+  // the first fractional bits of π
+  const make = (n: number): Problem => makeProblem(curve, n, new Random(0x243f6a88));
   const tried: Trial[] = [];
   let found: Found;
   try {
@@ -71,12 +86,17 @@ export const measure = async (subject: Subject, options: MeasureOptions): Promis
   return {
     tuning: Object.freeze(found.tuning),
     trials: found.trials,
-    ...{ curve, adapter, version },
+    curve: curve.name,
+    adapter,
+    version,
     remembered: false,
     tookMs: performance.now() - begun,
-    compileMs: subject.compileMs() - compiledBefore,
+    compileMs: compileMs(device) - compiledBefore,
   };
 };
+
+/** Returns the time that pipelines of a device took to compile so far. */
+const compileMs = (device: GPUDevice): number => compileTimes(device).reduce((sum, { ms }) => sum + ms, 0);
 
 const fieldProducts = Object.keys({
   unsigned: true,
@@ -364,4 +384,54 @@ const prepareTrial = async (
   }
   destroy();
   return null;
+};
+
+/** An MSM with a known answer: the points are i·G, so the sum is (Σ s_i·i)·G. */
+interface Problem {
+  readonly n: number;
+  readonly points: Uint8Array<ArrayBuffer>;
+  readonly scalars: Uint8Array<ArrayBuffer>;
+  /** Returns true for the right sum. */
+  isSolvedBy(sum: AffinePoint<Coordinate>): boolean;
+}
+
+/** Returns the first multiples of the generator, over and over, as bytes of n points. */
+const multiplesOf = (curve: CurveContext, distinct: number, n: number): Uint8Array<ArrayBuffer> => {
+  const bytes = new Uint8Array(n * curve.pointBytes);
+  const words = new Uint32Array(bytes.buffer);
+  let sum: Jacobian = infinityOf(curve);
+  for (let i = 0; i < distinct; i++) {
+    sum = addAffine(curve, sum, curve.generator);
+    writePoint(curve, words, i, toAffine(curve, sum));
+  }
+  const period = distinct * curve.pointBytes;
+  for (let at = period; at < bytes.length; at += period) bytes.copyWithin(at, 0, period);
+  return bytes;
+};
+
+/**
+ * Makes an MSM of n points, of which n/16 are distinct.
+ *
+ * @param n a power of two, 16 or more
+ */
+const makeProblem = (curve: CurveContext, n: number, random: Random): Problem => {
+  // few enough to compute quickly, and enough that equal points rarely meet in a bucket
+  const distinct = n / 16;
+  const each = curve.scalarBytes / 8;
+  const words = new BigUint64Array(n * each);
+  let logarithm = 0n;
+  for (let i = 0; i < n; i++) {
+    let scalar = 0n;
+    for (let bits = 0; bits < curve.scalarBits; bits += 32) scalar = (scalar << 32n) | BigInt(random.u32());
+    scalar = mod(scalar, curve.order);
+    writeNumber(words, i * each, each, scalar);
+    logarithm += scalar * BigInt((i % distinct) + 1);
+  }
+  const sum = toAffine(curve, multiply(curve, mod(logarithm, curve.order), curve.generator));
+  return {
+    n,
+    points: multiplesOf(curve, distinct, n),
+    scalars: new Uint8Array(words.buffer),
+    isSolvedBy: (given) => areSame(curve, given, publicPoint(curve, sum)),
+  };
 };

@@ -1,6 +1,7 @@
 /** Where calibrations are remembered: their names, their texts, and IndexedDB. */
-import type { Calibration, CalibrationStore } from '../api/device.js';
-import type { Subject } from './subject.js';
+import type { AdapterDescription, Calibration, CalibrationStore } from '../api/device.js';
+import { checkTuning } from '../msm/plan/tuning.js';
+import { version } from '../version.js';
 
 /** Limits from which defaults of knobs derive. */
 const limitNames = [
@@ -15,14 +16,11 @@ const limitNames = [
  * Returns the key of a result in a store; null for an adapter without a name, which others could
  * not be told from.
  */
-export const rememberedName = ({
-  version,
-  curve,
-  adapter,
-  device: { limits, features },
-}: Pick<Subject, 'version' | 'curve' | 'adapter'> & {
-  readonly device: Pick<GPUDevice, 'limits' | 'features'>;
-}): string | null => {
+export const rememberedName = (
+  adapter: AdapterDescription,
+  { limits, features }: Pick<GPUDevice, 'limits' | 'features'>,
+  curve: string,
+): string | null => {
   const { vendor, architecture, device, description } = adapter;
   const name = [vendor, architecture, device, description];
   if (name.join('') === '') return null;
@@ -33,18 +31,10 @@ export const rememberedName = ({
  * Returns whether any setting worked. A failure of all settings is not remembered, so that it is
  * tried again.
  */
-export const hasWorked = ({ trials }: Calibration): boolean => trials.some(({ ms }) => ms !== null);
+const hasWorked = ({ trials }: Calibration): boolean => trials.some(({ ms }) => ms !== null);
 
-/**
- * Reads a result from a store; null if there is none, or it is not a valid result.
- *
- * @param checkTuning throws for invalid knobs
- */
-export const recall = async (
-  store: CalibrationStore | null,
-  name: string | null,
-  { checkTuning }: Pick<Subject, 'checkTuning'>,
-): Promise<Calibration | null> => {
+/** Reads a result from a store; null if there is none, or it is not a valid result. */
+export const recall = async (store: CalibrationStore | null, name: string | null): Promise<Calibration | null> => {
   if (!store || !name) return null;
   try {
     const text = await store.get(name);

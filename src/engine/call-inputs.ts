@@ -10,8 +10,9 @@ import type { CurveContext } from '../curves/curve.js';
 import { badArgument, kindOf, show } from '../errors.js';
 import { writeNumber } from '../field/modulus.js';
 import type { LoadedBases } from '../msm/inputs/loaded-bases.js';
-import { LoadedScalars, type ScalarsSource, type ScalarVector, sourcesOfVectors } from '../msm/inputs/scalars.js';
-import type { Ticket } from '../scheduling/edf.js';
+import type { ScalarVector } from '../msm/inputs/scalars.js';
+import { LoadedScalars, type ScalarsSource, sourcesOfVectors } from '../msm/inputs/scalars.js';
+import type { Call } from '../scheduling/call.js';
 import type { TimeSlice } from '../scheduling/time-slice.js';
 import {
   copyBytes,
@@ -259,61 +260,37 @@ export const hasComputed = (vectors: readonly ScalarVector[]): boolean =>
   vectors.some(({ computed }) => computed !== undefined);
 
 /** Notes that a call no longer uses its vectors. A second call has no effect. */
-const leaveVectors = (vectors: readonly ScalarVector[]): void => {
+export const leaveVectors = (vectors: readonly ScalarVector[]): void => {
   for (const { computed } of vectors) computed?.leave();
 };
 
-/**
- * Runs a call, and leaves its vectors when the task of the call has ended, or when the call has
- * ended without it.
- *
- * @param run queues the task
- */
-export const leavingVectors = async <Call, Result>(
-  vectors: readonly ScalarVector[],
-  task: (call: Call) => Promise<Result>,
-  run: (task: (call: Call) => Promise<Result>) => Promise<Result>,
-): Promise<Result> => {
-  let hasBegun = false;
-  const whole = async (call: Call): Promise<Result> => {
-    hasBegun = true;
-    try {
-      return await task(call);
-    } finally {
-      leaveVectors(vectors);
-    }
-  };
-  try {
-    return await run(whole);
-  } finally {
-    if (!hasBegun) leaveVectors(vectors);
-  }
-};
+/** Vectors in main memory, of which some were read back from where they were computed. */
+export interface ReadVectors {
+  readonly vectors: readonly ScalarVector[];
+  /** Overwrites the copies. */
+  erase(): void;
+}
 
-/**
- * Reads vectors back to main memory for `work`, and overwrites the copies afterwards.
- *
- * @param ticket of the call
- */
-export const withCopies = async <Result>(
-  vectors: readonly ScalarVector[],
-  ticket: Ticket,
-  work: (vectors: readonly ScalarVector[]) => Promise<Result>,
-): Promise<Result> => {
+/** Reads vectors back to main memory, in the turns of the engines that have them. */
+export const readVectors = async (vectors: readonly ScalarVector[], call: Call): Promise<ReadVectors> => {
   const copies: Uint8Array[] = [];
+  const erase = (): void => {
+    for (const copy of copies) copy.fill(0);
+  };
+  const read: ScalarVector[] = [];
   try {
-    const own: ScalarVector[] = [];
     for (const { computed, ...vector } of vectors) {
       if (computed === undefined) {
-        own.push(vector);
+        read.push(vector);
       } else {
-        const scalars = await computed.read(ticket);
+        const scalars = await computed.read(call);
         copies.push(scalars);
-        own.push({ ...vector, scalars });
+        read.push({ ...vector, scalars });
       }
     }
-    return await work(own);
-  } finally {
-    for (const copy of copies) copy.fill(0);
+  } catch (error) {
+    erase();
+    throw error;
   }
+  return { vectors: read, erase };
 };

@@ -1,176 +1,27 @@
-import type { Tuning } from '../api/device.js';
+/** How an engine is composed: its device, its backends, and the router between them. */
 import type { MsmEngine } from '../api/engine.js';
 import type { Coordinate, Fp2 } from '../api/values.js';
-import type { Curve, CurveContext } from '../curves/curve.js';
+import type { CurveContext } from '../curves/curve.js';
 import type { Group, NamedCurve } from '../curves/more-curves.js';
 import { openCurve } from '../curves/open-curve.js';
-import { badArgument, MsmError, notLoaded, show } from '../errors.js';
-import { type OpenDevice, openDevice } from '../gpu/device.js';
-import type { CpuBackend } from '../msm/cpu/cpu-backend.js';
+import { badArgument, MsmError, show } from '../errors.js';
+import { describeAdapter, type OpenDevice, openDevice } from '../gpu/device.js';
+import { Runner } from '../gpu/runner.js';
 import { GpuBackend } from '../msm/gpu/gpu-backend.js';
 import { msmConfigure } from '../msm/gpu/gpu-setup.js';
+import { defaultBudget } from '../msm/plan/device-profiles.js';
 import { onlyBackend, Router } from '../msm/routing/router.js';
 import type { Instrument } from '../msm/stages/kernels.js';
+import { CallQueue } from '../scheduling/call-queue.js';
 import { DeviceSource, sourcesOfEngines } from '../session/current-device.js';
 import { Session } from '../session/session.js';
 import { mostWorkers } from '../threads/platform.js';
 import { Engine } from './engine.js';
-import { type FirstUse, type FirstUseOptions, openFirstUse, subjectOf } from './first-use.js';
-import { type MsmEngineOptions, readEngineOptions, type Settings, settingsOf } from './options.js';
+import { LazyCpu, WarmUp } from './engine-parts.js';
+import { type MsmEngineOptions, readSettings, type Settings } from './options.js';
 
 /** Active calls of an engine: the GPU computes one while the other is prepared. */
 const WIDTH = 2;
-
-/** Loads the CPU's code. */
-const loadCpu = (): Promise<typeof import('../msm/cpu/cpu-backend.js')> =>
-  import('../msm/cpu/cpu-backend.js').catch(notLoaded('cpu-backend'));
-
-/** The CPU of an engine, whose code is loaded when it computes. */
-class LazyCpu {
-  readonly #make: (module: typeof import('../msm/cpu/cpu-backend.js')) => CpuBackend;
-  #loading: Promise<CpuBackend> | null = null;
-  #loaded: CpuBackend | null = null;
-  #isDestroyed = false;
-
-  constructor(curve: CurveContext, { workers, tuning }: Settings) {
-    this.#make = ({ CpuBackend }) => new CpuBackend(curve, workers, tuning);
-  }
-
-  get(): Promise<CpuBackend> {
-    this.#loading ??= loadCpu().then(
-      (module) => {
-        this.#loaded = this.#make(module);
-        if (this.#isDestroyed) this.#loaded.destroy();
-        return this.#loaded;
-      },
-      (error: unknown) => {
-        // the next call loads it again
-        this.#loading = null;
-        throw error;
-      },
-    );
-    return this.#loading;
-  }
-
-  async trim(): Promise<void> {
-    await this.#loaded?.trim();
-  }
-
-  destroy(): void {
-    this.#isDestroyed = true;
-    this.#loaded?.destroy();
-  }
-}
-
-/** Composes an engine without a GPU. */
-const cpuOnly = async (curve: CurveContext, settings: Settings): Promise<Engine> => {
-  const cpu = await new LazyCpu(curve, settings).get();
-  return new Engine({
-    curve,
-    queue: settings.queueOf(WIDTH),
-    firstUse: null,
-    backend: cpu,
-    dispatcher: onlyBackend(cpu, settings.sharing),
-    backends: () => ['cpu'],
-    warmUpCpu: null,
-    coalesces: false,
-    trimCpu: async () => undefined,
-    destroyCpu: () => undefined,
-  });
-};
-
-/** Composes an engine on a device, and with the CPU where the options let it compute. */
-const withGpu = (
-  curve: CurveContext,
-  open: OpenDevice,
-  source: DeviceSource,
-  settings: Settings,
-  firstUse: FirstUse | null,
-): Engine => {
-  const { backend, tuning, retainBases, verify, sharing, workers } = settings;
-  const mayUseCpu = backend === 'both' || (backend === 'auto' && tuning.cpuBelow !== 0);
-  const session = new Session(open, {
-    source,
-    configure: msmConfigure(curve, tuning),
-    runnerFor: settings.runnerFor,
-    selfTests: settings.selfTests,
-    retries: settings.retries,
-    adviceAfterLoss: retainBases ? 'call again' : 'as retainBases is false, load the bases again',
-    hasAlternative: mayUseCpu,
-  });
-  const cpu = new LazyCpu(curve, settings);
-  const gpu = new GpuBackend(session, curve, {
-    retainBases,
-    verify,
-    alternative: mayUseCpu ? () => cpu.get() : null,
-  });
-  let prepared: object | null = null;
-  const router = new Router(curve, gpu, () => cpu.get(), {
-    dividesAll: backend === 'both',
-    cap: sharing,
-    mostWorkers: () => mostWorkers(workers),
-    prepare: (n) => {
-      if (prepared === session.runner) return;
-      prepared = session.runner;
-      // an error shows again in the next call that uses the GPU
-      engine.warmUp(n, 'background').catch(() => undefined);
-    },
-  });
-  const engine: Engine = new Engine({
-    curve,
-    queue: settings.queueOf(WIDTH, firstUse),
-    firstUse,
-    backend: gpu,
-    dispatcher: router,
-    backends: () => {
-      if (session.isAbandoned) return ['cpu'];
-      return tuning.cpuBelow === 0 ? ['gpu'] : ['gpu', 'cpu'];
-    },
-    warmUpCpu: tuning.cpuBelow === 0 ? null : async () => (await cpu.get()).warmUp(),
-    // an instrument observes one sum at a time
-    coalesces: sharing.merge && tuning.instrument === undefined,
-    trimCpu: () => cpu.trim(),
-    destroyCpu: () => cpu.destroy(),
-  });
-  return engine;
-};
-
-/**
- * Returns whether an engine leaves software adapters alone: the CPU computes all of its sums there,
- * so that nothing is created, compiled or uploaded that would compute nothing. A caller who wants
- * the adapter names it by `backend`, or gives it sums by `tuning.cpuBelow`.
- */
-const needsHardware = ({ backend, tuning: { cpuBelow = null } }: Settings): boolean =>
-  backend === 'auto' && cpuBelow === null;
-
-/**
- * Opens the device; null where there is none, or only a software adapter that the engine leaves
- * alone, and the CPU computes instead.
- */
-const joinDevice = async (source: DeviceSource, settings: Settings): Promise<OpenDevice | null> => {
-  try {
-    const open = await source.join();
-    // the device may be of an engine that computes on it all the same
-    if (!open.adapter.software || !needsHardware(settings)) return open;
-    source.leave();
-    return null;
-  } catch (error) {
-    const needsGpu = settings.backend === 'gpu';
-    const isMissing = error instanceof MsmError && (error.code === 'no-webgpu' || error.code === 'unsupported-device');
-    if (needsGpu || !isMissing) throw error;
-    return null;
-  }
-};
-
-/** Begins the calibration of an engine, which other engines on its device measure. */
-const beginFirstUse = (curve: CurveContext, open: OpenDevice, { store }: FirstUseOptions): Promise<FirstUse | null> => {
-  // these engines neither destroy the device nor replace it
-  const source = (): DeviceSource => new DeviceSource(async () => ({ ...open, owned: false }));
-  const constants = curve.constants as Curve;
-  const another = (tuning: Partial<Tuning>): Promise<MsmEngine<Coordinate>> =>
-    composeEngine({ curve: constants, selfTest: false, tuning: { ...tuning, cpuBelow: 0 } }, undefined, source());
-  return openFirstUse({ ...subjectOf(curve, open, another), store });
-};
 
 /**
  * Makes an engine that computes multi-scalar multiplications in one group of a curve: on one GPU
@@ -201,43 +52,131 @@ export async function createMsmEngine(
 /**
  * Makes the engine of `createMsmEngine`; `instrument`, if given, observes its stages.
  *
- * @param given the source of its device; by default that of the options
  * @throws MsmError as `createMsmEngine`
  */
 export const composeEngine = async (
   options: MsmEngineOptions | MsmEngineOptions<Fp2>,
   instrument?: Instrument,
-  given?: DeviceSource,
 ): Promise<MsmEngine<Coordinate>> => {
   if (typeof options !== 'object' || options === null) throw badArgument('options must be an object with a `curve`');
-  const own = readEngineOptions(options as MsmEngineOptions<Coordinate>);
-  const { device, gpu, powerPreference, deviceOf } = own;
+  const settings = readSettings(options as MsmEngineOptions<Coordinate>, instrument);
+  const { deviceOf } = settings;
   if (deviceOf !== undefined && !(deviceOf instanceof Engine)) {
     throw badArgument(`deviceOf must be an engine of createMsmEngine, got ${show(deviceOf)}`);
   }
-  const curve = await openCurve(own.curve as NamedCurve, own.group as Group | undefined);
-  const settings = settingsOf(own, instrument);
+  const curve = await openCurve(settings.curve as NamedCurve, settings.group as Group | undefined);
   if (settings.backend === 'cpu') return cpuOnly(curve, settings);
-  // the closure keeps `gpu` reachable while a call is pending: Dawn in Node crashes if it is
-  // collected meanwhile
-  const another = (): DeviceSource =>
-    new DeviceSource((again) => {
-      // the device that replaces a lost one keeps bases that may be nowhere else
-      const hardwareOnly = !again && needsHardware(settings);
-      return openDevice({ device, gpu, powerPreference, hardwareOnly }, again);
-    });
-  const source = given ?? (deviceOf && sourcesOfEngines.get(deviceOf)) ?? another();
+  const source = (deviceOf && sourcesOfEngines.get(deviceOf)) ?? sourceOf(settings);
   const open = await joinDevice(source, settings);
   if (open === null) return cpuOnly(curve, settings);
   try {
-    const firstUse = settings.firstUse && (await beginFirstUse(curve, open, settings.firstUse));
-    const calibration = firstUse?.calibration;
-    const tuned = calibration ? settingsOf({ ...own, calibration }, instrument) : settings;
-    const engine = withGpu(curve, open, source, tuned, firstUse);
+    const engine = withGpu(curve, open, source, settings);
     sourcesOfEngines.set(engine, source);
     return engine;
   } catch (error) {
     source.leave();
     throw error;
+  }
+};
+
+const queueOf = ({ maxQueued, onEvent, sharing }: Settings): CallQueue =>
+  new CallQueue(maxQueued, onEvent, sharing.overlap ? WIDTH : 1);
+
+/** Composes an engine without a GPU. */
+const cpuOnly = async (curve: CurveContext, settings: Settings): Promise<Engine> => {
+  const backend = await new LazyCpu(curve, settings, settings.tuning).get();
+  const queue = queueOf(settings);
+  return new Engine({
+    ...{ curve, queue, backend },
+    gpu: null,
+    cpu: null,
+    cpuComputes: true,
+    dispatcher: onlyBackend(backend, settings.sharing),
+    warmUp: new WarmUp(queue, backend, null),
+    coalesces: false,
+  });
+};
+
+/** Composes an engine on a device, and with the CPU where the options let it compute. */
+const withGpu = (curve: CurveContext, open: OpenDevice, source: DeviceSource, settings: Settings): Engine => {
+  const { backend, tuning, retainBases, verify, retries, selfTest, sharing } = settings;
+  const mayUseCpu = backend === 'both' || (backend === 'auto' && tuning.cpuBelow !== 0);
+  const cpuComputes = tuning.cpuBelow !== 0;
+  const session = new Session(open, {
+    source,
+    configure: msmConfigure(curve, tuning),
+    runnerFor: (device, afterLoss) => runnerFor(device, afterLoss, settings),
+    selfTests: selfTest,
+    retries,
+    adviceAfterLoss: retainBases ? 'call again' : 'as retainBases is false, load the bases again',
+    hasAlternative: mayUseCpu,
+  });
+  const cpu = new LazyCpu(curve, settings, tuning);
+  const gpu = new GpuBackend(session, curve, { retainBases, verify, alternative: mayUseCpu ? () => cpu.get() : null });
+  const queue = queueOf(settings);
+  const warmUp = new WarmUp(queue, gpu, cpuComputes ? cpu : null);
+  let prepared: object | null = null;
+  const dispatcher = new Router(curve, gpu, () => cpu.get(), {
+    dividesAll: backend === 'both',
+    cap: sharing,
+    mostWorkers: () => mostWorkers(settings),
+    prepare: (n) => {
+      if (prepared === session.runner) return;
+      prepared = session.runner;
+      // an error shows again in the next call that uses the GPU
+      warmUp.run(n, 'background').catch(() => undefined);
+    },
+  });
+  return new Engine({
+    ...{ curve, queue, gpu, cpu, cpuComputes, dispatcher, warmUp },
+    backend: gpu,
+    // an instrument observes one sum at a time
+    coalesces: sharing.merge && tuning.instrument === undefined,
+  });
+};
+
+/** Makes the runner of a device. @param afterLoss advice of the error after a loss of the device */
+const runnerFor = (device: GPUDevice, afterLoss: string, { memoryBudget, deviceBudget, sharing }: Settings): Runner =>
+  new Runner(device, memoryBudget ?? defaultBudget(describeAdapter(device.adapterInfo)), {
+    ...{ afterLoss, deviceBudget },
+    keeps: sharing.keep,
+  });
+
+/**
+ * Returns whether an engine leaves software adapters alone: the CPU computes all of its sums there,
+ * so that nothing is created, compiled or uploaded that would compute nothing. A caller who wants
+ * the adapter names it by `backend`, or gives it sums by `tuning.cpuBelow`.
+ */
+const needsHardware = ({ backend, tuning: { cpuBelow = null } }: Settings): boolean =>
+  backend === 'auto' && cpuBelow === null;
+
+/** Returns the source of an engine's own devices. */
+const sourceOf = (settings: Settings): DeviceSource => {
+  const { device, gpu, powerPreference } = settings;
+  // the closure keeps `gpu` reachable while a call is pending: Dawn in Node crashes if it is
+  // collected meanwhile
+  return new DeviceSource((again) => {
+    // the device that replaces a lost one keeps bases that may be nowhere else
+    const hardwareOnly = !again && needsHardware(settings);
+    return openDevice({ device, gpu, powerPreference, hardwareOnly }, again);
+  });
+};
+
+/**
+ * Opens the device; null where there is none, or only a software adapter that the engine leaves
+ * alone, and the CPU computes instead.
+ */
+const joinDevice = async (source: DeviceSource, settings: Settings): Promise<OpenDevice | null> => {
+  try {
+    const open = await source.join();
+    // the device may be of an engine that computes on it all the same
+    if (!open.adapter.software || !needsHardware(settings)) return open;
+    source.leave();
+    return null;
+  } catch (error) {
+    const needsGpu = settings.backend === 'gpu';
+    const isMissing = error instanceof MsmError && (error.code === 'no-webgpu' || error.code === 'unsupported-device');
+    if (needsGpu || !isMissing) throw error;
+    return null;
   }
 };

@@ -18,13 +18,11 @@ import type { Backend } from '../msm/backend.js';
 import type { LoadedBases } from '../msm/inputs/loaded-bases.js';
 import { LoadedScalars, ScalarStore, type ScalarVector } from '../msm/inputs/scalars.js';
 import { loadedTables } from '../msm/plan/workload.js';
-import type { Dispatcher } from '../msm/routing/router.js';
 import { publicPoint } from '../msm/stages/combine-windows.js';
 import { readOptions } from '../option-table.js';
-import type { Abandon, CallQueue, CallTicket } from '../scheduling/call-queue.js';
-import { ticketOf } from '../scheduling/edf.js';
+import { type Call, CallClock } from '../scheduling/call.js';
+import type { Abandon, CallQueue, CoalescedCall, Task } from '../scheduling/call-queue.js';
 import { nextTurn, TimeSlice } from '../scheduling/time-slice.js';
-import { CallClock, CallContext } from '../session/call.js';
 import { assertTestable, countPoints, type ResultPoint, readPoints } from './arguments.js';
 import {
   CallInputs,
@@ -32,11 +30,11 @@ import {
   type GivenPoints,
   type GivenScalars,
   hasComputed,
-  leavingVectors,
+  leaveVectors,
+  readVectors,
   scalarBytesOf,
-  withCopies,
 } from './call-inputs.js';
-import type { FirstUse } from './first-use.js';
+import type { EngineParts } from './engine-parts.js';
 import {
   type CallSettings,
   loadBasesOptions,
@@ -45,14 +43,20 @@ import {
   msmOptions,
   type SumSettings,
 } from './options.js';
-import {
-  abortWhenAllAbort,
-  computeGroup,
-  type GroupInput,
-  groupOf,
-  type Multiply,
-  type SumRequest,
-} from './request-group.js';
+import { type GroupInput, RequestGroup, type SumRequest, whenAllAbort } from './request-group.js';
+
+/** A call of the engine, before it is queued. */
+interface EngineCall<Result> {
+  readonly kind: EngineEvent['kind'];
+  /** Bytes held for the call while it waits. */
+  readonly bytes: number;
+  readonly settings: CallSettings;
+  readonly clock?: CallClock;
+  readonly request?: SumRequest | undefined;
+  readonly task: Task<Result>;
+  /** Releases a result that came after the call had ended. */
+  readonly abandon?: Abandon<Result>;
+}
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -82,7 +86,9 @@ export class Engine implements MsmEngine<Coordinate> {
   }
 
   get backends(): readonly ('gpu' | 'cpu')[] {
-    return this.#parts.backends();
+    const { gpu, cpuComputes } = this.#parts;
+    if (gpu?.isAvailable !== true) return ['cpu'];
+    return cpuComputes ? ['gpu', 'cpu'] : ['gpu'];
   }
 
   get pipelines(): readonly CompileTime[] {
@@ -107,38 +113,27 @@ export class Engine implements MsmEngine<Coordinate> {
   }
 
   get stats(): EngineStats {
-    const calibration = this.#parts.firstUse?.state ?? 'none';
-    return { ...this.#queue.stats, ...this.#counts, frees: this.#backend.frees, calibration };
+    return { ...this.#queue.stats, ...this.#counts, frees: this.#backend.frees };
   }
 
   async warmup(n: number): Promise<void> {
     return fromCaller(async () => {
       this.#assertUsable(undefined);
       if (!Number.isInteger(n) || n < 1) throw badArgument(`n must be a positive integer, got ${show(n)}`);
-      await this.warmUp(n, 'normal');
+      await this.#parts.warmUp.run(n, 'normal');
     });
-  }
-
-  /** Queues a call that compiles pipelines. */
-  async warmUp(n: number, priority: CallSettings['priority']): Promise<void> {
-    const warm = async (call: CallContext): Promise<void> => {
-      await this.#backend.warmUp(n, call);
-      await this.#parts.warmUpCpu?.();
-    };
-    await this.#run('warmup', 0, { priority }, new CallClock(), warm);
   }
 
   async trim(): Promise<void> {
     this.#assertUsable(undefined);
-    await this.#parts.trimCpu();
+    await this.#parts.cpu?.trim();
     await this.#backend.trim();
   }
 
   destroy(): void {
     if (this.#isDestroyed) return;
     this.#isDestroyed = true;
-    this.#parts.firstUse?.destroy();
-    this.#parts.destroyCpu();
+    this.#parts.cpu?.destroy();
     this.#backend.destroy();
     this.#queue.end(new MsmError('destroyed', 'the engine was destroyed; create a new one'));
   }
@@ -168,15 +163,18 @@ export class Engine implements MsmEngine<Coordinate> {
       const timeSlice = new TimeSlice(() => this.#assertUsable(settings.signal));
       const source = await readPoints(this.#curve, points, encoding, timeSlice);
       this.#backend.assertFits(source.bytes.length / this.#curve.pointBytes, tables);
-      const request = { source, tables, label, checkSubgroup };
-      const load = async (call: CallContext): Promise<Bases> => {
-        call.checkpoint();
-        const bases = await this.#backend.load(request, call);
-        this.#inputs.addBases(bases);
-        return bases;
-      };
-      const { length } = source.bytes;
-      return this.#run('loadBases', length, settings, new CallClock(), load, (bases) => bases.destroy());
+      return this.#run<Bases>({
+        kind: 'loadBases',
+        bytes: source.bytes.length,
+        settings,
+        task: async (call) => {
+          call.checkpoint();
+          const bases = await this.#backend.load({ source, tables, label, checkSubgroup }, call);
+          this.#inputs.addBases(bases);
+          return bases;
+        },
+        abandon: (bases) => bases.destroy(),
+      });
     });
   }
 
@@ -186,15 +184,19 @@ export class Engine implements MsmEngine<Coordinate> {
       this.#assertUsable(settings.signal);
       const { scalarEncoding, label } = settings;
       const given = this.#inputs.readScalars(scalars, scalarEncoding);
-      const load = async (call: CallContext): Promise<Scalars> => {
-        await convertScalars(this.#curve, [given], scalarEncoding, new TimeSlice(() => call.checkpoint()));
-        call.checkpoint();
-        const store = new ScalarStore(this.#curve, given.scalars, label);
-        await this.#backend.place(store, call);
-        return new LoadedScalars(store, this.#curve.scalarBytes, 0, given.n, false);
-      };
-      const { length } = given.scalars;
-      return this.#run('loadScalars', length, settings, new CallClock(), load, (loaded) => loaded.destroy());
+      return this.#run<Scalars>({
+        kind: 'loadScalars',
+        bytes: given.scalars.length,
+        settings,
+        task: async (call) => {
+          await convertScalars(this.#curve, [given], scalarEncoding, new TimeSlice(() => call.checkpoint()));
+          call.checkpoint();
+          const store = new ScalarStore(this.#curve, given.scalars, label);
+          await this.#backend.place(store, call);
+          return new LoadedScalars(store, this.#curve.scalarBytes, 0, given.n, false);
+        },
+        abandon: (loaded) => loaded.destroy(),
+      });
     });
   }
 
@@ -253,31 +255,19 @@ export class Engine implements MsmEngine<Coordinate> {
     assertNotAborted(signal);
   }
 
-  /**
-   * Queues a call, and runs it when it has its turn.
-   *
-   * @param bytes held for the call while it waits
-   * @param abandon releases a result that came after the call had ended
-   */
-  #run<Result>(
-    kind: EngineEvent['kind'],
-    bytes: number,
-    settings: CallSettings & { readonly request?: SumRequest | undefined },
-    clock: CallClock,
-    task: (call: CallContext) => Promise<Result>,
-    abandon?: Abandon<Result>,
-  ): Promise<Result> {
-    const { priority, deadline = null, signal, request, onProgress } = settings;
-    const assertUsable = (): void => this.#assertUsable(undefined);
-    const begin = async (ticket: CallTicket): Promise<Result> => {
+  /** Queues a call, and runs its task when it has its turn. */
+  #run<Result>({ kind, bytes, settings, clock, request, task, abandon }: EngineCall<Result>): Promise<Result> {
+    const { priority, deadline = null, signal, onProgress } = settings;
+    const begin: Task<Result> = async (call, coalesced) => {
       if (bytes > BYTES_OF_A_TURN) await nextTurn();
-      return task(new CallContext({ ticket, clock, onProgress, assertUsable }));
+      return task(call, coalesced);
     };
-    const queued = { kind, priority, deadline, bytes, signal, request };
+    const assertUsable = (): void => this.#assertUsable(undefined);
+    const queued = { kind, priority, deadline, bytes, signal, request, clock, onProgress, assertUsable };
     return this.#queue.run(begin, queued, abandon);
   }
 
-  /** Queues a call that computes sums. */
+  /** Queues a call that computes sums. @param clock of the call, from its first moment */
   async #sum(
     kind: 'msm' | 'msmBatch',
     bases: LoadedBases,
@@ -293,23 +283,40 @@ export class Engine implements MsmEngine<Coordinate> {
     };
     // progress is reported for one call only, and a vector may be lost with its device
     const coalescing = onProgress === undefined && !hasComputed(vectors) ? request : undefined;
-    const multiply: Multiply = (input, call) => this.#multiply(input, call);
-    const task = async (call: CallContext): Promise<ResultPoint[]> => {
-      const ticket = call.ticket as CallTicket;
-      const group = groupOf(request, ticket);
-      const signals = [call.signal, ...ticket.coalesced.map(({ signal }) => signal)];
-      await abortWhenAllAbort(signals, (signal) =>
-        computeGroup(this.#curve, group, multiply, call.withTicket({ ...ticket, signal })),
-      );
-      return group.outcome();
+    let hasBegun = false;
+    const task: Task<ResultPoint[]> = async (call, coalesced) => {
+      hasBegun = true;
+      try {
+        return await this.#computeGroup(request, call, coalesced);
+      } finally {
+        leaveVectors(vectors);
+      }
     };
-    const queued = { ...settings, request: coalescing };
-    const sums = await leavingVectors(vectors, task, (whole) =>
-      this.#run(kind, scalarBytesOf(vectors), queued, clock, whole),
-    );
-    // a call that fails may still be read by what it began
+    let sums: ResultPoint[];
+    try {
+      sums = await this.#run({ kind, bytes: scalarBytesOf(vectors), settings, clock, request: coalescing, task });
+    } finally {
+      if (!hasBegun) leaveVectors(vectors);
+    }
+    // submitted work may still read these vectors after the call fails
     this.#inputs.giveBack(vectors);
     return sums;
+  }
+
+  /** Computes the request of a call, and those of the calls that were coalesced with it. */
+  async #computeGroup(request: SumRequest, call: Call, coalesced: readonly CoalescedCall[]): Promise<ResultPoint[]> {
+    const group = new RequestGroup(request, coalesced);
+    const { signal, release } = whenAllAbort([call, ...coalesced].map((each) => each.signal));
+    const own = call.with({ signal });
+    try {
+      const input = await group.prepare(this.#curve, own);
+      if (input !== null) group.settle(await this.#multiply(input, own));
+    } catch (error) {
+      group.fail(error);
+    } finally {
+      release();
+    }
+    return group.outcome();
   }
 
   /** Selects waiting requests worth computing with `own`. */
@@ -321,12 +328,22 @@ export class Engine implements MsmEngine<Coordinate> {
     return chosen.map((i) => others[i] as SumRequest);
   }
 
-  async #multiply(input: GroupInput, call: CallContext): Promise<readonly AffinePoint<Coordinate>[]> {
-    const { bases, vectors, verify } = input;
+  /** Computes the sums of vectors, wherever these are. */
+  async #multiply(input: GroupInput, call: Call): Promise<readonly AffinePoint<Coordinate>[]> {
     call.checkpoint();
-    if (hasComputed(vectors) && !(await this.#parts.dispatcher.multipliesThere(input, call))) {
-      return withCopies(vectors, ticketOf(call.ticket), (own) => this.#multiply({ bases, vectors: own, verify }, call));
+    if (!hasComputed(input.vectors) || (await this.#parts.dispatcher.multipliesThere(input, call))) {
+      return this.#dispatch(input, call);
     }
+    const read = await readVectors(input.vectors, call);
+    try {
+      call.checkpoint();
+      return await this.#dispatch({ ...input, vectors: read.vectors }, call);
+    } finally {
+      read.erase();
+    }
+  }
+
+  async #dispatch({ bases, vectors, verify }: GroupInput, call: Call): Promise<readonly AffinePoint<Coordinate>[]> {
     bases.assertAlive();
     const n = vectors.reduce((sum, vector) => sum + vector.n, 0);
     if (n === 0) return vectors.map(() => publicPoint(this.#curve, null));
@@ -338,24 +355,4 @@ export class Engine implements MsmEngine<Coordinate> {
     this.#counts.retries += Number(record.retried !== null);
     return sums;
   }
-}
-
-/** Parts that an engine is composed of. */
-interface EngineParts {
-  readonly curve: CurveContext;
-  readonly queue: CallQueue;
-  /** The calibration of the engine, if one was asked for. */
-  readonly firstUse: FirstUse | null;
-  /** The backend that has the bases: the GPU where there is one. */
-  readonly backend: Backend;
-  readonly dispatcher: Dispatcher;
-  /** Returns the backends that may compute. */
-  backends(): readonly ('gpu' | 'cpu')[];
-  /** Prepares the CPU's code; null where the CPU computes nothing. */
-  readonly warmUpCpu: (() => Promise<void>) | null;
-  /** True to compute small sums over the same bases together. */
-  readonly coalesces: boolean;
-  /** Frees the CPU's memory for later calls, and ends its workers. */
-  trimCpu(): Promise<void>;
-  destroyCpu(): void;
 }

@@ -13,21 +13,15 @@ import type {
   Sharing,
   TurnOptions,
 } from '../api/calls.js';
-import type { Calibration, CalibrationStore, TuningOptions } from '../api/device.js';
+import type { TuningOptions } from '../api/device.js';
 import type { MsmEngine } from '../api/engine.js';
 import type { Coordinate, PointEncoding, ScalarEncoding } from '../api/values.js';
 import type { Curve } from '../curves/curve.js';
 import type { NamedCurve } from '../curves/more-curves.js';
-import { describeAdapter } from '../gpu/device.js';
-import { Runner } from '../gpu/runner.js';
-import type { WorkerOptions } from '../msm/cpu/cpu-threads.js';
-import { defaultBudget } from '../msm/plan/device-profiles.js';
 import { type Knobs, noKnobs, tuningOptions } from '../msm/plan/tuning.js';
 import type { Instrument } from '../msm/stages/kernels.js';
 import { bare, type OptionTable, type ReadOptions, readOptions, setOptions } from '../option-table.js';
-import { CallQueue } from '../scheduling/call-queue.js';
 import { threadsHere } from '../threads/platform.js';
-import type { FirstUse, FirstUseOptions } from './first-use.js';
 
 /** Options of `createMsmEngine`. */
 export interface MsmEngineOptions<Of extends Coordinate = bigint> {
@@ -115,31 +109,8 @@ export interface MsmEngineOptions<Of extends Coordinate = bigint> {
    */
   readonly sharing?: Sharing | undefined;
   /**
-   * Result of `calibrate` of `webgpu-msm/calibrate` on this device, or on another of the same
-   * adapter: better defaults.
-   */
-  readonly calibration?: Calibration | undefined;
-  /**
-   * `first-use`: finds better defaults by itself. The engine uses the calibration that is
-   * remembered for its adapter and curve. If there is none, the first engine of the adapter and
-   * curve measures one as `calibrate` does, once it has computed a sum on the GPU and no call came
-   * for a second. A call ends the measurement, which begins again later. Engines that are created
-   * afterwards use the result; no engine changes its knobs. `EngineStats.calibration` has the
-   * state. It has no effect on software adapters, whose defaults were measured, and if
-   * `calibration` is given.
-   *
-   * @defaultValue nothing is measured
-   */
-  readonly calibrate?: 'first-use' | undefined;
-  /**
-   * The store of `calibrate: 'first-use'`, as of `CalibrateOptions.store`; null: only this page, or
-   * this program, remembers. In Node pass `fileStore(path)` of `webgpu-msm/node`.
-   *
-   * @defaultValue IndexedDB in browsers; in Node none
-   */
-  readonly calibrationStore?: CalibrationStore | null | undefined;
-  /**
-   * Knobs to set by hand; see `Tuning`. They have precedence over those of the calibration.
+   * Knobs to set by hand; see `Tuning`. `calibrate` of `webgpu-msm/calibrate` finds better ones for a
+   * device: pass the `tuning` of its result.
    *
    * @defaultValue chosen by n and the device
    */
@@ -197,7 +168,7 @@ export interface MsmEngineOptions<Of extends Coordinate = bigint> {
 const { POSITIVE_INFINITY: NO_LIMIT } = Number;
 
 /** `sharing`. */
-const sharingOptions = {
+export const sharingOptions = {
   of: 'sharing',
   rows: {
     overlap: { kind: 'flag', default: true },
@@ -210,28 +181,13 @@ const sharingOptions = {
 } as const satisfies OptionTable<Sharing>;
 
 /** `maxQueued`. */
-const queueLimitOptions = {
+export const queueLimitOptions = {
   of: 'maxQueued',
   rows: {
     calls: { kind: 'number', range: [0, NO_LIMIT], default: NO_LIMIT },
     bytes: { kind: 'number', range: [0, NO_LIMIT], default: NO_LIMIT },
   },
 } as const satisfies OptionTable<QueueLimits>;
-
-/** `calibration`, of which an engine uses the knobs. */
-const calibrationOptions = {
-  of: 'calibration',
-  rows: {
-    tuning: { kind: 'group', table: tuningOptions, isRequired: true },
-    trials: { kind: 'any' },
-    curve: { kind: 'any' },
-    adapter: { kind: 'any' },
-    version: { kind: 'any' },
-    remembered: { kind: 'any' },
-    tookMs: { kind: 'any' },
-    compileMs: { kind: 'any' },
-  },
-} as const satisfies OptionTable<Calibration>;
 
 /** `createMsmEngine`. */
 export const engineOptions = {
@@ -259,9 +215,6 @@ export const engineOptions = {
       default: {},
       says: '{ overlap, merge, keep, sidePool, throttle, yieldWhile }',
     },
-    calibration: { kind: 'group', table: calibrationOptions, says: 'what calibrate returned' },
-    calibrate: { kind: 'choice', range: ['first-use'] },
-    calibrationStore: { kind: 'store', isNullable: true },
     tuning: { kind: 'group', table: tuningOptions, default: {} },
     retainBases: { kind: 'flag', default: true },
     retries: { kind: 'integer', range: [0, NO_LIMIT], default: 1 },
@@ -276,72 +229,28 @@ export const engineOptions = {
 /** Options of an engine, checked and with their defaults. */
 type ReadEngineOptions = ReadOptions<MsmEngineOptions<Coordinate>, typeof engineOptions.rows>;
 
+/** How an engine computes, by its options. */
+export interface Settings extends Omit<ReadEngineOptions, 'tuning'> {
+  readonly tuning: Knobs;
+  readonly sharing: ReadEngineOptions['sharing'] & { readonly sidePool: number };
+}
+
 /**
- * Copies the options of an engine: later changes of the caller's objects have no effect.
+ * Reads the options of an engine. They are copied: later changes of the caller's objects have no
+ * effect.
  *
  * @throws MsmError `bad-argument` that names the option
  */
-export const readEngineOptions = (options: MsmEngineOptions<Coordinate>): ReadEngineOptions =>
-  readOptions(engineOptions, options, bare);
-
-/** `Sharing` with its defaults. */
-type SharingSettings = ReadEngineOptions['sharing'] & { readonly sidePool: number };
-
-/** How an engine computes, by its options. */
-export interface Settings extends Pick<ReadEngineOptions, 'backend' | 'retainBases' | 'retries' | 'verify'> {
-  readonly selfTests: boolean;
-  readonly tuning: Knobs;
-  readonly workers: WorkerOptions;
-  /**
-   * Makes the runner of a device. @param afterLoss advice of the error after a loss of the device
-   */
-  runnerFor(device: GPUDevice, afterLoss: string): Runner;
-  readonly sharing: SharingSettings;
-  /** null if nothing is to be measured. */
-  readonly firstUse: FirstUseOptions | null;
-  /** Makes the queue of an engine. @param width number of active calls */
-  queueOf(width: number, firstUse?: FirstUse | null): CallQueue;
-}
-
-/** Options of an engine, with the calibration that is used. */
-type SettingsOptions = Omit<ReadEngineOptions, 'calibration'> & {
-  readonly calibration: { readonly tuning: TuningOptions } | undefined;
-};
-
-/** Returns the knobs of `tuning`, which has precedence, and of `calibration`. */
-const knobsOf = ({ backend, tuning, calibration }: SettingsOptions, instrument: Instrument | undefined): Knobs => {
-  const set = { ...noKnobs, ...setOptions(calibration?.tuning ?? {}), ...setOptions(tuning) };
+export const readSettings = (options: MsmEngineOptions<Coordinate>, instrument?: Instrument): Settings => {
+  const read = readOptions(engineOptions, options, bare);
+  const { sidePool = Math.ceil(threadsHere() / 4), ...sharing } = read.sharing;
   // every knob is an own property, so that copies of this object inherit none
-  return Object.freeze({
-    ...set,
-    ...(backend === 'gpu' && set.cpuBelow === undefined && { cpuBelow: 0 }),
-    instrument,
-  }) as Knobs;
-};
-
-/** Returns how an engine computes. */
-export const settingsOf = (options: SettingsOptions, instrument?: Instrument): Settings => {
-  const { backend, retainBases, retries, verify, selfTest: selfTests, memoryBudget, deviceBudget, onEvent } = options;
-  const { maxWorkers, createWorker, onWarning, maxQueued, calibrate, calibration, calibrationStore } = options;
-  const { sidePool = Math.ceil(threadsHere() / 4), ...ways } = options.sharing;
-  const sharing = { ...ways, sidePool };
+  const tuning = { ...noKnobs, ...setOptions(read.tuning), instrument } as Knobs;
+  const isGpuAlone = read.backend === 'gpu' && tuning.cpuBelow === undefined;
   return {
-    ...{ backend, retainBases, retries, verify, selfTests, sharing },
-    tuning: knobsOf(options, instrument),
-    workers: { maxWorkers, createWorker, onWarning },
-    firstUse: calibrate === undefined || calibration !== undefined ? null : { store: calibrationStore },
-    queueOf: (width, firstUse = null) => {
-      const follow = (event: EngineEvent): unknown => {
-        firstUse?.note(event);
-        return onEvent?.(event);
-      };
-      return new CallQueue(maxQueued, firstUse === null ? onEvent : follow, sharing.overlap ? width : 1);
-    },
-    runnerFor: (device, afterLoss) =>
-      new Runner(device, memoryBudget ?? defaultBudget(describeAdapter(device.adapterInfo)), {
-        ...{ afterLoss, deviceBudget },
-        keeps: sharing.keep,
-      }),
+    ...read,
+    sharing: { ...sharing, sidePool },
+    tuning: Object.freeze({ ...tuning, ...(isGpuAlone && { cpuBelow: 0 }) }),
   };
 };
 

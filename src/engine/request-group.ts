@@ -1,12 +1,15 @@
-/** Requests of several calls that are computed as one: one sum for all vectors of a group. */
+/**
+ * Requests of several calls that are computed as one: the call that has its turn leads, and one sum
+ * has the vectors of all members.
+ */
 import type { AffinePoint, Coordinate, PointEncoding, ScalarEncoding } from '../api/values.js';
 import type { CurveContext } from '../curves/curve.js';
 import { onAbort } from '../errors.js';
 import type { LoadedBases } from '../msm/inputs/loaded-bases.js';
 import type { ScalarVector } from '../msm/inputs/scalars.js';
-import type { CallTicket, Coalescing } from '../scheduling/call-queue.js';
+import type { Call } from '../scheduling/call.js';
+import type { CoalescedCall, Coalescing } from '../scheduling/call-queue.js';
 import { TimeSlice } from '../scheduling/time-slice.js';
-import type { CallContext } from '../session/call.js';
 import { type ResultPoint, type ResultWriter, resultWriter } from './arguments.js';
 import { convertScalars } from './call-inputs.js';
 
@@ -19,6 +22,9 @@ export interface SumRequest extends Coalescing {
   readonly verify: number | undefined;
 }
 
+/** Vectors on the same bases, with their scalars converted. */
+export type GroupInput = Pick<SumRequest, 'bases' | 'vectors' | 'verify'>;
+
 /** A request, and the call that waits for its result. */
 interface GroupMember {
   readonly request: SumRequest;
@@ -29,114 +35,102 @@ interface GroupMember {
   failTogether(error: unknown): void;
 }
 
-/** A call that leads a group: its own outcome, and the members of the group with itself first. */
-interface RequestGroup {
-  readonly members: readonly GroupMember[];
-  /** Returns the leader's results. @throws its error */
-  outcome(): ResultPoint[];
+/** A member whose scalars are converted, and the writer of its results. */
+interface Prepared {
+  readonly member: GroupMember;
+  readonly write: ResultWriter;
 }
 
-/** Returns the group of a call and the calls that were coalesced with it. */
-export const groupOf = (request: SumRequest, { coalesced }: CallTicket): RequestGroup => {
-  const own: { results?: ResultPoint[]; error?: unknown } = {};
-  const fail = (error: unknown): void => {
-    own.error = error;
-  };
-  const leader: GroupMember = {
-    request,
-    settle: (results) => {
-      own.results = results;
-    },
-    fail,
-    failTogether: fail,
-  };
-  const followers = coalesced.map(
-    ({ request: joined, settle, fail: failOne, separate }): GroupMember => ({
-      request: joined as SumRequest,
-      settle,
-      fail: failOne,
-      failTogether: separate,
-    }),
-  );
-  return {
-    members: [leader, ...followers],
-    outcome: () => {
-      if (own.results === undefined) throw own.error;
-      return own.results;
-    },
-  };
-};
+/** The requests of a call and of the calls that were coalesced with it. */
+export class RequestGroup {
+  readonly #members: readonly GroupMember[];
+  #ready: Prepared[] = [];
+  #results: ResultPoint[] | null = null;
+  #error: unknown;
+
+  constructor(request: SumRequest, coalesced: readonly CoalescedCall[]) {
+    const fail = (error: unknown): void => {
+      this.#error = error;
+    };
+    const settle = (results: ResultPoint[]): void => {
+      this.#results = results;
+    };
+    const followers = coalesced.map(
+      (joined): GroupMember => ({
+        request: joined.request as SumRequest,
+        settle: joined.settle,
+        fail: joined.fail,
+        failTogether: joined.separate,
+      }),
+    );
+    this.#members = [{ request, settle, fail, failTogether: fail }, ...followers];
+  }
+
+  /**
+   * Converts the scalars of all members. A wrong request fails its own call alone.
+   *
+   * @returns the vectors to sum; null if no request is right
+   */
+  async prepare(curve: CurveContext, call: Call): Promise<GroupInput | null> {
+    call.clock.enter('encodeMs');
+    const timeSlice = new TimeSlice(() => call.checkpoint());
+    for (const member of this.#members) {
+      const { vectors, scalarEncoding, result } = member.request;
+      try {
+        await convertScalars(curve, vectors, scalarEncoding, timeSlice);
+        this.#ready.push({ member, write: await resultWriter(curve, result) });
+      } catch (error) {
+        member.fail(error);
+      }
+    }
+    const [first] = this.#members as [GroupMember];
+    const { bases, verify } = first.request;
+    const vectors = this.#ready.flatMap(({ member }) => member.request.vectors);
+    return this.#ready.length === 0 ? null : { bases, vectors, verify };
+  }
+
+  /** Settles the prepared members with the sums of their vectors, in order. */
+  settle(sums: readonly AffinePoint<Coordinate>[]): void {
+    let at = 0;
+    for (const { member, write } of this.#ready) {
+      const { length } = member.request.vectors;
+      member.settle(sums.slice(at, at + length).map(write));
+      at += length;
+    }
+  }
+
+  /** Ends the prepared members with an error of the sum. */
+  fail(error: unknown): void {
+    for (const { member } of this.#ready) member.failTogether(error);
+  }
+
+  /** Returns the results of the call that leads. @throws its error */
+  outcome(): ResultPoint[] {
+    if (this.#results === null) throw this.#error;
+    return this.#results;
+  }
+}
 
 /**
- * Runs work with a signal that aborts when all signals have aborted; without a signal if one of the
- * calls has none.
+ * Returns a signal that aborts when all signals have aborted, and a function that lets go of them;
+ * no signal if one of the calls has none.
  */
-export const abortWhenAllAbort = async (
+export const whenAllAbort = (
   signals: readonly (AbortSignal | undefined)[],
-  work: (signal: AbortSignal | undefined) => Promise<void>,
-): Promise<void> => {
-  if (signals.length === 1) return work(signals[0]);
-  if (signals.includes(undefined)) return work(undefined);
+): { readonly signal: AbortSignal | undefined; release(): void } => {
+  if (signals.length === 1 || signals.includes(undefined)) {
+    return { signal: signals.length === 1 ? signals[0] : undefined, release: () => undefined };
+  }
   const controller = new AbortController();
   const look = (): void => {
     if (signals.every((each) => each?.aborted)) controller.abort(signals[0]?.reason);
   };
   const unsubscribe = signals.map((signal) => onAbort(signal, look));
   look();
-  try {
-    await work(controller.signal);
-  } finally {
-    for (const each of unsubscribe) each();
-  }
-};
-
-/** A request whose scalars are converted, and the writer of its results. */
-interface Prepared {
-  readonly member: GroupMember;
-  readonly vectors: readonly ScalarVector[];
-  readonly write: ResultWriter;
-}
-
-/** Vectors on the same bases, with their scalars converted. */
-export type GroupInput = Pick<SumRequest, 'bases' | 'vectors' | 'verify'>;
-
-/** Computes the sums of vectors, in their order. */
-export type Multiply = (input: GroupInput, call: CallContext) => Promise<readonly AffinePoint<Coordinate>[]>;
-
-const prepare = async (curve: CurveContext, member: GroupMember, timeSlice: TimeSlice): Promise<Prepared> => {
-  const { vectors, scalarEncoding, result } = member.request;
-  await convertScalars(curve, vectors, scalarEncoding, timeSlice);
-  return { member, vectors, write: await resultWriter(curve, result) };
-};
-
-/** Computes a group, and settles each member with its results or its error. Never rejects. */
-export const computeGroup = async (
-  curve: CurveContext,
-  { members }: RequestGroup,
-  multiply: Multiply,
-  call: CallContext,
-): Promise<void> => {
-  call.clock.enter('encodeMs');
-  const timeSlice = new TimeSlice(() => call.checkpoint());
-  const ready: Prepared[] = [];
-  for (const member of members) {
-    try {
-      ready.push(await prepare(curve, member, timeSlice));
-    } catch (error) {
-      member.fail(error);
-    }
-  }
-  if (ready.length === 0) return;
-  try {
-    const { bases, verify } = (members[0] as GroupMember).request;
-    const vectors = ready.flatMap((each) => each.vectors);
-    const sums = await multiply({ bases, vectors, verify }, call);
-    let at = 0;
-    for (const { member, vectors: own, write } of ready) {
-      member.settle(sums.slice(at, at + own.length).map(write));
-      at += own.length;
-    }
-  } catch (error) {
-    for (const { member } of ready) member.failTogether(error);
-  }
+  return {
+    signal: controller.signal,
+    release: () => {
+      for (const each of unsubscribe) each();
+    },
+  };
 };

@@ -206,7 +206,7 @@ const encodeDispatch = (
     return resolve(slice);
   });
   compute.setPipeline(pipeline);
-  compute.setBindGroup(0, bindGroupFor(device, kernel.name, pipeline, resources, uniforms, index));
+  compute.setBindGroup(0, bindGroupFor(device, kernel.name, { pipeline, resources, uniforms, index }));
   if (isSlice(groups)) {
     const { buffer, offset } = resolve(groups);
     compute.dispatchWorkgroupsIndirect(buffer, offset as number);
@@ -347,21 +347,26 @@ const areSame = (some: readonly GPUBufferBinding[], others: readonly GPUBufferBi
     return buffer === other.buffer && offset === other.offset && size === other.size;
   });
 
+/** A dispatch, with what its kernel reads and writes. */
+interface BoundDispatch {
+  readonly pipeline: GPUComputePipeline;
+  readonly resources: readonly GPUBufferBinding[];
+  /** The buffer with the configs of all dispatches. */
+  readonly uniforms: GPUBuffer;
+  /** Index of the dispatch in its submission. */
+  readonly index: number;
+}
+
 /**
  * Returns the bind group of a dispatch. Buffers may be destroyed and never come back, so the groups
  * that were used last are kept.
  *
  * @param name of the kernel
- * @param uniforms buffer with the configs of all dispatches
- * @param index of the dispatch in its submission
  */
 export const bindGroupFor = (
   device: GPUDevice,
   name: string,
-  pipeline: GPUComputePipeline,
-  resources: readonly GPUBufferBinding[],
-  uniforms: GPUBuffer,
-  index: number,
+  { pipeline, resources, uniforms, index }: BoundDispatch,
 ): GPUBindGroup => {
   const byDispatch = bindGroups.get(uniforms) ?? [];
   bindGroups.set(uniforms, byDispatch);

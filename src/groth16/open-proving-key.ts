@@ -147,7 +147,7 @@ const loadKey = async (
 };
 
 /** `openProvingKey`. */
-const provingKeyOptions = {
+export const provingKeyOptions = {
   of: 'openProvingKey',
   rows: { ...keyOptions.rows, onProgress: progressRow },
 } as const satisfies OptionTable<ProvingKeyOptions>;

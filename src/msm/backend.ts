@@ -3,8 +3,8 @@ import type { AdapterDescription, CompileTime, MemoryUse, SelfTest } from '../ap
 import type { CpuRun, GpuRun } from '../api/run-record.js';
 import type { AffinePoint, Coordinate } from '../api/values.js';
 import type { PointSource } from '../curves/point-source.js';
+import type { Call } from '../scheduling/call.js';
 import type { Ticket } from '../scheduling/edf.js';
-import type { CallContext } from '../session/call.js';
 import type { LoadedBases } from './inputs/loaded-bases.js';
 import type { ScalarStore, ScalarVector, SurveyedScalars } from './inputs/scalars.js';
 import type { PlanLimits } from './plan/planner.js';
@@ -41,16 +41,16 @@ export interface Backend {
   assertUsable(): void;
   /** @throws MsmError `bad-argument` if no buffer holds that many points */
   assertFits(points: number, tables: TableShape): void;
-  load(request: LoadRequest, call: CallContext): Promise<LoadedBases>;
+  load(request: LoadRequest, call: Call): Promise<LoadedBases>;
   /** Uploads scalars, for calls to use there. */
-  place(store: ScalarStore, call: CallContext): Promise<void>;
+  place(store: ScalarStore, call: Call): Promise<void>;
   /** Counts what plans depend on in scalars; loaded scalars are read once. */
   survey(bases: LoadedBases, vectors: readonly ScalarVector[]): SurveyedScalars[];
-  multiply(request: MsmRequest, call: CallContext): Promise<MsmDone>;
+  multiply(request: MsmRequest, call: Call): Promise<MsmDone>;
   /** Returns the footprint of vectors. @param lengths lengths of the vectors, none 0 */
   footprint(bases: LoadedBases, lengths: readonly number[]): Footprint;
   /** Compiles and tests the kernels for a multiplication of n scalars. */
-  warmUp(n: number, call: CallContext): Promise<void>;
+  warmUp(n: number, call: Call): Promise<void>;
   trim(): Promise<void>;
   destroy(): void;
 }
@@ -70,7 +70,7 @@ export interface Accelerator extends Backend {
    * @param verify undefined: the engine's default
    * @throws MsmError `aborted`, `destroyed`, `internal`
    */
-  prepareVectors(vectors: readonly ScalarVector[], verify: number | undefined, call: CallContext): Promise<boolean>;
+  prepareVectors(vectors: readonly ScalarVector[], verify: number | undefined, call: Call): Promise<boolean>;
   /** Returns true if it has work of equal or higher priority for calls other than `own`. */
   isBusyBeside(own: Ticket | undefined): boolean;
 }

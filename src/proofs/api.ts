@@ -131,8 +131,6 @@ const ofEngines = [
   'retries',
   'sharing',
   'tuning',
-  'calibrate',
-  'calibrationStore',
   'verify',
   'onWarning',
 ] as const satisfies readonly (keyof MsmEngineOptions)[];

@@ -45,7 +45,7 @@ export interface Statement {
 }
 
 /** `ProvingKey.prove`. */
-const proveOptions = {
+export const proveOptions = {
   of: 'prove',
   rows: { ...turnRows, signal: signalRow, onProgress: progressRow, verifyProof: { kind: 'flag', default: false } },
 } as const satisfies OptionTable<ProveOptions>;
@@ -216,8 +216,8 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
   get stats(): EngineStats {
     const all = this.#engines.map(({ stats }) => stats);
     const sumOf = (name: 'gpuMs' | 'retries'): number => all.reduce((sum, each) => sum + each[name], 0);
-    const { frees, calibration } = this.#engines[0].stats;
-    return { ...this.#queue.stats, gpuMs: sumOf('gpuMs'), retries: sumOf('retries'), frees, calibration };
+    const { frees } = this.#engines[0].stats;
+    return { ...this.#queue.stats, gpuMs: sumOf('gpuMs'), retries: sumOf('retries'), frees };
   }
 
   get memory(): KeyMemory {

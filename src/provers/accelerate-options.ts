@@ -17,8 +17,6 @@ const ofEngines = [
   'createWorker',
   'memoryBudget',
   'tuning',
-  'calibrate',
-  'calibrationStore',
   'verify',
 ] as const satisfies readonly (keyof MsmEngineOptions)[];
 
@@ -102,7 +100,7 @@ export interface ReadAccelerateOptions {
 }
 
 /** `accelerate`. */
-const accelerateOptions = {
+export const accelerateOptions = {
   of: 'accelerate',
   rows: {
     .../* @__PURE__ */ pickRows(engineOptions.rows, ofEngines),

@@ -4,10 +4,11 @@
  */
 import type { EngineEvent, EngineStats, Priority, QueueLimits } from '../api/calls.js';
 import { abortedBy, assertNotAborted, Ending, MsmError, onAbort } from '../errors.js';
-import { dueTime, earliestDue, isMoreUrgent, type Ticket, type Waiting } from './edf.js';
+import { Call, type CallParts } from './call.js';
+import { dueTime, earliestDue, isMoreUrgent, type Waiting } from './edf.js';
 
 /** Description of a call for the queue. */
-export interface QueuedCall {
+export interface QueuedCall extends Pick<CallParts, 'clock' | 'onProgress' | 'assertUsable'> {
   readonly kind: EngineEvent['kind'];
   readonly priority: Priority;
   /** Milliseconds from now; null: none. */
@@ -22,22 +23,11 @@ export interface QueuedCall {
 /** Releases a result that came after its call had ended. */
 export type Abandon<Result> = (result: Result) => void;
 
-/** Ticket of an active call. */
-export interface CallTicket extends Ticket {
-  /**
-   * Runs work whose intermediate state no other call may see. Meanwhile the only other active calls
-   * of the engine wait for an exclusive section as well.
-   *
-   * @param signal ends the wait before the work
-   * @throws MsmError `aborted`, before the work begins
-   */
-  exclusive<Result>(work: () => Promise<Result>, signal: AbortSignal | undefined): Promise<Result>;
-  /** Calls that this call computes with its own request. */
-  readonly coalesced: readonly CoalescedCall[];
-}
+/** Computes a call in its turn, with the requests of the calls that were coalesced with it. */
+export type Task<Result> = (call: Call, coalesced: readonly CoalescedCall[]) => Promise<Result>;
 
 /** A call, with its place in the queue. */
-interface Call extends Pick<QueuedCall, 'bytes' | 'signal' | 'request'> {
+interface Queued extends Omit<QueuedCall, keyof Waiting | 'kind'> {
   readonly waiting: Waiting;
   readonly notify: Notify;
 }
@@ -90,14 +80,14 @@ export class CallQueue {
    * @throws MsmError `overloaded`, at once; `aborted`, as soon as the signal aborts
    */
   async run<Result>(
-    task: (ticket: CallTicket) => Promise<Result>,
-    { kind, priority, deadline, bytes, signal, request }: QueuedCall,
+    task: Task<Result>,
+    { kind, priority, deadline, ...queued }: QueuedCall,
     abandon: Abandon<Result> = () => undefined,
   ): Promise<Result> {
-    const notify = notifierOf(this.#onEvent, { call: this.#calls++, kind, priority, bytes });
+    const notify = notifierOf(this.#onEvent, { call: this.#calls++, kind, priority, bytes: queued.bytes });
     const since = performance.now();
     const waiting: Waiting = { priority, since, deadline: deadline === null ? null : since + deadline };
-    let own: Call = { waiting, bytes, signal, request, notify };
+    let own: Queued = { ...queued, waiting, notify };
     let from = since;
     let turn = this.#beginOrQueue(own);
     for (;;) {
@@ -123,7 +113,7 @@ export class CallQueue {
   }
 
   /** Makes a call active, and returns null; or queues it, and returns a promise of its turn. */
-  #beginOrQueue(call: Call): Promise<CoalescedResult | null> | null {
+  #beginOrQueue(call: Queued): Promise<CoalescedResult | null> | null {
     const { waiting, bytes, notify } = call;
     if (this.#nextOf([...this.#waiting.calls, waiting]) === waiting) {
       this.#begin(waiting);
@@ -158,16 +148,18 @@ export class CallQueue {
    * is destroyed. A task that cannot stop midway stays active until its next checkpoint. Calls that
    * were coalesced with an aborted call go on.
    */
-  #work<Result>(task: (ticket: CallTicket) => Promise<Result>, own: Call, abandon: Abandon<Result>): Promise<Result> {
+  #work<Result>(task: Task<Result>, own: Queued, abandon: Abandon<Result>): Promise<Result> {
     const { waiting, signal } = own;
     let isOver = false;
-    const ticket = this.#ticketOf({ ...own, notify: (event) => isOver || own.notify(event) });
+    const coalesced = this.#waiting.takeCoalesced(waiting, own.request);
+    this.#counts.merged += coalesced.length;
+    const call = this.#callOf({ ...own, notify: (event) => isOver || own.notify(event) }, coalesced);
     const compute = async (): Promise<Result> => {
       const begun = performance.now();
       try {
-        return await task(ticket);
+        return await task(call, coalesced);
       } finally {
-        this.#end(waiting, (performance.now() - begun) / (1 + ticket.coalesced.length));
+        this.#end(waiting, (performance.now() - begun) / (1 + coalesced.length));
       }
     };
     const end = (): void => {
@@ -205,20 +197,23 @@ export class CallQueue {
     return urgent[earliestDue(urgent)] ?? null;
   }
 
-  #ticketOf({ waiting, signal, request, notify }: Call): CallTicket {
-    const coalesced = this.#waiting.takeCoalesced(waiting, request);
-    this.#counts.merged += coalesced.length;
+  /** Makes the call that goes down: it is as urgent as the most urgent call of its group. */
+  #callOf({ waiting, notify, ...own }: Queued, coalesced: readonly CoalescedCall[]): Call {
     const notifyAll = (event: EngineEvent['event']): void => {
       notify(event);
-      for (const call of coalesced) call.notify(event);
+      for (const each of coalesced) each.notify(event);
     };
-    return {
+    return new Call({
       ...groupUrgency(waiting, coalesced),
-      ...{ call: waiting, signal, coalesced },
-      exclusive: (work, other) => this.#sections.run(work, other),
+      call: waiting,
+      signal: own.signal,
+      clock: own.clock,
+      onProgress: own.onProgress,
+      assertUsable: own.assertUsable,
+      exclusive: (work, signal) => this.#sections.run(work, signal),
       onSubmitted: () => notifyAll('submitted'),
       onComputed: () => notifyAll('computed'),
-    };
+    });
   }
 
   #begin(call: Waiting): void {
@@ -238,7 +233,7 @@ export class CallQueue {
    * Queues a call. Resolves with null when the call has its turn, or with the promise of its result
    * when another call computes it. Rejects, and leaves the queue, as soon as the call is aborted.
    */
-  #queue({ waiting: call, bytes, signal, request, notify }: Call): Promise<CoalescedResult | null> {
+  #queue({ waiting: call, bytes, signal, request, notify }: Queued): Promise<CoalescedResult | null> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         this.#waiting.remove(waiter);
@@ -357,7 +352,7 @@ export interface Coalescing {
 }
 
 /** A call that another call, its leader, computes. */
-interface CoalescedCall extends Waiting {
+export interface CoalescedCall extends Waiting {
   readonly request: Coalescing;
   readonly signal: AbortSignal | undefined;
   readonly notify: Notify;

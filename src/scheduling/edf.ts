@@ -31,17 +31,17 @@ export const earliestDue = (waiting: readonly Waiting[]): number =>
 /** Place of a call in a queue, and callbacks of the queue. */
 export interface Ticket extends Waiting {
   /** Identity of the call, in whichever queues it waits; absent for work of no call. */
-  readonly call?: object;
+  readonly call?: object | undefined;
   /** Ends the waiting. */
   readonly signal?: AbortSignal | undefined;
   /** Called when the device begins its work. */
-  onBegun?(): void;
+  readonly onBegun?: (() => void) | undefined;
   /** Called when the device is gone before it could begin. */
-  onRefused?(): void;
+  readonly onRefused?: (() => void) | undefined;
   /** Called after the last submit. */
-  onSubmitted?(): void;
+  readonly onSubmitted?: (() => void) | undefined;
   /** Called after the result was read back. */
-  onComputed?(): void;
+  readonly onComputed?: (() => void) | undefined;
 }
 
 /** Returns a ticket; without one, a new ticket of normal priority. */

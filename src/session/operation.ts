@@ -7,7 +7,7 @@ import type { HostTimes, TimelineEntry } from '../api/run-record.js';
 import type { Allowance } from '../gpu/device-memory.js';
 import type { Runner } from '../gpu/runner.js';
 import type { Submission, SubmissionResult } from '../gpu/submission.js';
-import type { CallContext } from './call.js';
+import type { Call } from '../scheduling/call.js';
 
 /** The device of a session, as operations see it. */
 export interface DeviceView<Setup> {
@@ -67,7 +67,7 @@ export interface DeviceTester<Setup> {
   test<Input, Result, Planned extends Step, Part>(
     operation: Operation<Input, Result, Setup, Planned, Part>,
     knownOf: (setup: Setup) => KnownAnswer<Input, Result> | null,
-    call: CallContext,
+    call: Call,
   ): Promise<unknown>;
 }
 
@@ -86,7 +86,7 @@ export interface Operation<Input, Result, Setup, Planned extends Step = Step, Pa
   /** Returns the residents that a fault may come from; default: `residents`. */
   suspects?(input: Input): readonly Resident[];
   /** Tests the device for other operations that will use the result. Runs before the plan. */
-  testFirst?(device: DeviceTester<Setup>, input: Input, call: CallContext): Promise<void>;
+  testFirst?(device: DeviceTester<Setup>, input: Input, call: Call): Promise<void>;
   /** Returns true if the residents must equal what was loaded before the result counts. */
   mustConfirm?(result: Result): boolean;
   /** Describes the buffer that the operation fills; null: none. */
@@ -96,15 +96,9 @@ export interface Operation<Input, Result, Setup, Planned extends Step = Step, Pa
    *
    * @throws MsmError `bad-argument` where no plan fits the device or the budget
    */
-  plan(input: Input, device: DeviceView<Setup>, call: CallContext): readonly Planned[] | Promise<readonly Planned[]>;
+  plan(input: Input, device: DeviceView<Setup>, call: Call): readonly Planned[] | Promise<readonly Planned[]>;
   /** Records a step: uploads, commands, and the slices to read back. */
-  record(
-    input: Input,
-    step: Planned,
-    device: DeviceView<Setup>,
-    call: CallContext,
-    output: GPUBuffer | null,
-  ): Submission;
+  record(input: Input, step: Planned, device: DeviceView<Setup>, call: Call, output: GPUBuffer | null): Submission;
   /** Returns an upper estimate of the time of a step, in ms. */
   cost(input: Input, step: Planned, device: DeviceView<Setup>): number;
   /**
@@ -117,7 +111,7 @@ export interface Operation<Input, Result, Setup, Planned extends Step = Step, Pa
     step: Planned,
     result: SubmissionResult,
     device: DeviceView<Setup>,
-    call: CallContext,
+    call: Call,
   ): Part | Promise<Part>;
   /**
    * Makes the result from the parts of all steps.
@@ -127,7 +121,7 @@ export interface Operation<Input, Result, Setup, Planned extends Step = Step, Pa
   finish(
     input: Input,
     done: readonly { readonly step: Planned; readonly part: Part }[],
-    call: CallContext,
+    call: Call,
     output: GPUBuffer | null,
   ): Result | Promise<Result>;
   /** Returns the new rate of the device after a run, in units a millisecond. */
@@ -135,7 +129,7 @@ export interface Operation<Input, Result, Setup, Planned extends Step = Step, Pa
   /** Returns the test that the device must pass first; null: none. */
   knownAnswer(input: Input, setup: Setup): KnownAnswer<Input, Result> | null;
   /** Computes the result on the CPU. Absent where only the device has the data. */
-  onCpu?(input: Input, call: CallContext): Promise<Result>;
+  onCpu?(input: Input, call: Call): Promise<Result>;
 }
 
 /** The interface of a resident to the session. */
@@ -150,7 +144,7 @@ export interface Resident {
   /** True if `confirm` compares anything. */
   readonly canConfirm: boolean;
   /** Compares the contents with what was loaded. Returns false and stays suspect if they differ. */
-  confirm(runner: Runner, call: CallContext): Promise<boolean>;
+  confirm(runner: Runner, call: Call): Promise<boolean>;
   /** Notes an error that wrong contents may have caused. */
   suspect(): void;
   /**
@@ -158,7 +152,7 @@ export interface Resident {
    *
    * @throws MsmError `device-lost`, `internal` where there is no copy
    */
-  bring(runner: Runner, call: CallContext): Promise<void>;
+  bring(runner: Runner, call: Call): Promise<void>;
   /** @throws MsmError `destroyed` */
   assertAlive(): void;
   /** Frees the buffer. */

@@ -7,7 +7,7 @@ import type { PhaseTime, TimelineEntry } from '../api/run-record.js';
 import { GpuFault, MsmError } from '../errors.js';
 import type { Runner } from '../gpu/runner.js';
 import type { SubmissionResult } from '../gpu/submission.js';
-import type { CallContext } from './call.js';
+import type { Call } from '../scheduling/call.js';
 import type { DeviceView, KnownAnswer, Operation, Report, Step } from './operation.js';
 
 /** The result of an operation, and facts about its steps. */
@@ -18,27 +18,36 @@ interface Ran<Result> {
   readonly output: GPUBuffer | null;
 }
 
+/** A run of an operation: its input, where it runs, and the call that it runs for. */
+export interface OperationRun<Input, Result, Setup, Planned extends Step, Part> {
+  readonly operation: Operation<Input, Result, Setup, Planned, Part>;
+  readonly input: Input;
+  readonly runner: Runner;
+  readonly device: DeviceView<Setup>;
+  readonly call: Call;
+}
+
 /** Creates the buffer that an operation fills; null: none. */
-const createOutput = async <Input, Result, Setup, Planned extends Step, Part>(
-  operation: Operation<Input, Result, Setup, Planned, Part>,
-  input: Input,
-  runner: Runner,
-  device: DeviceView<Setup>,
-  call: CallContext,
-): Promise<GPUBuffer | null> => {
+const createOutput = async <Input, Result, Setup, Planned extends Step, Part>({
+  operation,
+  input,
+  runner,
+  device,
+  call,
+}: OperationRun<Input, Result, Setup, Planned, Part>): Promise<GPUBuffer | null> => {
   const output = operation.output?.(input, device) ?? null;
   if (output === null) return null;
-  const wait = { checkpoint: () => call.checkpoint(), ticket: call.ticket };
+  const wait = { checkpoint: () => call.checkpoint(), ticket: call };
   return runner.createResident(output.account, output.label, output.bytes, wait);
 };
 
 /** Loads the residents that are not on the device, or whose contents there changed. */
-export const bringResidents = async <Input, Result, Setup, Planned extends Step, Part>(
-  operation: Operation<Input, Result, Setup, Planned, Part>,
-  input: Input,
-  runner: Runner,
-  call: CallContext,
-): Promise<void> => {
+export const bringResidents = async <Input, Result, Setup, Planned extends Step, Part>({
+  operation,
+  input,
+  runner,
+  call,
+}: Omit<OperationRun<Input, Result, Setup, Planned, Part>, 'device'>): Promise<void> => {
   for (const resident of operation.residents(input)) {
     resident.assertAlive();
     const before = resident.bufferOn(runner);
@@ -50,16 +59,16 @@ export const bringResidents = async <Input, Result, Setup, Planned extends Step,
 };
 
 /** Compares the residents with what was loaded. Called after a check found the result right. */
-const confirmResidents = async <Input, Result, Setup, Planned extends Step, Part>(
-  operation: Operation<Input, Result, Setup, Planned, Part>,
-  input: Input,
-  runner: Runner,
-  call: CallContext,
-): Promise<void> => {
+const confirmResidents = async <Input, Result, Setup, Planned extends Step, Part>({
+  operation,
+  input,
+  runner,
+  call,
+}: Omit<OperationRun<Input, Result, Setup, Planned, Part>, 'device'>): Promise<void> => {
   const residents = operation.residents(input).filter(({ canConfirm }) => canConfirm);
   const buffers = residents.map((resident) => resident.bufferOn(runner));
   for (const resident of residents) resident.suspect();
-  await bringResidents(operation, input, runner, call);
+  await bringResidents({ operation, input, runner, call });
   if (residents.some((resident, i) => resident.bufferOn(runner) !== buffers[i])) {
     const nouns = [...new Set(residents.map(({ noun }) => noun))].join(', ');
     throw new GpuFault('verify', `the ${nouns} were no longer what was loaded`);
@@ -73,16 +82,13 @@ const confirmResidents = async <Input, Result, Setup, Planned extends Step, Part
  * @throws GpuFault where the device computed wrongly, and the errors of the runner
  */
 export const runSteps = async <Input, Result, Setup, Planned extends Step, Part>(
-  operation: Operation<Input, Result, Setup, Planned, Part>,
-  input: Input,
+  run: OperationRun<Input, Result, Setup, Planned, Part>,
   steps: readonly Planned[],
-  runner: Runner,
-  device: DeviceView<Setup>,
-  call: CallContext,
   tick: (done: number) => void,
 ): Promise<Ran<Result>> => {
-  const { clock, ticket } = call;
-  const output = await createOutput(operation, input, runner, device, call);
+  const { operation, input, runner, device, call } = run;
+  const { clock } = call;
+  const output = await createOutput(run);
   try {
     const done: { readonly step: Planned; readonly part: Part }[] = [];
     const counted: SubmissionResult[] = [];
@@ -96,7 +102,7 @@ export const runSteps = async <Input, Result, Setup, Planned extends Step, Part>
       const submission = operation.record(input, step, device, call, output);
       const expectedMs = operation.cost(input, step, device) / step.submits;
       const onSubmitted = (more: number): void => tick(before + more);
-      const result = await runner.run({ ...submission, expectedMs, ticket, onSubmitted }, clock);
+      const result = await runner.run({ ...submission, expectedMs, ticket: call, onSubmitted }, clock);
       try {
         done.push({ step, part: await operation.read(input, step, result, device, call) });
       } catch (error) {
@@ -111,7 +117,7 @@ export const runSteps = async <Input, Result, Setup, Planned extends Step, Part>
     const isChecked = steps.some(({ isCheck }) => isCheck);
     if (isChecked) runner.discard();
     const result = await operation.finish(input, done, call, output);
-    if (operation.mustConfirm?.(result) === true) await confirmResidents(operation, input, runner, call);
+    if (operation.mustConfirm?.(result) === true) await confirmResidents(run);
     const timeline = timelineOf(counted, hostTimes.submitToResultMs);
     const total = (what: 'dispatches' | 'submits' | 'uploadedBytes'): number =>
       counted.reduce((sum, each) => sum + each[what], 0);
@@ -135,13 +141,14 @@ const computeKnown = async <Input, Result, Setup, Planned extends Step, Part>(
   known: KnownAnswer<Input, Result>,
   runner: Runner,
   device: DeviceView<Setup>,
-  call: CallContext,
+  call: Call,
 ): Promise<string | null> => {
   const input = known.input();
   try {
-    await bringResidents(operation, input, runner, call);
+    const run = { operation, input, runner, device, call };
+    await bringResidents(run);
     const steps: readonly Planned[] = await operation.plan(input, device, call);
-    const { result } = await runSteps(operation, input, steps, runner, device, call, () => call.checkpoint());
+    const { result } = await runSteps(run, steps, () => call.checkpoint());
     return known.check(result);
   } finally {
     for (const resident of operation.residents(input)) resident.destroy();
@@ -161,7 +168,7 @@ export const selfTest = async <Input, Result, Setup, Planned extends Step, Part>
   known: KnownAnswer<Input, Result>,
   runner: Runner,
   device: DeviceView<Setup>,
-  call: CallContext,
+  call: Call,
 ): Promise<string | null> => {
   const findings = remembered.get(runner.device) ?? new Map<string, string | null>();
   remembered.set(runner.device, findings);

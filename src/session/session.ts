@@ -4,9 +4,8 @@ import { GpuFault, MsmError, NoAnswerError, NoRoom } from '../errors.js';
 import { addCompileTime, type OpenDevice } from '../gpu/device.js';
 import type { Runner } from '../gpu/runner.js';
 import type { Submission } from '../gpu/submission.js';
-import type { CallTicket } from '../scheduling/call-queue.js';
+import type { Call } from '../scheduling/call.js';
 import type { Kernel, Slice } from '../shaders/kernel.js';
-import type { CallContext } from './call.js';
 import { CurrentDevice, type DeviceOptions, type TestReport } from './current-device.js';
 import type { DeviceView, KnownAnswer, Operation, Report, Step } from './operation.js';
 import { bringResidents, runSteps, selfTest } from './run-steps.js';
@@ -114,7 +113,7 @@ export class Session<Setup> {
   async execute<Input, Result, Planned extends Step, Part>(
     operation: Operation<Input, Result, Setup, Planned, Part>,
     input: Input,
-    call: CallContext,
+    call: Call,
   ): Promise<Executed<Result, Setup>> {
     const onCpu = operation.onCpu?.bind(operation);
     const elsewhere = async (why: string | null): Promise<Executed<Result, Setup>> => ({
@@ -123,7 +122,7 @@ export class Session<Setup> {
       retried: why,
     });
     if (onCpu !== undefined && this.isAbandoned) return elsewhere(null);
-    const work = (admitted: CallContext) => {
+    const work = (admitted: Call) => {
       const run = () => this.#run(operation, input, admitted);
       return operation.canShrink === true ? this.#replanned(run) : run();
     };
@@ -132,7 +131,7 @@ export class Session<Setup> {
   }
 
   /** Brings a resident to the device. */
-  async place(bring: (runner: Runner) => Promise<void>, call: CallContext): Promise<void> {
+  async place(bring: (runner: Runner) => Promise<void>, call: Call): Promise<void> {
     await bring(await this.#liveRunner(call));
   }
 
@@ -144,7 +143,7 @@ export class Session<Setup> {
   async test<Input, Result, Planned extends Step, Part>(
     operation: Operation<Input, Result, Setup, Planned, Part>,
     knownOf: Known<Input, Result, Setup>,
-    call: CallContext,
+    call: Call,
   ): Promise<Runner> {
     for (;;) {
       const runner = await this.#liveRunner(call);
@@ -165,7 +164,7 @@ export class Session<Setup> {
     kernelsOf: (device: DeviceView<Setup>) => readonly Kernel[],
     operation: Operation<Input, Result, Setup, Planned, Part>,
     known: Known<Input, Result, Setup>,
-    call: CallContext,
+    call: Call,
   ): Promise<Runner> {
     const runner = await this.#liveRunner(call);
     // a separate runner, so that the session's pool keeps none of its scratch
@@ -208,7 +207,7 @@ export class Session<Setup> {
   async #run<Input, Result, Planned extends Step, Part>(
     operation: Operation<Input, Result, Setup, Planned, Part>,
     input: Input,
-    call: CallContext,
+    call: Call,
   ): Promise<Executed<Result, Setup>> {
     await operation.testFirst?.(this, input, call);
     const runner = await this.test(operation, (setup) => operation.knownAnswer(input, setup), call);
@@ -216,7 +215,8 @@ export class Session<Setup> {
     const residents = operation.residents(input);
     // operations that fill residents again may have moved the session to the next device
     const hasMoved = (): boolean => this.#current.runner !== runner;
-    await attempts.run(() => bringResidents(operation, input, runner, call));
+    const work = { operation, input, runner, call };
+    await attempts.run(() => bringResidents(work));
     if (hasMoved()) return this.#run(operation, input, call);
     call.checkpoint();
     const device = this.view();
@@ -227,9 +227,9 @@ export class Session<Setup> {
       call.progress(operation.name, done, total);
     };
     const compute = async () => {
-      await bringResidents(operation, input, runner, call);
+      await bringResidents(work);
       if (hasMoved()) return null;
-      return runSteps(operation, input, steps, runner, device, call, tick);
+      return runSteps({ ...work, device }, steps, tick);
     };
     const repair = (): void => {
       for (const resident of operation.suspects?.(input) ?? residents) resident.suspect();
@@ -258,7 +258,7 @@ export class Session<Setup> {
   }
 
   /** Returns the runner to work on, on a new device if the last one was lost. */
-  async #liveRunner(call: CallContext): Promise<Runner> {
+  async #liveRunner(call: Call): Promise<Runner> {
     const current = this.#current;
     if (current.isGone) await call.exclusive(async () => current.isGone && current.replace());
     current.runner.assertAlive();
@@ -274,7 +274,7 @@ export class Session<Setup> {
   async #test<Input, Result, Planned extends Step, Part>(
     operation: Operation<Input, Result, Setup, Planned, Part>,
     known: KnownAnswer<Input, Result>,
-    call: CallContext,
+    call: Call,
   ): Promise<void> {
     const begun = performance.now();
     const { setup, runner } = this.#current;
@@ -314,8 +314,8 @@ class Admission {
    * reason; null: nothing can
    */
   async admit<Result>(
-    call: CallContext,
-    work: (call: CallContext) => Promise<Result>,
+    call: Call,
+    work: (call: Call) => Promise<Result>,
     elsewhere: ((why: string) => Promise<Result>) | null,
   ): Promise<Result> {
     for (let left = MOST_DEVICES; ; left--) {
@@ -341,20 +341,18 @@ class Admission {
   }
 }
 
-/** Returns the call with a ticket that notes whether the device began or refused the call. */
-const watch = (call: CallContext): [CallContext, { hasBegun: boolean; wasRefused: boolean }] => {
+/** Returns the call, noting whether the device began or refused it. */
+const watch = (call: Call): [Call, { hasBegun: boolean; wasRefused: boolean }] => {
   const seen = { hasBegun: false, wasRefused: false };
-  if (call.ticket === undefined) return [call, seen];
-  const ticket: CallTicket = {
-    ...call.ticket,
+  const watched = call.with({
     onBegun: () => {
       seen.hasBegun = true;
     },
     onRefused: () => {
       seen.wasRefused = true;
     },
-  };
-  return [call.withTicket(ticket), seen];
+  });
+  return [watched, seen];
 };
 
 /** Repeats the work of a call after the GPU computed wrongly, a limited number of times. */
@@ -422,8 +420,9 @@ const emptyDispatch = (kernel: Kernel): Submission => {
 const dispatched = new WeakSet<GPUComputePipeline>();
 
 /**
- * Compiles kernels and dispatches each without workgroups, once for each pipeline. The time of the
- * dispatch counts as compile time.
+ * Compiles kernels and dispatches each without workgroups, once for each pipeline: some drivers
+ * compile a kernel only at its first dispatch, lavapipe for seconds. The time of the dispatch counts
+ * as compile time.
  *
  * @param runner runner that gets the pipelines
  * @param apart another runner on the same device, whose buffers are not pooled

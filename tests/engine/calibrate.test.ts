@@ -12,7 +12,6 @@ import { indexedDbStore, recall, remember, rememberedName } from '../../src/cali
 import { calibrate } from '../../src/calibrate.js';
 import { createMsmEngine } from '../../src/engine/create-engine.js';
 import { MsmError } from '../../src/errors.js';
-import { checkTuning } from '../../src/msm/plan/tuning.js';
 import { fileStore } from '../../src/node.js';
 import { version } from '../../src/version.js';
 import { getDevice } from '../support/gpu.js';
@@ -58,7 +57,7 @@ const nameOf = (
   adapter: AdapterDescription,
   device: Pick<GPUDevice, 'limits' | 'features'>,
   curve: string,
-): string | null => rememberedName({ version, adapter, device, curve });
+): string | null => rememberedName(adapter, device, curve);
 
 test('the version is that of the package', () => {
   expect(version).toBe(packageJson.version);
@@ -122,17 +121,15 @@ describe('calibrate on this adapter', { tags: 'long' }, () => {
     expect(nameOf({ ...nameless, software: false }, device, 'bn254')).toBe(null);
     expect(nameOf({ ...nameless, vendor: 'a vendor', software: false }, device, 'bn254')).not.toBe(null);
     const untouched = { get: () => expect.fail('asked'), set: () => expect.fail('told') };
-    expect(await recall(untouched, null, { checkTuning })).toBe(null);
+    expect(await recall(untouched, null)).toBe(null);
     await remember(untouched, null, found);
   });
 
-  test('the result becomes the defaults of an engine, and `tuning` overrides it', async () => {
-    const calibration = { ...found, tuning: { walkerSlots: 5, walkerThreadsPerWorkgroup: 32 } };
+  test('the result tunes an engine, and knobs that are left undefined are not set', async () => {
     const engine = await createMsmEngine({
       curve: smallCurve,
       device,
-      calibration,
-      tuning: { walkerSlots: 7, walkerThreadsPerWorkgroup: undefined as never, cpuBelow: 0 },
+      tuning: { ...found.tuning, walkerSlots: 7, walkerThreadsPerWorkgroup: 32, windowBits: undefined, cpuBelow: 0 },
     });
     const bases = await engine.loadBases([{ ...smallCurve.generator, infinity: false }]);
     await engine.msm(bases, [3n]);
@@ -186,11 +183,9 @@ describe('calibrate on a faulty device', () => {
     expect(store.texts.size).toBe(0);
     // not even where an earlier version did remember
     const calibration: Calibration = { ...blank, trials };
-    expect(await recall({ ...store, get: async () => JSON.stringify(calibration) }, 'name', { checkTuning })).toBe(
-      null,
-    );
+    expect(await recall({ ...store, get: async () => JSON.stringify(calibration) }, 'name')).toBe(null);
     const found = { ...calibration, trials: [...trials, { tuning: {}, ms: 1 }] };
-    expect(await recall({ ...store, get: async () => JSON.stringify(found) }, 'name', { checkTuning })).toMatchObject({
+    expect(await recall({ ...store, get: async () => JSON.stringify(found) }, 'name')).toMatchObject({
       tuning: {},
     });
   });
@@ -230,9 +225,6 @@ describe('calibrate on a faulty device', () => {
     await expect(calibrate(device, null as never)).rejects.toBeInstanceOf(MsmError);
     await expect(calibrate(device, { curve: 'no such' as never })).rejects.toMatchObject({ code: 'bad-argument' });
     await expect(calibrate(device, { signal: AbortSignal.abort('no') })).rejects.toMatchObject({ code: 'aborted' });
-    await expect(createMsmEngine({ curve: 'bn254', device, calibration: 7 as never })).rejects.toThrow('calibration');
-    const calibration = { tuning: { walkerSlots: 0 } } as unknown as Calibration;
-    await expect(createMsmEngine({ curve: 'bn254', device, calibration })).rejects.toThrow('tuning.walkerSlots');
   });
 });
 

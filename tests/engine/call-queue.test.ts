@@ -10,7 +10,8 @@ import {
   MsmError,
   type Priority,
 } from '../../src/index.js';
-import { CallQueue, type CallTicket, type Coalescing, type QueuedCall } from '../../src/scheduling/call-queue.js';
+import type { Call } from '../../src/scheduling/call.js';
+import { CallQueue, type CoalescedCall, type Coalescing, type QueuedCall } from '../../src/scheduling/call-queue.js';
 import { AGEING_MS, dueTime, earliestDue, type Waiting } from '../../src/scheduling/edf.js';
 import { getDevice } from '../support/gpu.js';
 import { gpuRunOf } from '../support/runs.js';
@@ -100,14 +101,14 @@ describe('the call queue', () => {
     const events: EngineEvent[] = [];
     const queue = new CallQueue({ calls, bytes }, (event) => events.push(event), width);
     const begun: string[] = [];
-    const turns = new Map<string, CallTicket>();
+    const turns = new Map<string, { readonly call: Call; readonly coalesced: readonly CoalescedCall[] }>();
     const ends = new Map<string, (error?: unknown) => void>();
     const add = (name: string, more: Partial<QueuedCall> = {}): Promise<string> =>
       queue.run(
-        (turn) =>
+        (call, coalesced) =>
           new Promise((resolve, reject) => {
             begun.push(name);
-            turns.set(name, turn);
+            turns.set(name, { call, coalesced });
             ends.set(name, (error) => (error === undefined ? resolve(name) : reject(error)));
           }),
         asked(more),
@@ -195,11 +196,11 @@ describe('the call queue', () => {
     const all = [add('first', background), add('second', background)];
     await settle();
     const log: string[] = [];
-    const alone = turns.get('first')?.exclusive(async () => {
+    const alone = turns.get('first')?.call.exclusive(async () => {
       log.push('alone');
       await settle();
       log.push('over');
-    }, undefined);
+    });
     all.push(add('third', background), add('urgent', { priority: 'interactive' }));
     await settle();
     expect(begun).toEqual(['first', 'second', 'urgent']);
@@ -233,7 +234,8 @@ describe('the call queue', () => {
     all.push(add('urgent', { request: { ...request }, priority: 'interactive' }));
     all.push(add('less urgent', { request: { ...request }, priority: 'background' }));
     await end('first');
-    const { priority, since, deadline, coalesced } = turns.get('leader') as CallTicket;
+    const { call, coalesced } = turns.get('leader') as { call: Call; coalesced: readonly CoalescedCall[] };
+    const { priority, since, deadline } = call;
     expect(coalesced).toHaveLength(1);
     expect([priority, deadline]).toEqual(['interactive', since]);
     for (const { settle } of coalesced) settle('together');

@@ -4,7 +4,6 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { openDevice } from '../../src/gpu/device.js';
 import { Runner } from '../../src/gpu/runner.js';
 import { CallQueue } from '../../src/scheduling/call-queue.js';
-import { CallClock, CallContext } from '../../src/session/call.js';
 import { DeviceSource } from '../../src/session/current-device.js';
 import { type Executed, Session } from '../../src/session/session.js';
 import { strikeAt } from '../support/failure-bench.js';
@@ -41,20 +40,11 @@ const openSession = async (prepare?: (device: LeasedDevice) => void) => {
   const queue = new CallQueue(unlimited, undefined, 2);
   const progress: string[] = [];
   const call = (signal?: AbortSignal): Promise<Executed<number, VectorSetup>> =>
-    queue.run(
-      (ticket) =>
-        session.execute(
-          new VectorSum(),
-          words,
-          new CallContext({
-            ticket,
-            clock: new CallClock(),
-            onProgress: ({ phase, done, total }) => progress.push(`${phase} ${done}/${total}`),
-            assertUsable: () => session.assertUsable(),
-          }),
-        ),
-      { kind: 'msm', priority: 'normal', deadline: null, bytes: 0, signal },
-    );
+    queue.run((own) => session.execute(new VectorSum(), words, own), {
+      ...{ kind: 'msm', priority: 'normal', deadline: null, bytes: 0, signal },
+      onProgress: ({ phase, done, total }) => progress.push(`${phase} ${done}/${total}`),
+      assertUsable: () => session.assertUsable(),
+    });
   return { gpu, session, call, progress };
 };
 

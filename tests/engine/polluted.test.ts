@@ -28,7 +28,7 @@ afterEach(() => {
 
 const ofEngines = [
   ...['group', 'device', 'backend', 'maxWorkers', 'createWorker', 'deviceOf', 'gpu', 'powerPreference', 'memoryBudget'],
-  ...['deviceBudget', 'sharing', 'calibration', 'calibrate', 'calibrationStore', 'tuning', 'retainBases', 'retries'],
+  ...['deviceBudget', 'sharing', 'tuning', 'retainBases', 'retries'],
   ...['verify', 'maxQueued'],
   ...['onEvent', 'selfTest'],
 ];

@@ -4,7 +4,7 @@ import { makeCase } from '../../dev/cases/msm-case.js';
 import { Runner } from '../../src/gpu/runner.js';
 import type { SubmissionResult } from '../../src/gpu/submission.js';
 import type { GpuRun, HostTimes, MsmEngine, TimelineEntry } from '../../src/index.js';
-import { CallClock } from '../../src/session/call.js';
+import { CallClock } from '../../src/scheduling/call.js';
 import { phasesOf, timelineOf } from '../../src/session/run-steps.js';
 import { openEngine } from '../support/engines.js';
 import { getDevice, getGpu } from '../support/gpu.js';

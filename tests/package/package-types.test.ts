@@ -30,7 +30,7 @@ export const compute = async (device: GPUDevice, gpu: GPU): Promise<bigint> => {
   const calibration = await calibrate(device, { curve: 'bn254' });
   const powerPreference = 'low-power';
   const tuning = { windowBits: 8 };
-  const options = { calibration, device, gpu, powerPreference, tuning } as const;
+  const options = { device, gpu, powerPreference, tuning: { ...calibration.tuning, ...tuning } } as const;
   using engine = await createMsmEngine({ curve: 'bn254', ...options });
   using bases: Bases = await engine.loadBases([{ x: 1n, y: 2n, infinity: false }]);
   const { x }: { x: bigint } = await engine.msm(bases, [2n]);

@@ -68,7 +68,6 @@ const calls: readonly (readonly [string, (options: object) => unknown, Readonly<
   ],
   ['maxQueued', (maxQueued) => engineOf({ maxQueued }), { call: 'calls', byte: 'bytes' }],
   ['tuning', (tuning) => engineOf({ tuning }), { windowbits: 'windowBits', cpuBellow: 'cpuBelow' }],
-  ['calibration', (calibration) => engineOf({ calibration: { tuning: {}, ...calibration } }), { trails: 'trials' }],
   [
     'curve',
     (curve) => engineOf({ curve: { ...constants, ...curve } }),

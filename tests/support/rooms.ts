@@ -84,7 +84,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: 'the same without a GPU, on one thread and on several',
   },
   'msm/routing': {
-    imports: 'curves session msm msm/inputs msm/plan msm/stages',
+    imports: 'curves scheduling msm msm/inputs msm/plan msm/stages',
     holds: 'which backend computes a call, and how a call is divided',
   },
   'fields/program': {
@@ -104,13 +104,12 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: 'engines for vectors of field elements',
   },
   calibrate: {
-    imports: 'field curves msm/stages',
-    holds:
-      'how knobs are measured, on engines that it is given; where the result is remembered; when first use measures',
+    imports: 'field curves gpu msm/stages msm/plan',
+    holds: 'how knobs are measured, on engines that it is given; where the result is remembered',
   },
   engine: {
     imports:
-      'field curves encodings scheduling threads gpu session msm msm/inputs msm/plan msm/stages msm/gpu msm/cpu msm/routing calibrate',
+      'field curves encodings scheduling threads gpu session msm msm/inputs msm/plan msm/stages msm/gpu msm/cpu msm/routing',
     holds: 'arguments, results, and how an engine is composed',
   },
   formats: { imports: 'curves engine index.ts', holds: 'where in the files of provers their points are' },

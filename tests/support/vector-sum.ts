@@ -1,7 +1,7 @@
 /** A toy operation: the sum of a vector of words, modulo 2^32, on the GPU or on the CPU. */
 import { GpuFault } from '../../src/errors.js';
 import type { Submission, SubmissionResult } from '../../src/gpu/submission.js';
-import type { CallContext } from '../../src/session/call.js';
+import type { Call } from '../../src/scheduling/call.js';
 import type { DeviceView, KnownAnswer, Operation, Step } from '../../src/session/operation.js';
 import { stageKernel } from '../../src/shaders/hash-chain.js';
 import { type Kernel, RESULT, struct } from '../../src/shaders/kernel.js';
@@ -68,7 +68,7 @@ export class VectorSum implements Operation<Uint32Array, number, VectorSetup, St
     return { key: 'vector sum', input: () => KNOWN.words, check };
   }
 
-  async onCpu(words: Uint32Array, call: CallContext): Promise<number> {
+  async onCpu(words: Uint32Array, call: Call): Promise<number> {
     call.checkpoint();
     return words.reduce((sum, word) => (sum + word) >>> 0, 0);
   }

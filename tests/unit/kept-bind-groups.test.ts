@@ -13,7 +13,12 @@ const binding = () => {
   const device = { createBindGroup: () => ({ number: made++ }) } as unknown as GPUDevice;
   const uniforms = buffer(256);
   const bind = (own: GPUComputePipeline, bound: GPUBuffer, offset = 0): GPUBindGroup =>
-    bindGroupFor(device, 'stage', own, [{ buffer: bound, offset, size: 4 }], uniforms, 0);
+    bindGroupFor(device, 'stage', {
+      pipeline: own,
+      resources: [{ buffer: bound, offset, size: 4 }],
+      uniforms,
+      index: 0,
+    });
   return { bind, made: () => made };
 };
 

@@ -8,8 +8,8 @@ import { range } from '../../field/straight-line.js';
 import { bufferBytes, bytesOf, wantsOf } from '../../gpu/device-memory.js';
 import { PlannedSubmission, type Submission, type SubmissionResult } from '../../gpu/submission.js';
 import { digestOfItems } from '../../msm/stages/entry.js';
+import type { Call } from '../../scheduling/call.js';
 import { sumInSlices, TimeSlice } from '../../scheduling/time-slice.js';
-import type { CallContext } from '../../session/call.js';
 import type { DeviceView, KnownAnswer, Operation, Resident, Step } from '../../session/operation.js';
 import { sumOfLanes } from '../../shaders/hash-chain.js';
 import { groupsFor } from '../../shaders/limits.js';
@@ -117,7 +117,7 @@ export const fieldOperation: Operation<FieldJob, FieldOutcome, Setup, JobPlan, r
       ({ buffer, offset, size }) => data[places.indexOf(buffer)] ?? result.subarray(offset / 4, (offset + size) / 4),
     );
   },
-  finish: (_, [done, check], __: CallContext, output) => {
+  finish: (_, [done, check], __: Call, output) => {
     const { step, part } = done as { readonly step: JobPlan; readonly part: readonly Uint32Array[] };
     for (let i = 0; check !== undefined && i < check.part.length; i += 2) {
       if (!areEqual(check.part[i] as Uint32Array, check.part[i + 1] as Uint32Array)) {

@@ -3,7 +3,7 @@ import type { FieldPlan, FieldRunRecord } from '../../api/fields.js';
 import { MsmError } from '../../errors.js';
 import type { Runner } from '../../gpu/runner.js';
 import type { DeviceVector } from '../../msm/inputs/scalars.js';
-import { CallClock, CallContext } from '../../session/call.js';
+import { Call } from '../../scheduling/call.js';
 import type { Executed, Session } from '../../session/session.js';
 import { resized } from '../program/numbers.js';
 import { numberBytesOf, type OpenField } from '../program/open-field.js';
@@ -47,13 +47,8 @@ const filledBy = ({ result, report }: Run): FilledBuffer => ({
  * Returns the context of a call in a session. The engine's calls wait for each other before. Events
  * of the GPU are not those of a sum that reads a vector.
  */
-const contextOf = ({ check, ticket: { priority, since, deadline, signal }, onProgress }: VectorCall): CallContext =>
-  new CallContext({
-    ticket: { priority, since, deadline, signal, coalesced: [], exclusive: (work) => work() },
-    clock: new CallClock(),
-    onProgress,
-    assertUsable: check,
-  });
+const contextOf = ({ check, ticket: { priority, since, deadline, signal }, onProgress }: VectorCall): Call =>
+  new Call({ priority, since, deadline, signal, onProgress, assertUsable: check });
 
 export class GpuVectors implements VectorBackend {
   readonly #field: OpenField;
@@ -87,7 +82,7 @@ export class GpuVectors implements VectorBackend {
     return this.#vectors.has(vector);
   }
 
-  #execute(job: FieldJob, context: CallContext): Promise<Run> {
+  #execute(job: FieldJob, context: Call): Promise<Run> {
     return this.#session.execute(fieldOperation, job, context);
   }
 
@@ -98,8 +93,8 @@ export class GpuVectors implements VectorBackend {
   }
 
   /** Runs a job that leaves a buffer, and runs it again after a loss of the device. */
-  async #fill(job: FieldJob, context: CallContext, forget?: () => void): Promise<VectorBuffer> {
-    const fill = async (again: CallContext): Promise<FilledBuffer> => filledBy(await this.#execute(job, again));
+  async #fill(job: FieldJob, context: Call, forget?: () => void): Promise<VectorBuffer> {
+    const fill = async (again: Call): Promise<FilledBuffer> => filledBy(await this.#execute(job, again));
     return this.#keptIn(await this.#execute(job, context), 1, { fill, ...(forget && { forget }) });
   }
 
@@ -152,7 +147,7 @@ export class GpuVectors implements VectorBackend {
   }
 
   /** Returns powers for transforms of 2^logLength elements, which are made if there are too few. */
-  async #powers(logLength: number, context: CallContext): Promise<PlacedPowers> {
+  async #powers(logLength: number, context: Call): Promise<PlacedPowers> {
     const known = this.#twiddles;
     if (known !== null && known.logLength >= logLength) return known;
     this.#dropPowers();
@@ -167,7 +162,7 @@ export class GpuVectors implements VectorBackend {
     const begun = performance.now();
     const logLength = longestTransform(steps);
     const inputs = inputsOf(steps, { vectors: this.#vectors, matrices: this.#matrices });
-    const compute = async (context: CallContext, quiet: CallContext) => {
+    const compute = async (context: Call, quiet: Call) => {
       const twiddles = logLength === 0 ? null : await this.#powers(logLength, quiet);
       const { job, kept } = runJob({
         steps,
@@ -179,7 +174,7 @@ export class GpuVectors implements VectorBackend {
       return { job, kept, done: await this.#execute(job, context) };
     };
     const { job, kept, done } = await compute(contextOf(call), contextOf({ ...call, onProgress: undefined }));
-    const fill = async (context: CallContext): Promise<FilledBuffer> =>
+    const fill = async (context: Call): Promise<FilledBuffer> =>
       filledBy((await compute(context, context.detached())).done);
     if (kept.size > 0) this.#keep(done, kept, { fill });
     const { setup, timeline, dispatches, submits } = done.report as NonNullable<typeof done.report>;

@@ -4,8 +4,8 @@ import type { Modulus } from '../../field/modulus.js';
 import { range } from '../../field/straight-line.js';
 import type { Runner } from '../../gpu/runner.js';
 import type { DeviceVector, ScalarsPart } from '../../msm/inputs/scalars.js';
-import { type Ticket, ticketOf } from '../../scheduling/edf.js';
-import type { CallContext } from '../../session/call.js';
+import type { Call } from '../../scheduling/call.js';
+import type { Ticket } from '../../scheduling/edf.js';
 import { stageKernel } from '../../shaders/hash-chain.js';
 import type { Command, Kernel } from '../../shaders/kernel.js';
 import { groupsFor } from '../../shaders/limits.js';
@@ -94,8 +94,8 @@ export class PlacedScalars implements DeviceVector {
 
   suspect(): void {}
 
-  async bring(runner: Runner, call: CallContext): Promise<void> {
-    await this.#owner.bring(this.#placed.buffer, ticketOf(call.ticket));
+  async bring(runner: Runner, call: Call): Promise<void> {
+    await this.#owner.bring(this.#placed.buffer, call);
     // the device may have been lost again, and the vectors have moved on
     if (this.bufferOn(runner) === null) runner.assertAlive();
   }

@@ -1,7 +1,7 @@
 /** Buffers that vectors stay in between runs. */
 import { MsmError } from '../../errors.js';
 import type { Runner } from '../../gpu/runner.js';
-import type { CallContext } from '../../session/call.js';
+import type { Call } from '../../scheduling/call.js';
 import type { Resident } from '../../session/operation.js';
 
 /** A buffer, and the runner whose ledger has it. */
@@ -17,7 +17,7 @@ export interface BufferSource {
    *
    * @throws MsmError `device-lost` where an operand was destroyed since
    */
-  fill(call: CallContext): Promise<FilledBuffer>;
+  fill(call: Call): Promise<FilledBuffer>;
   /** Overwrites the numbers that the source has in main memory. */
   forget?(): void;
 }
@@ -60,7 +60,7 @@ export class VectorBuffer implements Resident {
 
   suspect(): void {}
 
-  async bring(_: Runner, call: CallContext): Promise<void> {
+  async bring(_: Runner, call: Call): Promise<void> {
     if (this.#source === null) {
       const why = this.#users === 0 ? 'what they were computed from was destroyed' : 'retainVectors is false';
       throw new MsmError(

@@ -8,9 +8,8 @@ import type { CurveContext } from '../../curves/curve.js';
 import { toAffine } from '../../curves/jacobian.js';
 import { type PointSource, readerOf } from '../../curves/point-source.js';
 import { badArgument, NoWasmMemory } from '../../errors.js';
-import { ticketOf } from '../../scheduling/edf.js';
+import type { Call } from '../../scheduling/call.js';
 import { timeSlices } from '../../scheduling/turn-queue.js';
-import type { CallContext } from '../../session/call.js';
 import type { Backend, Footprint, LoadRequest, MsmDone, MsmRequest } from '../backend.js';
 import { LoadedBases } from '../inputs/loaded-bases.js';
 import { type ScalarVector, type SurveyedScalars, surveyScalars } from '../inputs/scalars.js';
@@ -69,7 +68,7 @@ export class CpuBackend implements Backend {
 
   assertFits(): void {}
 
-  async load({ source, tables, label, checkSubgroup }: LoadRequest, call: CallContext): Promise<LoadedBases> {
+  async load({ source, tables, label, checkSubgroup }: LoadRequest, call: Call): Promise<LoadedBases> {
     const length = source.bytes.length / this.#curve.pointBytes;
     // an aborted call must not start workers
     call.checkpoint();
@@ -92,9 +91,9 @@ export class CpuBackend implements Backend {
     return vectors.map((vector) => surveyScalars(this.#curve, vector, NO_TABLES, true));
   }
 
-  async multiply({ bases, surveyed, n, workersAllowed }: MsmRequest, call: CallContext): Promise<MsmDone> {
+  async multiply({ bases, surveyed, n, workersAllowed }: MsmRequest, call: Call): Promise<MsmDone> {
     const whileAlive = call.alsoEndedBy(() => bases.assertAlive());
-    const ticket = { ...ticketOf(call.ticket), size: additionsOf(surveyed) };
+    const ticket = { ...call, size: additionsOf(surveyed) };
     return this.#threads.queue.inTurn(ticket, async (pause) => {
       whileAlive.checkpoint();
       call.progress('msm', 0, 1);

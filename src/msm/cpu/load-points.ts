@@ -23,10 +23,9 @@ import {
 } from '../../curves/point-source.js';
 import { readElement, writeElement } from '../../field/field.js';
 import { invert } from '../../field/modulus.js';
-import { ticketOf } from '../../scheduling/edf.js';
+import type { Call } from '../../scheduling/call.js';
 import { inTimeSlices, type Steps, type TimeSlice } from '../../scheduling/time-slice.js';
 import { ANY_SIZE, timeSlices } from '../../scheduling/turn-queue.js';
-import type { CallContext } from '../../session/call.js';
 import { wasmCurve } from '../../wasm/arithmetic/kernel-memory.js';
 import { type DecodedCurve, PointDecoder } from '../../wasm/decode/decoder.js';
 import { hasArithmetic } from '../../wasm/points/kernel.js';
@@ -46,13 +45,13 @@ export const loadOnCpu = async (
   source: PointSource,
   threads: CpuThreads,
   checkSubgroup: boolean,
-  call: CallContext,
+  call: Call,
 ): Promise<PointSource> => {
   const checkpoint = (): void => call.checkpoint();
   checkpoint();
   const length = source.bytes.length / curve.pointBytes;
   const progress = (done: number): void => call.progress('load', done, length);
-  const checked = await threads.queue.inTurn({ ...ticketOf(call.ticket), size: ANY_SIZE }, (pause) => {
+  const checked = await threads.queue.inTurn({ ...call, size: ANY_SIZE }, (pause) => {
     progress(0);
     return checkPoints(curve, source, checkSubgroup, timeSlices(checkpoint, pause), progress);
   });

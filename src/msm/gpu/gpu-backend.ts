@@ -4,8 +4,8 @@ import type { CurveContext } from '../../curves/curve.js';
 import { badArgument, NoAnswerError } from '../../errors.js';
 import { compileTimes } from '../../gpu/device.js';
 import type { Runner } from '../../gpu/runner.js';
-import { type Ticket, ticketOf } from '../../scheduling/edf.js';
-import type { CallContext } from '../../session/call.js';
+import type { Call } from '../../scheduling/call.js';
+import type { Ticket } from '../../scheduling/edf.js';
 import type { DeviceTester } from '../../session/operation.js';
 import type { Session } from '../../session/session.js';
 import { kernelsOf } from '../../shaders/kernel.js';
@@ -133,13 +133,13 @@ export class GpuBackend implements Accelerator, Surveyor {
     );
   }
 
-  async load(request: LoadRequest, call: CallContext): Promise<LoadedBases> {
+  async load(request: LoadRequest, call: Call): Promise<LoadedBases> {
     const { source, tables, label, checkSubgroup } = request;
     const { retainBases, alternative } = this.#options;
-    const testFirst = async (device: DeviceTester<MsmSetup>, _: unknown, own: CallContext): Promise<void> => {
+    const testFirst = async (device: DeviceTester<MsmSetup>, _: unknown, own: Call): Promise<void> => {
       await device.test(this.#msm, (setup) => this.#known(setup, tables.count > 1), own);
     };
-    const onCpu = async (_: unknown, own: CallContext) => {
+    const onCpu = async (_: unknown, own: Call) => {
       const cpu = await (alternative as NonNullable<typeof alternative>)();
       return { onDevice: null, checked: (await cpu.load(request, own)).source };
     };
@@ -158,7 +158,7 @@ export class GpuBackend implements Accelerator, Surveyor {
     return bases;
   }
 
-  async place(store: ScalarStore, call: CallContext): Promise<void> {
+  async place(store: ScalarStore, call: Call): Promise<void> {
     if (this.#session.isAbandoned) return;
     this.#placed.add(store);
     // scalars too long for one buffer are uploaded in chunks by each call
@@ -188,11 +188,7 @@ export class GpuBackend implements Accelerator, Surveyor {
     return instrument === undefined && bases.byteLength <= maxStorageBufferBindingSize;
   }
 
-  async prepareVectors(
-    vectors: readonly ScalarVector[],
-    verify: number | undefined,
-    call: CallContext,
-  ): Promise<boolean> {
+  async prepareVectors(vectors: readonly ScalarVector[], verify: number | undefined, call: Call): Promise<boolean> {
     const { instrument } = this.tuning;
     // the CPU computes scalars of a check; an instrument reads all scalars
     if ((verify ?? this.#options.verify) > 0 || instrument !== undefined) return false;
@@ -200,11 +196,11 @@ export class GpuBackend implements Accelerator, Surveyor {
     const areHere = (): boolean =>
       computed.every(({ onDevice }) => onDevice?.isOn(this.#session.device) === true) && !this.#session.isAbandoned;
     if (!areHere()) return false;
-    for (const each of computed) await each.prepare(ticketOf(call.ticket));
+    for (const each of computed) await each.prepare(call);
     return areHere();
   }
 
-  async multiply(request: MsmRequest, call: CallContext): Promise<MsmDone> {
+  async multiply(request: MsmRequest, call: Call): Promise<MsmDone> {
     const { bases, vectors, verify = this.#options.verify } = request;
     const { maxBufferSize } = this;
     const placed = vectors.flatMap(({ loaded }) => {
@@ -250,7 +246,7 @@ export class GpuBackend implements Accelerator, Surveyor {
     };
   }
 
-  async warmUp(n: number, call: CallContext): Promise<void> {
+  async warmUp(n: number, call: Call): Promise<void> {
     if (this.#session.isAbandoned) return;
     const load = fullWorkload(Math.min(n, LARGEST_WARMUP), this.#curve);
     this.#ready = await this.#session.warmUp(

@@ -6,8 +6,8 @@ import { formatOf, type PointFormat, type PointSource, readerOf } from '../../cu
 import { GpuFault } from '../../errors.js';
 import type { Runner } from '../../gpu/runner.js';
 import type { Submission, SubmissionResult, Upload } from '../../gpu/submission.js';
+import type { Call } from '../../scheduling/call.js';
 import { sumInSlices, TimeSlice } from '../../scheduling/time-slice.js';
-import type { CallContext } from '../../session/call.js';
 import type { DeviceView, Operation, Output, Step } from '../../session/operation.js';
 import { runSteps } from '../../session/run-steps.js';
 import { LANES, sumOfLanes } from '../../shaders/hash-chain.js';
@@ -236,7 +236,7 @@ export const loadOperation: Operation<LoadInput, LoadResult, MsmSetup, LoadStep,
     ]);
     return { ...step.target, digest: sumOfLanes(accounts, RESIDENT) };
   },
-  finish: (_, done, __: CallContext, output) => ({
+  finish: (_, done, __: Call, output) => ({
     onDevice: { buffer: output as GPUBuffer, digests: done.map(({ part }) => part) },
     checked: null,
   }),
@@ -252,21 +252,16 @@ export class SessionBasesLoader implements BasesLoader {
     this.#view = view;
   }
 
-  async load(
-    runner: Runner,
-    source: PointSource,
-    { tables, label }: LoadedBases,
-    call: CallContext,
-  ): Promise<BasesOnDevice> {
+  async load(runner: Runner, source: PointSource, { tables, label }: LoadedBases, call: Call): Promise<BasesOnDevice> {
     const device = this.#view();
     const input = { source, tables, label, checkSubgroup: false };
     const steps = await loadOperation.plan(input, device, call);
     const tick = (): void => call.checkpoint();
-    const { result } = await runSteps(loadOperation, input, steps, runner, device, call, tick);
+    const { result } = await runSteps({ operation: loadOperation, input, runner, device, call }, steps, tick);
     return result.onDevice as BasesOnDevice;
   }
 
-  async isAsLoaded(runner: Runner, { buffer, digests }: BasesOnDevice, call: CallContext): Promise<boolean> {
+  async isAsLoaded(runner: Runner, { buffer, digests }: BasesOnDevice, call: Call): Promise<boolean> {
     const { setup } = this.#view();
     for (const { digest, ...slice } of digests) {
       const { accounts } = await runner.run({
@@ -275,7 +270,7 @@ export class SessionBasesLoader implements BasesLoader {
         uploads: [],
         commands: [digestCommand(setup, slice, 0)],
         accounts: 4 * LANES,
-        ticket: call.ticket,
+        ticket: call,
       });
       if (sumOfLanes(accounts, 0) !== digest) return false;
     }

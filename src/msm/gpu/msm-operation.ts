@@ -6,8 +6,8 @@ import type { CurveContext } from '../../curves/curve.js';
 import { addAffine, infinityOf, type Jacobian, toAffine } from '../../curves/jacobian.js';
 import { GpuFault, MsmError } from '../../errors.js';
 import type { Submission, SubmissionResult, Upload } from '../../gpu/submission.js';
+import type { Call } from '../../scheduling/call.js';
 import { TimeSlice } from '../../scheduling/time-slice.js';
-import type { CallContext } from '../../session/call.js';
 import type { DeviceView, KnownAnswer, Operation, Report, Resident, Step } from '../../session/operation.js';
 import { phasesOf } from '../../session/run-steps.js';
 import type { Command } from '../../shaders/kernel.js';
@@ -46,7 +46,7 @@ export interface Surveyor {
 }
 
 /** Computes a request without the GPU. */
-type OnCpu = (request: MsmRequest, call: CallContext) => Promise<MsmDone>;
+type OnCpu = (request: MsmRequest, call: Call) => Promise<MsmDone>;
 
 type Done = { readonly step: MsmStep; readonly part: JobOutcome };
 
@@ -76,7 +76,7 @@ export class MsmOperation implements Operation<MsmInput, MsmResult, MsmSetup, Ms
   readonly #surveyor: Surveyor;
   readonly #curve: CurveContext;
   readonly #loader: BasesLoader;
-  readonly onCpu?: (input: MsmInput, call: CallContext) => Promise<MsmResult>;
+  readonly onCpu?: (input: MsmInput, call: Call) => Promise<MsmResult>;
 
   /** @param onCpu computes a request without the GPU; absent where only the GPU has the bases */
   constructor(curve: CurveContext, surveyor: Surveyor, loader: BasesLoader, onCpu?: OnCpu) {
@@ -107,7 +107,7 @@ export class MsmOperation implements Operation<MsmInput, MsmResult, MsmSetup, Ms
   async plan(
     { bases, vectors, verify, knobs, surveyed }: MsmInput,
     device: DeviceView<MsmSetup>,
-    call: CallContext,
+    call: Call,
   ): Promise<readonly MsmStep[]> {
     const { curve } = device.setup;
     const tuning = knobs ?? device.setup.tuning;
@@ -142,7 +142,7 @@ export class MsmOperation implements Operation<MsmInput, MsmResult, MsmSetup, Ms
     return [...stepsOf(jobs, own, 0, check), ...checks];
   }
 
-  record({ bases }: MsmInput, step: MsmStep, device: DeviceView<MsmSetup>, call: CallContext): Submission {
+  record({ bases }: MsmInput, step: MsmStep, device: DeviceView<MsmSetup>, call: Call): Submission {
     const buffer = device.bufferOf(bases) as GPUBuffer;
     const find = ({ loaded, onDevice }: SurveyedScalars): GPUBuffer | null => {
       const resident = onDevice ?? loaded?.store;
@@ -162,7 +162,7 @@ export class MsmOperation implements Operation<MsmInput, MsmResult, MsmSetup, Ms
     { job, expected }: MsmStep,
     result: SubmissionResult,
     { setup }: DeviceView<MsmSetup>,
-    call: CallContext,
+    call: Call,
   ): Promise<JobOutcome> {
     return readJob(setup, job, result, expected, call);
   }
@@ -265,7 +265,7 @@ const jobSubmission = (
   vectors: readonly SurveyedScalars[],
   bases: GPUBuffer,
   findBuffer: FindBuffer,
-  call: CallContext,
+  call: Call,
   onExpected: (expected: ExpectedDigests) => void,
 ): Submission => {
   // the first job waits for its kernels meanwhile
@@ -300,7 +300,7 @@ const readJob = async (
   { batches }: Job,
   { accounts, result }: SubmissionResult,
   expected: ExpectedDigests,
-  call: CallContext,
+  call: Call,
 ): Promise<JobOutcome> => {
   const slice = new TimeSlice(() => call.checkpoint());
   const [{ plan: first }] = batches as readonly [Batch];
@@ -394,7 +394,7 @@ export const gpuRecord = (
   vectors: readonly ScalarVector[],
   { plan, entries, combineMs, isVerified }: GpuFacts,
   { dispatches, submits, uploadedBytes, timeline }: Report,
-  { clock }: CallContext,
+  { clock }: Call,
   facts: Pick<GpuRun, 'retried' | 'fallback' | 'adapter'>,
 ): GpuRun => ({
   on: 'gpu',

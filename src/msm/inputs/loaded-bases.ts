@@ -5,7 +5,7 @@ import type { PointFormat, PointSource } from '../../curves/point-source.js';
 import { badArgument, MsmError } from '../../errors.js';
 import type { Runner } from '../../gpu/runner.js';
 import { dispose, inspect, notTheHandle, printed } from '../../handle.js';
-import type { CallContext } from '../../session/call.js';
+import type { Call } from '../../scheduling/call.js';
 import { type Resident, Suspicion } from '../../session/operation.js';
 import type { TableShape } from '../plan/workload.js';
 
@@ -26,8 +26,8 @@ export interface RangeDigest {
 
 /** Loads points to a device and compares what is there with what was loaded. */
 export interface BasesLoader {
-  load(runner: Runner, source: PointSource, bases: LoadedBases, call: CallContext): Promise<BasesOnDevice>;
-  isAsLoaded(runner: Runner, loaded: BasesOnDevice, call: CallContext): Promise<boolean>;
+  load(runner: Runner, source: PointSource, bases: LoadedBases, call: Call): Promise<BasesOnDevice>;
+  isAsLoaded(runner: Runner, loaded: BasesOnDevice, call: Call): Promise<boolean>;
 }
 
 /** Parts that bases are made of. */
@@ -91,17 +91,17 @@ export class LoadedBases implements Bases, Resident {
     return this.#on(runner)?.buffer ?? null;
   }
 
-  async confirm(runner: Runner, call: CallContext): Promise<boolean> {
+  async confirm(runner: Runner, call: Call): Promise<boolean> {
     const loaded = this.#on(runner);
     if (loaded === null || this.#loader === null) return false;
     const loader = this.#loader;
     return this.#suspicion.clear(() => loader.isAsLoaded(runner, loaded, call));
   }
 
-  async bring(runner: Runner, call: CallContext): Promise<void> {
+  async bring(runner: Runner, call: Call): Promise<void> {
     this.assertAlive();
     // another call may have replaced the device meanwhile
-    if (runner.isOver) call.ticket?.onRefused?.();
+    if (runner.isOver) call.onRefused?.();
     runner.assertAlive();
     if (this.#source === null || this.#loader === null) throw this.#lostError(runner);
     const loaded = await this.#loader.load(runner, this.#source, this, call.detached());

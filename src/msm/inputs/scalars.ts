@@ -5,8 +5,8 @@ import type { CurveContext } from '../../curves/curve.js';
 import { badArgument, MsmError, show } from '../../errors.js';
 import type { Runner } from '../../gpu/runner.js';
 import { dispose, inspect, notTheHandle, printed } from '../../handle.js';
+import type { Call } from '../../scheduling/call.js';
 import type { Ticket } from '../../scheduling/edf.js';
-import type { CallContext } from '../../session/call.js';
 import type { Resident } from '../../session/operation.js';
 import type { Command, Slice } from '../../shaders/kernel.js';
 import { fullWorkload, type Surveyed, type SurveyedVector, survey, type TableShape } from '../plan/workload.js';
@@ -195,7 +195,7 @@ export class ScalarStore implements Resident {
   }
 
   /** Uploads the scalars unless they are on the device. Frees the buffer if they were destroyed. */
-  async bring(runner: Runner, call: CallContext): Promise<void> {
+  async bring(runner: Runner, call: Call): Promise<void> {
     if (this.bufferOn(runner) !== null || this.bytes.length === 0) return;
     this.#leave();
     const wait = { checkpoint: () => call.checkpoint(), ticket: undefined };

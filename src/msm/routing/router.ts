@@ -1,7 +1,7 @@
 /** Sends each call to the backend that is expected to be the fastest, or to both. */
 import type { CpuRun, GpuRun, Prediction, RunFacts, RunRecord } from '../../api/run-record.js';
 import type { CurveContext } from '../../curves/curve.js';
-import type { CallContext } from '../../session/call.js';
+import type { Call } from '../../scheduling/call.js';
 import type { Accelerator, Backend, MsmDone, MsmRequest } from '../backend.js';
 import type { LoadedBases } from '../inputs/loaded-bases.js';
 import type { CpuArithmetic } from '../plan/cost.js';
@@ -20,13 +20,13 @@ export interface Dispatched extends Pick<MsmDone, 'sums'> {
 
 /** Computes calls on its backends. */
 export interface Dispatcher {
-  multiply(request: MsmRequest, call: CallContext): Promise<Dispatched>;
+  multiply(request: MsmRequest, call: Call): Promise<Dispatched>;
   /**
    * Returns true if the GPU has the vectors of field engines among these, and multiplies them.
    *
    * @throws MsmError of the test of their conversion
    */
-  multipliesThere(request: SomeScalars, call: CallContext): Promise<boolean>;
+  multipliesThere(request: SomeScalars, call: Call): Promise<boolean>;
   /** Predicts the time of vectors by their lengths. Returns null if there is no choice. */
   predict(bases: LoadedBases, lengths: readonly number[]): Prediction | null;
   /**
@@ -99,14 +99,14 @@ export class Router implements Dispatcher {
     return this.#estimates.worthCoalescing(this.#facts(bases), loadsOf(lengths), others.map(loadsOf));
   }
 
-  async multipliesThere({ bases, vectors, verify }: SomeScalars, call: CallContext): Promise<boolean> {
+  async multipliesThere({ bases, vectors, verify }: SomeScalars, call: Call): Promise<boolean> {
     if (!(await this.#gpu.prepareVectors(vectors, verify, call))) return false;
     return this.#estimates.decide(this.#facts(bases), filledOf(this.#gpu.survey(bases, vectors))).route === 'gpu';
   }
 
-  async multiply(given: MsmRequest, call: CallContext): Promise<Dispatched> {
+  async multiply(given: MsmRequest, call: Call): Promise<Dispatched> {
     this.#hasBegun = true;
-    const isGpuBusy = (): boolean => this.#gpu.isBusyBeside(call.ticket);
+    const isGpuBusy = (): boolean => this.#gpu.isBusyBeside(call);
     const request = { ...given, workersAllowed: workerCap(this.#options.cap, isGpuBusy) };
     const { bases } = request;
     const facts = this.#facts(bases);
@@ -126,7 +126,7 @@ export class Router implements Dispatcher {
   async #compute(
     halves: Halves,
     request: MsmRequest,
-    call: CallContext,
+    call: Call,
     facts: RoutingFacts,
     estimate: Estimate,
   ): Promise<Dispatched> {
@@ -147,7 +147,7 @@ export class Router implements Dispatcher {
     name: BackendName,
     backend: Backend,
     request: MsmRequest,
-    call: CallContext,
+    call: Call,
     estimate: Estimate,
   ): Promise<Dispatched> {
     const compiled = this.#gpu.pipelines.length;
@@ -162,7 +162,7 @@ export class Router implements Dispatcher {
   async #onBoth(
     halves: Halves,
     request: MsmRequest,
-    call: CallContext,
+    call: Call,
     facts: RoutingFacts,
     estimate: Estimate,
   ): Promise<Dispatched> {
@@ -207,14 +207,14 @@ class DividedCall {
   readonly #curve: CurveContext;
   readonly #halves: Halves;
   readonly #request: MsmRequest;
-  readonly #call: CallContext;
+  readonly #call: Call;
   readonly #estimates: Estimates;
   readonly #facts: RoutingFacts;
   readonly #division: Division;
   readonly #sums: PartialSums;
   readonly #records: PartRun[] = [];
   readonly #stretches: Stretch[] = [];
-  readonly #half: CallContext;
+  readonly #half: Call;
   #done = 0;
   #isStopped = false;
 
@@ -222,7 +222,7 @@ class DividedCall {
     curve: CurveContext,
     halves: Halves,
     request: MsmRequest,
-    call: CallContext,
+    call: Call,
     estimates: Estimates,
     facts: RoutingFacts,
     { models, works, first }: Estimate,

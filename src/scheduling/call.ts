@@ -1,34 +1,48 @@
-/** A running call: its ticket, its abort signal, its clock and its progress. */
-import type { Progress } from '../api/calls.js';
+/**
+ * A call on its way down: its place in the queues, its end, its clock and its progress. The queue of
+ * an engine makes it once; routers, backends, sessions and runners take it as it is.
+ */
+import type { Priority, Progress } from '../api/calls.js';
 import type { HostTimes } from '../api/run-record.js';
 import { assertNotAborted } from '../errors.js';
-import type { CallTicket } from '../scheduling/call-queue.js';
-import { ticketOf } from '../scheduling/edf.js';
+import type { Ticket } from './edf.js';
 
-/** Parts of a call context. */
-interface CallParts {
-  /** Ticket of the call in the queues; undefined for work outside the queues. */
-  readonly ticket: CallTicket | undefined;
-  readonly clock: CallClock;
+/** Parts of a call. */
+export interface CallParts extends Partial<Ticket> {
+  readonly clock?: CallClock | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** Throws if the engine can run no call any more. */
-  assertUsable(): void;
+  readonly assertUsable?: (() => void) | undefined;
+  /** As `Call.exclusive`; without it, no other call runs meanwhile. */
+  readonly exclusive?: (<Result>(work: () => Promise<Result>, signal?: AbortSignal) => Promise<Result>) | undefined;
 }
 
-/** A running call: its ticket, its abort signal, its clock and its progress. */
-export class CallContext {
-  readonly ticket: CallTicket | undefined;
+/** A running call, and its ticket. Without parts: work of no call, of normal priority. */
+export class Call implements Ticket {
+  readonly priority: Priority;
+  readonly since: number;
+  readonly deadline: number | null;
+  readonly call: object | undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly onBegun: Ticket['onBegun'];
+  readonly onRefused: Ticket['onRefused'];
+  readonly onSubmitted: Ticket['onSubmitted'];
+  readonly onComputed: Ticket['onComputed'];
   readonly clock: CallClock;
   readonly #parts: CallParts;
 
-  constructor(parts: CallParts) {
+  constructor(parts: CallParts = {}) {
     this.#parts = parts;
-    this.ticket = parts.ticket;
-    this.clock = parts.clock;
-  }
-
-  get signal(): AbortSignal | undefined {
-    return this.ticket?.signal;
+    this.priority = parts.priority ?? 'normal';
+    this.since = parts.since ?? performance.now();
+    this.deadline = parts.deadline ?? null;
+    this.call = parts.call;
+    this.signal = parts.signal;
+    this.onBegun = parts.onBegun;
+    this.onRefused = parts.onRefused;
+    this.onSubmitted = parts.onSubmitted;
+    this.onComputed = parts.onComputed;
+    this.clock = parts.clock ?? new CallClock();
   }
 
   /**
@@ -37,7 +51,7 @@ export class CallContext {
    * @throws MsmError `aborted`, `destroyed`, `device-lost`
    */
   checkpoint(): void {
-    this.#parts.assertUsable();
+    this.#parts.assertUsable?.();
     assertNotAborted(this.signal);
   }
 
@@ -53,23 +67,25 @@ export class CallContext {
    * @throws MsmError `aborted`, before `work` begins
    */
   async exclusive<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.ticket === undefined) return work();
+    const { exclusive } = this.#parts;
+    if (exclusive === undefined) return work();
     const { part } = this.clock;
     this.clock.enter(null);
-    return this.ticket.exclusive(() => {
+    return exclusive(() => {
       this.clock.enter(part);
       return work();
     }, this.signal);
   }
 
-  /** Returns this call with another ticket. */
-  withTicket(ticket: CallTicket): CallContext {
-    return new CallContext({ ...this.#parts, ticket });
+  /** Returns this call with other parts. */
+  with(parts: CallParts): Call {
+    const { since, clock } = this;
+    return new Call({ ...this.#parts, since, clock, ...parts });
   }
 
   /** Returns one half of a divided call: with a clock of its own and without progress. */
-  half(): CallContext {
-    return new CallContext({ ...this.#parts, clock: new CallClock(), onProgress: undefined });
+  half(): Call {
+    return this.with({ clock: new CallClock(), onProgress: undefined });
   }
 
   /**
@@ -77,30 +93,20 @@ export class CallContext {
    *
    * @param assertUsable throws to end it
    */
-  alsoEndedBy(assertUsable: () => void): CallContext {
+  alsoEndedBy(assertUsable: () => void): Call {
     const both = (): void => {
-      this.#parts.assertUsable();
+      this.#parts.assertUsable?.();
       assertUsable();
     };
-    return new CallContext({ ...this.#parts, assertUsable: both });
+    return this.with({ assertUsable: both });
   }
 
   /**
-   * Returns a context for self-tests and reloads inside this call: of normal priority, without
+   * Returns a call for self-tests and reloads inside this call: of normal priority, without
    * progress, and ended when this call ends. Its work counts as work of this call.
    */
-  detached(): CallContext {
-    const ticket: CallTicket = {
-      ...ticketOf(undefined),
-      ...(this.ticket?.call && { call: this.ticket.call }),
-      exclusive: (work) => work(),
-      coalesced: [],
-    };
-    return new CallContext({
-      ticket,
-      clock: new CallClock(),
-      assertUsable: () => this.checkpoint(),
-    });
+  detached(): Call {
+    return new Call({ call: this.call, assertUsable: () => this.checkpoint() });
   }
 }
 

@@ -1,6 +1,5 @@
 /** Sets a run up on a GPU device or on the CPU alone, and emits its first row. */
 import type { AdapterDescription } from '../../src/api/device.js';
-import type { ComputeWorker } from '../../src/api/sharing.js';
 import { MsmError } from '../../src/errors.js';
 import { openDevice } from '../../src/gpu/device.js';
 import { createMsmEngine } from '../../src/index.js';
@@ -30,8 +29,6 @@ export interface Bench {
   readonly own: Own;
   /** Returns the library that measures a setting. */
   library(setting: Pick<Setting, 'build' | 'checks'>): Promise<Library>;
-  /** Starts a worker; default: the library's own way. */
-  createWorker?(): ComputeWorker;
 }
 
 export interface GpuBench extends Bench {

@@ -39,7 +39,6 @@ export const commonKnobs = {
   ),
   reps: text('Repetitions', 'Timed repetitions, runs of each case, or passes.', '1 to 1000'),
   seed: text('Seed', 'Seed of all points and scalars.', '', '1'),
-  strict: text('Strict', 'Counts a missed target as a failure, like a wrong result.', '', 'off'),
 } as const satisfies Readonly<Record<string, KnobText>>;
 
 export type CommonKnob = keyof typeof commonKnobs;

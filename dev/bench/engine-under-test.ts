@@ -97,11 +97,10 @@ export async function makeEngine(bench: Bench, where: CurveGroup, setting: Setti
 
 /** Returns the options of an engine that say where it computes, and with how much memory. */
 export const engineOptions = (
-  { device, createWorker }: Pick<Bench, 'device' | 'createWorker'>,
+  { device }: Pick<Bench, 'device'>,
   { memoryBudget, backend, workers }: Pick<Setting, 'memoryBudget' | 'backend' | 'workers'>,
 ) => ({
   ...(device && { device }),
-  ...(createWorker && { createWorker }),
   ...(memoryBudget !== null && { memoryBudget }),
   ...(backend !== null && { backend }),
   ...(workers !== null && { maxWorkers: workers }),

@@ -33,10 +33,6 @@ export interface Host {
   readonly facts: HostFacts;
   /** Loads the library built in a folder; absent on a page, which has no folders. */
   openBuild?(folder: string): Promise<Library>;
-  /** CPU seconds that this process spent on all cores. */
-  cpuSeconds?(): number;
-  /** Resident bytes of this process after a garbage collection of its own thread. */
-  residentBytes?(): number;
   /** Resident bytes of this process now. */
   usedBytes?(): number;
   /** The knobs as a URL query, without the question mark. */

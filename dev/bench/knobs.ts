@@ -100,8 +100,6 @@ export interface Knobs extends EncodedGroup {
   readonly seed: number;
   /** A and B of a comparison, all settings of a sweep, one setting otherwise. */
   readonly settings: readonly Setting[];
-  /** True if a missed target is a failure. */
-  readonly strict: boolean;
 }
 
 /** Knobs with those that a mode has of its own. */
@@ -227,7 +225,7 @@ export function readKnobs(asked: URLSearchParams, host: KnobHost = 'page'): Knob
   const select = (filters: readonly string[]): CaseAddress[] => selectCases(filters, sizes, seed, of);
   const filters = readFilters(read, query, select, problems);
   const rest = {
-    ...{ mode: autorun ?? null, ...of, seed, strict: query.has('strict') },
+    ...{ mode: autorun ?? null, ...of, seed },
     reps: read('reps', (text) => parseInteger('reps', text, 1, 1000)) ?? modeOf(mode).defaults.reps ?? DEFAULT_REPS,
     ...readOwn(query, mode, { curve, group }, problems),
   };

@@ -59,12 +59,6 @@ export interface Block {
   readonly ms: number;
 }
 
-/** One of several concurrent jobs, with its phases. */
-export interface Course {
-  readonly label: string;
-  readonly spans: readonly { readonly name: string; readonly startMs: number; readonly ms: number }[];
-}
-
 /** A time split into parts. */
 export interface Shares {
   readonly label: string;
@@ -79,7 +73,6 @@ export interface ChartData {
   readonly shares: { readonly bars: readonly Shares[] };
   readonly distribution: { readonly series: readonly { readonly name: string; readonly values: readonly number[] }[] };
   readonly timeline: { readonly blocks: readonly Block[] };
-  readonly waterfall: { readonly lines: readonly Course[] };
 }
 
 export interface ChartOptions {

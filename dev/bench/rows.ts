@@ -6,7 +6,6 @@ import type { AdapterDescription, CompileTime } from '../../src/api/device.js';
 import type { HostTimes, PhaseTime, RunRecord, TimelineEntry } from '../../src/api/run-record.js';
 import type { Tuning } from '../../src/api/tuning.js';
 import type { Environment } from './environment.js';
-import type { Finding } from './modes/targets/findings.js';
 
 /** Paths that each row is posted to, below the address of the page. */
 export const rowPaths = ['progress', 'results'] as const;
@@ -101,12 +100,6 @@ export interface Rows {
      */
     readonly productsPerSecond: number;
     readonly ms: number;
-  };
-  /** One row of the targets: what was measured, and the findings. */
-  readonly target: {
-    readonly name: string;
-    readonly findings: readonly Finding[];
-    readonly measured: unknown;
   };
   /** A variant that was skipped, and why. */
   readonly skipped: {

@@ -6,7 +6,7 @@ import type { ChartData, ChartOptions, Part, Parts, Sentence, Tile } from '../be
 import { settingsChart, stackedShares } from './charts/bars.js';
 import { distributionChart } from './charts/distribution-chart.js';
 import type { Chart } from './charts/frame.js';
-import { timeline, waterfall } from './charts/lanes.js';
+import { timeline } from './charts/lanes.js';
 import { timeChart } from './charts/time-chart.js';
 import { h, note } from './dom.js';
 import { TableView, wordsOf } from './table-view.js';
@@ -17,7 +17,6 @@ export const charts: { readonly [Kind in keyof ChartData]: (options: ChartOption
   shares: stackedShares,
   distribution: distributionChart,
   timeline,
-  waterfall,
 };
 
 /** A view of parts of one kind. */

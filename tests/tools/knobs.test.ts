@@ -24,9 +24,7 @@ describe('a run opens a GPU', () => {
     ['autorun=sweep&backend=cpu,gpu', true],
     ['autorun=accum-ab&a.backend=cpu&b.backend=gpu', true],
     ['autorun=accum-ab&backend=cpu&a.workers=1', false],
-    ['autorun=load&backend=cpu', false],
     ['autorun=msm-cross-check&backend=cpu', false],
-    ['autorun=cpu-pool', false],
     ['autorun=calibrate', true],
     ['autorun=field-bench', true],
   ])('by ?%s: %s', (query, isOpened) => {
@@ -173,17 +171,9 @@ describe('the knobs of the page', () => {
       { name: 'defaults', build: null },
     ]);
     expect(() => parseKnobs(query)).toThrow('a.build: a page has no folders; use npm run bench for builds');
-    expect(() => parse('autorun=targets')).toThrow(
-      'autorun: targets runs in a terminal only, npm run bench -- targets: it needs',
+    expect(() => parse('autorun=proofs')).toThrow(
+      'autorun: proofs runs in a terminal only, npm run bench -- proofs: it needs',
     );
-    expect(
-      parseKnobs(new URLSearchParams('autorun=targets&rows=cold, work&logn=14&strict=1'), 'terminal'),
-    ).toMatchObject({
-      mode: 'targets',
-      rows: ['cold', 'work'],
-      logn: 14,
-      strict: true,
-    });
   });
 
   it('make every combination of a sweep', () => {

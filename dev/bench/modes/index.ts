@@ -1,10 +1,7 @@
 /** Registers the modes of the bench, in the order in which they are offered. */
 import { accumAb } from './accum-ab.js';
 import { calibrate } from './calibrate.js';
-import { cpuDistribution } from './cpu-distribution/index.js';
-import { cpuPool } from './cpu-pool/index.js';
 import { fieldBench } from './field-bench.js';
-import { load } from './load/index.js';
 import { loading } from './loading.js';
 import type { BenchMode } from './mode.js';
 import { msmBench, sweep } from './msm-bench.js';
@@ -12,7 +9,6 @@ import { msmCrossCheck } from './msm-cross-check.js';
 import { msmTrace } from './msm-trace.js';
 import { proof } from './proof/index.js';
 import { proofs } from './proofs/index.js';
-import { targets } from './targets/index.js';
 import { transforms } from './transforms.js';
 
 export const benchModes: Readonly<Record<string, BenchMode>> = {
@@ -23,12 +19,8 @@ export const benchModes: Readonly<Record<string, BenchMode>> = {
   'msm-trace': msmTrace,
   'field-bench': fieldBench,
   calibrate,
-  load,
   loading,
   proof,
   proofs,
-  'cpu-distribution': cpuDistribution,
-  'cpu-pool': cpuPool,
   transforms,
-  targets,
 };

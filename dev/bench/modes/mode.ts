@@ -39,7 +39,3 @@ export interface BenchMode<Own extends KnobTable = KnobTable> {
 
 /** Infers the knobs of a mode. */
 export const benchMode = <Own extends KnobTable>(mode: BenchMode<Own>): BenchMode<Own> => mode;
-
-/** Refuses a run about workers without workers. */
-export const refuseNoWorkers = (query: URLSearchParams): string | null =>
-  query.get('workers') === '0' ? 'workers: "0" leaves nothing to compare; use 1 or more' : null;

@@ -3,7 +3,7 @@ import { barX, type Markish, type PlotOptions, ruleY, stackX, text, tickX } from
 import { formatMs } from '../../bench/format.js';
 import { type ChartData, sharesTable } from '../../bench/parts.js';
 import { chartOf } from './frame.js';
-import { blockSwatch, colourAt, colourOf, textured } from './marks.js';
+import { blockSwatch, colourAt, colourOf, striped } from './marks.js';
 
 /** Heights of a row and of its text, and room for the text at its right end, in CSS pixels. */
 const [ROW, TEXT, VALUE] = [46, 20, 110];
@@ -40,7 +40,7 @@ export const inRows = (width: number, rows: readonly BarRow[], marks: Markish[])
  */
 export const settingsChart = chartOf(({ settings, fastest }: ChartData['settings']) => ({
   plot: (width) => {
-    const fill = settings.map(({ bound }) => textured(colourAt(0), bound === true ? 'striped' : 'plain'));
+    const fill = settings.map(({ bound }) => (bound === true ? striped(colourAt(0)) : colourAt(0)));
     const y = settings.map((_, row) => row);
     const ends = { y, stroke: 'var(--ink)', inset: 4 };
     const marks = [

@@ -1,4 +1,4 @@
-/** Styles that distinguish series and blocks without colour: symbols, dashes and textures. */
+/** Styles that distinguish series and blocks without colour: symbols, dashes and stripes. */
 import { dot, plot, ruleY, type SymbolType } from '@observablehq/plot';
 import { h, svg } from '../dom.js';
 
@@ -59,30 +59,19 @@ export function lineSwatch(position: number, isBound = false, hasPoints = !isBou
   return image;
 }
 
-/** SVG paths of textures, in squares of 6 pixels. */
-const TEXTURES = { plain: '', striped: 'M-1 1 1-1M0 6 6 0M5 7 7 5', barred: 'M3 0V6', dotted: 'M1 2H3M4 5H6' };
-export type Texture = keyof typeof TEXTURES;
-const names = Object.keys(TEXTURES) as Texture[];
-export const textureAt = (position: number): Texture => names[position % names.length] as Texture;
-
-/** Colours with a texture, by the ids of their patterns. */
-const patterns = new Map<string, Element>();
-
-/** Returns the fill of a colour with a texture. All pictures share the patterns of the page. */
-export function textured(colour: string, texture: Texture): string {
-  if (texture === 'plain') return colour;
-  const id = `chart-${texture}-${colour.replaceAll(/\W/g, '')}`;
-  if (!patterns.has(id)) {
+/** Returns the fill of a bound: stripes of a colour. All pictures share the patterns of the page. */
+export function striped(colour: string): string {
+  const id = `chart-striped-${colour.replaceAll(/\W/g, '')}`;
+  if (document.getElementById(id) === null) {
     const ground = svg('rect', { width: 6, height: 6, fill: colour });
-    const lines = svg('path', { d: TEXTURES[texture], stroke: 'var(--card)', 'stroke-width': 1.5 });
+    const lines = svg('path', { d: 'M-1 1 1-1M0 6 6 0M5 7 7 5', stroke: 'var(--card)', 'stroke-width': 1.5 });
     const pattern = svg('pattern', { id, width: 6, height: 6, patternUnits: 'userSpaceOnUse' }, ground, lines);
-    patterns.set(id, pattern);
     document.body.append(svg('svg', { class: 'chart-patterns', 'aria-hidden': 'true' }, pattern));
   }
   return `url(#${id})`;
 }
 
-/** Draws a block for the legend, with its text or its texture in the picture. */
+/** Draws a block for the legend, with its text in the picture. */
 export const blockSwatch = (fill: string, text = ''): Element =>
   h(
     'span',

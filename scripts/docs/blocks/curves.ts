@@ -10,9 +10,9 @@ import { registry } from '../../../src/curves/registry.js';
 import { scalarFieldOf } from '../../../src/curves/scalar-field.js';
 import { quadraticField } from '../../../src/field/quadratic.js';
 import { power } from '../../../src/field/square-root.js';
-import type { Blocks } from '../blocks.js';
 import { entriesOf } from '../declarations.js';
 import { code, table } from '../markdown.js';
+import type { Blocks } from '../pages.js';
 
 /** A group of a named curve. */
 export interface NamedGroup {

@@ -8,9 +8,9 @@ import { benchModes } from '../../../dev/bench/modes/index.js';
 import type { BenchMode } from '../../../dev/bench/modes/mode.js';
 import { knobText } from '../../../dev/bench/run-knobs.js';
 import { type EngineKnob, engineKnobs, knobOfTuning } from '../../../dev/bench/settings.js';
-import type { Blocks } from '../blocks.js';
 import { membersOf } from '../declarations.js';
 import { code, table } from '../markdown.js';
+import type { Blocks } from '../pages.js';
 
 const modes = Object.entries<BenchMode>(benchModes);
 

@@ -12,9 +12,8 @@ import { weightOf } from '../../measure.js';
 import type { RowOf } from '../../rows.js';
 import type { Setting } from '../../settings.js';
 import { benchMode } from '../mode.js';
-import { type Finding, failureOf } from '../targets/findings.js';
 import { openProver, provers, type Side, sideNames, systems, witnessKnob } from './prover.js';
-import { judgeProofs, proofsResult } from './result.js';
+import { proofsResult } from './result.js';
 
 const own = {
   system: wordKnob(['Proof system', 'Proof system of snarkjs.'], systems, 'groth16'),
@@ -43,11 +42,10 @@ export const proofs = benchMode({
   about: 'times proofs by snarkjs, with and without the library, and by the library alone, in turns',
   takes: '1 to 2 min',
   example: 'proofs --logn 14 --system plonk --concurrency 1,5,10,20',
-  limits:
-    'The witness is part of the input: it is not timed. With --strict it also judges the targets of this project.',
+  limits: 'The witness is part of the input: it is not timed.',
   nodeOnly: 'it needs snarkjs and reads the memory of the process; examples/prover/ is a page that proves',
   runsOn: 'either',
-  uses: ['curve', 'logn', 'reps', 'strict'],
+  uses: ['curve', 'logn', 'reps'],
   engine: ['backend', 'workers'],
   defaults: { logn: [14] },
   knobs: own,
@@ -81,7 +79,7 @@ const sidesOf = ({ provers: asked }: Pick<ProofKnobs, 'provers'>): readonly Side
   ...(asked ?? provers).map((prover): Side => (prover === 'accelerated' ? 'ours' : 'whole')),
 ];
 
-async function runProofs(bench: Bench, knobs: ProofKnobs): Promise<string | null> {
+async function runProofs(bench: Bench, knobs: ProofKnobs): Promise<null> {
   const { run } = bench;
   const sizes = knobs.cases.map(({ address }) => Math.round(Math.log2(address.n)));
   const { concurrency, reps } = knobs;
@@ -92,25 +90,16 @@ async function runProofs(bench: Bench, knobs: ProofKnobs): Promise<string | null
       ...concurrency.flatMap((callers) => Array(length * reps).fill(callers * weightOf(2 ** logn))),
     ]),
   );
-  const found: Finding[] = [];
-  for (const logn of sizes) {
-    const rows = await measure(bench, knobs, logn);
-    // targets are this project's; who asks how fast a proof is has none
-    if (!knobs.strict) continue;
-    const findings = judgeProofs(rows);
-    found.push(...findings);
-    run.emit({ event: 'target', name: `2^${logn}`, findings, measured: null });
-  }
-  return failureOf(found, knobs.strict);
+  for (const logn of sizes) await measure(bench, knobs, logn);
+  return null;
 }
 
-async function measure(bench: Bench, knobs: ProofKnobs, logn: number): Promise<readonly RowOf<'proof'>[]> {
+async function measure(bench: Bench, knobs: ProofKnobs, logn: number): Promise<void> {
   const { run, host } = bench;
   const { concurrency, curve, reps, settings, system, witness } = knobs;
   await run.next(`Making keys for a domain of 2^${logn}`);
   const sides = sidesOf(knobs);
   const prover = await openProver(curve, logn, () => run.tick(), system, witness);
-  const rows: RowOf<'proof'>[] = [];
   const prove = async (when: RowOf<'proof'>['when'], side: Side, repetition: number, openMs = 0): Promise<void> => {
     await run.next(`2^${logn}, ${sideNames[side]}: proof ${repetition} (${when})`);
     const { result, peak } = await watchPeak(host, () => prover.prove(side));
@@ -123,7 +112,6 @@ async function measure(bench: Bench, knobs: ProofKnobs, logn: number): Promise<r
       peakBytes: peak,
       ...(when === 'first' && { sinceOpeningMs: openMs + result.ms }),
     } as const;
-    rows.push(row);
     run.emit(row);
     run.advance(weightOf(2 ** logn));
   };
@@ -154,7 +142,6 @@ async function measure(bench: Bench, knobs: ProofKnobs, logn: number): Promise<r
         },
       });
     }
-    return rows;
   } finally {
     await prover.close();
   }

@@ -1,10 +1,9 @@
-/** Rows and report of `proofs`: medians of each prover, and the library's targets. */
+/** Rows and report of `proofs`: medians of each prover. */
 import { median, ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { formatMs } from '../../format.js';
 import { headline, type Part, type Parts, tableOf } from '../../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
 import { grouped, intervalText, speedText } from '../../summary.js';
-import { type Finding, findingsTable, notMeasured, ratioFinding } from '../targets/findings.js';
 import { type Side, type System, sideNames, sides, type Witness } from './prover.js';
 
 declare module '../../rows.js' {
@@ -65,56 +64,8 @@ const peakOf = (rows: readonly Proof[]): number | null =>
     null,
   );
 
-export function judgeProofs(rows: readonly Proof[]): Finding[] {
-  const inTurns = (side: Side): readonly number[] => msOf(select(rows, side, 'in turns'));
-  const [plain, ours, whole] = [inTurns('plain'), inTurns('ours'), inTurns('whole')];
-  const [first] = msOf(select(rows, 'ours', 'first'));
-  const second = msOf(select(rows, 'ours', 'by itself'));
-  const [before, after] = [
-    peakOf(select(rows, 'plain', 'first', 'by itself')),
-    peakOf(select(rows, 'ours', 'first', 'by itself')),
-  ];
-  const memory = 'peak memory of the process, with the library ÷ before it';
-  return [
-    ...(ours.length === 0
-      ? []
-      : [
-          {
-            what: 'proof time, with the library ÷ snarkjs alone',
-            // below the target size the value is informational
-            target: systemOf(rows) === 'groth16' && (rows[0]?.logn ?? 0) >= TARGET.logn ? { most: TARGET.ratio } : null,
-            ...ratioFinding(plain, ours),
-          },
-        ]),
-    ...(whole.length === 0
-      ? []
-      : [
-          {
-            what: 'proof time, the library alone ÷ snarkjs alone',
-            target: (rows[0]?.logn ?? 0) >= TARGET.logn ? { most: TARGET.whole } : null,
-            ...ratioFinding(plain, whole),
-          },
-        ]),
-    ...(ours.length === 0
-      ? []
-      : [
-          {
-            what: 'the second proof ÷ the first',
-            target: { most: 1 },
-            value: (second[0] ?? Number.NaN) / (first ?? Number.NaN),
-          },
-          before === null || after === null
-            ? notMeasured(memory, { most: TARGET.memory }, 'this host does not report memory')
-            : { what: memory, target: { most: TARGET.memory }, value: after / before },
-        ]),
-  ];
-}
-
 /** Rows without a system are of Groth16. */
 const systemOf = (rows: readonly Proof[]): System => rows[0]?.system ?? 'groth16';
-
-/** Targets of Groth16, from this size on. */
-const TARGET = { logn: 14, ratio: 0.7, whole: 0.4, memory: 1.5 };
 
 const titles: Readonly<Record<System, string>> = { groth16: 'Groth16', plonk: 'PLONK', fflonk: 'FFLONK' };
 
@@ -176,7 +127,6 @@ export function proofsResult(rows: readonly StampedRow[]): Parts {
     }),
   );
   if (lines.length === 0) return [];
-  const targets = rowsOf(rows, 'target');
   return [
     headline(resultOf(told, sizes.at(-1) as number)),
     tableOf(
@@ -193,6 +143,5 @@ export function proofsResult(rows: readonly StampedRow[]): Parts {
       ],
     ),
     provingTable(rowsOf(rows, 'proving')),
-    targets.length === 0 ? null : findingsTable('Targets', targets),
   ];
 }

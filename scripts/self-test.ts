@@ -1,10 +1,10 @@
 /** npm run bench -- self-test: its lines of JSON also have the times of compiling. */
 import { writeFileSync } from 'node:fs';
-import { closeGpu, openGpu } from '../adapter/open-gpu.mjs';
-import { ensureBuilt, project } from '../builds.mjs';
-import { adapterOption, command, onAdapter, outputFile, valued } from '../command-line.js';
-import { requestDevice } from '../device.js';
-import { openLibrary } from '../run-bench.js';
+import { closeGpu, openGpu } from './adapter/open-gpu.mjs';
+import { ensureBuilt, project } from './builds.mjs';
+import { adapterOption, command, onAdapter, outputFile, valued } from './command-line.js';
+import { requestDevice } from './device.js';
+import { openLibrary } from './run-bench.js';
 
 const GENERATOR = { x: 1n, y: 2n, infinity: false };
 

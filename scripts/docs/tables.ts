@@ -4,10 +4,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { code, table } from '../markdown.js';
-import { type Experiment, readExperiments } from './experiments.js';
-import type { Figures } from './measured.js';
-import { type Row, rowsIn, valueAt } from './rows.js';
+import { benchModes } from '../../dev/bench/modes/index.js';
+import { type Experiment, type Figures, type Row, readExperiments, rowsIn, valueAt } from './figures.js';
+import { code, table } from './markdown.js';
 
 export const power = (logn: number): string => `2^${logn}`;
 
@@ -17,9 +16,6 @@ interface Environment {
   readonly os?: string;
 }
 
-/** Modes that measured rows, and that the bench no longer has. */
-const removedModes = ['crossover', 'replay'];
-
 /**
  * Returns the command of a run from the address that its first row has; undefined for a mode that
  * the bench no longer has.
@@ -27,7 +23,6 @@ const removedModes = ['crossover', 'replay'];
 const commandOf = (query: string): string | undefined => {
   const asked = new URLSearchParams(query);
   const mode = asked.get('autorun');
-  if (mode === null || removedModes.includes(mode)) return undefined;
   asked.delete('autorun');
   // modes that have another name in a terminal today
   const today: Readonly<Record<string, string>> = {
@@ -36,7 +31,8 @@ const commandOf = (query: string): string | undefined => {
     'accum-ab': 'run',
     'msm-trace': 'run --trace',
   };
-  const name = mode === 'load' && asked.has('encodings') ? 'run --phase load' : (today[mode] ?? mode);
+  const name = mode === 'load' && asked.has('encodings') ? 'run --phase load' : (today[mode ?? ''] ?? mode);
+  if (mode === null || (name === mode && !Object.hasOwn(benchModes, mode))) return undefined;
   return ['npm run bench --', name, ...[...asked].map(([key, value]) => `--${key} ${value}`)].join(' ');
 };
 
@@ -68,8 +64,9 @@ const sourceOf = (figures: Figures, file: string): string => {
 
 /** Returns how the files of some figures were measured, a line for each. */
 export const sourcesOf = (figures: Figures, ids: readonly string[]): string => {
-  const sources = ids.filter((id) => figures.has(id)).flatMap((id) => figures.sourcesOf(figures.find(id)));
-  return [...new Set(sources.map(({ file }) => file))].map((file) => `- ${sourceOf(figures, file)}.`).join('\n');
+  return [...new Set(ids.flatMap((id) => figures.find(id)?.file ?? []))]
+    .map((file) => `- ${sourceOf(figures, file)}.`)
+    .join('\n');
 };
 
 /** Returns a table of figures: a line for each number, a column for each id with that number. */
@@ -81,7 +78,7 @@ export const grid = (
   write: (number: number) => string = power,
 ): string => {
   const lines = numbers.map((number) => ({ number, ids: columns.map(([, id]) => id(number)) }));
-  const text = (id: string): string => (figures.has(id) ? figures.text(id) : '');
+  const text = (id: string): string => (figures.find(id) ? figures.text(id) : '');
   const rows = lines.map(({ number, ids }) => [write(number), ...ids.map(text)]);
   const sources = sourcesOf(
     figures,
@@ -152,7 +149,7 @@ const valuesOf = (figures: Figures, pattern: RegExp): number[] => [
 
 const provers = (figures: Figures): string => {
   const systems = { groth16: 'Groth16', plonk: 'PLONK', fflonk: 'FFLONK' };
-  const cell = (id: string): string => (figures.has(id) ? figures.text(id) : '');
+  const cell = (id: string): string => (figures.find(id) ? figures.text(id) : '');
   return table(
     ['proof system', 'domain', 'snarkjs', 'with the library’s MSMs', 'whole proof by the library', '', 'first proof'],
     Object.entries(systems).flatMap(([system, title]) =>

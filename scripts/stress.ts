@@ -1,8 +1,7 @@
-/** npm run stress -- fuzz|faults|soak|mutate: looks for mistakes that no test names. */
+/** npm run stress -- fuzz|faults|soak: looks for mistakes that no test names. */
 import { runSubcommand, subcommand } from './command-line.js';
 import { faultsCommand } from './faults.js';
 import { fuzzCommand } from './fuzz.js';
-import { mutateCommand } from './mutate.js';
 import { soakCommand } from './soak.js';
 
 export const stress = (): Promise<void> =>
@@ -14,6 +13,5 @@ usage: npm run stress -- COMMAND [options]`,
       fuzz: subcommand(fuzzCommand),
       faults: subcommand(faultsCommand),
       soak: subcommand(soakCommand),
-      mutate: subcommand(mutateCommand),
     },
   );

@@ -4,18 +4,16 @@
  *
  * @module
  */
-import type { Calibration, CalibrationStore } from './api/calibration.js';
+import type { Calibration, CalibrationStore } from './api/device.js';
 import type { Fp2 } from './api/values.js';
-import { measure } from './calibrate/measure.js';
-import { recall, remember, rememberedName } from './calibrate/memory.js';
-import { indexedDbStore } from './calibrate/store.js';
+import { measure } from './calibrate/search.js';
+import { indexedDbStore, recall, remember, rememberedName } from './calibrate/store.js';
 import type { Curve } from './curves/curve.js';
-import type { Group, NamedCurve } from './curves/names.js';
+import type { Group, NamedCurve } from './curves/more-curves.js';
 import { openCurve } from './curves/open-curve.js';
-import { untilAborted } from './ending.js';
-import { subjectOf } from './engine/calibration-subject.js';
-import { progressRow, signalRow } from './engine/call-options.js';
-import { assertNotAborted, badArgument } from './errors.js';
+import { subjectOf } from './engine/first-use.js';
+import { progressRow, signalRow } from './engine/options.js';
+import { assertNotAborted, badArgument, untilAborted } from './errors.js';
 import { describeAdapter } from './gpu/device.js';
 // from the entry, so that the build leaves the engine in index.js
 import { createMsmEngine } from './index.js';

@@ -12,13 +12,14 @@ export type {
   ProvingKey,
   ProvingKeyOptions,
 } from './fflonk/api.js';
+export { exportSolidityCallData } from './fflonk/api.js';
 export { openProvingKey } from './fflonk/open-proving-key.js';
-export { exportSolidityCallData } from './fflonk/solidity.js';
 export type { FileSource, RandomAccess } from './formats/source.js';
 export { MsmError } from './index.js';
 export type {
   CircuitFacts,
   CircuitKey,
+  EngineOptions,
   InAnyForm,
   KeyMemory,
   NamedProof,
@@ -28,4 +29,3 @@ export type {
   ProveOptions,
   VerifyOptions,
 } from './proofs/api.js';
-export type { EngineOptions } from './proofs/engine-options.js';

@@ -5,12 +5,19 @@
  * @module
  */
 
-export { type AztecCrs, openAztecCrs } from './formats/aztec.js';
 export type { SnarkjsFileOptions } from './formats/binfile.js';
-export { type GnarkSrs, type GnarkSrsOptions, openGnarkSrs } from './formats/gnark.js';
-export { type Halo2Params, openHalo2Params } from './formats/halo2.js';
-export { openPtau, type Ptau, type PtauSections } from './formats/ptau.js';
-export type { ChunkOptions, FileCurve, PointSection } from './formats/section.js';
-export type { FileSource, RandomAccess } from './formats/source.js';
+export {
+  type AztecCrs,
+  type GnarkSrs,
+  type GnarkSrsOptions,
+  type Halo2Params,
+  openAztecCrs,
+  openGnarkSrs,
+  openHalo2Params,
+  openPtau,
+  type Ptau,
+  type PtauSections,
+} from './formats/reference-strings.js';
+export type { ChunkOptions, FileCurve, FileSource, PointSection, RandomAccess } from './formats/source.js';
 export { type Groth16Sections, type Groth16Zkey, openZkey, type PlonkZkey, type Zkey } from './formats/zkey.js';
 export type { Group, PagedBytes, PointEncoding } from './index.js';

@@ -5,12 +5,13 @@
  */
 export type { FileSource, RandomAccess } from './formats/source.js';
 export type { Groth16Proof, ProofResult, ProvingKey, ProvingKeyOptions } from './groth16/api.js';
+export { exportSolidityCallData } from './groth16/api.js';
 export { openProvingKey } from './groth16/open-proving-key.js';
-export { exportSolidityCallData } from './groth16/solidity.js';
 export { MsmError } from './index.js';
 export type {
   CircuitFacts,
   CircuitKey,
+  EngineOptions,
   InAnyForm,
   KeyMemory,
   NamedProof,
@@ -20,4 +21,3 @@ export type {
   ProveOptions,
   VerifyOptions,
 } from './proofs/api.js';
-export type { EngineOptions } from './proofs/engine-options.js';

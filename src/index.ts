@@ -3,23 +3,35 @@
  *
  * @module
  */
-export type { Calibration, CalibrationStore, CalibrationTrial } from './api/calibration.js';
+
 export type {
+  ComputeWorker,
+  EngineEvent,
+  EngineStats,
   LoadBasesOptions,
   LoadScalarsOptions,
   MsmBatchOptions,
   MsmOptions,
   Priority,
   Progress,
+  QueueLimits,
+  Sharing,
   TurnOptions,
 } from './api/calls.js';
-export type { AdapterDescription, CompileTime, MemoryUse, SelfTest } from './api/device.js';
-export type { MsmEngine, MsmPlan } from './api/engine.js';
-export type { FieldVector } from './api/field-vectors.js';
-export type { Bases, Scalars } from './api/handles.js';
+export type {
+  AdapterDescription,
+  Calibration,
+  CalibrationStore,
+  CalibrationTrial,
+  CompileTime,
+  MemoryUse,
+  SelfTest,
+  Tuning,
+  TuningOptions,
+} from './api/device.js';
+export type { Bases, MsmEngine, MsmPlan, Scalars } from './api/engine.js';
+export type { FieldVector } from './api/fields.js';
 export type { HostTimes, PhaseTime, Prediction, RunRecord, TimelineEntry } from './api/run-record.js';
-export type { ComputeWorker, EngineEvent, EngineStats, QueueLimits, Sharing } from './api/sharing.js';
-export type { Tuning, TuningOptions } from './api/tuning.js';
 export type {
   AffinePoint,
   BytesLike,
@@ -31,7 +43,7 @@ export type {
   SpecialEncoding,
 } from './api/values.js';
 export type { Curve } from './curves/curve.js';
-export type { Group, NamedCurve } from './curves/names.js';
+export type { Group, NamedCurve } from './curves/more-curves.js';
 export { createMsmEngine } from './engine/create-engine.js';
 export type { MsmEngineOptions } from './engine/options.js';
 export { MsmError, type MsmErrorCode } from './errors.js';

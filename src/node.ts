@@ -5,7 +5,7 @@
  */
 import { mkdir, open, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import type { CalibrationStore } from './api/calibration.js';
+import type { CalibrationStore } from './api/device.js';
 import { type DiskFile, FileOnDisk } from './formats/disk-file.js';
 
 export type { DiskFile } from './formats/disk-file.js';

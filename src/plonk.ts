@@ -6,11 +6,12 @@
 export type { FileSource, RandomAccess } from './formats/source.js';
 export { MsmError } from './index.js';
 export type { PlonkProof, ProofPoint, ProofResult, ProvingKey, ProvingKeyOptions } from './plonk/api.js';
+export { exportSolidityCallData } from './plonk/api.js';
 export { openProvingKey } from './plonk/open-proving-key.js';
-export { exportSolidityCallData } from './plonk/solidity.js';
 export type {
   CircuitFacts,
   CircuitKey,
+  EngineOptions,
   InAnyForm,
   KeyMemory,
   NamedProof,
@@ -20,4 +21,3 @@ export type {
   ProveOptions,
   VerifyOptions,
 } from './proofs/api.js';
-export type { EngineOptions } from './proofs/engine-options.js';

@@ -7,15 +7,14 @@ export type { FflonkProof, ProofEvaluations, ProofPolynomials } from './fflonk.j
 export type { Groth16Proof } from './groth16.js';
 export type { Group, MsmEngineOptions, NamedCurve } from './index.js';
 export type { PlonkProof } from './plonk.js';
-export { type Accelerate, type Accelerated, accelerate, type Restore } from './provers/accelerate.js';
-export type { AccelerateOptions } from './provers/accelerate-options.js';
-export type { AccelerateStats } from './provers/accelerate-stats.js';
 export type {
   AcceleratedProver,
   AcceleratedProvers,
   AcceleratedResult,
   SnarkjsProveOptions,
-} from './provers/accelerated.js';
+} from './provers/accelerate.js';
+export { type Accelerate, type Accelerated, accelerate, type Restore } from './provers/accelerate.js';
+export type { AccelerateOptions, AccelerateStats } from './provers/accelerate-options.js';
 export type { LeftWork } from './provers/contest.js';
 export type { Snarkjs } from './provers/ffjavascript.js';
 export type { SnarkjsFile, SnarkjsFileObject } from './provers/proof-files.js';

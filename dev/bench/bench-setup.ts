@@ -1,4 +1,5 @@
 /** Sets a run up on a GPU device or on the CPU alone, and emits its first row. */
+
 import type { AdapterDescription } from '../../src/api/device.js';
 import { MsmError } from '../../src/errors.js';
 import { openDevice } from '../../src/gpu/device.js';

@@ -2,9 +2,8 @@
  * Rows of a run: `window.msmBench.rows` holds them, the dev server stores them, and Node prints
  * them.
  */
-import type { AdapterDescription, CompileTime } from '../../src/api/device.js';
+import type { AdapterDescription, CompileTime, Tuning } from '../../src/api/device.js';
 import type { HostTimes, PhaseTime, RunRecord, TimelineEntry } from '../../src/api/run-record.js';
-import type { Tuning } from '../../src/api/tuning.js';
 import type { Environment } from './environment.js';
 
 /** Paths that each row is posted to, below the address of the page. */

@@ -2,8 +2,8 @@
  * Settings: sets of engine knobs as a URL names them. A setting never changes a result, only its
  * cost.
  */
-import type { Tuning } from '../../src/api/tuning.js';
-import type { Group } from '../../src/curves/names.js';
+import type { Tuning } from '../../src/api/device.js';
+import type { Group } from '../../src/curves/more-curves.js';
 import type { MsmEngineOptions } from '../../src/engine/options.js';
 import { fieldProducts } from '../../src/field/modulus.js';
 import { tuningChoices, tuningRanges } from '../../src/msm/plan/tuning.js';

@@ -1,5 +1,5 @@
 /** Measures the step of GPU timestamps, which browsers coarsen to protect other pages. */
-import { bufferUsage } from '../../src/gpu/constants.js';
+import { bufferUsage } from '../../src/gpu/device-memory.js';
 import { readBack } from '../field-bench/submit.js';
 
 const SUBMITS = 24;

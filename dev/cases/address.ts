@@ -4,7 +4,7 @@
  * another encoding. URLs, CI and reports use the same text.
  */
 import type { PointEncoding } from '../../src/api/values.js';
-import type { Group } from '../../src/curves/names.js';
+import type { Group } from '../../src/curves/more-curves.js';
 import { type CurveGroup, type CurveName, curveNames, groupsOf, noSuchGroup } from '../oracle/curves.js';
 import { encodingsOf } from '../oracle/encodings.js';
 import { type PointDistributionName, pointDistributions } from './point-distributions.js';

@@ -1,4 +1,4 @@
-import type { Instrument } from '../../src/msm/stages/instrument.js';
+import type { Instrument } from '../../src/msm/stages/kernels.js';
 import type { KernelPart } from '../../src/shaders/kernel.js';
 import type { TemplateView } from '../../src/shaders/template.js';
 import findings from './findings.wgsl?template';

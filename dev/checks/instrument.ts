@@ -1,6 +1,6 @@
 import type { ScratchName } from '../../src/msm/plan/planner.js';
-import type { Instrument, InstrumentedPlan, InstrumentedSizes } from '../../src/msm/stages/instrument.js';
-import type { Command, Slice } from '../../src/shaders/commands.js';
+import type { Instrument, InstrumentedPlan, InstrumentedSizes } from '../../src/msm/stages/kernels.js';
+import type { Command, Slice } from '../../src/shaders/kernel.js';
 import { groupsFor } from '../../src/shaders/limits.js';
 import {
   CHECK_THREADS,

@@ -1,7 +1,6 @@
 import type { CurveContext } from '../../src/curves/curve.js';
 import { Vector } from '../../src/msm/stages/decompose.js';
-import { entryWgsl } from '../../src/msm/stages/entry.js';
-import { levelWgsl } from '../../src/msm/stages/level.js';
+import { entryWgsl, levelWgsl } from '../../src/msm/stages/entry.js';
 import { extendedPartials } from '../../src/msm/stages/walk-xyzz.js';
 import { stageKernel } from '../../src/shaders/hash-chain.js';
 import { type Binding, type Kernel, type KernelPart, kernel } from '../../src/shaders/kernel.js';

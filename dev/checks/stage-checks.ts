@@ -1,4 +1,4 @@
-import type { Instrument } from '../../src/msm/stages/instrument.js';
+import type { Instrument } from '../../src/msm/stages/kernels.js';
 import { findingsWords, readFindings } from './findings.js';
 import { checkDispatches, checkScratch, instrument } from './instrument.js';
 import { watch } from './kernels.js';

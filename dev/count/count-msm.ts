@@ -1,4 +1,4 @@
-import type { Tuning } from '../../src/api/tuning.js';
+import type { Tuning } from '../../src/api/device.js';
 import { createMsmEngine } from '../../src/engine/create-engine.js';
 import { tableLines } from '../bench/table.js';
 import { engineIn } from '../cases/engine-in.js';

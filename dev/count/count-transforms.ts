@@ -1,5 +1,5 @@
 /** Counts the work of transforms on a device. */
-import type { TransformOptions } from '../../src/api/field-operations.js';
+import type { TransformOptions } from '../../src/api/fields.js';
 import { createFieldEngine, type FieldName, type FieldVector } from '../../src/fields.js';
 import { tableLines } from '../bench/table.js';
 import type { CurveName } from '../oracle/curves.js';

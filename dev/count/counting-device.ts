@@ -1,4 +1,4 @@
-import { bufferUsage } from '../../src/gpu/constants.js';
+import { bufferUsage } from '../../src/gpu/device-memory.js';
 import { readBack } from '../field-bench/submit.js';
 import { type Counts, counted, instrument } from './instrument.js';
 

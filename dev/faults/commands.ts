@@ -1,5 +1,5 @@
 /** Recorded commands of a device, which faults drop, repeat, delay and replace. */
-import { bufferUsage } from '../../src/gpu/constants.js';
+import { bufferUsage } from '../../src/gpu/device-memory.js';
 import type { Random } from '../oracle/known-bases.js';
 import type { Circumstances } from './arm.js';
 

@@ -1,5 +1,5 @@
 /** Modes: kinds of calls with known results, into which faults are injected. */
-import type { Bases } from '../../src/api/handles.js';
+import type { Bases } from '../../src/api/engine.js';
 import type { AffinePoint } from '../../src/api/values.js';
 import type { MsmEngineOptions } from '../../src/engine/options.js';
 import { MsmError } from '../../src/errors.js';

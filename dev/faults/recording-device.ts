@@ -2,7 +2,7 @@
  * A proxy of a device. It records commands, and forwards them to the real device on submit, so that
  * an injection can replace any command.
  */
-import { bufferUsage } from '../../src/gpu/constants.js';
+import { bufferUsage } from '../../src/gpu/device-memory.js';
 import { type Command, type Mapped, plainLabel, type Trace } from './commands.js';
 import type { Awaited } from './promises.js';
 import { encodeSteps, type RecordedCommandBuffer, recordingEncoder } from './recorded-steps.js';

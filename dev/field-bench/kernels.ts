@@ -14,10 +14,8 @@ import {
 } from '../../src/field/modulus.js';
 import { range } from '../../src/field/straight-line.js';
 import { fieldView } from '../../src/field/wgsl.js';
-import { type Kernel, kernel } from '../../src/shaders/kernel.js';
-import { renderShader } from '../../src/shaders/partials.js';
-import { struct } from '../../src/shaders/struct.js';
-import type { Template } from '../../src/shaders/template.js';
+import { type Kernel, kernel, struct } from '../../src/shaders/kernel.js';
+import { renderShader, type Template } from '../../src/shaders/template.js';
 import type { Random } from '../oracle/known-bases.js';
 import template from './chain.wgsl?template';
 import { type FieldOperation, productOf, type Representation } from './operation.js';

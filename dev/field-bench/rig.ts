@@ -1,8 +1,8 @@
 /** Checks, runs and times kernels of field-bench on a device. */
 import { MsmError } from '../../src/errors.js';
 import { type Modulus, mod } from '../../src/field/modulus.js';
-import { bufferUsage } from '../../src/gpu/constants.js';
-import { pipelineFor } from '../../src/gpu/pipelines.js';
+import { pipelineFor } from '../../src/gpu/device.js';
+import { bufferUsage } from '../../src/gpu/device-memory.js';
 import type { Kernel } from '../../src/shaders/kernel.js';
 import { Random } from '../oracle/known-bases.js';
 import { CHAIN_THREADS, ChainConfig, fieldChain } from './kernels.js';

@@ -1,7 +1,7 @@
 /** field-bench: measures field operations and the peaks of a device in one interleaved run. */
 import { median } from '../../src/calibrate/statistics.js';
 import type { Modulus } from '../../src/field/modulus.js';
-import { bufferUsage } from '../../src/gpu/constants.js';
+import { bufferUsage } from '../../src/gpu/device-memory.js';
 import { CHAIN_THREADS, fieldOperations, peakOperations } from './kernels.js';
 import type { FieldOperation } from './operation.js';
 import { fieldSubject, makeRig, type Rig } from './rig.js';

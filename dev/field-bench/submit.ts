@@ -1,6 +1,6 @@
 /** Measures how long the GPU is busy with a submit, as seen by the host, and reads buffers back. */
 import { median } from '../../src/calibrate/statistics.js';
-import { bufferUsage, mapModeRead } from '../../src/gpu/constants.js';
+import { bufferUsage, mapModeRead } from '../../src/gpu/device-memory.js';
 import { measureWaits, waitForQueue } from '../../src/gpu/device-watch.js';
 
 const EMPTY_SUBMITS = 5;

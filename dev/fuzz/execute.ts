@@ -1,7 +1,6 @@
 /** Runs a program, and compares every result with the oracle of known discrete logarithms. */
 import { bytesToHex } from '@noble/curves/utils.js';
-import type { MsmEngine } from '../../src/api/engine.js';
-import type { Bases, Scalars } from '../../src/api/handles.js';
+import type { Bases, MsmEngine, Scalars } from '../../src/api/engine.js';
 import type { AffinePoint } from '../../src/api/values.js';
 import { createMsmEngine } from '../../src/engine/create-engine.js';
 import { engineIn } from '../cases/engine-in.js';

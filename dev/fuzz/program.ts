@@ -3,9 +3,9 @@
  * them. A program is plain data, so that it can be printed and run again.
  */
 import fc from 'fast-check';
-import type { Tuning } from '../../src/api/tuning.js';
+import type { Tuning } from '../../src/api/device.js';
 import type { PointEncoding, ScalarEncoding } from '../../src/api/values.js';
-import type { Group } from '../../src/curves/names.js';
+import type { Group } from '../../src/curves/more-curves.js';
 import { fieldProducts } from '../../src/field/modulus.js';
 import {
   type PointDistribution,

@@ -11,7 +11,7 @@ import { babyjubjub, jubjub } from '@noble/curves/misc.js';
 import { p256 } from '@noble/curves/nist.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import type { Curve } from '../../src/curves/curve.js';
-import type { EdwardsName, Group, PairingName, WeierstrassName } from '../../src/curves/names.js';
+import type { EdwardsName, Group, PairingName, WeierstrassName } from '../../src/curves/more-curves.js';
 import { bn254G1, type Coordinate, type Fp2, type OracleCurve, type WeierstrassOracle } from './known-bases.js';
 import { quadraticField } from './quadratic-field.js';
 import { twistedEdwards } from './twisted-edwards.js';

@@ -1,7 +1,7 @@
 /** Operations on vectors by their definitions, in BigInts; fields and transforms are noble's. */
 import { bitReversalPermutation, FFT, rootsOfUnity } from '@noble/curves/abstract/fft.js';
 import { Field } from '@noble/curves/abstract/modular.js';
-import type { FieldOrder, TransformOptions } from '../../src/api/field-operations.js';
+import type { FieldOrder, TransformOptions } from '../../src/api/fields.js';
 
 /** Entries of a matrix. */
 export interface OracleMatrix {

@@ -5,7 +5,7 @@ const isStruct = ({ callee }: ESTree.CallExpression): boolean =>
   callee.type === 'Identifier' && callee.name === 'struct';
 
 /**
- * Removes the documentation of struct fields. `struct(name, documented)` of src/shaders/struct.ts
+ * Removes the documentation of struct fields. `struct(name, documented)` of src/shaders/kernel.ts
  * writes it as comments into the WGSL, and shaders ship without comments.
  */
 export const quietStructs = (): Plugin => ({

@@ -9,7 +9,7 @@ import { keptComments, shortLines } from './short-lines.js';
 const inProject = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 /** The module that starts the worker and has its address. */
-const STARTER = inProject('src/msm/cpu/start-worker.ts');
+const STARTER = inProject('src/msm/cpu/cpu-threads.ts');
 
 /** The module that contains the worker's text. */
 const TEXT = inProject('src/msm/cpu/worker-text.ts');

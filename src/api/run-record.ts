@@ -1,5 +1,4 @@
-import type { AdapterDescription } from './device.js';
-import type { Tuning } from './tuning.js';
+import type { AdapterDescription, Tuning } from './device.js';
 
 /**
  * GPU time of one stage, summed over its dispatches. `combine windows (CPU)` is the combination of

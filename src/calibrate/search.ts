@@ -1,8 +1,82 @@
-/** The search for the fastest setting. It knows no device, only settings that can be timed. */
-import type { CalibrationTrial } from '../api/calibration.js';
-import type { Tuning } from '../api/tuning.js';
-import { leastPairs, median, ratioOfMedians } from './statistics.js';
-import type { Trial } from './trial.js';
+/**
+ * Measures which knobs are the fastest on a device: a search over settings, each an engine that is
+ * timed in turn with the defaults.
+ */
+import type { Calibration, CalibrationTrial, Tuning } from '../api/device.js';
+import type { MsmError, MsmErrorCode } from '../errors.js';
+import { leastPairs, median, Random, ratioOfMedians } from './statistics.js';
+import type { Problem, Subject } from './subject.js';
+
+/** Time that all timed MSMs together may take on a fast GPU, in ms. */
+const BUDGET_MS = 300;
+
+/** Points of the timed MSM if no larger one fits the budget. With fewer, latency would dominate. */
+const LEAST_SIZE = 2 ** 10;
+
+/** Larger sizes of the timed MSM, tried first. */
+const LARGER_SIZES = [2 ** 14, 2 ** 12];
+
+/**
+ * Returns the largest MSM that the defaults compute fast enough for a search within the budget.
+ *
+ * @param tried receives the trials. They hold pipelines that the search uses again; the caller
+ * destroys them afterwards
+ */
+const chooseProblem = async (bench: Bench, make: (n: number) => Problem, tried: Trial[]): Promise<Problem> => {
+  for (const n of LARGER_SIZES) {
+    const problem = make(n);
+    const trial = await prepareTrial(bench, {}, problem);
+    if (trial === null) continue;
+    tried.push(trial);
+    const ms = await trial.time();
+    if (ms !== null && ms * leastRuns <= BUDGET_MS) return problem;
+  }
+  return make(LEAST_SIZE);
+};
+
+/** Settings of a measurement. */
+type MeasureOptions = Pick<Bench, 'signal'> & Pick<SearchOptions, 'checkpoint' | 'onProgress'>;
+
+/**
+ * Measures which knobs are the fastest on a device.
+ *
+ * @throws the error of `checkpoint`; MsmError `aborted` by the signal, `device-lost`
+ */
+export const measure = async (subject: Subject, options: MeasureOptions): Promise<Calibration> => {
+  const { adapter, version, curve, open } = subject;
+  const { signal, checkpoint, onProgress } = options;
+  const begun = performance.now();
+  const compiledBefore = subject.compileMs();
+  const bench = { open, signal };
+  const make = (n: number): Problem => {
+    const random = new Random(0x243f6a88); // the first fractional bits of π
+    return subject.makeProblem(n, () => random.u32());
+  };
+  const tried: Trial[] = [];
+  let found: Found;
+  try {
+    const problem = adapter.software ? make(LEAST_SIZE) : await chooseProblem(bench, make, tried);
+    found = await search({
+      prepare: (tuning) => prepareTrial(bench, tuning, problem),
+      // SwiftShader expands dot products into code that may crash its compiler, and executes all
+      // branches of a walk in extended coordinates in every step
+      offers: ({ fieldProduct, walkerCoordinates }) =>
+        !adapter.software || (fieldProduct !== 'dot4' && walkerCoordinates === undefined),
+      budgetMs: BUDGET_MS,
+      ...{ checkpoint, onProgress },
+    });
+  } finally {
+    for (const { destroy } of tried) destroy();
+  }
+  return {
+    tuning: Object.freeze(found.tuning),
+    trials: found.trials,
+    ...{ curve, adapter, version },
+    remembered: false,
+    tookMs: performance.now() - begun,
+    compileMs: subject.compileMs() - compiledBefore,
+  };
+};
 
 const fieldProducts = Object.keys({
   unsigned: true,
@@ -52,7 +126,7 @@ interface Contender extends Trial {
   readonly pairs: { readonly standard: number[]; readonly own: number[] };
 }
 
-export interface SearchOptions {
+interface SearchOptions {
   /** Prepares a setting for timing; resolves to null if the setting does not work. */
   prepare(tuning: Partial<Tuning>): Promise<Trial | null>;
   /** Returns whether to try a change on this device. Default: every change is tried. */
@@ -68,7 +142,7 @@ export interface SearchOptions {
 }
 
 /** The result of a search. */
-export interface Found {
+interface Found {
   readonly tuning: Partial<Tuning>;
   readonly trials: readonly CalibrationTrial[];
 }
@@ -224,3 +298,70 @@ const middle = (times: readonly number[]): number => median(times) as number;
 
 const isSame = (a: Partial<Tuning>, b: Partial<Tuning>): boolean =>
   JSON.stringify(Object.entries(a).sort()) === JSON.stringify(Object.entries(b).sort());
+
+/** A setting that works on a device. Holds an engine. */
+interface Trial {
+  readonly tuning: Partial<Tuning>;
+  /** All knobs, as the engine resolved them. */
+  readonly resolved: Tuning;
+  /**
+   * Computes the MSM and returns its time in ms: GPU time with timestamps, else wall time; null for
+   * a wrong result.
+   */
+  time(): Promise<number | null>;
+  /** Frees the engine. Calling it twice is harmless. */
+  destroy(): void;
+}
+
+/** Where settings are tried. */
+interface Bench extends Pick<Subject, 'open'> {
+  /** Ends the MSM under way. */
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Errors that end a calibration; others exclude a setting, which may exceed the device. */
+const fatal: readonly MsmErrorCode[] = ['aborted', 'destroyed', 'device-lost'];
+
+/** Returns true for an error of the library that excludes a setting. */
+const isOfSetting = (error: unknown): boolean => {
+  const { name, code } = Object(error) as Partial<MsmError>;
+  return name === 'MsmError' && !fatal.includes(code as MsmErrorCode);
+};
+
+/**
+ * Creates an engine with a setting, and compiles; null if the setting does not work on the device.
+ *
+ * @throws MsmError `aborted`, `destroyed`, `device-lost`
+ */
+const prepareTrial = async (
+  { open, signal }: Bench,
+  tuning: Partial<Tuning>,
+  { points, scalars, isSolvedBy }: Problem,
+): Promise<Trial | null> => {
+  const engine = await open(tuning);
+  const destroy = (): void => engine.destroy();
+  // calls of other engines on the device go first
+  const turn = { priority: 'background', ...(signal && { signal }) } as const;
+  try {
+    const bases = await engine.loadBases(points, turn);
+    const time = async (): Promise<number | null> => {
+      const result = await engine.msm(bases, scalars, turn);
+      const run = engine.lastRun;
+      if (run === null || !isSolvedBy(result)) return null;
+      const busy = (run.timeline ?? []).reduce((sum, { ms }) => sum + ms, 0);
+      // the coarse clock of a browser may measure 0
+      return busy > 0 ? busy : Math.max(run.wallMs, Number.MIN_VALUE);
+    };
+    // the first run compiles
+    const right = (await time()) !== null;
+    const resolved = engine.lastRun?.tuning;
+    if (right && resolved) return { tuning, resolved, time, destroy };
+  } catch (error) {
+    if (!isOfSetting(error)) {
+      destroy();
+      throw error;
+    }
+  }
+  destroy();
+  return null;
+};

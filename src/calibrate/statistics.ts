@@ -1,4 +1,4 @@
-import { Random } from './random.js';
+/** Medians, their confidence intervals, and the reproducible random numbers that both take. */
 
 /**
  * Returns the median of sorted values. Typed arrays sort by value without a callback, which a
@@ -74,3 +74,33 @@ export const ratioOfMedians = (
     n < leastPairs ? 'too few pairs' : low > 1 ? 'A is faster' : high < 1 ? 'B is faster' : 'no difference';
   return { ratio: (median(b) as number) / (median(a) as number), low, high, verdict };
 };
+
+/**
+ * Reproducible pseudo-random numbers: a Weyl sequence through the finaliser of MurmurHash3 (A.
+ * Appleby). Not for secrets.
+ */
+export class Random {
+  #weyl: number;
+
+  /** @param seed an integer; its low 32 bits are used */
+  constructor(seed: number) {
+    this.#weyl = seed >>> 0;
+  }
+
+  /** Returns an integer in [0, 2^32). */
+  u32(): number {
+    this.#weyl = (this.#weyl + 0x9e3779b9) >>> 0;
+    let h = this.#weyl;
+    h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
+    h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
+    return (h ^ (h >>> 16)) >>> 0;
+  }
+
+  /**
+   * Returns an integer in [0, bound). The bias is at most bound / 2^32, so `bound` should be far
+   * below 2^32.
+   */
+  below(bound: number): number {
+    return Math.floor((this.u32() / 2 ** 32) * bound);
+  }
+}

@@ -1,8 +1,7 @@
 import type { Coordinate, Fp2, SpecialEncoding } from '../api/values.js';
 import { badArgument, show } from '../errors.js';
-import type { Field } from '../field/field.js';
+import { type Field, primeField } from '../field/field.js';
 import { type Degree, type FieldProduct, type Modulus, modulus } from '../field/modulus.js';
-import { primeField } from '../field/prime-field.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 
 /**

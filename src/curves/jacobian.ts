@@ -1,5 +1,7 @@
+/** The group law on the CPU, in Jacobian coordinates, and tests of membership in the group of order r. */
 import type { Coordinate } from '../api/values.js';
-import type { Equation } from './curve.js';
+import { isPrime } from '../field/powers.js';
+import type { CurveContext, Equation, Membership } from './curve.js';
 
 /**
  * A point on the CPU, in Jacobian coordinates (X : Y : Z) with x = X/Z² and y = Y/Z³; infinity has
@@ -108,3 +110,36 @@ export const toAffine = (curve: Equation, { x, y, z }: Jacobian): Affine => {
   const square = f.product(inverse, inverse);
   return { x: f.reduced(f.product(x, square)), y: f.reduced(f.product(f.product(y, square), inverse)) };
 };
+
+/**
+ * Returns the non-adjacent form of k > 0: digits −1, 0, 1, no two nonzero ones adjacent, the most
+ * significant first.
+ */
+export const nonAdjacentForm = (k: bigint): number[] => {
+  const digits: number[] = [];
+  for (let rest = k; rest > 0n; rest >>= 1n) {
+    const digit = rest % 2n === 0n ? 0 : rest % 4n === 1n ? 1 : -1;
+    digits.unshift(digit);
+    rest -= BigInt(digit);
+  }
+  return digits;
+};
+
+/** Returns the endomorphism φ of a membership test, with reduced coordinates. */
+export const endomorphism = (
+  { coordinates: f }: CurveContext,
+  { x, y, conjugates }: Membership,
+): ((point: Affine) => Affine) => {
+  const scaled = (value: Coordinate, factor: Coordinate): Coordinate => {
+    const [c0, c1] = f.coefficients(value);
+    return f.reduced(f.product(conjugates ? f.of([c0 as bigint, -(c1 as bigint)]) : value, factor));
+  };
+  return (point) => point && { x: scaled(point.x, x), y: scaled(point.y, y) };
+};
+
+/**
+ * Returns whether the order of the group is prime, so that r·P = 0 says that P is in the group. The
+ * orders of named curves are known to be.
+ */
+export const hasPrimeOrder = ({ membership, order }: Pick<CurveContext, 'membership' | 'order'>): boolean =>
+  membership !== undefined || isPrime(order);

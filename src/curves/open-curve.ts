@@ -1,7 +1,9 @@
-import { badArgument, show } from '../errors.js';
+/** The curve that a caller names, or gives by its constants. */
+import { badArgument, notLoaded, show } from '../errors.js';
 import { fieldProducts } from '../field/modulus.js';
-import { isPrime } from '../field/prime.js';
+import { isPrime } from '../field/powers.js';
 import { quadraticField } from '../field/quadratic.js';
+import { bn254 } from './bn254.js';
 import {
   type AnyCurve,
   type CurveContext,
@@ -12,8 +14,7 @@ import {
 } from './curve.js';
 import { weierstrassOf } from './edwards.js';
 import { isInfinity, multiply } from './jacobian.js';
-import { resolveCurve } from './named.js';
-import type { Group, NamedCurve } from './names.js';
+import type { Group, NamedCurve, NameOf } from './more-curves.js';
 
 const isEdwards = (curve: AnyCurve | EdwardsCurve): curve is EdwardsCurve => !('b' in curve);
 
@@ -72,4 +73,32 @@ export const openCurve = async (given: NamedCurve | AnyCurve, group: Group | und
     throw badArgument(`${where}: order times the generator must be infinity`);
   }
   return curve;
+};
+
+/**
+ * The names of BN254, whose G1 needs no further module. The compiler compares them with the
+ * registry.
+ */
+const namesOfBn254: Readonly<Record<NameOf<'bn254'>, true>> = {
+  bn254: true,
+  BN254: true,
+  bn128: true,
+  alt_bn128: true,
+};
+
+/**
+ * Returns the constants of a group of a named curve. Loads the module of the other curves unless it
+ * is BN254's G1.
+ *
+ * @throws MsmError `bad-argument` if no curve has that name, or the curve lacks that group
+ */
+export const resolveCurve = async (curve: string, group: Group): Promise<AnyCurve | EdwardsCurve> => {
+  if (Object.hasOwn(namesOfBn254, curve) && group === 'g1') return bn254;
+  const { curveNamed, listNames } = await import('./more-curves.js').catch(notLoaded('more-curves'));
+  const found = curveNamed(curve, group);
+  if (found === null) {
+    const those = group === 'g1' ? 'or a Curve object' : "for group 'g2', or a Curve object with a nonResidue";
+    throw badArgument(`curve: ${show(curve)} is unknown; give one of ${listNames(group)} ${those}`);
+  }
+  return found;
 };

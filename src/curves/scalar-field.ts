@@ -1,11 +1,13 @@
-import { isPrime } from '../field/prime.js';
-import { power } from '../field/square-root.js';
-import type { Curve, KnownCurve } from './curve.js';
+/** Scalars modulo the group order: their field, and sums of their multiples. */
+
+import { digitsOf, readWords, writeWords } from '../field/modulus.js';
+import { isPrime, power } from '../field/powers.js';
+import type { Curve, CurveContext, KnownCurve } from './curve.js';
 
 /**
  * The ring of scalars of a curve: integers modulo the group order r. It is a field if r is prime.
  */
-export interface ScalarField {
+interface ScalarField {
   /** The group order r. */
   readonly order: bigint;
   /** True if r is prime. Every curve of the registry has a prime r. */
@@ -35,4 +37,81 @@ export const scalarFieldOf = ({
   // Euler's criterion
   while (power(nonResidue, (order - 1n) / 2n, order) === 1n) nonResidue++;
   return { order, isPrime: true, twoAdicity, rootOfUnity: power(nonResidue, odd, order) };
+};
+
+/*
+ * Sums of multiples of scalars modulo the order, on words of 32 bits: BigInts would take longer
+ * than the MSM on a GPU.
+ */
+
+const WORD = 2 ** 32;
+
+/**
+ * Upper end of the range of factors. Products of a smaller factor and a word, and sums of two, are
+ * exact as doubles.
+ */
+export const FACTOR_END = 2 ** 20;
+
+/**
+ * Computes sums[i] ← (sums[i] + factor · (scalars[i] mod r)) mod r, and counts how often r is
+ * subtracted.
+ *
+ * @param sums scalars below r, one for each of `scalars`, in little-endian words; updated in place
+ * @param scalars scalars in [0, 2^256), in little-endian words
+ * @param factor below `FACTOR_END`
+ * @param wraps receives the number of subtractions of each sum, added in the same format; null: not
+ * counted
+ */
+export const addMultiples = (
+  { order, scalarBytes }: CurveContext,
+  sums: Uint32Array,
+  scalars: Uint32Array,
+  factor: number,
+  wraps: Uint32Array | null,
+): void => {
+  const words = scalarBytes / 4;
+  const r = digitsOf(order, 32, words);
+  const size = Number(order);
+  const reduced = new Uint32Array(words);
+  const isBelow = (numbers: Uint32Array, at: number): boolean => {
+    for (let w = words - 1; w >= 0; w--) {
+      const difference = (numbers[at + w] as number) - (r[w] as number);
+      if (difference !== 0) return difference < 0;
+    }
+    return false;
+  };
+  for (let at = 0; at < scalars.length; at += words) {
+    let [source, from] = [scalars, at];
+    if (!isBelow(scalars, at)) {
+      writeWords(reduced, 0, words, readWords(scalars, at, words) % order);
+      [source, from] = [reduced, 0];
+    }
+    let [scalar, sum] = [0, 0];
+    for (let w = words - 1; w >= 0; w--) {
+      scalar = scalar * WORD + (source[from + w] as number);
+      sum = sum * WORD + (sums[at + w] as number);
+    }
+    if (scalar === 0) continue;
+    /** @returns what is above the words of the sum */
+    const add = (times: number, quotient: number): number => {
+      let carry = 0;
+      for (let w = 0; w < words; w++) {
+        const word =
+          times * (source[from + w] as number) + (sums[at + w] as number) - quotient * (r[w] as number) + carry;
+        sums[at + w] = word;
+        carry = Math.floor(word / WORD);
+      }
+      return carry;
+    };
+    // doubles are off by less than a millionth here: it is the quotient, or one less
+    let quotient = Math.max(0, Math.floor((factor * scalar + sum) / size - 1e-6));
+    if (add(factor, quotient) > 0 || !isBelow(sums, at)) {
+      add(0, 1);
+      quotient++;
+    }
+    if (wraps === null) continue;
+    const low = (wraps[at] as number) + quotient;
+    wraps[at] = low;
+    if (low >= WORD) (wraps[at + 1] as number)++;
+  }
 };

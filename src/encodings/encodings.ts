@@ -6,9 +6,22 @@
 import type { PointEncoding, ScalarEncoding, SpecialEncoding } from '../api/values.js';
 import type { CurveContext } from '../curves/curve.js';
 import type { PointSource } from '../curves/point-source.js';
-import { arkworksFlags, aztecFlag, flagged, gnarkFlags, threeFlags } from './flagged.js';
-import { type Bytes, type Format, reverseEach, scaleEach } from './format.js';
-import { aztec, bigEndian, eip196, eip2537, montgomery } from './unflagged.js';
+import {
+  arkworksFlags,
+  aztec,
+  aztecFlag,
+  type Bytes,
+  bigEndian,
+  eip196,
+  eip2537,
+  type Format,
+  flagged,
+  gnarkFlags,
+  montgomery,
+  reverseEach,
+  scaleEach,
+  threeFlags,
+} from './point-formats.js';
 
 /** Encodings of every curve. */
 const common = { be: bigEndian, 'le-montgomery': montgomery } as const;

@@ -1,17 +1,29 @@
-/** Bases and scalars of a call, as arguments give them. */
+/**
+ * Bases and scalars of a call. Scalars are checked and copied at the call and converted to bytes
+ * when it has its turn; vectors of field engines stay where they are, held until it ends.
+ */
 import type { MsmBatchOptions, MsmOptions } from '../api/calls.js';
-import type { FieldVector } from '../api/field-vectors.js';
-import type { Bases, Scalars } from '../api/handles.js';
+import type { Bases, Scalars } from '../api/engine.js';
+import type { FieldVector } from '../api/fields.js';
 import type { AffinePoint, BytesLike, Coordinate, ScalarEncoding } from '../api/values.js';
 import type { CurveContext } from '../curves/curve.js';
-import { badArgument, show } from '../errors.js';
+import { badArgument, kindOf, show } from '../errors.js';
+import { writeNumber } from '../field/modulus.js';
 import type { LoadedBases } from '../msm/inputs/loaded-bases.js';
-import { LoadedScalars } from '../msm/inputs/loaded-scalars.js';
-import type { ScalarVector } from '../msm/inputs/scalar-vectors.js';
-import { itemsOf, readOffset, readOffsets } from './arguments.js';
-import { leaveVectors, sourceOf } from './computed-scalars.js';
-import { copyScalars } from './given-scalars.js';
-import { SpareBytes } from './spare-bytes.js';
+import { LoadedScalars, type ScalarsSource, type ScalarVector, sourcesOfVectors } from '../msm/inputs/scalars.js';
+import type { Ticket } from '../scheduling/edf.js';
+import type { TimeSlice } from '../scheduling/time-slice.js';
+import {
+  copyBytes,
+  encodedBytes,
+  isPlain,
+  itemsOf,
+  readOffset,
+  readOffsets,
+  roomFor,
+  SpareBytes,
+  withEncodings,
+} from './arguments.js';
 
 export type GivenPoints = BytesLike | readonly AffinePoint<Coordinate>[];
 export type GivenScalars = BytesLike | readonly bigint[] | Scalars | FieldVector;
@@ -131,3 +143,177 @@ export class CallInputs {
     return { ...copied, n, offset: readOffset(bases.length, n, offset, names), loaded };
   }
 }
+
+/** Scalars that are converted between two readings of the clock. */
+const SCALARS_PER_CLOCK = 2 ** 11;
+
+/** Bytes of scalars, and how they are converted. */
+type CopiedScalars = Pick<ScalarVector, 'scalars' | 'unread'>;
+
+/** Checks and copies an array of numbers. @throws MsmError `bad-argument` */
+const copyNumbers = ({ scalarBytes }: CurveContext, given: readonly unknown[], name: string): CopiedScalars => {
+  const count = given.length;
+  const scalars = roomFor(name, count, scalarBytes);
+  const end = 1n << BigInt(8 * scalarBytes);
+  const numbers: bigint[] = [];
+  // by index, because the array's class may have another iterator
+  for (let i = 0; i < count; i++) {
+    const scalar = given[i];
+    if (typeof scalar !== 'bigint') throw badArgument(`${name}[${i}] must be a bigint, got ${kindOf(scalar)}`);
+    if (scalar < 0n || scalar >= end) {
+      // a scalar may be secret, and messages may be logged: the message does not have its value
+      throw badArgument(
+        `${name}[${i}] must be in [0, 2^${8 * scalarBytes}), got one ${scalar < 0n ? 'below' : 'above'}`,
+      );
+    }
+    numbers.push(scalar);
+  }
+  return { scalars, unread: { numbers, done: 0 } };
+};
+
+/**
+ * Checks and copies scalars, and does not convert them yet.
+ *
+ * @param name of the argument, for errors
+ * @param spare memory for the copy of bytes
+ * @throws MsmError `bad-argument`
+ */
+export const copyScalars = (
+  curve: CurveContext,
+  given: BytesLike | readonly bigint[],
+  encoding: ScalarEncoding | undefined,
+  name: string,
+  spare?: SpareBytes,
+): CopiedScalars => {
+  if (!isPlain(encoding)) {
+    const scalars = encodedBytes(name, given, curve.scalarBytes, 'scalarEncoding', spare);
+    return { scalars, unread: { numbers: null, done: 0 } };
+  }
+  const scalars = copyBytes(name, given, curve.scalarBytes, 'scalar', spare);
+  if (scalars !== null) return { scalars };
+  if (Array.isArray(given)) return copyNumbers(curve, given, name);
+  throw badArgument(`${name} must be bytes (a Uint8Array, say) or an array of bigints, got ${kindOf(given)}`);
+};
+
+/** Converts the unread scalars up to `end`. */
+const convert = async (
+  curve: CurveContext,
+  scalars: Uint8Array<ArrayBuffer>,
+  unread: NonNullable<ScalarVector['unread']>,
+  encoding: ScalarEncoding | undefined,
+  end: number,
+): Promise<void> => {
+  const { scalarBytes } = curve;
+  if (isPlain(encoding)) {
+    const words = new BigUint64Array(scalars.buffer);
+    const each = scalarBytes / 8;
+    for (; unread.done < end; unread.done++)
+      writeNumber(words, unread.done * each, each, unread.numbers?.[unread.done] as bigint);
+    return;
+  }
+  const bytes = scalars.subarray(unread.done * scalarBytes, end * scalarBytes);
+  await withEncodings(({ readScalars }) => {
+    readScalars(curve, bytes, encoding);
+    // noted at once: no scalar must be converted twice
+    unread.done = end;
+  });
+};
+
+/**
+ * Converts the scalars of vectors to little-endian bytes, in place. Goes on where an earlier call
+ * for the same vectors ended: a call that failed together with others is computed again.
+ *
+ * @throws MsmError `bad-argument` for an encoding that the curve does not have
+ */
+export const convertScalars = async (
+  curve: CurveContext,
+  vectors: readonly ScalarVector[],
+  encoding: ScalarEncoding | undefined,
+  timeSlice: TimeSlice,
+): Promise<void> => {
+  for (const { scalars, n, unread } of vectors) {
+    if (unread === undefined) continue;
+    do {
+      await convert(curve, scalars, unread, encoding, Math.min(n, unread.done + SCALARS_PER_CLOCK));
+      if (timeSlice.isOver) await timeSlice.yield();
+    } while (unread.done < n);
+  }
+};
+
+/**
+ * Returns the source of a vector; null if `given` is none.
+ *
+ * @param name of the argument, for errors
+ * @throws MsmError `bad-argument` for a vector of another field
+ */
+const sourceOf = ({ order, name: curve }: CurveContext, given: unknown, name: string): ScalarsSource | null => {
+  const source = typeof given === 'object' && given !== null ? sourcesOfVectors.get(given) : undefined;
+  if (source !== undefined && source.p !== order) {
+    throw badArgument(`${name} is a vector of another field than that of ${curve}'s scalars`);
+  }
+  return source ?? null;
+};
+
+/** Returns true if a vector of a field engine is among the scalars of a call. */
+export const hasComputed = (vectors: readonly ScalarVector[]): boolean =>
+  vectors.some(({ computed }) => computed !== undefined);
+
+/** Notes that a call no longer uses its vectors. A second call has no effect. */
+const leaveVectors = (vectors: readonly ScalarVector[]): void => {
+  for (const { computed } of vectors) computed?.leave();
+};
+
+/**
+ * Runs a call, and leaves its vectors when the task of the call has ended, or when the call has
+ * ended without it.
+ *
+ * @param run queues the task
+ */
+export const leavingVectors = async <Call, Result>(
+  vectors: readonly ScalarVector[],
+  task: (call: Call) => Promise<Result>,
+  run: (task: (call: Call) => Promise<Result>) => Promise<Result>,
+): Promise<Result> => {
+  let hasBegun = false;
+  const whole = async (call: Call): Promise<Result> => {
+    hasBegun = true;
+    try {
+      return await task(call);
+    } finally {
+      leaveVectors(vectors);
+    }
+  };
+  try {
+    return await run(whole);
+  } finally {
+    if (!hasBegun) leaveVectors(vectors);
+  }
+};
+
+/**
+ * Reads vectors back to main memory for `work`, and overwrites the copies afterwards.
+ *
+ * @param ticket of the call
+ */
+export const withCopies = async <Result>(
+  vectors: readonly ScalarVector[],
+  ticket: Ticket,
+  work: (vectors: readonly ScalarVector[]) => Promise<Result>,
+): Promise<Result> => {
+  const copies: Uint8Array[] = [];
+  try {
+    const own: ScalarVector[] = [];
+    for (const { computed, ...vector } of vectors) {
+      if (computed === undefined) {
+        own.push(vector);
+      } else {
+        const scalars = await computed.read(ticket);
+        copies.push(scalars);
+        own.push({ ...vector, scalars });
+      }
+    }
+    return await work(own);
+  } finally {
+    for (const copy of copies) copy.fill(0);
+  }
+};

@@ -1,24 +1,22 @@
+import type { Tuning } from '../api/device.js';
 import type { MsmEngine } from '../api/engine.js';
-import type { Tuning } from '../api/tuning.js';
 import type { Coordinate, Fp2 } from '../api/values.js';
 import type { Curve, CurveContext } from '../curves/curve.js';
-import type { Group, NamedCurve } from '../curves/names.js';
+import type { Group, NamedCurve } from '../curves/more-curves.js';
 import { openCurve } from '../curves/open-curve.js';
 import { badArgument, MsmError, notLoaded, show } from '../errors.js';
 import { type OpenDevice, openDevice } from '../gpu/device.js';
 import type { CpuBackend, CpuSite } from '../msm/cpu/cpu-backend.js';
 import { GpuBackend } from '../msm/gpu/gpu-backend.js';
-import { msmConfigure } from '../msm/gpu/setup.js';
+import { msmConfigure } from '../msm/gpu/gpu-setup.js';
 import { onlyBackend, Router } from '../msm/routing/router.js';
-import type { Instrument } from '../msm/stages/instrument.js';
-import { DeviceSource, sourcesOfEngines } from '../session/device-source.js';
+import type { Instrument } from '../msm/stages/kernels.js';
+import { DeviceSource, sourcesOfEngines } from '../session/current-device.js';
 import { Session } from '../session/session.js';
-import { mostWorkers } from '../threads/most-workers.js';
-import { subjectOf } from './calibration-subject.js';
+import { mostWorkers } from '../threads/platform.js';
 import { Engine } from './engine.js';
-import { type FirstUse, type FirstUseOptions, openFirstUse } from './first-use.js';
-import type { MsmEngineOptions } from './options.js';
-import { readEngineOptions, type Settings, settingsOf } from './read-options.js';
+import { type FirstUse, type FirstUseOptions, openFirstUse, subjectOf } from './first-use.js';
+import { type MsmEngineOptions, readEngineOptions, type Settings, settingsOf } from './options.js';
 
 /** Active calls of an engine: the GPU computes one while the other is prepared. */
 const WIDTH = 2;

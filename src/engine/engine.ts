@@ -1,29 +1,42 @@
 /** The engine of a caller: it reads arguments, queues calls and writes results. */
-import type { LoadBasesOptions, LoadScalarsOptions, MsmBatchOptions, MsmOptions } from '../api/calls.js';
+import type {
+  EngineEvent,
+  EngineStats,
+  LoadBasesOptions,
+  LoadScalarsOptions,
+  MsmBatchOptions,
+  MsmOptions,
+} from '../api/calls.js';
 import type { AdapterDescription, CompileTime, MemoryUse, SelfTest } from '../api/device.js';
-import type { MsmEngine, MsmPlan } from '../api/engine.js';
-import type { Bases, Scalars } from '../api/handles.js';
+import type { Bases, MsmEngine, MsmPlan, Scalars } from '../api/engine.js';
 import type { RunRecord } from '../api/run-record.js';
-import type { EngineEvent, EngineStats } from '../api/sharing.js';
 import type { AffinePoint, BytesLike, Coordinate, PointEncoding } from '../api/values.js';
 import type { CurveContext } from '../curves/curve.js';
 import { assertNotAborted, badArgument, fromCaller, MsmError, show } from '../errors.js';
 import { dispose, inspect, printed } from '../handle.js';
 import type { Backend } from '../msm/backend.js';
 import type { LoadedBases } from '../msm/inputs/loaded-bases.js';
-import { LoadedScalars } from '../msm/inputs/loaded-scalars.js';
-import { ScalarStore } from '../msm/inputs/scalar-store.js';
-import type { ScalarVector } from '../msm/inputs/scalar-vectors.js';
+import { LoadedScalars, ScalarStore, type ScalarVector } from '../msm/inputs/scalars.js';
 import { loadedTables } from '../msm/plan/workload.js';
+import type { Dispatcher } from '../msm/routing/router.js';
 import { publicPoint } from '../msm/stages/combine-windows.js';
 import { readOptions } from '../option-table.js';
 import type { Abandon, CallQueue, CallTicket } from '../scheduling/call-queue.js';
-import { ticketOf } from '../scheduling/ticket.js';
+import { ticketOf } from '../scheduling/edf.js';
 import { nextTurn, TimeSlice } from '../scheduling/time-slice.js';
-import { CallContext } from '../session/call-context.js';
-import { CallClock } from '../session/clock.js';
-import { assertTestable, countPoints } from './arguments.js';
-import { CallInputs, type GivenPoints, type GivenScalars, scalarBytesOf } from './call-inputs.js';
+import { CallClock, CallContext } from '../session/call.js';
+import { assertTestable, countPoints, type ResultPoint, readPoints } from './arguments.js';
+import {
+  CallInputs,
+  convertScalars,
+  type GivenPoints,
+  type GivenScalars,
+  hasComputed,
+  leavingVectors,
+  scalarBytesOf,
+  withCopies,
+} from './call-inputs.js';
+import type { FirstUse } from './first-use.js';
 import {
   type CallSettings,
   loadBasesOptions,
@@ -31,14 +44,15 @@ import {
   msmBatchOptions,
   msmOptions,
   type SumSettings,
-} from './call-options.js';
-import { computeGroup, type GroupInput, type Multiply } from './compute-group.js';
-import { hasComputed, leavingVectors, withCopies } from './computed-scalars.js';
-import { readPoints } from './decode.js';
-import type { EngineParts } from './engine-parts.js';
-import { convertScalars } from './given-scalars.js';
-import { abortWhenAllAbort, groupOf, type SumRequest } from './request-group.js';
-import type { ResultPoint } from './results.js';
+} from './options.js';
+import {
+  abortWhenAllAbort,
+  computeGroup,
+  type GroupInput,
+  groupOf,
+  type Multiply,
+  type SumRequest,
+} from './request-group.js';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -324,4 +338,24 @@ export class Engine implements MsmEngine<Coordinate> {
     this.#counts.retries += Number(record.retried !== null);
     return sums;
   }
+}
+
+/** Parts that an engine is composed of. */
+interface EngineParts {
+  readonly curve: CurveContext;
+  readonly queue: CallQueue;
+  /** The calibration of the engine, if one was asked for. */
+  readonly firstUse: FirstUse | null;
+  /** The backend that has the bases: the GPU where there is one. */
+  readonly backend: Backend;
+  readonly dispatcher: Dispatcher;
+  /** Returns the backends that may compute. */
+  backends(): readonly ('gpu' | 'cpu')[];
+  /** Prepares the CPU's code; null where the CPU computes nothing. */
+  readonly warmUpCpu: (() => Promise<void>) | null;
+  /** True to compute small sums over the same bases together. */
+  readonly coalesces: boolean;
+  /** Frees the CPU's memory for later calls, and ends its workers. */
+  trimCpu(): Promise<void>;
+  destroyCpu(): void;
 }

@@ -1,10 +1,33 @@
-import type { Calibration, CalibrationStore } from '../api/calibration.js';
+/** Options of an engine and of its calls: their meaning, their tables, and the settings they make. */
+
+import type {
+  ComputeWorker,
+  EngineEvent,
+  LoadBasesOptions,
+  LoadScalarsOptions,
+  MsmBatchOptions,
+  MsmOptions,
+  Priority,
+  Progress,
+  QueueLimits,
+  Sharing,
+  TurnOptions,
+} from '../api/calls.js';
+import type { Calibration, CalibrationStore, TuningOptions } from '../api/device.js';
 import type { MsmEngine } from '../api/engine.js';
-import type { ComputeWorker, EngineEvent, QueueLimits, Sharing } from '../api/sharing.js';
-import type { TuningOptions } from '../api/tuning.js';
-import type { Coordinate } from '../api/values.js';
+import type { Coordinate, PointEncoding, ScalarEncoding } from '../api/values.js';
 import type { Curve } from '../curves/curve.js';
-import type { NamedCurve } from '../curves/names.js';
+import type { NamedCurve } from '../curves/more-curves.js';
+import { describeAdapter } from '../gpu/device.js';
+import { Runner } from '../gpu/runner.js';
+import type { WorkerOptions } from '../msm/cpu/cpu-threads.js';
+import { defaultBudget } from '../msm/plan/device-profiles.js';
+import { type Knobs, noKnobs, tuningOptions } from '../msm/plan/tuning.js';
+import type { Instrument } from '../msm/stages/kernels.js';
+import { bare, type OptionTable, type ReadOptions, readOptions, setOptions } from '../option-table.js';
+import { CallQueue } from '../scheduling/call-queue.js';
+import { threadsHere } from '../threads/platform.js';
+import type { FirstUse, FirstUseOptions } from './first-use.js';
 
 /** Options of `createMsmEngine`. */
 export interface MsmEngineOptions<Of extends Coordinate = bigint> {
@@ -169,4 +192,236 @@ export interface MsmEngineOptions<Of extends Coordinate = bigint> {
    * @defaultValue `true`
    */
   readonly selfTest?: boolean | undefined;
+}
+
+const { POSITIVE_INFINITY: NO_LIMIT } = Number;
+
+/** `sharing`. */
+const sharingOptions = {
+  of: 'sharing',
+  rows: {
+    overlap: { kind: 'flag', default: true },
+    merge: { kind: 'flag', default: true },
+    keep: { kind: 'flag', default: true },
+    sidePool: { kind: 'integer', range: [0, NO_LIMIT] },
+    throttle: { kind: 'flag', default: false },
+    yieldWhile: { kind: 'function' },
+  },
+} as const satisfies OptionTable<Sharing>;
+
+/** `maxQueued`. */
+const queueLimitOptions = {
+  of: 'maxQueued',
+  rows: {
+    calls: { kind: 'number', range: [0, NO_LIMIT], default: NO_LIMIT },
+    bytes: { kind: 'number', range: [0, NO_LIMIT], default: NO_LIMIT },
+  },
+} as const satisfies OptionTable<QueueLimits>;
+
+/** `calibration`, of which an engine uses the knobs. */
+const calibrationOptions = {
+  of: 'calibration',
+  rows: {
+    tuning: { kind: 'group', table: tuningOptions, isRequired: true },
+    trials: { kind: 'any' },
+    curve: { kind: 'any' },
+    adapter: { kind: 'any' },
+    version: { kind: 'any' },
+    remembered: { kind: 'any' },
+    tookMs: { kind: 'any' },
+    compileMs: { kind: 'any' },
+  },
+} as const satisfies OptionTable<Calibration>;
+
+/** `createMsmEngine`. */
+export const engineOptions = {
+  of: 'createMsmEngine',
+  rows: {
+    curve: { kind: 'any' },
+    group: { kind: 'any' },
+    device: { kind: 'any' },
+    backend: { kind: 'choice', range: ['auto', 'gpu', 'cpu', 'both'], default: 'auto' },
+    maxWorkers: { kind: 'integer', range: [0, 1024] },
+    createWorker: { kind: 'function', says: 'a function that returns a worker' },
+    deviceOf: { kind: 'any' },
+    gpu: { kind: 'any' },
+    powerPreference: { kind: 'choice', range: ['high-performance', 'low-power'], default: 'high-performance' },
+    memoryBudget: { kind: 'integer', range: [1, NO_LIMIT], says: 'a positive integer of bytes' },
+    deviceBudget: {
+      kind: 'number',
+      range: [Number.MIN_VALUE, NO_LIMIT],
+      default: NO_LIMIT,
+      says: 'a positive number of bytes',
+    },
+    sharing: {
+      kind: 'group',
+      table: sharingOptions,
+      default: {},
+      says: '{ overlap, merge, keep, sidePool, throttle, yieldWhile }',
+    },
+    calibration: { kind: 'group', table: calibrationOptions, says: 'what calibrate returned' },
+    calibrate: { kind: 'choice', range: ['first-use'] },
+    calibrationStore: { kind: 'store', isNullable: true },
+    tuning: { kind: 'group', table: tuningOptions, default: {} },
+    retainBases: { kind: 'flag', default: true },
+    retries: { kind: 'integer', range: [0, NO_LIMIT], default: 1 },
+    verify: { kind: 'share', default: false },
+    maxQueued: { kind: 'group', table: queueLimitOptions, default: {}, says: '{ calls, bytes }' },
+    onEvent: { kind: 'function' },
+    onWarning: { kind: 'function' },
+    selfTest: { kind: 'flag', default: true },
+  },
+} as const satisfies OptionTable<MsmEngineOptions<Coordinate>>;
+
+/** Options of an engine, checked and with their defaults. */
+type ReadEngineOptions = ReadOptions<MsmEngineOptions<Coordinate>, typeof engineOptions.rows>;
+
+/**
+ * Copies the options of an engine: later changes of the caller's objects have no effect.
+ *
+ * @throws MsmError `bad-argument` that names the option
+ */
+export const readEngineOptions = (options: MsmEngineOptions<Coordinate>): ReadEngineOptions =>
+  readOptions(engineOptions, options, bare);
+
+/** `Sharing` with its defaults. */
+type SharingSettings = ReadEngineOptions['sharing'] & { readonly sidePool: number };
+
+/** How an engine computes, by its options. */
+export interface Settings extends Pick<ReadEngineOptions, 'backend' | 'retainBases' | 'retries' | 'verify'> {
+  readonly selfTests: boolean;
+  readonly tuning: Knobs;
+  readonly workers: WorkerOptions;
+  /**
+   * Makes the runner of a device. @param afterLoss advice of the error after a loss of the device
+   */
+  runnerFor(device: GPUDevice, afterLoss: string): Runner;
+  readonly sharing: SharingSettings;
+  /** null if nothing is to be measured. */
+  readonly firstUse: FirstUseOptions | null;
+  /** Makes the queue of an engine. @param width number of active calls */
+  queueOf(width: number, firstUse?: FirstUse | null): CallQueue;
+}
+
+/** Options of an engine, with the calibration that is used. */
+type SettingsOptions = Omit<ReadEngineOptions, 'calibration'> & {
+  readonly calibration: { readonly tuning: TuningOptions } | undefined;
+};
+
+/** Returns the knobs of `tuning`, which has precedence, and of `calibration`. */
+const knobsOf = ({ backend, tuning, calibration }: SettingsOptions, instrument: Instrument | undefined): Knobs => {
+  const set = { ...noKnobs, ...setOptions(calibration?.tuning ?? {}), ...setOptions(tuning) };
+  // every knob is an own property, so that copies of this object inherit none
+  return Object.freeze({
+    ...set,
+    ...(backend === 'gpu' && set.cpuBelow === undefined && { cpuBelow: 0 }),
+    instrument,
+  }) as Knobs;
+};
+
+/** Returns how an engine computes. */
+export const settingsOf = (options: SettingsOptions, instrument?: Instrument): Settings => {
+  const { backend, retainBases, retries, verify, selfTest: selfTests, memoryBudget, deviceBudget, onEvent } = options;
+  const { maxWorkers, createWorker, onWarning, maxQueued, calibrate, calibration, calibrationStore } = options;
+  const { sidePool = Math.ceil(threadsHere() / 4), ...ways } = options.sharing;
+  const sharing = { ...ways, sidePool };
+  return {
+    ...{ backend, retainBases, retries, verify, selfTests, sharing },
+    tuning: knobsOf(options, instrument),
+    workers: { maxWorkers, createWorker, onWarning },
+    firstUse: calibrate === undefined || calibration !== undefined ? null : { store: calibrationStore },
+    queueOf: (width, firstUse = null) => {
+      const follow = (event: EngineEvent): unknown => {
+        firstUse?.note(event);
+        return onEvent?.(event);
+      };
+      return new CallQueue(maxQueued, firstUse === null ? onEvent : follow, sharing.overlap ? width : 1);
+    },
+    runnerFor: (device, afterLoss) =>
+      new Runner(device, memoryBudget ?? defaultBudget(describeAdapter(device.adapterInfo)), {
+        ...{ afterLoss, deviceBudget },
+        keeps: sharing.keep,
+      }),
+  };
+};
+
+const priorities = ['interactive', 'normal', 'background'] as const satisfies readonly Priority[];
+const scalarEncodings = ['le', 'be', 'le-montgomery'] as const satisfies readonly ScalarEncoding[];
+
+/** Options that decide when a call has its turn. */
+export const turnRows = {
+  priority: { kind: 'choice', range: priorities, default: 'normal' },
+  deadline: { kind: 'number', range: [0, Number.POSITIVE_INFINITY], says: 'a number of milliseconds from 0' },
+} as const satisfies OptionTable<TurnOptions>['rows'];
+
+/** The option of calls that can be aborted. */
+export const signalRow = { kind: 'signal' } as const;
+
+/** The option of calls that report progress. */
+export const progressRow = { kind: 'function' } as const;
+
+/** Number of tables of a base at most. */
+const MOST_TABLES = 64;
+
+/** `engine.loadBases`. */
+export const loadBasesOptions = {
+  of: 'loadBases',
+  rows: {
+    ...turnRows,
+    label: { kind: 'text', default: 'bases' },
+    precompute: { kind: 'integer', range: [1, MOST_TABLES], default: 1 },
+    // checked further with the curve, which not every encoding is for
+    encoding: { kind: 'text' },
+    checkSubgroup: { kind: 'flag', default: false },
+    signal: signalRow,
+    onProgress: progressRow,
+  },
+} as const satisfies OptionTable<LoadBasesOptions>;
+
+/** `engine.loadScalars`. */
+export const loadScalarsOptions = {
+  of: 'loadScalars',
+  rows: {
+    ...turnRows,
+    label: { kind: 'text', default: 'scalars' },
+    scalarEncoding: { kind: 'choice', range: scalarEncodings },
+    signal: signalRow,
+  },
+} as const satisfies OptionTable<LoadScalarsOptions>;
+
+const sumRows = {
+  ...turnRows,
+  scalarEncoding: { kind: 'choice', range: scalarEncodings },
+  // checked with the curve, which not every encoding is for
+  result: { kind: 'any', default: 'affine' },
+  verify: { kind: 'share' },
+  signal: signalRow,
+  onProgress: progressRow,
+} as const;
+
+/** `engine.msm`; the offset is checked with the bases. */
+export const msmOptions = {
+  of: 'msm',
+  rows: { ...sumRows, offset: { kind: 'any' } },
+} as const satisfies OptionTable<MsmOptions<'affine' | PointEncoding>>;
+
+/** `engine.msmBatch`; the offsets are checked with the bases. */
+export const msmBatchOptions = {
+  of: 'msmBatch',
+  rows: { ...sumRows, offsets: { kind: 'any' } },
+} as const satisfies OptionTable<MsmBatchOptions<'affine' | PointEncoding>>;
+
+/** Options of a call that decide when it runs and what it reports. */
+export interface CallSettings {
+  readonly priority: Priority;
+  readonly deadline?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+/** Options of a call that computes sums. */
+export interface SumSettings extends CallSettings {
+  readonly scalarEncoding: ScalarEncoding | undefined;
+  readonly result: 'affine' | PointEncoding;
+  readonly verify: number | undefined;
 }

@@ -1,7 +1,7 @@
-/** Types of `webgpu-msm/fflonk`. */
+/** Types of `webgpu-msm/fflonk`, the names in a proof, and a proof as calldata. */
 import type { FileSource } from '../formats/source.js';
-import type { CircuitKey, ProofInput, ProofNumber, ProveOptions, VerifyOptions } from '../proofs/api.js';
-import type { EngineOptions } from '../proofs/engine-options.js';
+import type { CircuitKey, EngineOptions, ProofInput, ProofNumber, ProveOptions, VerifyOptions } from '../proofs/api.js';
+import { numberWord, pointWords, publicWords, readMember, readProofObject } from '../proofs/snarkjs-json.js';
 
 /** Options of `openProvingKey`; those of the engine are as `createMsmEngine` has them. */
 export interface ProvingKeyOptions extends EngineOptions {
@@ -135,3 +135,47 @@ export interface ProvingKey extends CircuitKey {
     options?: VerifyOptions,
   ): Promise<boolean>;
 }
+
+/** Names in a proof, in the order of its transcript and of the calldata of verifier contracts. */
+
+export const polynomialNames = ['C1', 'C2', 'W1', 'W2'] as const;
+
+/** Values of polynomials: those before `zw` at ξ, the others at ξ·ω. */
+export const evaluationNames = [
+  ...(['ql', 'qr', 'qm', 'qo', 'qc', 's1', 's2', 's3'] as const),
+  ...(['a', 'b', 'c', 'z', 'zw', 't1w', 't2w'] as const),
+] as const;
+
+/**
+ * Returns the arguments of `verifyProof` of the contract that snarkjs writes for a key: two arrays
+ * of words in hexadecimal, the same text as `fflonk.exportSolidityCallData` of snarkjs, which takes
+ * the public values first and has no quotes.
+ *
+ * @param proof a proof on BN254, whose numbers fit words
+ * @param publicSignals its public values
+ * @throws MsmError `bad-argument` naming the number
+ * @example
+ * ```ts
+ * import { exportSolidityCallData, openProvingKey } from 'webgpu-msm/fflonk';
+ * import { openFile } from 'webgpu-msm/node';
+ *
+ * const key = await openProvingKey(await openFile('fflonk.zkey'));
+ * const { proof, publicSignals } = await key.prove(await openFile('fflonk.wtns'));
+ * const [words] = exportSolidityCallData(proof, publicSignals).split('],[');
+ * console.log(words?.split(',').length); // 24
+ * key.destroy();
+ * ```
+ */
+export const exportSolidityCallData = (
+  proof: ProofInput<FflonkProof>,
+  publicSignals: readonly ProofNumber[],
+): string => {
+  const members = readProofObject(proof, 'fflonk');
+  const [polynomials, evaluations] = [readMember(members, 'polynomials'), readMember(members, 'evaluations')];
+  const words = [
+    ...polynomialNames.flatMap((name) => pointWords(`proof.polynomials.${name}`, polynomials[name])),
+    ...[...evaluationNames, 'inv' as const].map((name) => numberWord(`proof.evaluations.${name}`, evaluations[name])),
+  ];
+  // a space follows the first comma alone
+  return `[${words[0]}, ${words.slice(1).join()}],[${publicWords(publicSignals)}]`.replaceAll('"', '');
+};

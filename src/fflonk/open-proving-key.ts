@@ -1,20 +1,41 @@
 /** Opens keys of FFLONK. */
-import type { FieldVector } from '../api/field-vectors.js';
-import type { FieldEngine } from '../api/fields.js';
+import type { FieldEngine, FieldVector } from '../api/fields.js';
 import { assertNotAborted, badArgument } from '../errors.js';
 import { openField } from '../fields/program/open-field.js';
 import type { FileSource } from '../formats/source.js';
 import { KeyVectors } from '../proofs/key-vectors.js';
 import { loadPolynomials } from '../proofs/plonkish/circuit.js';
-import { domainOf, loadOnes } from '../proofs/plonkish/domain.js';
-import { loadPowers, type OpenedFile, openKey } from '../proofs/plonkish/open-key.js';
-import { PlonkishProvingKey } from '../proofs/plonkish/proving-key.js';
-import { type DrawScalar, drawRandomScalar } from '../proofs/randomness.js';
-import type { ProvingKey, ProvingKeyOptions } from './api.js';
-import { circuitPolynomials, type FflonkCircuit, places, readFflonkCircuit } from './circuit.js';
-import { interleave } from './interleave.js';
-import { computeGateValues, computePermutationCoset, type LoadedKey } from './loaded-key.js';
-import { fflonk } from './system.js';
+import {
+  loadPowers,
+  type OpenedFile,
+  openKey,
+  PlonkishProvingKey,
+  type PlonkishSystem,
+} from '../proofs/plonkish/proving-key.js';
+import { domainOf, loadOnes } from '../proofs/plonkish/relations.js';
+import { decodeCommitment } from '../proofs/plonkish/transcript.js';
+import { projective } from '../proofs/snarkjs-json.js';
+import { type DrawScalar, drawRandomScalar } from '../proofs/witness.js';
+import {
+  evaluationNames,
+  type FflonkProof,
+  type ProofEvaluations,
+  type ProofPolynomials,
+  type ProvingKey,
+  type ProvingKeyOptions,
+  polynomialNames,
+} from './api.js';
+import {
+  circuitPolynomials,
+  computeGateValues,
+  computePermutationCoset,
+  type FflonkCircuit,
+  type LoadedKey,
+  places,
+  readFflonkCircuit,
+} from './circuit.js';
+import { interleave, Proof, type RawProof } from './prove.js';
+import { verify } from './verify.js';
 
 /** Largest domain: C2 has nine coefficients for each element, and a vector has at most 2^27. */
 const LARGEST_DOMAIN = 2 ** 23;
@@ -123,3 +144,22 @@ export const openProvingKeyWith = (
  */
 export const openProvingKey = (zkey: FileSource, options: ProvingKeyOptions = {}): Promise<ProvingKey> =>
   openProvingKeyWith(zkey, options, drawRandomScalar);
+
+/* The proof system: how a key of it proves and verifies. */
+
+const writeProof = ({ commitments, evaluations, inverse }: RawProof): FflonkProof => {
+  const points = commitments.map((each) => projective(decodeCommitment(each), 0n, 1n, String));
+  const polynomials = polynomialNames.map((name, i) => [name, points[i]]);
+  const values = evaluationNames.map((name, i) => [name, String(evaluations[i])]);
+  return {
+    polynomials: Object.fromEntries(polynomials) as unknown as ProofPolynomials,
+    evaluations: Object.fromEntries([...values, ['inv', String(inverse)]]) as unknown as ProofEvaluations,
+    ...{ protocol: 'fflonk', curve: 'bn128' },
+  };
+};
+
+const fflonk: PlonkishSystem<LoadedKey, FflonkProof> = {
+  lengths: ({ domainSize }) => 9 * domainSize,
+  prove: async (key, run, witness, draw) => writeProof(await new Proof(key, run).compute(witness, draw)),
+  verify,
+};

@@ -1,13 +1,36 @@
-/** Computes a proof, round by round. */
-import type { FieldOperations } from '../api/field-operations.js';
-import type { FieldVector } from '../api/field-vectors.js';
+/**
+ * Computes a proof: `Proof` has the order of the rounds and their challenges, `Rounds` the mathematics.
+ * Gabizon and Williamson, "fflonk" (https://eprint.iacr.org/2021/1167), section 7, with the challenges
+ * and the blinding of snarkjs.
+ */
+import type { FieldOperations, FieldVector } from '../api/fields.js';
+import { invert, mod } from '../field/modulus.js';
 import type { ProofRun } from '../proofs/circuit-prover.js';
-import { Computation } from '../proofs/plonkish/computation.js';
+import { Computation } from '../proofs/plonkish/proving-key.js';
+import {
+  blind,
+  fromCoset,
+  gatesOf,
+  onCoset,
+  type PermutationChallenges,
+  permutationPolynomial,
+  permutationProducts,
+  publicValues,
+  remaindersOf,
+  valuesOfWires,
+  type Wires,
+} from '../proofs/plonkish/relations.js';
 import { challengeOf } from '../proofs/plonkish/transcript.js';
-import type { DrawScalar } from '../proofs/randomness.js';
-import type { LoadedKey } from './loaded-key.js';
-import { inverseOfDenominators, openedAt, vanishingAt } from './openings.js';
-import { type Blindings, type PermutationPolynomials, Rounds, type WirePolynomials } from './rounds.js';
+import { type DrawScalar, SCALAR_BYTES } from '../proofs/witness.js';
+import {
+  BLINDED_ROWS,
+  circuitPolynomials,
+  computeGateValues,
+  computePermutationCoset,
+  halfOf,
+  type LoadedKey,
+} from './circuit.js';
+import { factorsOf, inverseOfDenominators, type OpenedAt, openedAt, vanishingAt } from './verify.js';
 
 /** Commitments to C1, C2, W1 and W2 as x‖y, big-endian, and values of polynomials. */
 export interface RawProof {
@@ -117,3 +140,191 @@ export class Proof {
     return made;
   }
 }
+
+/** Results of round 1. */
+interface WirePolynomials {
+  /** Values at the n-th roots of unity. */
+  readonly values: Wires;
+  readonly polynomials: Wires;
+  /** Values on the coset, in reversed order. */
+  readonly onCoset: Wires;
+  /** Quotient of the gates. */
+  readonly t0: FieldVector;
+  readonly c1: FieldVector;
+  /** 0 for each constraint that is satisfied. */
+  readonly remainders: FieldVector;
+}
+
+/** Results of round 2. */
+interface PermutationPolynomials {
+  readonly z: FieldVector;
+  /** Quotient of the condition that z begins with 1. */
+  readonly t1: FieldVector;
+  /** Quotient of the permutation. */
+  readonly t2: FieldVector;
+  readonly c2: FieldVector;
+  /** Two zeros if the witness satisfies the circuit. */
+  readonly checks: FieldVector;
+}
+
+/** Polynomials of blinding. */
+interface Blindings {
+  /** Values of the wires in the last rows. */
+  readonly wires: Wires;
+  readonly z: FieldVector;
+}
+
+const all = (wires: Wires, map: (wire: FieldVector, i: number) => FieldVector): Wires => {
+  const [a, b, c] = wires;
+  return [map(a, 0), map(b, 1), map(c, 2)];
+};
+
+/** Operations with the numbers of a proof. */
+class Rounds {
+  readonly #key: LoadedKey;
+  readonly #p: bigint;
+
+  constructor(key: LoadedKey) {
+    this.#key = key;
+    this.#p = key.fr.p;
+  }
+
+  /** Round 1. @param inputs begin with the variables */
+  wires(ops: FieldOperations, inputs: FieldVector, { wires: blindings }: Blindings): WirePolynomials {
+    const { domain, selectors, publicSignals } = this.#key;
+    const { n } = domain;
+    // snarkjs converts wires to Montgomery form with these rows, which are in that form already
+    const factor = mod(1n << BigInt(8 * SCALAR_BYTES), this.#p);
+    const values = all(valuesOfWires(ops, this.#key, inputs), (each, i) =>
+      ops.keep(
+        ops.linearCombination([
+          [1n, each],
+          [factor, ops.pad(blindings[i] as FieldVector, n, n - BLINDED_ROWS)],
+        ]),
+      ),
+    );
+    const polynomials = all(values, (each) => ops.keep(ops.intt(each)));
+    const there = all(polynomials, (each) => ops.keep(onCoset(ops, domain, each)));
+    const t0 = ops.keep(this.#gateQuotient(ops, values, there));
+    return {
+      ...{ values, polynomials, onCoset: there, t0 },
+      c1: ops.keep(interleave(ops, [...polynomials, t0])),
+      remainders: ops.keep(remaindersOf(ops, selectors, values, publicSignals)),
+    };
+  }
+
+  #gateQuotient(ops: FieldOperations, values: Wires, there: Wires): FieldVector {
+    const key = this.#key;
+    const half = halfOf(key.domain, this.#p);
+    const { n } = half;
+    const { selectors, vanishingInverse } = key.cosets?.gates ?? computeGateValues(ops, key, this.#p);
+    let gates = gatesOf(
+      ops,
+      selectors,
+      all(there, (each) => ops.slice(each, 0, half.size)),
+    );
+    if (key.publicSignals > 0) {
+      const ofPublic = ops.intt(publicValues(ops, values[0], key.publicSignals, n));
+      gates = ops.subtract(gates, onCoset(ops, half, ofPublic));
+    }
+    // the numerator has 3n − 2 coefficients
+    return ops.slice(fromCoset(ops, half, ops.multiply(gates, vanishingInverse)), 0, 2 * n - 2);
+  }
+
+  /** Round 2. `checks` are values of both remainders at a point that no witness chooses. */
+  permutation(
+    ops: FieldOperations,
+    { values, onCoset: wires, remainders }: WirePolynomials,
+    { z: blinding }: Blindings,
+    challenges: PermutationChallenges,
+  ): PermutationPolynomials {
+    const key = this.#key;
+    const { domain, permutations, ones, k1, k2 } = key;
+    const p = this.#p;
+    const { n, root } = domain;
+    const own = ops.slice(ones, 0, n);
+    const here = { wires: values, x: ops.scalePowers(own, root), permutations, ones: own };
+    const circuit = { k1, k2, p };
+    const z = ops.keep(blind(ops, permutationPolynomial(ops, here, circuit, challenges), blinding, { n, p }));
+    // the first Lagrange polynomial is (X^n − 1)/(n·(X − 1))
+    const t1 = ops.keep(ops.scale(ops.divideByLinear(z, 1n), invert(BigInt(n), p)));
+    const coset = key.cosets?.permutation ?? computePermutationCoset(ops, key, p);
+    const last = [onCoset(ops, domain, z), onCoset(ops, domain, ops.scalePowers(z, root))] as const;
+    const there = { wires, x: coset.x, permutations: coset.permutations, ones };
+    const [above, below] = permutationProducts(ops, there, circuit, challenges, last);
+    const quotient = fromCoset(ops, domain, ops.multiply(ops.subtract(above, below), coset.vanishingInverse));
+    const t2 = ops.keep(ops.slice(quotient, 0, 3 * n));
+    // a quotient without remainder has 3n coefficients
+    const rests = [remainders, ops.slice(quotient, 3 * n)].map((each) => ops.evaluate(each, challenges.gamma));
+    return { z, t1, t2, c2: ops.keep(interleave(ops, [z, t1, t2])), checks: ops.keep(concatenate(ops, rests, 1)) };
+  }
+
+  /** Round 3: the values of `evaluationNames`. */
+  evaluations(
+    ops: FieldOperations,
+    { polynomials }: WirePolynomials,
+    { z, t1, t2 }: PermutationPolynomials,
+    { xi, xiw }: OpenedAt,
+  ): FieldVector {
+    const { ql, qr, qm, qo, qc, s1, s2, s3 } = this.#key.coefficients;
+    const atXi = [ql, qr, qm, qo, qc, s1, s2, s3, ...polynomials, z].map((each) => ops.evaluate(each, xi));
+    const atXiw = [z, t1, t2].map((each) => ops.evaluate(each, xiw));
+    return ops.keep(concatenate(ops, [...atXi, ...atXiw], 1));
+  }
+
+  /** Round 4: the quotient of C0, C1 and C2 less their remainders. */
+  quotient(
+    ops: FieldOperations,
+    { polynomials, t0 }: WirePolynomials,
+    { z, t1, t2 }: PermutationPolynomials,
+    { xi, xiw }: OpenedAt,
+    alpha: bigint,
+  ): FieldVector {
+    const { coefficients } = this.#key;
+    const divided = (parts: readonly FieldVector[], x: bigint): FieldVector[] =>
+      parts.map((each) => ops.divideByLinear(each, x));
+    const ofCircuit = circuitPolynomials.map((name) => coefficients[name]);
+    return ops.keep(
+      ops.linearCombination([
+        [1n, interleave(ops, divided(ofCircuit, xi))],
+        [alpha, interleave(ops, divided([...polynomials, t0], xi))],
+        [mod(alpha * alpha, this.#p), interleave(ops, divided(divided([z, t1, t2], xi), xiw))],
+      ]),
+    );
+  }
+
+  /** Round 5: the opening at y. */
+  opening(
+    ops: FieldOperations,
+    { c1, c2, w1 }: Readonly<Record<'c1' | 'c2' | 'w1', FieldVector>>,
+    at: OpenedAt,
+    alpha: bigint,
+    y: bigint,
+  ): FieldVector {
+    const p = this.#p;
+    const vanishing = vanishingAt(p, at, y);
+    const [f0, f1, f2] = factorsOf(p, alpha, vanishing);
+    const sum = ops.linearCombination([
+      [f0, this.#key.c0],
+      [f1, c1],
+      [f2, c2],
+      [mod(-vanishing[0], p), w1],
+    ]);
+    return ops.keep(ops.divideByLinear(sum, y));
+  }
+}
+
+/** Returns vectors one after the other, each padded with zeros to a length. */
+const concatenate = (ops: FieldOperations, parts: readonly FieldVector[], length: number): FieldVector => {
+  const padded = parts.map((part, j) => ops.pad(part, (j + 1) * length, j * length));
+  return ops.linearCombination(padded.map((part) => [1n, part]));
+};
+
+/** Interleaves polynomials; shorter ones count as padded with zeros. */
+export const interleave = (ops: FieldOperations, parts: readonly FieldVector[]): FieldVector => {
+  const count = parts.length;
+  const length = Math.max(...parts.map((part) => part.length));
+  const indices = new Uint32Array(count * length);
+  for (let i = 0, at = 0; i < length; i++) for (let j = 0; j < count; j++, at++) indices[at] = j * length + i;
+  return ops.gather(concatenate(ops, parts, length), indices);
+};

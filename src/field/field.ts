@@ -1,8 +1,20 @@
-/** The interface of coordinate fields, F_p and F_p², and functions for both. */
+/** The interface of coordinate fields, F_p and F_p²; functions for both; and F_p. */
 import type { Coordinate } from '../api/values.js';
 import type { Template, TemplateView } from '../shaders/template.js';
-import { type Degree, fromMontgomery, type Modulus, readWords, toMontgomery, writeWords } from './modulus.js';
+import {
+  type Degree,
+  fromMontgomery,
+  invert,
+  type Modulus,
+  mod,
+  readWords,
+  toMontgomery,
+  writeWords,
+} from './modulus.js';
 import { range } from './straight-line.js';
+import { fieldLiteral, fieldView } from './wgsl.js';
+
+/* The interface of coordinate fields, F_p and F_p², and functions for both. */
 
 /**
  * A coordinate field, on the CPU and in shaders.
@@ -75,3 +87,34 @@ export const elementToMontgomery = (field: Field, a: Coordinate): Coordinate =>
 /** Converts an element from Montgomery form. */
 export const elementFromMontgomery = (field: Field, a: Coordinate): Coordinate =>
   each(field, a, (value) => fromMontgomery(field.prime, value));
+
+/** Casts an element of this field. Callers pass no others. */
+const number = (a: Coordinate): bigint => a as bigint;
+
+/** Makes the field F_p, whose elements are BigInts. */
+export const primeField = (prime: Modulus): Field => {
+  const { p } = prime;
+  return {
+    prime,
+    degree: 1,
+    nonResidue: null,
+    size: p,
+    words: prime.words,
+    bytes: prime.bytes,
+    zero: 0n,
+    one: 1n,
+    sum: (a, b) => number(a) + number(b),
+    difference: (a, b) => number(a) - number(b),
+    multiple: (a, factor) => number(a) * factor,
+    product: (a, b) => (number(a) * number(b)) % p,
+    isZero: (a) => number(a) % p === 0n,
+    reduced: (a) => mod(number(a), p),
+    inverse: (a) => invert(number(a), p),
+    coefficients: (a) => [number(a)],
+    of: ([a]) => a as bigint,
+    over: primeField,
+    view: () => fieldView(prime),
+    partials: {},
+    literal: (a) => fieldLiteral(prime, number(a)),
+  };
+};

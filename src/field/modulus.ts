@@ -1,12 +1,14 @@
+/** A prime, the constants of its Montgomery form, and its numbers as digits and words. */
+
 /**
  * The kinds of field products. Between products each kind holds elements in words.
  * docs/reference/chips.md lists the fastest kind for each chip.
  *
  * - `unsigned`: words, split into limbs of 13 bits, so that 24-bit multiplications suffice
- *   (src/field/product-unsigned.ts).
- * - `dot4`: words, multiplied four bytes at a time (src/field/product-dot4.ts).
+ *   (src/field/products.ts).
+ * - `dot4`: words, multiplied four bytes at a time (src/field/products.ts).
  * - `fma`: words, split into limbs of 24 bits, with floats for the high halves of their products
- *   (src/field/product-fma.ts).
+ *   (src/field/products.ts).
  */
 export const fieldProducts = ['unsigned', 'dot4', 'fma'] as const;
 
@@ -172,3 +174,13 @@ export const writeWords = (target: Uint32Array, at: number, words: number, value
 export const toMontgomery = (m: Modulus, a: bigint): bigint => mod(a * m.r, m.p);
 /** Returns a·R⁻¹ mod p. */
 export const fromMontgomery = (m: Modulus, a: bigint): bigint => mod(a * m.rInverse, m.p);
+
+/** Writes a number as `count` little-endian words of 64 bits at index `at`. */
+export const writeNumber = (target: BigUint64Array, at: number, count: number, value: bigint): void => {
+  let rest = value;
+  for (let i = 0; i < count; i++) {
+    // the array takes numbers modulo 2^64
+    target[at + i] = rest;
+    rest >>= 64n;
+  }
+};

@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** Files on a disk that are read by ranges through a handle, in Node, Deno and Bun. */
-import { roomFor } from '../engine/bytes.js';
+import { roomFor } from '../engine/arguments.js';
 import { badArgument } from '../errors.js';
 // From the entry, so that the build leaves in index.js what the two share.
 import { MsmError } from '../index.js';

@@ -1,8 +1,18 @@
 import { badArgument } from '../errors.js';
-import { Fields, openSnarkjsFile, readSections, type Sections, type SnarkjsFileOptions, sectionOf } from './binfile.js';
-import type { PointSection } from './section.js';
-import { ORDER_BYTES, pointInHeader, pointsIn, readCurve, type SnarkjsCurve } from './snarkjs.js';
-import type { FileSource, OpenFile } from './source.js';
+import {
+  Fields,
+  ORDER_BYTES,
+  openSnarkjsFile,
+  pointInHeader,
+  pointsIn,
+  readCurve,
+  readSections,
+  type Sections,
+  type SnarkjsCurve,
+  type SnarkjsFileOptions,
+  sectionOf,
+} from './binfile.js';
+import type { FileSource, OpenFile, PointSection } from './source.js';
 
 /**
  * The points of a Groth16 `.zkey`. Sections of count 1 are part of the verifying key; a prover adds

@@ -1,7 +1,7 @@
 /** Scheduler of a device: it grants turns and memory to the submissions of all engines. */
 import { abortedBy, assertNotAborted, NoRoom, onAbort } from '../errors.js';
 import { DeviceQueue } from '../scheduling/device-queue.js';
-import type { Ticket } from '../scheduling/ticket.js';
+import type { Ticket } from '../scheduling/edf.js';
 import {
   type Allotment,
   type Allowance,

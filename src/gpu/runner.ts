@@ -1,13 +1,12 @@
 /** Runs submissions on a device: compiling, admission, submits, the map of the results, and errors. */
-import { Ending } from '../ending.js';
-import { MsmError, NoAnswerError } from '../errors.js';
-import { type Ticket, ticketOf } from '../scheduling/ticket.js';
-import { kernelsOf, RESULT, type Slice } from '../shaders/commands.js';
+import { Ending, MsmError, NoAnswerError } from '../errors.js';
+import { type Ticket, ticketOf } from '../scheduling/edf.js';
 import { CHAIN } from '../shaders/hash-chain.js';
-import type { Kernel } from '../shaders/kernel.js';
-import { bufferUsage } from './constants.js';
+import { type Kernel, kernelsOf, RESULT, type Slice } from '../shaders/kernel.js';
+import { pipelineFor, releasePipelines } from './device.js';
 import {
   type Allowance,
+  bufferUsage,
   type Client,
   type HeldBuffer,
   type Lease,
@@ -25,7 +24,6 @@ import {
   waitForQueue,
   watchOf,
 } from './device-watch.js';
-import { pipelineFor, releasePipelines } from './pipelines.js';
 import {
   cutSlices,
   encodeReadBack,

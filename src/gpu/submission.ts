@@ -4,13 +4,11 @@
  */
 import type { HostTimes } from '../api/run-record.js';
 import { GpuFault, MsmError } from '../errors.js';
-import type { Ticket } from '../scheduling/ticket.js';
-import type { Command, Dispatch, Slice } from '../shaders/commands.js';
+import type { Ticket } from '../scheduling/edf.js';
 import { absorb, CHAIN, Tail } from '../shaders/hash-chain.js';
-import type { Kernel } from '../shaders/kernel.js';
+import type { Command, Dispatch, Kernel, Slice } from '../shaders/kernel.js';
 import { jobBytes, UNIFORM_ALIGNMENT } from '../shaders/limits.js';
-import { mapModeRead } from './constants.js';
-import { READ_BACK, RETURNED } from './device-memory.js';
+import { mapModeRead, READ_BACK, RETURNED } from './device-memory.js';
 import { type WaitRequest, waitForQueue } from './device-watch.js';
 
 /** Bytes to upload. */

@@ -3,7 +3,7 @@
  * more than 4 MiB (Dawn, `DynamicUploader.h`, `kRingBufferSize`), and its fresh pages cost several
  * times as much as the copy. A buffer that stays and is mapped again after each use has none.
  */
-import { bufferUsage, mapModeWrite } from './constants.js';
+import { bufferUsage, mapModeWrite } from './device-memory.js';
 import { inErrorScopes, type WaitRequest, watchOf } from './device-watch.js';
 
 /** Smallest upload that may use the buffer, 2 MiB: smaller ones are as fast without it. */

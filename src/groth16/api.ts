@@ -1,8 +1,16 @@
-/** Types of `webgpu-msm/groth16`. */
+/** Types of `webgpu-msm/groth16`, and a proof as JSON and as calldata. */
 import type { Progress } from '../api/calls.js';
+import type { AffinePoint, Fp2 } from '../api/values.js';
 import type { FileSource } from '../formats/source.js';
-import type { CircuitKey, ProofInput, ProofNumber, ProveOptions, VerifyOptions } from '../proofs/api.js';
-import type { EngineOptions } from '../proofs/engine-options.js';
+import type { CircuitKey, EngineOptions, ProofInput, ProofNumber, ProveOptions, VerifyOptions } from '../proofs/api.js';
+import {
+  pairWords,
+  pointWords,
+  projective,
+  publicWords,
+  readProofObject,
+  snarkjsNames,
+} from '../proofs/snarkjs-json.js';
 
 /** Options of `openProvingKey`; those of engines are as `createMsmEngine` has them. */
 export interface ProvingKeyOptions extends EngineOptions {
@@ -89,3 +97,52 @@ export interface ProvingKey extends CircuitKey {
     options?: VerifyOptions,
   ): Promise<boolean>;
 }
+
+/** The three points of a proof. */
+export interface ProofPoints {
+  readonly a: AffinePoint;
+  readonly b: AffinePoint<Fp2>;
+  readonly c: AffinePoint;
+}
+
+const pair = ({ c0, c1 }: Fp2): [string, string] => [String(c0), String(c1)];
+
+export const writeProof = (curve: ProvingKey['curve'], { a, b, c }: ProofPoints): Groth16Proof => ({
+  pi_a: projective(a, 0n, 1n, String),
+  pi_b: projective(b, { c0: 0n, c1: 0n }, { c0: 1n, c1: 0n }, pair),
+  pi_c: projective(c, 0n, 1n, String),
+  protocol: 'groth16',
+  curve: snarkjsNames[curve],
+});
+
+const list = (words: readonly string[]): string => `[${words.join(', ')}]`;
+
+/**
+ * Returns the arguments of `verifyProof` of the contract that snarkjs writes for a key: words in
+ * hexadecimal, the same text as `groth16.exportSolidityCallData` of snarkjs. Pairs of Fp2 are in
+ * the order of the precompiled contract, the second one first.
+ *
+ * @param proof a proof on BN254, whose numbers fit words
+ * @param publicSignals its public values
+ * @throws MsmError `bad-argument` naming the number
+ * @example
+ * ```ts
+ * import { exportSolidityCallData, openProvingKey } from 'webgpu-msm/groth16';
+ * import { openFile } from 'webgpu-msm/node';
+ *
+ * const key = await openProvingKey(await openFile('circuit.zkey'));
+ * const { proof, publicSignals } = await key.prove(await openFile('witness.wtns'));
+ * const calldata = exportSolidityCallData(proof, publicSignals);
+ * console.log(JSON.parse(`[${calldata}]`).length); // 4
+ * key.destroy();
+ * ```
+ */
+export const exportSolidityCallData = (
+  proof: ProofInput<Groth16Proof>,
+  publicSignals: readonly ProofNumber[],
+): string => {
+  const { pi_a, pi_b, pi_c } = readProofObject(proof, 'groth16');
+  const [a, c] = [pointWords('proof.pi_a', pi_a), pointWords('proof.pi_c', pi_c)].map(list);
+  const b = pairWords('proof.pi_b', pi_b).map(list);
+  return `${a},[${b.join()}],${c},[${publicWords(publicSignals)}]`;
+};

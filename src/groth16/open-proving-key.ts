@@ -1,30 +1,40 @@
 /** Opens keys of Groth16. */
-
-import type { MsmEngine } from '../api/engine.js';
-import type { FieldEngine } from '../api/fields.js';
-import type { Bases } from '../api/handles.js';
+import type { Bases, MsmEngine } from '../api/engine.js';
+import type { FieldEngine, MatrixEntries } from '../api/fields.js';
 import type { AffinePoint, Coordinate, Fp2 } from '../api/values.js';
-import { handOver } from '../engine/bytes.js';
-import { progressRow } from '../engine/call-options.js';
+import { handOver } from '../engine/arguments.js';
+import { progressRow } from '../engine/options.js';
 import { assertNotAborted, badArgument, warnBy } from '../errors.js';
 import { openField } from '../fields/program/open-field.js';
-import { readCoefficients } from '../formats/coefficients.js';
-import type { PointSection } from '../formats/section.js';
-import { CHUNK_BYTES, type FileSource } from '../formats/source.js';
+import { ORDER_BYTES, sectionOf } from '../formats/binfile.js';
+import { CHUNK_BYTES, type FileSource, numbersOf, type PointSection } from '../formats/source.js';
 import { fileOf, type Groth16Zkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';
 import { type OptionTable, readOptions } from '../option-table.js';
-import { readPoint } from '../proofs/combine.js';
-import { type EngineOptions, keyOptions, keySettingsOf } from '../proofs/engine-options.js';
-import { assertFinite, inSection } from '../proofs/in-section.js';
+import { type EngineOptions, keyOptions, keySettingsOf } from '../proofs/api.js';
+import {
+  CircuitProver,
+  type ProofRun,
+  type ProofSettings,
+  type Statement,
+  warnOfOldNode,
+} from '../proofs/circuit-prover.js';
+import { assertFinite, inSection, readPoint } from '../proofs/few-points.js';
 import { KeyVectors } from '../proofs/key-vectors.js';
-import { warnOfOldNode } from '../proofs/old-node.js';
-import { type DrawScalar, drawRandomScalar } from '../proofs/randomness.js';
+import { publicSignalsOf } from '../proofs/snarkjs-json.js';
+import { type DrawScalar, drawRandomScalar, readWitness } from '../proofs/witness.js';
 import { nextTurn } from '../scheduling/time-slice.js';
-import type { ProvingKey, ProvingKeyOptions } from './api.js';
-import { destroyEngines, type Engines, type HeaderPoints, type LoadedKey, openEngines } from './loaded-key.js';
-import { LoadedProvingKey } from './proving-key.js';
-import { cosetOf } from './quotient.js';
+import { type ProofResult, type ProvingKey, type ProvingKeyOptions, writeProof } from './api.js';
+import {
+  computePoints,
+  cosetOf,
+  destroyEngines,
+  type Engines,
+  type HeaderPoints,
+  type LoadedKey,
+  openEngines,
+} from './prove.js';
+import { verify } from './verify.js';
 
 /** Sections that are loaded: the matrices, the points of the header, and those of five sums. */
 const PARTS = 7;
@@ -137,7 +147,7 @@ const loadKey = async (
 };
 
 /** `openProvingKey`. */
-export const provingKeyOptions = {
+const provingKeyOptions = {
   of: 'openProvingKey',
   rows: { ...keyOptions.rows, onProgress: progressRow },
 } as const satisfies OptionTable<ProvingKeyOptions>;
@@ -188,3 +198,136 @@ export const openProvingKeyWith = async (
  */
 export const openProvingKey = (zkey: FileSource, options: ProvingKeyOptions = {}): Promise<ProvingKey> =>
   openProvingKeyWith(zkey, options, drawRandomScalar);
+
+/* A key that proves. */
+
+/** Parts of a proof: the scalars of H, five sums, the assembly of its points. */
+const PROOF_PARTS = 7;
+
+class LoadedProvingKey extends CircuitProver<ProofResult> implements ProvingKey {
+  readonly #key: LoadedKey;
+  readonly #draw: DrawScalar;
+
+  /** @param draw draws r and s, in this order @param options queue of its proofs, and warnings */
+  constructor(key: LoadedKey, draw: DrawScalar, options: ProofSettings) {
+    const { engines, vectors } = key;
+    super(key, PROOF_PARTS, { ...options, engines: [engines.g1, engines.g2], vectors });
+    this.#key = key;
+    this.#draw = draw;
+  }
+
+  protected async compute(witness: FileSource, run: ProofRun): Promise<ProofResult> {
+    const { curve, variables, publicSignals, order } = this.#key;
+    const values = await readWitness(witness, { order, variables }, run);
+    run.secrets.push(values);
+    const signals = publicSignalsOf(values, publicSignals);
+    const blinding = { r: this.#draw(order), s: this.#draw(order) };
+    run.secrets.push(blinding.r, blinding.s);
+    const proof = writeProof(curve, await computePoints(this.#key, values, blinding, run));
+    run.onPart('assembly');
+    return { proof, publicSignals: signals };
+  }
+
+  protected check({ proof, publicSignals }: Statement, signal: AbortSignal | undefined): Promise<boolean> {
+    return verify(this.#key, proof, publicSignals, signal);
+  }
+
+  protected free(): void {
+    destroyEngines(this.#key.engines);
+  }
+}
+
+/*
+ * The matrices A and B of a Groth16 circuit, section 4 of a `.zkey`: u32 count, then for each entry
+ * u32 matrix (0 is A, 1 is B), u32 constraint, u32 variable, and the value in 32 bytes. A value a
+ * is written as a·2^512 mod r, little-endian.
+ */
+
+const COUNT_BYTES = 4;
+const ENTRY_BYTES = 12 + ORDER_BYTES;
+const VALUE_WORDS = ORDER_BYTES / 4;
+
+/** Entries that are read at a time, in a few milliseconds. */
+const ENTRIES_PER_CHUNK = 2 ** 16;
+
+/** The entries of A and of B. */
+type CircuitMatrices = readonly [a: MatrixEntries, b: MatrixEntries];
+
+/** Entries of both matrices in one allocation: A's from the front, B's from the back. */
+class Entries {
+  readonly #row: Uint32Array;
+  readonly #column: Uint32Array;
+  readonly #values: Uint32Array<ArrayBuffer>;
+  /** The next free index at the front, and the first used one at the back. */
+  #front = 0;
+  #back: number;
+
+  constructor(count: number) {
+    try {
+      this.#row = new Uint32Array(count);
+      this.#column = new Uint32Array(count);
+      this.#values = new Uint32Array(count * VALUE_WORDS);
+    } catch {
+      throw badArgument(`zkey: section 4 (coefficients): ${count} entries are more than JavaScript can hold`);
+    }
+    this.#back = count;
+  }
+
+  /** Copies the entry that begins at `at`. */
+  add(isA: boolean, row: number, column: number, from: DataView, at: number): void {
+    const i = isA ? this.#front++ : --this.#back;
+    this.#row[i] = row;
+    this.#column[i] = column;
+    for (let k = 0; k < VALUE_WORDS; k++) this.#values[i * VALUE_WORDS + k] = from.getUint32(at + 12 + 4 * k, true);
+  }
+
+  /** Returns both matrices, of `rows` × `columns`. */
+  matrices(rows: number, columns: number): CircuitMatrices {
+    const part = (from: number, to?: number): MatrixEntries => ({
+      ...{ rows, columns, row: this.#row.subarray(from, to), column: this.#column.subarray(from, to) },
+      values: this.#values.subarray(from * VALUE_WORDS, to && to * VALUE_WORDS),
+    });
+    // `to` of A may be 0, which subarray takes as it is
+    return [this.#front === 0 ? part(this.#row.length) : part(0, this.#front), part(this.#front)];
+  }
+}
+
+/**
+ * Reads the matrices. Does not check that values are below r.
+ *
+ * @param afterChunk called after every few milliseconds of work
+ * @throws MsmError `bad-argument` naming the entry that the circuit cannot have
+ */
+const readCoefficients = async (zkey: Groth16Zkey, afterChunk: () => Promise<void>): Promise<CircuitMatrices> => {
+  const { variables, domainSize } = zkey;
+  const { file, sections } = fileOf(zkey);
+  const name = `${file.what}: section 4 (coefficients)`;
+  const { at, byteLength } = sectionOf(file, sections, 4, 'coefficients');
+  if (byteLength < COUNT_BYTES) throw badArgument(`${name} is cut off: it has ${byteLength} bytes`);
+  const count = numbersOf(await file.read(at, at + COUNT_BYTES)).getUint32(0, true);
+  if (byteLength !== COUNT_BYTES + count * ENTRY_BYTES) {
+    throw badArgument(`${name} has ${byteLength} bytes, but says ${count} entries of ${ENTRY_BYTES}`);
+  }
+  const entries = new Entries(count);
+  for (let first = 0; first < count; first += ENTRIES_PER_CHUNK) {
+    const end = Math.min(count, first + ENTRIES_PER_CHUNK);
+    const start = at + COUNT_BYTES;
+    const chunk = numbersOf(await file.read(start + first * ENTRY_BYTES, start + end * ENTRY_BYTES));
+    for (let i = first; i < end; i++) {
+      const from = (i - first) * ENTRY_BYTES;
+      const [matrix, row, column] = [
+        chunk.getUint32(from, true),
+        chunk.getUint32(from + 4, true),
+        chunk.getUint32(from + 8, true),
+      ];
+      if (matrix > 1 || row >= domainSize || column >= variables) {
+        throw badArgument(
+          `${name}: entry ${i} is in matrix ${matrix}, row ${row}, column ${column}; there are 2 matrices of ${domainSize} × ${variables}`,
+        );
+      }
+      entries.add(matrix === 0, row, column, chunk, from);
+    }
+    await afterChunk();
+  }
+  return entries.matrices(domainSize, variables);
+};

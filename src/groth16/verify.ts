@@ -3,13 +3,12 @@
  * (https://eprint.iacr.org/2016/260), section 3.2.
  */
 import type { AffinePoint, Fp2 } from '../api/values.js';
-import { handOver } from '../engine/bytes.js';
-import { ONE } from '../proofs/combine.js';
-import { bytesOf, SCALAR_BYTES } from '../proofs/scalars.js';
+import { handOver } from '../engine/arguments.js';
+import { areInGroup, assertKeyPoints, isProductOne, ONE } from '../proofs/few-points.js';
 import { inNumbers, inPairs, readJsonPoint, readProofObject, readPublicSignals } from '../proofs/snarkjs-json.js';
-import { areInGroup, assertKeyPoints, isProductOne } from '../proofs/verification.js';
-import type { LoadedKey } from './loaded-key.js';
-import type { ProofPoints } from './write-proof.js';
+import { bytesOf, SCALAR_BYTES } from '../proofs/witness.js';
+import type { ProofPoints } from './api.js';
+import type { LoadedKey } from './prove.js';
 
 /** Reads the points of a proof. @throws MsmError `bad-argument` naming the number */
 const readProof = (proof: unknown): ProofPoints => {

@@ -1,15 +1,15 @@
 /** The interface of the GPU and the CPU to the engine. */
 import type { AdapterDescription, CompileTime, MemoryUse, SelfTest } from '../api/device.js';
+import type { RunRecord } from '../api/run-record.js';
+import type { AffinePoint, Coordinate } from '../api/values.js';
 import type { PointSource } from '../curves/point-source.js';
-import type { Ticket } from '../scheduling/ticket.js';
-import type { CallContext } from '../session/call-context.js';
+import type { Ticket } from '../scheduling/edf.js';
+import type { CallContext } from '../session/call.js';
 import type { LoadedBases } from './inputs/loaded-bases.js';
-import type { ScalarStore } from './inputs/scalar-store.js';
-import type { ScalarVector, SurveyedScalars } from './inputs/scalar-vectors.js';
+import type { ScalarStore, ScalarVector, SurveyedScalars } from './inputs/scalars.js';
 import type { PlanLimits } from './plan/planner.js';
 import type { Knobs } from './plan/tuning.js';
 import type { TableShape } from './plan/workload.js';
-import type { MsmDone, MsmRequest } from './request.js';
 
 /** Points to load. */
 export interface LoadRequest {
@@ -73,4 +73,28 @@ export interface Accelerator extends Backend {
   prepareVectors(vectors: readonly ScalarVector[], verify: number | undefined, call: CallContext): Promise<boolean>;
   /** Returns true if it has work of equal or higher priority for calls other than `own`. */
   isBusyBeside(own: Ticket | undefined): boolean;
+}
+
+/* The request to a backend for multi-scalar multiplications, and its result. */
+
+/** Vectors of scalars over the same bases. */
+export interface MsmRequest {
+  readonly bases: LoadedBases;
+  readonly vectors: readonly ScalarVector[];
+  /** The surveys of the vectors, in the same order. */
+  readonly surveyed: readonly SurveyedScalars[];
+  /** Number of scalars of all vectors, zeros included. */
+  readonly n: number;
+  /** Probability that the result is verified; undefined: the engine's default. */
+  readonly verify: number | undefined;
+  /** Returns how many CPU workers may compute now; absent: all. */
+  readonly workersAllowed?: (() => number) | undefined;
+}
+
+/** The sums of a request, one for each vector. */
+export interface MsmDone {
+  readonly sums: readonly AffinePoint<Coordinate>[];
+  readonly record: RunRecord;
+  /** Time that it took, in ms, without waiting for other calls. */
+  readonly ms: number;
 }

@@ -1,19 +1,32 @@
 /** Opens keys of PLONK. */
-import type { FieldVector } from '../api/field-vectors.js';
-import type { FieldEngine } from '../api/fields.js';
+import type { FieldEngine, FieldVector } from '../api/fields.js';
 import { assertNotAborted, badArgument } from '../errors.js';
 import { openField } from '../fields/program/open-field.js';
 import type { FileSource } from '../formats/source.js';
 import { KeyVectors } from '../proofs/key-vectors.js';
 import { loadPolynomials } from '../proofs/plonkish/circuit.js';
-import { domainOf, loadOnes } from '../proofs/plonkish/domain.js';
-import { loadPowers, type OpenedFile, openKey } from '../proofs/plonkish/open-key.js';
-import { PlonkishProvingKey } from '../proofs/plonkish/proving-key.js';
-import { type DrawScalar, drawRandomScalar } from '../proofs/randomness.js';
-import type { ProvingKey, ProvingKeyOptions } from './api.js';
-import { type PlonkCircuit, places, readPlonkCircuit } from './circuit.js';
-import { computeCosetValues, cosetLength, type LoadedKey } from './loaded-key.js';
-import { plonk } from './system.js';
+import {
+  loadPowers,
+  type OpenedFile,
+  openKey,
+  PlonkishProvingKey,
+  type PlonkishSystem,
+} from '../proofs/plonkish/proving-key.js';
+import { domainOf, loadOnes } from '../proofs/plonkish/relations.js';
+import { decodeCommitment } from '../proofs/plonkish/transcript.js';
+import { projective, snarkjsNames } from '../proofs/snarkjs-json.js';
+import { type DrawScalar, drawRandomScalar } from '../proofs/witness.js';
+import type { PlonkProof, ProofPoint, ProvingKey, ProvingKeyOptions } from './api.js';
+import {
+  computeCosetValues,
+  cosetLength,
+  type LoadedKey,
+  type PlonkCircuit,
+  places,
+  readPlonkCircuit,
+} from './circuit.js';
+import { Proof, type RawProof } from './prove.js';
+import { verify } from './verify.js';
 
 /** Longest coset whose values are kept for later proofs. */
 const MOST_KEPT = 2 ** 18;
@@ -96,3 +109,26 @@ export const openProvingKeyWith = (
  */
 export const openProvingKey = (zkey: FileSource, options: ProvingKeyOptions = {}): Promise<ProvingKey> =>
   openProvingKeyWith(zkey, options, drawRandomScalar);
+
+/* The proof system: how a key of it proves and verifies. */
+
+const pointOf = (commitment: Uint8Array): ProofPoint => projective(decodeCommitment(commitment), 0n, 1n, String);
+
+const writeProof = (curve: LoadedKey['curve'], { commitments, evaluations }: RawProof): PlonkProof => {
+  const [A, B, C, Z, T1, T2, T3, Wxi, Wxiw] = commitments.map(pointOf) as [
+    ...[ProofPoint, ProofPoint, ProofPoint, ProofPoint, ProofPoint, ProofPoint, ProofPoint, ProofPoint, ProofPoint],
+  ];
+  const [eval_a, eval_b, eval_c, eval_s1, eval_s2, eval_zw] = evaluations.map(String) as [
+    ...[string, string, string, string, string, string],
+  ];
+  return {
+    ...{ A, B, C, Z, T1, T2, T3, Wxi, Wxiw, eval_a, eval_b, eval_c, eval_s1, eval_s2, eval_zw },
+    ...{ protocol: 'plonk', curve: snarkjsNames[curve] },
+  };
+};
+
+const plonk: PlonkishSystem<LoadedKey, PlonkProof> = {
+  lengths: ({ domainSize }) => [domainSize, domainSize, domainSize],
+  prove: async (key, run, witness, draw) => writeProof(key.curve, await new Proof(key, run).compute(witness, draw)),
+  verify,
+};

@@ -1,17 +1,23 @@
 /** A key that proves: what the keys of all proof systems have in common. */
-import type { TurnOptions } from '../api/calls.js';
+import type { EngineStats, TurnOptions } from '../api/calls.js';
 import type { MsmEngine } from '../api/engine.js';
-import type { EngineStats } from '../api/sharing.js';
 import type { Coordinate } from '../api/values.js';
-import { progressRow, signalRow, turnRows } from '../engine/call-options.js';
+import { progressRow, signalRow, turnRows } from '../engine/options.js';
 import { assertNotAborted, badArgument, fromCaller, MsmError, onAbort, warnBy } from '../errors.js';
 import type { FileSource } from '../formats/source.js';
 import { inspect, printed } from '../handle.js';
 import { type OptionTable, type ReadOptions, readOptions } from '../option-table.js';
 import type { CallQueue } from '../scheduling/call-queue.js';
 import { dueTime, type Waiting } from '../scheduling/edf.js';
-import type { CircuitFacts, CircuitKey, KeyMemory, ProofProgress, ProveOptions, VerifyOptions } from './api.js';
-import type { KeySettings } from './engine-options.js';
+import type {
+  CircuitFacts,
+  CircuitKey,
+  KeyMemory,
+  KeySettings,
+  ProofProgress,
+  ProveOptions,
+  VerifyOptions,
+} from './api.js';
 import type { KeyVectors } from './key-vectors.js';
 import { copyWitness } from './witness.js';
 
@@ -39,13 +45,13 @@ export interface Statement {
 }
 
 /** `ProvingKey.prove`. */
-export const proveOptions = {
+const proveOptions = {
   of: 'prove',
   rows: { ...turnRows, signal: signalRow, onProgress: progressRow, verifyProof: { kind: 'flag', default: false } },
 } as const satisfies OptionTable<ProveOptions>;
 
 /** `ProvingKey.verify`. */
-export const verifyOptions = {
+const verifyOptions = {
   of: 'verify',
   rows: { signal: signalRow },
 } as const satisfies OptionTable<VerifyOptions>;
@@ -58,7 +64,7 @@ const erase = (secrets: readonly Uint8Array[]): void => {
 export type ProofSettings = KeySettings;
 
 /** Engines, vectors and queue with which a key proves. */
-export interface ProverParts extends ProofSettings {
+interface ProverParts extends ProofSettings {
   /** Engines of large sums, of which the first has the key's device. */
   readonly engines: readonly [MsmEngine, ...MsmEngine<Coordinate>[]];
   readonly vectors: Pick<KeyVectors<never>, 'memoryUsed' | 'trim' | 'destroy'>;
@@ -256,3 +262,47 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
     return printed('ProvingKey', { curve, variables, publicSignals, domainSize, isDestroyed: this.#isDestroyed });
   }
 }
+
+/* Advice to those who prove in a Node whose WebAssembly is slow. */
+
+/** Domain from which on proofs take long enough for another Node to matter. */
+const LEAST_DOMAIN = 2 ** 12;
+
+/** `(f64x2) → f64x2.relaxed_madd`, the instruction of the fastest arithmetic, as a module. */
+const MADD = [
+  ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
+  ...[0x01, 0x08, 0x01, 0x60, 0x03, 0x7b, 0x7b, 0x7b, 0x01, 0x7b],
+  ...[0x03, 0x02, 0x01, 0x00],
+  ...[0x0a, 0x0d, 0x01, 0x0b, 0x00, 0x20, 0x00, 0x20, 0x01, 0x20, 0x02, 0xfd, 0x87, 0x02, 0x0b],
+];
+
+/** Returns the major version of Node, if its WebAssembly has no relaxed SIMD; else null. */
+const oldNode = (): number | null => {
+  const { process } = globalThis as { process?: { versions?: Readonly<Record<string, string | undefined>> } };
+  const { node, bun, deno } = process?.versions ?? {};
+  if (node === undefined || bun !== undefined || deno !== undefined || typeof WebAssembly !== 'object') return null;
+  return WebAssembly.validate(Uint8Array.from(MADD)) ? null : Number.parseInt(node, 10);
+};
+
+let hasWarned = false;
+
+/**
+ * Warns once that a newer Node proves faster, when the CPU is to prove with a large key in an old
+ * one.
+ *
+ * @param engine the engine of the key's G1
+ */
+export const warnOfOldNode = (
+  { domainSize }: { readonly domainSize: number },
+  { backends }: Pick<MsmEngine, 'backends'>,
+  { onWarning }: { readonly onWarning?: ((message: string) => void) | undefined },
+): void => {
+  if (hasWarned || domainSize < LEAST_DOMAIN || backends[0] !== 'cpu') return;
+  const version = oldNode();
+  if (version === null) return;
+  hasWarned = true;
+  warnBy(
+    onWarning,
+    `WebAssembly of Node ${version} lacks fused multiply-adds, with which proofs take about a third of the CPU time. Use Node 24, or 22.`,
+  );
+};

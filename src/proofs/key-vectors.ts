@@ -1,13 +1,10 @@
 /** Vectors of a proving key: on the CPU, and on the GPU that computes the key's sums. */
-import type { MsmEngine } from '../api/engine.js';
+import type { Bases, MsmEngine } from '../api/engine.js';
 import type { FieldEngine } from '../api/fields.js';
-import type { Bases } from '../api/handles.js';
-import { openUntilAborted } from '../ending.js';
-import { MsmError, type MsmErrorCode } from '../errors.js';
+import { MsmError, type MsmErrorCode, openUntilAborted } from '../errors.js';
 // From the entry, so that the build leaves in fields.js what both share.
 import { createFieldEngine } from '../fields.js';
-import type { CircuitFacts } from './api.js';
-import type { EngineOptions } from './engine-options.js';
+import type { CircuitFacts, EngineOptions } from './api.js';
 
 /** Most bytes of vectors in WebAssembly's memory, whose addresses have 32 bits. */
 const VECTOR_BYTES = 2 ** 32;

@@ -1,7 +1,9 @@
-/** Parts of the JSON of snarkjs that all proof systems share. */
+/** Proofs as text: the JSON of snarkjs, and the calldata of its verifier contracts. */
 import type { AffinePoint, Coordinate, Fp2 } from '../api/values.js';
 import { badArgument, kindOf, show } from '../errors.js';
-import { numbersIn, SCALAR_BYTES } from './scalars.js';
+import { numbersIn, SCALAR_BYTES } from './witness.js';
+
+/* Parts of the JSON of snarkjs that all proof systems share. */
 
 /** Names that snarkjs has for curves. */
 export const snarkjsNames = { bn254: 'bn128', 'bls12-381': 'bls12381' } as const;
@@ -20,7 +22,7 @@ export const publicSignalsOf = (witness: Uint8Array, count: number): string[] =>
   numbersIn(witness.subarray(SCALAR_BYTES, (count + 1) * SCALAR_BYTES)).map(String);
 
 /** An object of JSON, whose members have not been checked. */
-export type JsonObject = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
  * Returns a proof of a proof system as an object. snarkjs does not read `protocol`, so a proof may
@@ -73,7 +75,7 @@ export const readMember = (proof: JsonObject, name: string): JsonObject => {
 };
 
 /** Checks that a value is an array. @throws MsmError `bad-argument` */
-export const readArray = (name: string, value: unknown): readonly unknown[] => {
+const readArray = (name: string, value: unknown): readonly unknown[] => {
   if (Array.isArray(value)) return value;
   throw badArgument(`${name} must be an array, got ${kindOf(value)}`);
 };
@@ -83,7 +85,7 @@ export const readPublicSignals = (signals: unknown): bigint[] =>
   Array.from(readArray('publicSignals', signals), (each, i) => readNumber(`publicSignals[${i}]`, each));
 
 /** A field whose elements are coordinates in JSON. */
-export interface CoordinateReader<Of extends Coordinate> {
+interface CoordinateReader<Of extends Coordinate> {
   /** @throws MsmError `bad-argument` naming the number */
   read(name: string, value: unknown): Of;
   isNumber(coordinate: Of, number: bigint): boolean;
@@ -127,3 +129,55 @@ export const readJsonPoint = <Of extends Coordinate>(
   if (isNumber(z, 1n)) return { x, y, infinity: isOrigin };
   throw badArgument(`${name}[2] must be 1, or 0 for infinity: the point has to be affine`);
 };
+
+/*
+ * Calldata of the verifier contracts that snarkjs writes: numbers as words of 32 bytes in
+ * hexadecimal. Infinity is (0, 0), as EIP-196 and EIP-197 write it; snarkjs passes its own (0, 1)
+ * on, which the precompiled contracts refuse.
+ */
+
+/** Digits of a word. */
+const DIGITS = 64;
+
+/** @throws MsmError `bad-argument` for a number of more than 32 bytes */
+const wordOf = (name: string, number: bigint): string => {
+  const digits = number.toString(16);
+  if (digits.length <= DIGITS) return `"0x${digits.padStart(DIGITS, '0')}"`;
+  throw badArgument(
+    `${name} must be below 2^256, a word of a contract; the contracts of snarkjs verify on bn254 alone`,
+  );
+};
+
+/**
+ * Returns a number as a quoted word.
+ *
+ * @param name the place of the number in errors
+ * @throws MsmError `bad-argument` if it is no number below 2^256
+ */
+export const numberWord = (name: string, number: unknown): string => wordOf(name, readNumber(name, number));
+
+/** Returns the words of a point in G1. @throws MsmError `bad-argument` as `numberWord` */
+export const pointWords = (name: string, point: unknown): readonly [x: string, y: string] => {
+  const { x, y, infinity }: AffinePoint = readJsonPoint(name, point, inNumbers);
+  const word = (i: number, coordinate: bigint): string => wordOf(`${name}[${i}]`, infinity ? 0n : coordinate);
+  return [word(0, x), word(1, y)];
+};
+
+/**
+ * Returns the words of a point in G2: two for each coordinate, c1 before c0.
+ *
+ * @throws MsmError `bad-argument` as `numberWord`
+ */
+export const pairWords = (name: string, point: unknown): readonly (readonly [c1: string, c0: string])[] => {
+  const { x, y, infinity } = readJsonPoint(name, point, inPairs);
+  return [x, y].map(({ c0, c1 }, i) => {
+    const word = (k: number, number: bigint): string => wordOf(`${name}[${i}][${k}]`, infinity ? 0n : number);
+    return [word(1, c1), word(0, c0)];
+  });
+};
+
+/** Returns the words of public values. @throws MsmError `bad-argument` as `numberWord` */
+export const publicWords = (publicSignals: unknown): string =>
+  readPublicSignals(publicSignals)
+    .map((signal, i) => wordOf(`publicSignals[${i}]`, signal))
+    .join();

@@ -1,14 +1,13 @@
 /**
- * The witness of a circuit: a `.wtns` file, which is a binfile with the prime and the number of
- * values in section 1 (u32 bytes of a number, the prime, u32 count) and the values in section 2, or
- * the values alone. Source: https://github.com/iden3/wtnsfile.
+ * Scalars of a proof: the witness, random scalars that hide it, and both as bytes. A witness is a
+ * `.wtns` file, which is a binfile with the prime and the number of values in section 1 (u32 bytes of
+ * a number, the prime, u32 count) and the values in section 2, or the values alone. Source:
+ * https://github.com/iden3/wtnsfile.
  */
-import { viewBytes } from '../engine/bytes.js';
+import { viewBytes } from '../engine/arguments.js';
 import { badArgument } from '../errors.js';
-import { Fields, readSections, sectionOf } from '../formats/binfile.js';
-import { ORDER_BYTES } from '../formats/snarkjs.js';
+import { Fields, ORDER_BYTES, readSections, sectionOf } from '../formats/binfile.js';
 import { type FileSource, type OpenFile, openFile, readRange } from '../formats/source.js';
-import { numberOf } from './scalars.js';
 
 /** The newest version of the container that snarkjs reads. */
 const NEWEST = 2;
@@ -16,7 +15,7 @@ const NEWEST = 2;
 const MAGIC = 'wtns';
 
 /** The circuit of which a witness is expected. */
-export interface WitnessOf {
+interface WitnessOf {
   /** The prime of its field. */
   readonly order: bigint;
   /** Number of its variables, with the constant 1. */
@@ -115,3 +114,52 @@ export const copyWitness = (witness: FileSource, secrets: Uint8Array[]): FileSou
   secrets.push(copy);
   return copy;
 };
+
+/** Draws a scalar below the order, as little-endian bytes. */
+export type DrawScalar = (order: bigint) => Uint8Array<ArrayBuffer>;
+
+const isBelow = (bytes: Uint8Array, limit: Uint8Array): boolean => {
+  for (let i = SCALAR_BYTES - 1; i >= 0; i--) {
+    const [own, most] = [bytes[i] as number, limit[i] as number];
+    if (own !== most) return own < most;
+  }
+  return false;
+};
+
+/** Draws uniformly by `crypto.getRandomValues`: numbers of r's length, until one is below r. */
+export const drawRandomScalar: DrawScalar = (order) => {
+  const limit = bytesOf(order);
+  const excess = 8 * SCALAR_BYTES - order.toString(2).length;
+  const bytes = new Uint8Array(SCALAR_BYTES);
+  do {
+    crypto.getRandomValues(bytes);
+    bytes[SCALAR_BYTES - 1] = (bytes[SCALAR_BYTES - 1] as number) & (0xff >> excess);
+  } while (!isBelow(bytes, limit));
+  return bytes;
+};
+
+/** Bytes of a scalar. */
+export const SCALAR_BYTES = 32;
+
+/** Returns a number below 2^256 as little-endian bytes. */
+export const bytesOf = (value: bigint): Uint8Array => {
+  const bytes = new Uint8Array(SCALAR_BYTES);
+  const words = new DataView(bytes.buffer);
+  let rest = value;
+  for (let at = 0; at < SCALAR_BYTES; at += 8, rest >>= 64n) words.setBigUint64(at, rest, true);
+  return bytes;
+};
+
+/** Returns the number that little-endian bytes are. @param bytes a multiple of 8 */
+export const numberOf = (bytes: Uint8Array): bigint => {
+  const words = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  let value = 0n;
+  for (let at = bytes.length - 8; at >= 0; at -= 8) value = (value << 64n) | words.getBigUint64(at, true);
+  return value;
+};
+
+/** Returns the numbers in consecutive little-endian bytes. */
+export const numbersIn = (bytes: Uint8Array): bigint[] =>
+  Array.from({ length: bytes.length / SCALAR_BYTES }, (_, i) =>
+    numberOf(bytes.subarray(i * SCALAR_BYTES, (i + 1) * SCALAR_BYTES)),
+  );

@@ -1,16 +1,14 @@
 /**
- * A cache of loaded points, found by comparing bytes: provers read the same sections of a file
- * again for each proof.
+ * Caches of loaded points and scalars, found by comparing bytes: provers read the same sections of a
+ * file again for each proof, and several MSMs of a proof have the same scalars, or a tail of them.
  */
-import type { MsmEngine } from '../api/engine.js';
-import type { Bases } from '../api/handles.js';
+import type { Bases, MsmEngine, Scalars } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
 import type { PointSource } from '../curves/point-source.js';
-import { handOver } from '../engine/bytes.js';
-import { assertNotAborted, MsmError } from '../errors.js';
-import { beginsWith } from './begins-with.js';
-import { copyOf, type FfBytes } from './ffjavascript.js';
-import { type PointFile, readAll, readWhile } from './point-file.js';
+import { handOver, roomFor } from '../engine/arguments.js';
+import { assertNotAborted, badArgument, MsmError } from '../errors.js';
+import type { LoadedScalars } from '../msm/inputs/scalars.js';
+import { copyOf, type FfBytes, type FfCurveName, type PointReader } from './ffjavascript.js';
 
 /**
  * Returns the points of bases as they were passed in. Engines retain them, for lost devices and for
@@ -283,3 +281,191 @@ export class BasesCache {
     this.#stats.bytes = 0;
   }
 }
+
+/** Entries: one for each of two proofs that run at a time. */
+const CAPACITY = 2;
+
+/**
+ * How long scalars stay loaded while no MSM uses any, in ms. The next MSM of a proof starts sooner.
+ * A witness is a secret and takes memory, so it does not stay for longer.
+ */
+const IDLE_MS = 10_000;
+
+interface ScalarsEntry {
+  readonly curve: FfCurveName;
+  readonly scalars: LoadedScalars;
+}
+
+export class ScalarsCache {
+  /** Most recently used first. */
+  #entries: readonly ScalarsEntry[] = [];
+  readonly #counts: { sharedScalars: number };
+  readonly #signal: AbortSignal | undefined;
+  #users = 0;
+  #idle: ReturnType<typeof setTimeout> | undefined;
+
+  /** @param signal aborts all loads */
+  constructor(counts: { sharedScalars: number }, signal: AbortSignal | undefined) {
+    this.#counts = counts;
+    this.#signal = signal;
+  }
+
+  /**
+   * Calls `use` with the given scalars, and loads them first if needed.
+   *
+   * @param given scalars of 32 bytes each, little-endian
+   * @param use must pass the scalars on before it awaits anything
+   */
+  async with<Result>(
+    engine: MsmEngine<Coordinate>,
+    curve: FfCurveName,
+    given: FfBytes,
+    use: (scalars: Scalars) => Promise<Result>,
+  ): Promise<Result> {
+    clearTimeout(this.#idle);
+    this.#users++;
+    try {
+      return await this.#with(engine, curve, given, use);
+    } finally {
+      if (--this.#users === 0) {
+        this.#idle = setTimeout(() => this.clear(), IDLE_MS);
+        // in Node, lets a process end that waits for this timer alone
+        (this.#idle as { unref?(): void }).unref?.();
+      }
+    }
+  }
+
+  async #with<Result>(
+    engine: MsmEngine<Coordinate>,
+    curve: FfCurveName,
+    given: FfBytes,
+    use: (scalars: Scalars) => Promise<Result>,
+  ): Promise<Result> {
+    for (const entry of this.#entries) {
+      const found = entry.curve === curve ? partOf(entry.scalars, given) : null;
+      if (found === null) continue;
+      this.#counts.sharedScalars++;
+      this.#store(entry);
+      return use(found);
+    }
+    const signal = this.#signal;
+    const scalars = (await engine.loadScalars(given, { ...(signal && { signal }) })) as LoadedScalars;
+    this.#store({ curve, scalars });
+    return use(scalars);
+  }
+
+  #store(entry: ScalarsEntry): void {
+    const entries = [entry, ...this.#entries.filter((each) => each !== entry)];
+    for (const { scalars } of entries.slice(CAPACITY)) scalars.destroy();
+    this.#entries = entries.slice(0, CAPACITY);
+  }
+
+  /** Destroys all scalars. */
+  clear(): void {
+    for (const { scalars } of this.#entries) scalars.destroy();
+    this.#entries = [];
+  }
+}
+
+/**
+ * Returns the range of `scalars` that equals the given scalars, if they are a beginning or an end
+ * of them; else null.
+ */
+const partOf = (scalars: LoadedScalars, given: FfBytes): Scalars | null => {
+  const { bytes, length } = scalars;
+  const count = (given.byteLength * length) / bytes.length;
+  if (beginsWith(bytes, given)) return scalars.subarray(0, count);
+  return count < length && beginsWith(bytes.subarray(-given.byteLength), given)
+    ? scalars.subarray(length - count)
+    : null;
+};
+
+/** A source of points. */
+export interface PointFile {
+  readonly byteLength: number;
+  readonly pointBytes: number;
+  readonly read: PointReader;
+}
+
+/**
+ * Bytes of the first chunk, which mostly tells whether the points are loaded already, and of later
+ * chunks.
+ */
+const [FIRST_BYTES, CHUNK_BYTES] = [2 ** 16, 2 ** 22];
+
+/**
+ * Reads points chunk by chunk from the first one on, until `look` returns false.
+ *
+ * @param wantsMore false: read nothing
+ * @throws MsmError `bad-argument` if the reader returns a chunk of a wrong length; and errors of
+ * the reader
+ */
+const readWhile = async (
+  { byteLength, pointBytes, read }: PointFile,
+  look: (chunk: Uint8Array, at: number) => boolean,
+  wantsMore = true,
+): Promise<void> => {
+  for (let at = 0; wantsMore && at < byteLength; ) {
+    const most = Math.floor((at === 0 ? FIRST_BYTES : CHUNK_BYTES) / pointBytes) * pointBytes;
+    const length = Math.min(most, byteLength - at);
+    const chunk = await read(at, length);
+    if (!(chunk instanceof Uint8Array) || chunk.length !== length)
+      throw badArgument(
+        `points: the reader returned ${chunk?.length} bytes for [${at}, ${at + length}); it must return ${length}`,
+      );
+    wantsMore = look(chunk, at);
+    at += length;
+  }
+};
+
+/**
+ * Reads all points into one array.
+ *
+ * @param checkpoint called before each chunk is stored; its errors end the reading
+ */
+const readAll = async (file: PointFile, checkpoint: () => void): Promise<Uint8Array> => {
+  const all = roomFor('points', file.byteLength, 1, 'bytes');
+  await readWhile(file, (chunk, at) => {
+    checkpoint();
+    all.set(chunk, at);
+    return true;
+  });
+  return all;
+};
+
+/** Bytes of paged points that are compared at a time. */
+const PAGE_BYTES = 2 ** 22;
+
+/**
+ * Returns whether two arrays of one length are equal. Compares words of 32 bits where both are
+ * aligned.
+ */
+const areSame = (left: Uint8Array, right: Uint8Array): boolean => {
+  const words = (bytes: Uint8Array): Uint32Array | null =>
+    bytes.byteOffset % 4 === 0 ? new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2) : null;
+  const [ours, theirs] = [words(left), words(right)];
+  let at = 0;
+  if (ours !== null && theirs !== null) {
+    for (let i = 0; i < ours.length; i++) if (ours[i] !== theirs[i]) return false;
+    at = 4 * ours.length;
+  }
+  for (; at < left.length; at++) if (left[at] !== right[at]) return false;
+  return true;
+};
+
+/**
+ * Returns whether `held` begins with the given bytes. Compares all bytes, because a near-match
+ * would produce a wrong proof. Other points mostly differ in the first words, so the comparison
+ * ends early.
+ */
+export const beginsWith = (held: Uint8Array, given: FfBytes): boolean => {
+  const { byteLength } = given;
+  if (byteLength > held.length) return false;
+  if (given instanceof Uint8Array) return areSame(held.subarray(0, byteLength), given);
+  for (let from = 0; from < byteLength; from += PAGE_BYTES) {
+    const to = Math.min(byteLength, from + PAGE_BYTES);
+    const { buffer, byteOffset, byteLength: length } = given.slice(from, to);
+    if (!areSame(held.subarray(from, to), new Uint8Array(buffer, byteOffset, length))) return false;
+  }
+  return true;
+};

@@ -3,7 +3,7 @@
  * are replaced in them.
  */
 import type { PagedBytes } from '../api/values.js';
-import type { CurvesOf, Group } from '../curves/names.js';
+import type { CurvesOf, Group } from '../curves/more-curves.js';
 import { badArgument, kindOf } from '../errors.js';
 
 /** The member `curves` of snarkjs. */

@@ -3,15 +3,12 @@
  * does not import noble.
  */
 import type { MsmOptions } from '../api/calls.js';
-import type { MsmEngine } from '../api/engine.js';
-import type { Bases } from '../api/handles.js';
+import type { Bases, MsmEngine } from '../api/engine.js';
 import type { AffinePoint, Coordinate } from '../api/values.js';
 import { bn254 } from '../curves/bn254.js';
 import type { AnyCurve, Curve, EdwardsCurve } from '../curves/curve.js';
-import type { Group, NamedCurve } from '../curves/names.js';
-import { signalRow } from '../engine/call-options.js';
-import type { MsmEngineOptions } from '../engine/options.js';
-import { engineOptions } from '../engine/read-options.js';
+import type { Group, NamedCurve } from '../curves/more-curves.js';
+import { engineOptions, type MsmEngineOptions, signalRow } from '../engine/options.js';
 import { badArgument, kindOf, notLoaded } from '../errors.js';
 import { createMsmEngine } from '../index.js';
 import { type OptionTable, pickRows, readOptions, setOptions } from '../option-table.js';

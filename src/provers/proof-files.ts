@@ -1,8 +1,10 @@
-/** Files of a proof in the forms that snarkjs takes: a name, bytes, or an object that names one. */
+/**
+ * Files of a proof in the forms that snarkjs takes: a name, bytes, or an object that names one. Files
+ * of servers are fetched again only if they may have changed.
+ */
 import { badArgument, kindOf } from '../errors.js';
 import { FileOnDisk, type FileSystem } from '../formats/disk-file.js';
-import type { FileSource } from '../formats/source.js';
-import { fetchFile, openFetched } from './fetched-files.js';
+import type { FileSource, RandomAccess } from '../formats/source.js';
 
 /** An object that names a file: `{ type: 'mem', data }` or `{ type: 'file', fileName }`. */
 export interface SnarkjsFileObject {
@@ -131,4 +133,132 @@ export const copyWitnessFile = async (given: unknown): Promise<Uint8Array> => {
   if ([...MAGIC].every((letter, i) => own[i] === letter.charCodeAt(0))) return own;
   own.fill(0);
   throw badArgument(`witness: the file must begin with the letters ${MAGIC}`);
+};
+
+/** Headers by which a server tells versions of a file apart. */
+const headerNames = ['etag', 'last-modified', 'content-length'] as const;
+type Validators = Readonly<Record<(typeof headerNames)[number], string | null>>;
+
+/** Time between a change and its fetch from which on `Last-Modified` tells versions apart. */
+const SETTLED_MS = 60_000;
+
+/** A version of a file that was fetched. */
+interface Version {
+  readonly validators: Validators;
+  readonly byteLength: number;
+  /** Tells its contents apart from all others. */
+  readonly identity: string;
+}
+
+/** A file of a server. */
+interface FetchedFile {
+  readonly source: Uint8Array | RandomAccess;
+  readonly byteLength: number;
+  readonly identity: string;
+}
+
+/** Versions that are remembered. A forgotten one is fetched again. */
+const REMEMBERED = 64;
+const versions = /* @__PURE__ */ new Map<string, Version>();
+
+const validatorsOf = ({ headers }: Response): Validators =>
+  Object.fromEntries(headerNames.map((name) => [name, headers.get(name)])) as Validators;
+
+/** Returns whether the validators would have changed with the contents. */
+const areReliable = (validators: Validators): boolean => {
+  if (validators.etag !== null) return true;
+  const changedAt = Date.parse(validators['last-modified'] ?? '');
+  // a file may change twice within the second that the header names
+  return validators['content-length'] !== null && Date.now() - changedAt > SETTLED_MS;
+};
+
+/** Returns whether a server has the version still. Answers to HEAD may lack the length. */
+const isUnchanged = async (url: string, { validators }: Version): Promise<boolean> => {
+  if (!areReliable(validators)) return false;
+  const response = await fetch(url, { method: 'HEAD' }).catch(() => null);
+  if (!response?.ok) return false;
+  const now = validatorsOf(response);
+  const hasLength = validators.etag === null || now['content-length'] !== null;
+  return headerNames.every((name) => (name === 'content-length' && !hasLength) || now[name] === validators[name]);
+};
+
+/** Fetches a file. @throws MsmError `bad-argument` if the server has no such file; and errors of `fetch` */
+const fetchFile = async (what: string, url: string): Promise<readonly [bytes: Uint8Array, Response]> => {
+  const response = await fetch(url);
+  if (!response.ok) throw badArgument(`${what}: the server answered ${response.status}`);
+  return [new Uint8Array(await response.arrayBuffer()), response];
+};
+
+/**
+ * Opens a file of a server. Fetches it unless the server says by its headers that it has the version
+ * that was fetched before; then it is fetched when it is read.
+ *
+ * @param identify returns a text that no file with other contents has
+ * @throws errors of `fetchFile` and `identify`
+ */
+const openFetched = async (
+  what: string,
+  url: string,
+  identify: (bytes: Uint8Array) => Promise<string>,
+): Promise<FetchedFile> => {
+  // relative addresses change their meaning with the address of the page
+  const key = new Request(url).url;
+  const fetchVersion = async () => {
+    const [bytes, response] = await fetchFile(what, url);
+    const version = { validators: validatorsOf(response), byteLength: bytes.length, identity: await identify(bytes) };
+    versions.delete(key);
+    versions.set(key, version);
+    const [oldest] = versions.keys();
+    if (versions.size > REMEMBERED) versions.delete(oldest as string);
+    return { ...version, source: bytes };
+  };
+  const before = versions.get(key);
+  if (before === undefined || !(await isUnchanged(url, before))) return fetchVersion();
+  let fetching: Promise<Uint8Array> | null = null;
+  const fetchSame = async (): Promise<Uint8Array> => {
+    const { source, identity } = await fetchVersion();
+    if (identity !== before.identity) throw badArgument(`${what}: it changed on the server while it was loaded`);
+    return source;
+  };
+  const read = async (from: number, to: number): Promise<Uint8Array> => {
+    fetching ??= fetchSame();
+    return (await fetching).subarray(from, to);
+  };
+  return { ...before, source: { byteLength: before.byteLength, read } };
+};
+
+/** Memory of circom's witness programs, which are modules of WebAssembly. */
+
+/** Id of the section of imports; before it are the types, 1, and custom sections, 0. */
+const IMPORTS = 2;
+
+/** Bytes of the letters and the version with which a module begins. */
+const HEADER_BYTES = 8;
+
+/**
+ * Returns a module without the sections behind its imports: it compiles at once, however large the
+ * program is.
+ */
+const importsOf = (program: Uint8Array): Uint8Array<ArrayBuffer> => {
+  let end = HEADER_BYTES;
+  while ((program[end] ?? IMPORTS + 1) <= IMPORTS) {
+    // LEB128, WebAssembly Core Specification, section 5.2.2
+    let [at, bytes, factor] = [end + 1, 0, 1];
+    for (; ; factor *= 128) {
+      const byte = program[at++] ?? 0;
+      bytes += (byte & 127) * factor;
+      if (byte < 128) break;
+    }
+    end = at + bytes;
+  }
+  return program.slice(0, end);
+};
+
+/**
+ * Returns whether a program brings its memory along. Programs of circom 1 import it; rejects for
+ * what is no module.
+ */
+export const hasItsMemory = async (program: Uint8Array): Promise<boolean> => {
+  const imports = WebAssembly.Module.imports(await WebAssembly.compile(importsOf(program)));
+  return imports.every(({ kind }) => kind !== 'memory');
 };

@@ -1,17 +1,14 @@
 /** Whole proofs for snarkjs, computed by the provers of this library. */
 import type { MsmEngine } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
-import { untilAborted } from '../ending.js';
-import { signalRow } from '../engine/call-options.js';
-import { assertNotAborted, badArgument, notLoaded, onAbort } from '../errors.js';
+import { signalRow } from '../engine/options.js';
+import { assertNotAborted, badArgument, notLoaded, onAbort, untilAborted } from '../errors.js';
 import type { FileSource } from '../formats/source.js';
 import type { Zkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';
 import { type OptionTable, readOptions } from '../option-table.js';
-import type { CircuitKey, ProveOptions } from '../proofs/api.js';
-import type { EngineOptions } from '../proofs/engine-options.js';
-import type { ReadAccelerateOptions } from './accelerate-options.js';
-import type { Counts } from './accelerate-stats.js';
+import type { CircuitKey, EngineOptions, ProveOptions } from '../proofs/api.js';
+import type { Counts, ReadAccelerateOptions } from './accelerate-options.js';
 import type { Contest, Work } from './contest.js';
 import type { FfCurveName } from './ffjavascript.js';
 import { isLeftToSnarkjs, KeyCache, leftToSnarkjs } from './key-cache.js';

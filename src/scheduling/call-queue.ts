@@ -1,23 +1,10 @@
 /**
  * Queue of an engine's calls: earliest deadline first, with a limit on active and on waiting calls.
+ * A call that has its turn may compute the requests of waiting calls with its own.
  */
-import type { Priority } from '../api/calls.js';
-import type { EngineEvent, EngineStats } from '../api/sharing.js';
-import { Ending } from '../ending.js';
-import { abortedBy, assertNotAborted, type MsmError, onAbort } from '../errors.js';
-import { codeOf, type Notify, notifierOf } from './call-events.js';
-import {
-  type CoalescedCall,
-  type CoalescedResult,
-  type Coalescing,
-  groupUrgency,
-  joinLeader,
-  SEPARATED,
-} from './coalescing.js';
-import { earliestDue, isMoreUrgent, type Waiting } from './edf.js';
-import { ExclusiveSections } from './exclusive-sections.js';
-import type { Ticket } from './ticket.js';
-import { type QueueCaps, type Waiter, WaitingCalls } from './waiting-calls.js';
+import type { EngineEvent, EngineStats, Priority, QueueLimits } from '../api/calls.js';
+import { abortedBy, assertNotAborted, Ending, MsmError, onAbort } from '../errors.js';
+import { dueTime, earliestDue, isMoreUrgent, type Ticket, type Waiting } from './edf.js';
 
 /** Description of a call for the queue. */
 export interface QueuedCall {
@@ -292,3 +279,220 @@ export class CallQueue {
     }
   }
 }
+
+/** A call that waits. */
+interface Waiter extends Waiting {
+  readonly bytes: number;
+  /** Request of the call, where other calls may compute it with theirs. */
+  readonly request: Coalescing | undefined;
+  begin(): void;
+  /** Joins the call to a leader, which computes it. */
+  join(): CoalescedCall;
+}
+
+/** Limits on the calls that wait; Infinity: none. */
+type QueueCaps = Readonly<Record<keyof QueueLimits, number>>;
+
+class WaitingCalls {
+  readonly #limits: QueueCaps;
+  #calls: readonly Waiter[] = [];
+
+  constructor(limits: QueueCaps) {
+    this.#limits = limits;
+  }
+
+  get calls(): readonly Waiter[] {
+    return this.#calls;
+  }
+
+  /** Bytes held for all waiting calls. */
+  get bytes(): number {
+    return this.#calls.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  add(waiter: Waiter): void {
+    this.#calls = [...this.#calls, waiter];
+  }
+
+  remove(...waiters: readonly Waiter[]): void {
+    this.#calls = this.#calls.filter((each) => !waiters.includes(each));
+  }
+
+  /** Returns true if another call may wait. */
+  hasRoomFor(bytes: number): boolean {
+    return this.#calls.length < this.#limits.calls && this.bytes + bytes <= this.#limits.bytes;
+  }
+
+  /** Returns the error for a call that may not wait. @param callMs expected duration of a call */
+  overloaded(callMs: number): MsmError {
+    const { calls, bytes } = this.#limits;
+    const { length } = this.#calls;
+    const retryAfterMs = Math.ceil(Math.max(1, callMs * (length + 1)));
+    const held = `${length} calls with ${this.bytes} bytes wait already`;
+    const limit = `maxQueued allows ${calls} calls with ${bytes} bytes`;
+    return new MsmError('overloaded', `${held}, and ${limit}; call again in ${retryAfterMs} ms`, { retryAfterMs });
+  }
+
+  /**
+   * Takes out the calls to coalesce with `leader`, none of which is less urgent, and joins them to
+   * it.
+   */
+  takeCoalesced(leader: Waiting, request: Coalescing | undefined): readonly CoalescedCall[] {
+    if (request === undefined || this.#calls.length === 0) return [];
+    const requests = this.#calls
+      .filter((each) => !isMoreUrgent(leader, each))
+      .sort((one, other) => dueTime(one) - dueTime(other))
+      .flatMap((each) => each.request ?? []);
+    const chosen = new Set(request.coalesced(requests));
+    const waiters = this.#calls.filter((each) => each.request !== undefined && chosen.has(each.request));
+    this.remove(...waiters);
+    return waiters.map((each) => each.join());
+  }
+}
+
+/** Request of a call that may be computed together with requests of other calls. */
+export interface Coalescing {
+  /** Selects the waiting requests worth computing together with this one. */
+  coalesced(waiting: readonly Coalescing[]): readonly Coalescing[];
+}
+
+/** A call that another call, its leader, computes. */
+interface CoalescedCall extends Waiting {
+  readonly request: Coalescing;
+  readonly signal: AbortSignal | undefined;
+  readonly notify: Notify;
+  settle(result: unknown): void;
+  fail(error: unknown): void;
+  /**
+   * Queues the call again, without coalescing: another request of the group may be the one that
+   * failed.
+   */
+  separate(): void;
+}
+
+/**
+ * Result of a coalesced call; boxed, because a promise that resolves with a promise waits for it.
+ */
+interface CoalescedResult {
+  readonly result: Promise<unknown>;
+}
+
+/** Result of a coalesced call that has to be computed by itself. */
+const SEPARATED = Symbol('separated');
+
+/** Joins a waiting call to a leader: returns the call as the leader sees it, and its result. */
+const joinLeader = (
+  call: Waiting,
+  own: Pick<CoalescedCall, 'request' | 'signal' | 'notify'>,
+): { readonly joined: CoalescedCall; readonly result: Promise<unknown> } => {
+  let settle: (result: unknown) => void = () => undefined;
+  let fail: (error: unknown) => void = () => undefined;
+  const result = new Promise<unknown>((resolve, reject) => {
+    settle = resolve;
+    fail = reject;
+  });
+  const { request, signal } = own;
+  const unsubscribe = onAbort(signal, () => fail(abortedBy(signal)));
+  let isOver = false;
+  const end = (): void => {
+    isOver = true;
+    unsubscribe();
+  };
+  result.then(end, end);
+  const notify: Notify = (event: EngineEvent['event']) => isOver || own.notify(event);
+  const separate = (): void => settle(SEPARATED);
+  return { joined: { ...call, request, signal, notify, settle, fail, separate }, result };
+};
+
+/** Returns the urgency of a group: the highest priority and the earliest due time of its calls. */
+const groupUrgency = (leader: Waiting, coalesced: readonly Waiting[]): Waiting => {
+  if (coalesced.length === 0) return leader;
+  const { priority } = coalesced.reduce((most, each) => (isMoreUrgent(each, most) ? each : most), leader);
+  return { priority, since: leader.since, deadline: Math.min(...[leader, ...coalesced].map(dueTime)) };
+};
+
+class ExclusiveSections {
+  /** Calls that wait for their section or are in it, in order of arrival. */
+  #entering: (() => void)[] = [];
+  #isOccupied = false;
+  readonly #advance: () => void;
+
+  /** @param advance called after each change; it starts calls and calls `enterNext` */
+  constructor(advance: () => void) {
+    this.#advance = advance;
+  }
+
+  /** True while a call is in its section. */
+  get isOccupied(): boolean {
+    return this.#isOccupied;
+  }
+
+  /** True while no call waits for a section or is in one. */
+  get isEmpty(): boolean {
+    return this.#entering.length === 0;
+  }
+
+  /** Lets the first call enter once all active calls wait for a section. */
+  enterNext(activeCalls: number): void {
+    const [enter] = this.#entering;
+    if (enter === undefined || this.#isOccupied || activeCalls > this.#entering.length) return;
+    this.#isOccupied = true;
+    enter();
+  }
+
+  /**
+   * Runs the work of an active call exclusively.
+   *
+   * @param signal ends the wait before the section
+   * @throws MsmError `aborted`, before the work begins
+   */
+  async run<Result>(work: () => Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
+    await new Promise<void>((resolve, reject) => {
+      const leave = (): void => {
+        this.#entering = this.#entering.filter((each) => each !== enter);
+        reject(abortedBy(signal));
+        this.#advance();
+      };
+      const enter = (): void => {
+        unsubscribe();
+        resolve();
+      };
+      assertNotAborted(signal);
+      const unsubscribe = onAbort(signal, leave);
+      this.#entering.push(enter);
+      this.#advance();
+    });
+    try {
+      return await work();
+    } finally {
+      this.#entering.shift();
+      this.#isOccupied = false;
+      this.#advance();
+    }
+  }
+}
+
+/** Reports an event of one call. */
+type Notify = (event: EngineEvent['event'], more?: Partial<EngineEvent>) => unknown;
+
+/**
+ * Returns a function that reports the events of a call to `onEvent`. Errors of `onEvent` are
+ * ignored.
+ */
+const notifierOf =
+  (
+    onEvent: ((event: EngineEvent) => void) | undefined,
+    call: Pick<EngineEvent, 'call' | 'kind' | 'priority' | 'bytes'>,
+  ): Notify =>
+  (event, more = {}) => {
+    try {
+      const at = performance.now();
+      const returned: unknown = onEvent?.({ ...call, ...{ event, at, error: null, ms: null }, ...more });
+      // an async function may reject instead of throwing
+      if (returned instanceof Promise) returned.catch(() => undefined);
+    } catch {}
+  };
+
+/** Returns the code that events give for an error. */
+const codeOf = (error: unknown): NonNullable<EngineEvent['error']> =>
+  error instanceof MsmError ? error.code : 'other';

@@ -2,8 +2,7 @@
  * Order of the jobs on a device, of all engines that share it. It only decides: it has no buffers,
  * no promises and no clock.
  */
-import { dueTime, earliestDue, isMoreUrgent, type Waiting } from './edf.js';
-import type { Ticket } from './ticket.js';
+import { dueTime, earliestDue, isMoreUrgent, type Ticket, type Waiting } from './edf.js';
 
 /**
  * Most jobs that the device has not finished when another one begins: one runs, and one is staged.

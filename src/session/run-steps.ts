@@ -1,13 +1,17 @@
-/** Runs the steps of an operation, one after the other. */
-import { GpuFault } from '../errors.js';
+/**
+ * Runs the steps of an operation, one after the other, and the known answer by which a device is
+ * tested before it computes for a call.
+ */
+
+import type { PhaseTime, TimelineEntry } from '../api/run-record.js';
+import { GpuFault, MsmError } from '../errors.js';
 import type { Runner } from '../gpu/runner.js';
 import type { SubmissionResult } from '../gpu/submission.js';
-import type { CallContext } from './call-context.js';
-import type { DeviceView, Operation, Report, Step } from './operation.js';
-import { timelineOf } from './timeline.js';
+import type { CallContext } from './call.js';
+import type { DeviceView, KnownAnswer, Operation, Report, Step } from './operation.js';
 
 /** The result of an operation, and facts about its steps. */
-export interface Ran<Result> {
+interface Ran<Result> {
   readonly result: Result;
   readonly report: Report;
   /** The buffer that the operation filled; null: none. */
@@ -121,4 +125,108 @@ export const runSteps = async <Input, Result, Setup, Planned extends Step, Part>
     if (output !== null) runner.ledger.destroy(output);
     throw error;
   }
+};
+
+/** Results of the self-tests of a device by key: null, or the reason of a failure. */
+const remembered = new WeakMap<GPUDevice, Map<string, string | null>>();
+
+const computeKnown = async <Input, Result, Setup, Planned extends Step, Part>(
+  operation: Operation<Input, Result, Setup, Planned, Part>,
+  known: KnownAnswer<Input, Result>,
+  runner: Runner,
+  device: DeviceView<Setup>,
+  call: CallContext,
+): Promise<string | null> => {
+  const input = known.input();
+  try {
+    await bringResidents(operation, input, runner, call);
+    const steps: readonly Planned[] = await operation.plan(input, device, call);
+    const { result } = await runSteps(operation, input, steps, runner, device, call, () => call.checkpoint());
+    return known.check(result);
+  } finally {
+    for (const resident of operation.residents(input)) resident.destroy();
+  }
+};
+
+/**
+ * Runs an operation on an input with a known answer and compares the result. A difference counts
+ * only if a second run differs as well, because one lost dispatch does not
+ * mean that a pipeline is wrong. The result is kept as long as the device lives.
+ *
+ * @returns the reason of a failure, or null
+ * @throws MsmError of the runner, except `internal`
+ */
+export const selfTest = async <Input, Result, Setup, Planned extends Step, Part>(
+  operation: Operation<Input, Result, Setup, Planned, Part>,
+  known: KnownAnswer<Input, Result>,
+  runner: Runner,
+  device: DeviceView<Setup>,
+  call: CallContext,
+): Promise<string | null> => {
+  const findings = remembered.get(runner.device) ?? new Map<string, string | null>();
+  remembered.set(runner.device, findings);
+  const before = findings.get(known.key);
+  if (before !== undefined) return before;
+  let wrong: string | null = null;
+  for (let left = 2; left > 0; left--) {
+    try {
+      wrong = await computeKnown(operation, known, runner, device, call.detached());
+    } catch (error) {
+      if (!(error instanceof MsmError) || error.code !== 'internal') throw error;
+      wrong = error.message;
+    }
+    // the scratch of a small input is too small for the next call
+    runner.discard();
+    if (wrong === null) break;
+  }
+  findings.set(known.key, wrong);
+  return wrong;
+};
+
+/** Converts to milliseconds. Clocks of some GPUs go back, so negative times become 0. */
+const milliseconds = (ns: bigint): number => (ns > 0n ? Number(ns) / 1e6 : 0);
+
+/** Tolerance for GPU times above the host's time, because clocks of browsers are coarse. */
+const LEEWAY = { factor: 1.25, ms: 20 } as const;
+
+/**
+ * Joins the passes of jobs that ran one after the other on one device.
+ *
+ * @param submitToResultMs time of all jobs by the host's clock; it contains all work of the GPU
+ * @returns null if a job has no times, or if together they exceed `submitToResultMs`. Some GPUs
+ * report ticks as nanoseconds: with ticks of 19.2 MHz times are wrong by a factor of 52
+ */
+export const timelineOf = (
+  jobs: readonly Pick<SubmissionResult, 'passes' | 'submits'>[],
+  submitToResultMs: number,
+): TimelineEntry[] | null => {
+  const timeline: TimelineEntry[] = [];
+  let origin: bigint | undefined;
+  let submitsBefore = 0;
+  for (const { passes, submits } of jobs) {
+    if (passes === null) return null;
+    for (const { phase, submit, begin, end } of passes) {
+      // subtracts BigInts: a double cannot hold the nanoseconds of a GPU that ran for months
+      origin ??= begin;
+      timeline.push({
+        name: phase,
+        startMs: milliseconds(begin - origin),
+        ms: milliseconds(end - begin),
+        submit: submitsBefore + submit,
+      });
+    }
+    submitsBefore += submits;
+  }
+  const busyMs = timeline.reduce((sum, { ms }) => sum + ms, 0);
+  return busyMs <= LEEWAY.factor * submitToResultMs + LEEWAY.ms ? timeline : null;
+};
+
+/**
+ * Sums a timeline by name, in the order in which the names first come. The time of combining
+ * windows is last.
+ */
+export const phasesOf = (timeline: readonly TimelineEntry[], combineMs: number): PhaseTime[] => {
+  const phases = new Map<string, number>();
+  for (const { name, ms } of timeline) phases.set(name, (phases.get(name) ?? 0) + ms);
+  return [...[...phases].map(([name, ms]) => ({ name, ms })), { name: 'combine windows (CPU)', ms: combineMs }];
 };

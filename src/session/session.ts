@@ -1,23 +1,21 @@
 /** A session: a device that is replaced when it is lost, and the operations that run on it. */
 import type { AdapterDescription } from '../api/device.js';
-import { MsmError, NoRoom } from '../errors.js';
-import type { OpenDevice } from '../gpu/device.js';
+import { GpuFault, MsmError, NoAnswerError, NoRoom } from '../errors.js';
+import { addCompileTime, type OpenDevice } from '../gpu/device.js';
 import type { Runner } from '../gpu/runner.js';
-import type { Kernel } from '../shaders/kernel.js';
-import { Admission } from './admission.js';
-import { Attempts } from './attempts.js';
-import type { CallContext } from './call-context.js';
+import type { Submission } from '../gpu/submission.js';
+import type { CallTicket } from '../scheduling/call-queue.js';
+import type { Kernel, Slice } from '../shaders/kernel.js';
+import type { CallContext } from './call.js';
 import { CurrentDevice, type DeviceOptions, type TestReport } from './current-device.js';
-import { compileAndDispatch } from './first-dispatch.js';
 import type { DeviceView, KnownAnswer, Operation, Report, Step } from './operation.js';
-import { bringResidents, runSteps } from './run-steps.js';
-import { selfTest } from './self-test.js';
+import { bringResidents, runSteps, selfTest } from './run-steps.js';
 
 /** Maximum number of new plans in place of one that no longer fits. */
 const MOST_PLANS = 20;
 
 /** Settings of a session. */
-export interface SessionOptions<Setup> extends DeviceOptions<Setup> {
+interface SessionOptions<Setup> extends DeviceOptions<Setup> {
   readonly selfTests: boolean;
   /** Attempts of a call after the first, when the GPU computed wrongly. */
   readonly retries: number;
@@ -33,7 +31,7 @@ export interface Executed<Result, Setup> {
 }
 
 /** Returns the known answer to test a setup with; null: none. */
-export type Known<Input, Result, Setup> = (setup: Setup) => KnownAnswer<Input, Result> | null;
+type Known<Input, Result, Setup> = (setup: Setup) => KnownAnswer<Input, Result> | null;
 
 export class Session<Setup> {
   readonly #options: SessionOptions<Setup>;
@@ -285,3 +283,170 @@ export class Session<Setup> {
     this.#current.noteTest(known.key, name, wrong, performance.now() - begun);
   }
 }
+
+/** Most devices that may be lost before a call fails that has not begun on any of them. */
+const MOST_DEVICES = 3;
+
+/** State of the session that admission looks at. */
+interface Admitting {
+  currentRunner(): Runner;
+  /** True if another device can take over. */
+  mayReplace(): boolean;
+}
+
+/**
+ * Admits calls to the device. When a device is lost, the first running call fails, because its work
+ * may be the cause. The other calls begin again on the next device.
+ */
+class Admission {
+  readonly #session: Admitting;
+  /** The runner whose loss has failed a call. */
+  #blamed: Runner | null = null;
+
+  constructor(session: Admitting) {
+    this.#session = session;
+  }
+
+  /**
+   * Does the work of a call.
+   *
+   * @param elsewhere computes the call without the GPU when that stops answering, and receives the
+   * reason; null: nothing can
+   */
+  async admit<Result>(
+    call: CallContext,
+    work: (call: CallContext) => Promise<Result>,
+    elsewhere: ((why: string) => Promise<Result>) | null,
+  ): Promise<Result> {
+    for (let left = MOST_DEVICES; ; left--) {
+      const [watched, seen] = watch(call);
+      try {
+        return await work(watched);
+      } catch (error) {
+        const isSilence = error instanceof NoAnswerError;
+        if (isSilence && elsewhere !== null) {
+          call.checkpoint();
+          return elsewhere(error.message);
+        }
+        const isLoss = error instanceof MsmError && (error.code === 'device-lost' || seen.wasRefused);
+        if (!isLoss || left === 0 || !this.#session.mayReplace()) throw error;
+        const runner = this.#session.currentRunner();
+        const wasBehind = isSilence && !error.isStuck;
+        const isInnocent = wasBehind || (seen.wasRefused && !seen.hasBegun) || this.#blamed === runner;
+        if (isInnocent) continue;
+        this.#blamed = runner;
+        throw error;
+      }
+    }
+  }
+}
+
+/** Returns the call with a ticket that notes whether the device began or refused the call. */
+const watch = (call: CallContext): [CallContext, { hasBegun: boolean; wasRefused: boolean }] => {
+  const seen = { hasBegun: false, wasRefused: false };
+  if (call.ticket === undefined) return [call, seen];
+  const ticket: CallTicket = {
+    ...call.ticket,
+    onBegun: () => {
+      seen.hasBegun = true;
+    },
+    onRefused: () => {
+      seen.wasRefused = true;
+    },
+  };
+  return [call.withTicket(ticket), seen];
+};
+
+/** Repeats the work of a call after the GPU computed wrongly, a limited number of times. */
+class Attempts {
+  #left: number;
+  #retried: string | null = null;
+
+  /** @param retries attempts after the first */
+  constructor(retries: number) {
+    this.#left = retries;
+  }
+
+  /** Reason of the first repetition; null: there was none. */
+  get retried(): string | null {
+    return this.#retried;
+  }
+
+  /**
+   * Runs `work` until it succeeds or no attempt is left.
+   *
+   * @param repair called with each fault, before the next attempt
+   * @throws GpuFault of the last attempt; anything else that `work` throws
+   */
+  async run<Result>(work: () => Promise<Result>, repair?: () => void): Promise<Result> {
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof GpuFault)) throw error;
+        repair?.();
+        if (this.#left === 0) throw error;
+        this.#left--;
+        this.#retried ??= error.message;
+      }
+    }
+  }
+}
+
+/** Size of every buffer, in bytes: at least one element of any binding. */
+const TINY_BYTES = 256;
+
+const NO_GROUPS = 'no groups';
+
+/**
+ * Returns a submission that dispatches a kernel with all bindings and no workgroup. The dispatch is
+ * indirect, because a driver may skip a dispatch whose count it knows to be 0. Without workgroups
+ * no invocation reads the empty buffers.
+ */
+const emptyDispatch = (kernel: Kernel): Submission => {
+  const bindings: Record<string, Slice> = {};
+  const scratch: Record<string, number> = { [NO_GROUPS]: TINY_BYTES };
+  kernel.bindings.forEach(({ name }, i) => {
+    bindings[name] = { buffer: `nothing ${i}` };
+    scratch[`nothing ${i}`] = TINY_BYTES;
+  });
+  return {
+    scratch,
+    uploads: [{ to: { buffer: NO_GROUPS }, data: new Uint32Array(3) }],
+    commands: [{ kind: 'dispatch', phase: 'first dispatch', kernel, bindings, groups: { buffer: NO_GROUPS } }],
+    read: [{ buffer: NO_GROUPS, size: 4 }],
+  };
+};
+
+/** Pipelines that were dispatched before. */
+const dispatched = new WeakSet<GPUComputePipeline>();
+
+/**
+ * Compiles kernels and dispatches each without workgroups, once for each pipeline. The time of the
+ * dispatch counts as compile time.
+ *
+ * @param runner runner that gets the pipelines
+ * @param apart another runner on the same device, whose buffers are not pooled
+ * @param checkpoint called after each step; throws to end the work
+ */
+const compileAndDispatch = async (
+  runner: Runner,
+  apart: Runner,
+  kernels: readonly Kernel[],
+  checkpoint: () => void,
+): Promise<void> => {
+  for (const [kernel, pipeline] of await runner.compile(kernels)) {
+    checkpoint();
+    if (dispatched.has(pipeline)) continue;
+    let [submitted, done] = [0, 0];
+    await apart.run(emptyDispatch(kernel), {
+      enter: (part) => {
+        if (part === 'submitToResultMs') submitted = performance.now();
+        else done = performance.now();
+      },
+    });
+    dispatched.add(pipeline);
+    addCompileTime(pipeline, done - submitted);
+  }
+  checkpoint();
+};

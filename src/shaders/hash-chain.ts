@@ -9,8 +9,7 @@
  * Otherwise it does nothing, and neither does any later dispatch, so that the first missing link
  * names the stage that failed.
  */
-import { type Binding, type Kernel, kernel } from './kernel.js';
-import { type Struct, struct } from './struct.js';
+import { type Binding, type Kernel, kernel, type Struct, struct } from './kernel.js';
 import type { Template, TemplateView } from './template.js';
 
 /** Name of the binding with the accounts of the stages and the links of the chain. */

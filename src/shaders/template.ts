@@ -1,3 +1,10 @@
+/** Templates of WGSL, and the partials that every shader may include. */
+import fieldTemplate from '../../wgsl/field/field.wgsl?template';
+import inverseTemplate from '../../wgsl/field/inverse.wgsl?template';
+import packedTemplate from '../../wgsl/field/packed.wgsl?template';
+import pointTemplate from '../../wgsl/msm/point.wgsl?template';
+import hashChainTemplate from '../../wgsl/shaders/hash-chain.wgsl?template';
+
 /** Values that a template may name: text, numbers, flags, and lists of views. */
 export type TemplateView = { readonly [name: string]: TemplateValue };
 export type TemplateValue = string | number | boolean | TemplateView | readonly TemplateView[];
@@ -47,3 +54,16 @@ export const renderTemplate = (
       .join('');
   return render(template, [view]);
 };
+
+/** Partials that every shader may include by name. */
+const sharedPartials: Readonly<Record<string, Template>> = {
+  hash_chain: hashChainTemplate,
+  field: fieldTemplate,
+  inverse: inverseTemplate,
+  packed: packedTemplate,
+  point: pointTemplate,
+};
+
+/** Renders a shader with the shared partials and its own. */
+export const renderShader = (template: Template, view: TemplateView, own?: typeof sharedPartials): string =>
+  renderTemplate(template, view, { ...sharedPartials, ...own });

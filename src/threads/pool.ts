@@ -1,8 +1,7 @@
 /** A pool of workers that compute rounds together with the caller's own thread. */
-import { chunkSource } from './chunks/choose.js';
+import { chunkSource, SharedMemory } from './chunks.js';
 import type { StartWorker } from './platform.js';
 import { type MeasuredRound, type Round, type RoundOutcome, RoundRun } from './round.js';
-import { SharedMemory } from './shared-memory.js';
 import { type ChosenWorkers, WorkerCount } from './worker-count.js';
 import { WorkerSet } from './worker-set.js';
 
@@ -33,7 +32,7 @@ const START_MS = 10_000;
  * with `tuning: { cpuDistribution: 'static' }`, which waits for all three, and a sum large enough
  * for three (`workersToWake` in msm/plan/cost.ts). `lastRun.workers` says how many took part.
  *
- * **Size of chunks.** The caller cuts a round. MSMs are cut by `cutRows` (msm/cpu/cut.ts): with
+ * **Size of chunks.** The caller cuts a round. MSMs are cut by `cutRows` (msm/cpu/cpu-threads.ts): with
  * `tuning.cpuDistribution` `static` into one chunk for each thread, with `dynamic` by the size of
  * the round; with either into chunks of `tuning.cpuChunk` rows of buckets if that is set.
  */

@@ -1,10 +1,8 @@
 /** One round: a task whose chunks the caller's own thread and the workers compute together. */
 
-import type { Distribution } from './chunks/choose.js';
-import { ALL_WORKERS, type ChunkSource } from './chunks/chunk-source.js';
-import type { FromWorker } from './messages.js';
-import type { WorkerHandle } from './worker-handle.js';
-import type { RoundListener, WorkerSet } from './worker-set.js';
+import { ALL_WORKERS, type ChunkSource, type Distribution } from './chunks.js';
+import type { FromWorker } from './serve.js';
+import type { RoundListener, WorkerHandle, WorkerSet } from './worker-set.js';
 
 /** Computes chunks on the caller's own thread. */
 export interface OwnThread<Result> {

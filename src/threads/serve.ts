@@ -1,21 +1,17 @@
-/** Worker side of a pool. */
+/** Worker side of a pool, and the messages between a pool and its workers. */
 import { NoWasmMemory } from '../errors.js';
-import { chunksByMessages } from './chunks/by-messages.js';
-import type { Assignment } from './chunks/chunk-source.js';
-import { chunksByCounter } from './chunks/shared-counter.js';
-import { chunksOfShare } from './chunks/static-shares.js';
-import type { Begin, FromWorker, ToWorker } from './messages.js';
-import { nodeModule } from './node-module.js';
+import { type Assignment, chunksByCounter, chunksByMessages, chunksOfShare } from './chunks.js';
+import { nodeModule } from './platform.js';
 
 /** A worker's part of one round. */
-export interface RoundPart<Result> {
+interface RoundPart<Result> {
   add(chunk: number): void;
   /** Returns the result of all chunks added. */
   settle(): Result;
 }
 
 /** Computation of a worker. */
-export interface Computation<Setup, Prepared, Task, Result> {
+interface Computation<Setup, Prepared, Task, Result> {
   /** Prepares the worker; called again only when the pool sends another setup. */
   prepare(setup: Setup): Promise<Prepared>;
   begin(prepared: Prepared, task: Task): RoundPart<Result>;
@@ -70,3 +66,31 @@ export const servePool = <Setup, Prepared, Task, Result>({
   else globalThis.addEventListener('message', ({ data }) => hear(data as ToWorker<Task>));
   say({ say: 'ready' });
 };
+
+/** Begins a worker's part of a round. */
+export interface Begin<Task> {
+  readonly say: 'begin';
+  /** Value that the worker prepares itself with; null if it is that of the round before. */
+  readonly setup: unknown;
+  readonly task: Task;
+  readonly assignment: Assignment;
+}
+
+/** Answers `next`. */
+export interface More {
+  readonly say: 'more';
+  /** null if no chunk is left. */
+  readonly chunk: number | null;
+}
+
+export type ToWorker<Task> = Begin<Task> | More;
+
+export type FromWorker<Result> =
+  /** The worker has loaded and can compute. */
+  | { readonly say: 'ready' }
+  /** Asks for a chunk. */
+  | { readonly say: 'next' }
+  /** Ends the worker's part of a round. */
+  | { readonly say: 'done'; readonly result: Result; readonly chunks: number }
+  /** `lacksMemory`: WebAssembly got no memory. */
+  | { readonly say: 'failed'; readonly why: string; readonly lacksMemory?: boolean };

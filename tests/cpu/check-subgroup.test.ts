@@ -10,11 +10,10 @@ import {
   type WeierstrassOracle,
 } from '../../dev/oracle/known-bases.js';
 import { type AnyCurve, type CurveContext, curveContext } from '../../src/curves/curve.js';
-import { curveNamed } from '../../src/curves/more-curves.js';
-import type { Group, WeierstrassName } from '../../src/curves/names.js';
+import { curveNamed, type Group, type WeierstrassName } from '../../src/curves/more-curves.js';
 import { readWords, writeWords } from '../../src/field/modulus.js';
 import { quadraticField } from '../../src/field/quadratic.js';
-import { firstOutside } from '../../src/msm/cpu/check-subgroup.js';
+import { firstOutside } from '../../src/msm/cpu/load-points.js';
 import { TimeSlice } from '../../src/scheduling/time-slice.js';
 import { PointAdder } from '../../src/wasm/points/point-adder.js';
 import { groupsWithCofactor, outsidePoints } from '../support/outside-points.js';

@@ -1,14 +1,13 @@
 /** Time slices of calls on the CPU: urgent calls go first, and aborted calls end at once. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { makeCase } from '../../dev/cases/msm-case.js';
-import type { ComputeWorker } from '../../src/api/sharing.js';
+import type { ComputeWorker } from '../../src/api/calls.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { curveContext } from '../../src/curves/curve.js';
 import { createMsmEngine, type MsmEngine, type MsmEngineOptions } from '../../src/index.js';
-import { multiplyOnCpu } from '../../src/msm/cpu/multiply.js';
+import { multiplyOnCpu } from '../../src/msm/cpu/cpu-backend.js';
+import { type CpuPool, type Threads, workerStarter } from '../../src/msm/cpu/cpu-threads.js';
 import type { RoundTask, WindowSums } from '../../src/msm/cpu/share.js';
-import { workerStarter } from '../../src/msm/cpu/start-worker.js';
-import type { CpuPool, Threads } from '../../src/msm/cpu/threads.js';
 import { NO_TABLES, survey } from '../../src/msm/plan/workload.js';
 import { Pool } from '../../src/threads/pool.js';
 import type { Round, RoundOutcome } from '../../src/threads/round.js';

@@ -6,9 +6,7 @@ import type { CurveContext } from '../../src/curves/curve.js';
 import { openCurve } from '../../src/curves/open-curve.js';
 import type { PointSource, RootSign } from '../../src/curves/point-source.js';
 import { writeElement } from '../../src/field/field.js';
-import { checkPoints } from '../../src/msm/cpu/check-points.js';
-import type { WrongPoint } from '../../src/msm/cpu/checked-reader.js';
-import { decodePoints } from '../../src/msm/cpu/decode-points.js';
+import { checkPoints, decodePoints, type WrongPoint } from '../../src/msm/cpu/load-points.js';
 import { TimeSlice } from '../../src/scheduling/time-slice.js';
 import { bytesOf, compress, edwardsWords, pointsOf, type Words } from '../support/decoding.js';
 

@@ -11,9 +11,9 @@ import type { Affine } from '../../src/curves/jacobian.js';
 import { openCurve } from '../../src/curves/open-curve.js';
 import { type RootSign, writePoint, Y_EVEN, Y_ODD } from '../../src/curves/point-source.js';
 import { mod } from '../../src/field/modulus.js';
+import { squareRoot } from '../../src/field/powers.js';
 import { quadraticField } from '../../src/field/quadratic.js';
-import { squareRoot } from '../../src/field/square-root.js';
-import { checkedReader } from '../../src/msm/cpu/checked-reader.js';
+import { checkedReader } from '../../src/msm/cpu/load-points.js';
 import type { PointDecoder } from '../../src/wasm/decode/decoder.js';
 import {
   bytesOf,

@@ -1,12 +1,10 @@
 /** Calls of field engines that are wrong, that end early, or that run beside each other. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { knowsAnswers } from '../../src/fields/cpu/known-answer.js';
-import { openMemory } from '../../src/fields/cpu/open-memory.js';
-import { fuseScalings } from '../../src/fields/program/fuse-scalings.js';
+import { knowsAnswers, openMemory } from '../../src/fields/cpu/open-memory.js';
 import { openField } from '../../src/fields/program/open-field.js';
+import { fuseScalings } from '../../src/fields/program/recorder.js';
 import { createFieldEngine, type FieldEngine, type FieldVector } from '../../src/fields.js';
-import { vectorKernel } from '../../src/wasm/vectors/vector-kernel.js';
-import { VectorMemory } from '../../src/wasm/vectors/vector-memory.js';
+import { VectorMemory, vectorKernel } from '../../src/wasm/vectors/vector-kernel.js';
 import { fewFloatPrimes } from '../support/float-curves.js';
 import { arithmeticsHere } from '../support/kernels.js';
 

@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
-import { registry } from '../../src/curves/registry.js';
+import { registry } from '../../src/curves/more-curves.js';
 import { openField } from '../../src/fields/program/open-field.js';
 import { createFieldEngine } from '../../src/fields.js';
 import { ffCurveOf } from '../support/proving.js';

@@ -1,6 +1,6 @@
 /** Order of the calls of a field engine, and runs that pause for more urgent ones. */
 import { afterEach, describe, expect, test } from 'vitest';
-import type { FieldOperations } from '../../src/api/field-operations.js';
+import type { FieldOperations } from '../../src/api/fields.js';
 import { createFieldEngine, type FieldEngine, type FieldVector } from '../../src/fields.js';
 import { sleep } from '../support/time.js';
 

@@ -5,10 +5,10 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import type { CurveGroup } from '../../dev/oracle/curves.js';
 import { openCurve } from '../../src/curves/open-curve.js';
-import { kernelTest } from '../../src/msm/cpu/kernel-test.js';
-import { wasmCurve } from '../../src/wasm/arithmetic/wasm-curve.js';
+import { kernelTest } from '../../src/msm/cpu/adder.js';
+import { wasmCurve } from '../../src/wasm/arithmetic/kernel-memory.js';
+import { FloatWriter } from '../../src/wasm/floats/float-functions.js';
 import { type Constant, FloatLine, type FloatStatement } from '../../src/wasm/floats/float-line.js';
-import { FloatWriter } from '../../src/wasm/floats/float-writer.js';
 import { type CompiledKernel, compileKernel } from '../../src/wasm/points/kernel.js';
 import { PointAdder, WrongKernelError } from '../../src/wasm/points/point-adder.js';
 import { buildLibrary } from '../support/build-library.js';

@@ -24,7 +24,7 @@ const freshModules = async () => {
   const [{ createMsmEngine }, { createFieldEngine }, { workerStarter }] = await Promise.all([
     import('../../src/index.js'),
     import('../../src/fields.js'),
-    import('../../src/msm/cpu/start-worker.js'),
+    import('../../src/msm/cpu/cpu-threads.js'),
   ]);
   return { createMsmEngine, createFieldEngine, workerStarter };
 };

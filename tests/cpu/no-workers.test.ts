@@ -2,13 +2,12 @@
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { makeCase } from '../../dev/cases/msm-case.js';
-import type { ComputeWorker } from '../../src/api/sharing.js';
+import type { ComputeWorker } from '../../src/api/calls.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { curveContext } from '../../src/curves/curve.js';
 import { createMsmEngine, type MsmEngineOptions } from '../../src/index.js';
-import { multiplyOnCpu } from '../../src/msm/cpu/multiply.js';
-import { workerStarter } from '../../src/msm/cpu/start-worker.js';
-import type { CpuPool } from '../../src/msm/cpu/threads.js';
+import { multiplyOnCpu } from '../../src/msm/cpu/cpu-backend.js';
+import { type CpuPool, workerStarter } from '../../src/msm/cpu/cpu-threads.js';
 import { NO_TABLES, survey } from '../../src/msm/plan/workload.js';
 import type { StartWorker } from '../../src/threads/platform.js';
 import { Pool } from '../../src/threads/pool.js';

@@ -6,7 +6,7 @@ import type { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { makeCase } from '../../dev/cases/msm-case.js';
 import type { Bases, MsmEngine } from '../../src/index.js';
-import { workerStarter } from '../../src/msm/cpu/start-worker.js';
+import { workerStarter } from '../../src/msm/cpu/cpu-threads.js';
 import { useAllWorkers } from '../support/all-workers.js';
 import { openEngine } from '../support/engines.js';
 import { sleep, until } from '../support/time.js';

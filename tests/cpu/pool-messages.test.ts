@@ -1,8 +1,8 @@
 /** Pools whose workers share no memory: they ask for chunks by messages. */
 import { afterEach, expect, test } from 'vitest';
-import type { ComputeWorker } from '../../src/api/sharing.js';
-import type { FromWorker, ToWorker } from '../../src/threads/messages.js';
+import type { ComputeWorker } from '../../src/api/calls.js';
 import { Pool } from '../../src/threads/pool.js';
+import type { FromWorker, ToWorker } from '../../src/threads/serve.js';
 import { sleep } from '../support/time.js';
 
 type Chunks = readonly number[];

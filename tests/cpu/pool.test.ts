@@ -5,12 +5,11 @@
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, test } from 'vitest';
 import { makeCase } from '../../dev/cases/msm-case.js';
-import type { ComputeWorker } from '../../src/api/sharing.js';
+import type { ComputeWorker } from '../../src/api/calls.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { curveContext } from '../../src/curves/curve.js';
-import { multiplyOnCpu } from '../../src/msm/cpu/multiply.js';
-import { workerStarter } from '../../src/msm/cpu/start-worker.js';
-import { type CpuPool, CpuThreads, type Threads } from '../../src/msm/cpu/threads.js';
+import { multiplyOnCpu } from '../../src/msm/cpu/cpu-backend.js';
+import { type CpuPool, CpuThreads, type Threads, workerStarter } from '../../src/msm/cpu/cpu-threads.js';
 import { NO_TABLES, survey } from '../../src/msm/plan/workload.js';
 import { threadsHere } from '../../src/threads/platform.js';
 import { Pool, type PoolTimeouts } from '../../src/threads/pool.js';

@@ -2,9 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { invert, joinLimbs, mod } from '../../src/field/modulus.js';
 import { type WasmField, wasmField } from '../../src/wasm/arithmetic/field-programs.js';
-import { addFormula, addIsZero, type Formula } from '../../src/wasm/arithmetic/formula.js';
+import { addFormula, addIsZero, type Formula, type Lanes } from '../../src/wasm/arithmetic/formula.js';
 import { addInverse } from '../../src/wasm/arithmetic/inverse.js';
-import type { Lanes } from '../../src/wasm/arithmetic/lane-code.js';
 import { WasmModule } from '../../src/wasm/encoder/module.js';
 import { primes, randomPrimes } from '../support/primes.js';
 

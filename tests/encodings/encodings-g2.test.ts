@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { oracles, oraclesOfG2 } from '../../dev/oracle/curves.js';
 import { pointsIn } from '../../dev/oracle/encodings.js';
 import { expectedMsm, infinityOf, makeKnownBases, toAffinePoint } from '../../dev/oracle/known-bases.js';
-import type { PairingName } from '../../src/curves/names.js';
+import type { PairingName } from '../../src/curves/more-curves.js';
 import type { AffinePoint, Fp2, MsmEngine, PointEncoding } from '../../src/index.js';
 import { eip197, eip2537G2, generatorOfEip197, refusedByEip2537, type Vector } from '../support/eip-vectors.js';
 import { keptEngine } from '../support/engines.js';

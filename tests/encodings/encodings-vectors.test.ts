@@ -9,14 +9,13 @@ import { type CurveGroup, oracleOf } from '../../dev/oracle/curves.js';
 import { type Coordinate, expectedMsm, Random } from '../../dev/oracle/known-bases.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { type AnyCurve, type CurveContext, curveContext } from '../../src/curves/curve.js';
-import { curveNamed } from '../../src/curves/more-curves.js';
-import type { WeierstrassName } from '../../src/curves/names.js';
+import { curveNamed, type WeierstrassName } from '../../src/curves/more-curves.js';
 import { readerOf } from '../../src/curves/point-source.js';
 import { readPoints, writerOf } from '../../src/encodings/encodings.js';
 import { encodePoints } from '../../src/engine/arguments.js';
 import { quadraticField } from '../../src/field/quadratic.js';
 import type { PointEncoding, Tuning } from '../../src/index.js';
-import { finish } from '../../src/scheduling/steps.js';
+import { finish } from '../../src/scheduling/time-slice.js';
 import { keptEngine } from '../support/engines.js';
 import { inProject } from '../support/run-script.js';
 

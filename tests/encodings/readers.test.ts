@@ -26,9 +26,9 @@ import {
   type OracleCurve,
   toAffinePoint,
 } from '../../dev/oracle/known-bases.js';
-import { bls12381 } from '../../src/curves/bls12-381.js';
 import { bn254 } from '../../src/curves/bn254.js';
-import type { PairingName } from '../../src/curves/names.js';
+import type { PairingName } from '../../src/curves/more-curves.js';
+import { bls12381 } from '../../src/curves/pairing-friendly.js';
 import {
   type FileSource,
   type Groth16Zkey,

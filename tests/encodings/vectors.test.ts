@@ -20,7 +20,7 @@ import {
   toAffinePoint,
 } from '../../dev/oracle/known-bases.js';
 import type { PointEncoding } from '../../src/api/values.js';
-import type { Group, PairingName } from '../../src/curves/names.js';
+import type { Group, PairingName } from '../../src/curves/more-curves.js';
 import { inProject } from '../support/run-script.js';
 
 interface PointSet extends CurveGroup {

@@ -2,7 +2,7 @@
 import { createContext, runInContext } from 'node:vm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { makeCase } from '../../dev/cases/msm-case.js';
-import { copyBytes } from '../../src/engine/bytes.js';
+import { copyBytes } from '../../src/engine/arguments.js';
 import type { Bases, BytesLike, MsmEngine } from '../../src/index.js';
 import { openEngine } from '../support/engines.js';
 

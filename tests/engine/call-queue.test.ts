@@ -10,8 +10,7 @@ import {
   MsmError,
   type Priority,
 } from '../../src/index.js';
-import { CallQueue, type CallTicket, type QueuedCall } from '../../src/scheduling/call-queue.js';
-import type { Coalescing } from '../../src/scheduling/coalescing.js';
+import { CallQueue, type CallTicket, type Coalescing, type QueuedCall } from '../../src/scheduling/call-queue.js';
 import { AGEING_MS, dueTime, earliestDue, type Waiting } from '../../src/scheduling/edf.js';
 import { getDevice } from '../support/gpu.js';
 import { sleep } from '../support/time.js';

@@ -8,10 +8,16 @@ import { GpuFault, MsmError } from '../../src/errors.js';
 import { Runner } from '../../src/gpu/runner.js';
 import { DispatchChain } from '../../src/gpu/submission.js';
 import { scalarsDigest } from '../../src/msm/stages/decompose.js';
-import { DIGEST_THREADS, DigestConfig, digestKernel, digestOfItems } from '../../src/msm/stages/digest.js';
-import { Level, packLevel } from '../../src/msm/stages/level.js';
-import type { Dispatch } from '../../src/shaders/commands.js';
+import {
+  DIGEST_THREADS,
+  DigestConfig,
+  digestKernel,
+  digestOfItems,
+  Level,
+  packLevel,
+} from '../../src/msm/stages/entry.js';
 import { absorb, digestOf, LANES, sumOfLanes } from '../../src/shaders/hash-chain.js';
+import type { Dispatch } from '../../src/shaders/kernel.js';
 import { groupsFor } from '../../src/shaders/limits.js';
 import { digest, digestOfEntries, digestOfScalars } from '../reference/digest.js';
 import { Bench, large, small, strikeAt } from '../support/failure-bench.js';

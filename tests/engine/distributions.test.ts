@@ -8,7 +8,7 @@ import type { CaseOf } from '../../dev/cases/msm-case.js';
 import { type PointDistributionName, type PointSet, pointDistributions } from '../../dev/cases/point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from '../../dev/cases/scalar-distributions.js';
 import { type AffinePoint, bn254G1, expectedMsm } from '../../dev/oracle/known-bases.js';
-import type { Tuning } from '../../src/api/tuning.js';
+import type { Tuning } from '../../src/api/device.js';
 import type { MsmEngine } from '../../src/index.js';
 import { openEngine } from '../support/engines.js';
 

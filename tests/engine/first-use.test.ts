@@ -3,15 +3,14 @@
  * adapter is never measured.
  */
 import { describe, expect, test, vi } from 'vitest';
-import type { CalibrationStore } from '../../src/api/calibration.js';
-import { rememberedName } from '../../src/calibrate/memory.js';
+import type { CalibrationStore } from '../../src/api/device.js';
+import { rememberedName } from '../../src/calibrate/store.js';
 import { createMsmEngine } from '../../src/engine/create-engine.js';
 import type { MsmEngineOptions } from '../../src/engine/options.js';
 import { describeAdapter } from '../../src/gpu/device.js';
 import { readOptions } from '../../src/option-table.js';
-import { type KeyOptions, keyOptions, keySettingsOf } from '../../src/proofs/engine-options.js';
-import { readAccelerateOptions } from '../../src/provers/accelerate-options.js';
-import { noCounts } from '../../src/provers/accelerate-stats.js';
+import { type KeyOptions, keyOptions, keySettingsOf } from '../../src/proofs/api.js';
+import { noCounts, readAccelerateOptions } from '../../src/provers/accelerate-options.js';
 import { ProverEngines } from '../../src/provers/prover-engines.js';
 import { version } from '../../src/version.js';
 import { getDevice } from '../support/gpu.js';

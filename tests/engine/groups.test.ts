@@ -6,9 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCheckedEngine } from '../../dev/checks/engine.js';
 import { bn254FromNoble, oraclesOfG2 } from '../../dev/oracle/curves.js';
 import { expectedMsm, groupOrder, makeKnownBases, numbersOf, Random } from '../../dev/oracle/known-bases.js';
-import type { PairingName } from '../../src/curves/names.js';
+import { type PairingName, registry } from '../../src/curves/more-curves.js';
 import { openCurve } from '../../src/curves/open-curve.js';
-import { registry } from '../../src/curves/registry.js';
 import {
   type AffinePoint,
   type Bases,

@@ -13,11 +13,10 @@ import {
   type OracleCurve,
   Random,
 } from '../../dev/oracle/known-bases.js';
-import type { Tuning } from '../../src/api/tuning.js';
+import type { Tuning } from '../../src/api/device.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { type Curve, curveContext } from '../../src/curves/curve.js';
-import type { WeierstrassName } from '../../src/curves/names.js';
-import { registry } from '../../src/curves/registry.js';
+import { registry, type WeierstrassName } from '../../src/curves/more-curves.js';
 import { planMsm, planOne } from '../../src/msm/plan/planner.js';
 import { fullWorkload } from '../../src/msm/plan/workload.js';
 import { openEngine, quick } from '../support/engines.js';

@@ -13,11 +13,11 @@ import {
   toAffinePoint,
 } from '../../dev/oracle/known-bases.js';
 import { type Curve, isOnCurve, withProduct } from '../../src/curves/curve.js';
-import type { WeierstrassName } from '../../src/curves/names.js';
+import type { WeierstrassName } from '../../src/curves/more-curves.js';
 import { openCurve } from '../../src/curves/open-curve.js';
-import { squareRoot } from '../../src/field/square-root.js';
+import { squareRoot } from '../../src/field/powers.js';
 import { createMsmEngine, type MsmEngine, type MsmEngineOptions, type Tuning } from '../../src/index.js';
-import { knownAnswer } from '../../src/msm/verify/known-answer.js';
+import { knownAnswer } from '../../src/msm/gpu/verify-sums.js';
 import { getDevice } from '../support/gpu.js';
 import { smallCase, smallCurve } from '../support/small-curve.js';
 import { TextbookCurve } from '../support/textbook-curve.js';

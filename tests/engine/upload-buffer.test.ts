@@ -8,7 +8,7 @@ import { DeviceWatch } from '../../src/gpu/device-watch.js';
 import { Runner, type RunnerOptions } from '../../src/gpu/runner.js';
 import type { SubmissionResult, Upload } from '../../src/gpu/submission.js';
 import { LEAST_UPLOAD_BYTES, MOST_BUFFER_BYTES } from '../../src/gpu/upload-buffer.js';
-import { type Ticket, ticketOf } from '../../src/scheduling/ticket.js';
+import { type Ticket, ticketOf } from '../../src/scheduling/edf.js';
 import { openEngine } from '../support/engines.js';
 import { type Call, type LeasedDevice, leaseDevice, type Tap } from '../support/leased-gpu.js';
 import { sleep, until } from '../support/time.js';

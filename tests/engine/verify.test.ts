@@ -18,7 +18,7 @@ import {
   MsmError,
   type Progress,
 } from '../../src/index.js';
-import { Suspicion } from '../../src/session/resident.js';
+import { Suspicion } from '../../src/session/operation.js';
 import { type EngineOptions, openEngine } from '../support/engines.js';
 import { Bench, large, small, tuning } from '../support/failure-bench.js';
 import { getDevice } from '../support/gpu.js';

@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { makeCase } from '../../dev/cases/msm-case.js';
 import { Runner } from '../../src/gpu/runner.js';
 import { createMsmEngine, type Progress, type RunRecord } from '../../src/index.js';
-import { CallClock } from '../../src/session/clock.js';
+import { CallClock } from '../../src/session/call.js';
 import { openEngine } from '../support/engines.js';
 import { getDevice } from '../support/gpu.js';
 import { leaseGpu } from '../support/leased-gpu.js';

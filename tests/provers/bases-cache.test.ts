@@ -1,11 +1,9 @@
 /** Cache of points that are found again by their bytes: comparison, loading and eviction. */
 import { describe, expect, test } from 'vitest';
 import type { LoadBasesOptions } from '../../src/api/calls.js';
-import type { MsmEngine } from '../../src/api/engine.js';
-import type { Bases } from '../../src/api/handles.js';
+import type { Bases, MsmEngine } from '../../src/api/engine.js';
 import type { Coordinate } from '../../src/api/values.js';
-import { type BasesBudget, BasesCache, type CachedBases } from '../../src/provers/bases-cache.js';
-import { beginsWith } from '../../src/provers/begins-with.js';
+import { type BasesBudget, BasesCache, beginsWith, type CachedBases } from '../../src/provers/bases-cache.js';
 import { sleep } from '../support/time.js';
 
 const bytesOf = (length: number, seed = 1): Uint8Array =>

@@ -1,7 +1,6 @@
 /** Work that `accelerate` leaves to snarkjs, with a snarkjs that is fast, slow or not there. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { Contest } from '../../src/provers/contest.js';
-import { contestIn, type Sides } from '../../src/provers/doubt.js';
+import { type Contest, contestIn, type Sides } from '../../src/provers/contest.js';
 import type { FfGroup } from '../../src/provers/ffjavascript.js';
 import { stopClock, until } from '../support/time.js';
 

@@ -1,13 +1,12 @@
 /** Vectors of a proving key on two backends, and the way from one to the other. */
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import type { FieldVector } from '../../src/api/field-vectors.js';
-import type { FieldEngine } from '../../src/api/fields.js';
+import type { FieldEngine, FieldVector } from '../../src/api/fields.js';
 import { MsmError, type MsmErrorCode } from '../../src/errors.js';
 import { openProvingKeyWith as openFflonk } from '../../src/fflonk/open-proving-key.js';
 import { openProvingKeyWith as openGroth16 } from '../../src/groth16/open-proving-key.js';
 import { createMsmEngine } from '../../src/index.js';
 import { openProvingKeyWith as openPlonk } from '../../src/plonk/open-proving-key.js';
-import type { EngineOptions } from '../../src/proofs/engine-options.js';
+import type { EngineOptions } from '../../src/proofs/api.js';
 import { KeyVectors } from '../../src/proofs/key-vectors.js';
 import { type LeasedDevice, leaseGpu } from '../support/leased-gpu.js';
 import { ffCurveOf, makeStatement, sameDraws, withSameRandomness } from '../support/proving.js';

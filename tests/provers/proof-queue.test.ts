@@ -4,7 +4,7 @@ import { openProvingKey as openFflonk } from '../../src/fflonk.js';
 import { openProvingKey, type ProvingKey } from '../../src/groth16.js';
 import type { EngineEvent } from '../../src/index.js';
 import { openProvingKey as openPlonk } from '../../src/plonk.js';
-import type { EngineOptions } from '../../src/proofs/engine-options.js';
+import type { EngineOptions } from '../../src/proofs/api.js';
 import { TurnQueue, type TurnTicket } from '../../src/scheduling/turn-queue.js';
 import { leaseGpu } from '../support/leased-gpu.js';
 import { ffCurveOf, makeStatement, type Statement } from '../support/proving.js';

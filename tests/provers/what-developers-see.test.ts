@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createFieldEngine, type FieldEngine } from '../../src/fields.js';
 import { openProvingKey, type ProvingKey } from '../../src/groth16.js';
 import { type Bases, createMsmEngine, type MsmEngine, type MsmError } from '../../src/index.js';
-import { CpuThreads } from '../../src/msm/cpu/threads.js';
+import { CpuThreads } from '../../src/msm/cpu/cpu-threads.js';
 import { ffCurveOf, makeStatement, type Statement } from '../support/proving.js';
 import { inProject } from '../support/run-script.js';
 

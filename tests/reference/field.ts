@@ -8,9 +8,7 @@ import {
   wordsFromWide,
 } from '../../src/field/divsteps.js';
 import { digitsOf, joinLimbs, lazyLimbs, type Modulus, mod, montgomeryFactor } from '../../src/field/modulus.js';
-import { dot4Product } from '../../src/field/product-dot4.js';
-import { fmaProduct } from '../../src/field/product-fma.js';
-import { unsignedProduct } from '../../src/field/product-unsigned.js';
+import { dot4Product, fmaProduct, unsignedProduct } from '../../src/field/products.js';
 import { type Word, WordLine, type WordProgram } from '../../src/field/word-line.js';
 import { type Fma, floatBits, fmas } from './fma.js';
 import { runStraightLine } from './straight-line.js';
@@ -75,7 +73,7 @@ export const productWords = (m: Modulus, a: bigint, b: bigint | null, by: Fma = 
 };
 
 /**
- * Returns the product of src/field/product-fma.ts on whole numbers: Montgomery's rows of 24 bits,
+ * Returns the product of src/field/products.ts on whole numbers: Montgomery's rows of 24 bits,
  * of which all but two take n0·p for the multiple of p.
  */
 export const fmaRows = (m: Modulus, a: bigint, b: bigint): bigint => {

@@ -1,4 +1,4 @@
-import { Level, packLevel } from '../../src/msm/stages/level.js';
+import { Level, packLevel } from '../../src/msm/stages/entry.js';
 import type { PartitionConfig } from '../../src/msm/stages/partition.js';
 
 export type PartitionValues = Parameters<typeof PartitionConfig.pack>[0];

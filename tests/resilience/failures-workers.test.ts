@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { beforeAll, expect } from 'vitest';
 import { type MsmCase, makeCase } from '../../dev/cases/msm-case.js';
 import { type Bases, type ComputeWorker, createMsmEngine, type MsmEngine, type MsmOptions } from '../../src/index.js';
-import { workerStarter } from '../../src/msm/cpu/start-worker.js';
+import { workerStarter } from '../../src/msm/cpu/cpu-threads.js';
 import { nextTurn } from '../../src/scheduling/time-slice.js';
 import { useAllWorkers } from '../support/all-workers.js';
 import { expectOutcome, prove } from '../support/failure-bench.js';

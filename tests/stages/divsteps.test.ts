@@ -15,7 +15,7 @@ import {
   writeWords,
 } from '../../src/field/modulus.js';
 import { fieldView } from '../../src/field/wgsl.js';
-import { renderShader } from '../../src/shaders/partials.js';
+import { renderShader } from '../../src/shaders/template.js';
 import { fieldInverse } from '../reference/field.js';
 import checkTemplate from '../support/field-check.wgsl?template';
 import { getDevice } from '../support/gpu.js';

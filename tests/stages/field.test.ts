@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { FloatColumns } from '../../src/field/float-columns.js';
 import {
   fromMontgomery,
   invert,
@@ -11,10 +10,11 @@ import {
   toMontgomery,
   writeWords,
 } from '../../src/field/modulus.js';
+import { FloatColumns } from '../../src/field/products.js';
 import { StraightLine, within } from '../../src/field/straight-line.js';
 import { fieldView } from '../../src/field/wgsl.js';
 import { input, WordLine } from '../../src/field/word-line.js';
-import { renderShader } from '../../src/shaders/partials.js';
+import { renderShader } from '../../src/shaders/template.js';
 import { fieldInverse, fmaRows, productWords } from '../reference/field.js';
 import { type Fma, fmas } from '../reference/fma.js';
 import checkTemplate from '../support/field-check.wgsl?template';

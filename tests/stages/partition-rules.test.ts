@@ -13,7 +13,7 @@ import { ABSENT, ENTRY_WORDS, INDEX_MASK, NEGATE } from '../../src/msm/stages/en
 import { createKernels, type Kernels } from '../../src/msm/stages/kernels.js';
 import { WalkConfig } from '../../src/msm/stages/walk.js';
 import { extendedWords, WalkXyzzConfig } from '../../src/msm/stages/walk-xyzz.js';
-import type { Command, Dispatch } from '../../src/shaders/commands.js';
+import type { Command, Dispatch } from '../../src/shaders/kernel.js';
 import { normalize } from '../reference/normalize.js';
 import { readPoint, writePoint } from '../reference/points.js';
 import { type Cut, type Walked, type WalkOf, walk, walkOf } from '../reference/walk.js';

@@ -1,7 +1,7 @@
 /** Partition alone, up to more tasks than any MSM of the other tests has. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Runner } from '../../src/gpu/runner.js';
-import { Level } from '../../src/msm/stages/level.js';
+import { Level } from '../../src/msm/stages/entry.js';
 import { levelTasks, PartitionConfig, partitionKernel } from '../../src/msm/stages/partition.js';
 import { type PartitionValues, partition } from '../reference/partition.js';
 import { getDevice } from '../support/gpu.js';

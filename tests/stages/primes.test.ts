@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { mod, modulus } from '../../src/field/modulus.js';
-import { isPrime } from '../../src/field/prime.js';
+import { isPrime } from '../../src/field/powers.js';
 import { fieldView } from '../../src/field/wgsl.js';
 import { fieldInverse, productWords } from '../reference/field.js';
 import { primes, randomPrimes } from '../support/primes.js';

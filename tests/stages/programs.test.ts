@@ -23,20 +23,15 @@ import {
   withProduct,
 } from '../../src/curves/curve.js';
 import { imageOf, weierstrassOf } from '../../src/curves/edwards.js';
-import { curveNamed } from '../../src/curves/more-curves.js';
-import type { Group, WeierstrassName } from '../../src/curves/names.js';
+import { curveNamed, type Group, registry, type WeierstrassName } from '../../src/curves/more-curves.js';
 import { type RootSign, Y_EVEN, Y_ODD } from '../../src/curves/point-source.js';
-import { registry } from '../../src/curves/registry.js';
-import type { FieldProduct } from '../../src/field/modulus.js';
-import { readWords, writeWords } from '../../src/field/modulus.js';
+import { type FieldProduct, readWords, writeWords } from '../../src/field/modulus.js';
+import { squareRootIn } from '../../src/field/powers.js';
 import { quadraticField } from '../../src/field/quadratic.js';
-import { squareRootIn } from '../../src/field/square-root.js';
-import { pipelineFor } from '../../src/gpu/pipelines.js';
+import { pipelineFor } from '../../src/gpu/device.js';
 import { DispatchChain } from '../../src/gpu/submission.js';
-import { decompression } from '../../src/msm/programs/decompress.js';
-import { edwardsImage } from '../../src/msm/programs/edwards.js';
-import { membershipTest } from '../../src/msm/programs/subgroup.js';
 import { NONE_REJECTED, rejectedIn } from '../../src/msm/stages/import.js';
+import { decompression, edwardsImage, membershipTest } from '../../src/msm/stages/point-programs.js';
 import { PROGRAM_THREADS, type Program, ProgramConfig, programKernel } from '../../src/msm/stages/program.js';
 import { groupsFor } from '../../src/shaders/limits.js';
 import { importPoints } from '../reference/import.js';

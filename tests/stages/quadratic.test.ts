@@ -4,15 +4,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { quadraticField as oracleField } from '../../dev/oracle/quadratic-field.js';
-import { bls12377G2 } from '../../src/curves/bls12-377-g2.js';
-import { bls12381G2 } from '../../src/curves/bls12-381-g2.js';
-import { bn254G2 } from '../../src/curves/bn254-g2.js';
+import { bls12377G2, bls12381G2, bn254G2 } from '../../src/curves/pairing-friendly.js';
 import { elementFromMontgomery, elementToMontgomery, readElement, writeElement } from '../../src/field/field.js';
 import { modulus } from '../../src/field/modulus.js';
+import { squareRootIn } from '../../src/field/powers.js';
 import { quadraticField } from '../../src/field/quadratic.js';
-import { squareRootIn } from '../../src/field/square-root.js';
 import type { Fp2 } from '../../src/index.js';
-import { renderShader } from '../../src/shaders/partials.js';
+import { renderShader } from '../../src/shaders/template.js';
 import checkTemplate from '../support/field-check.wgsl?template';
 import { getDevice } from '../support/gpu.js';
 import { compileKernel, runKernel } from '../support/run-kernel.js';

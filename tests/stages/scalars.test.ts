@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bn254 } from '../../src/curves/bn254.js';
 import { type FieldProduct, modulus, toMontgomery, writeWords } from '../../src/field/modulus.js';
-import { THREADS } from '../../src/fields/stages/element.js';
-import { packScalarsConfig, SCALAR_WORDS, scalarsKernel } from '../../src/fields/stages/scalars.js';
+import { THREADS } from '../../src/fields/gpu/element.js';
+import { packScalarsConfig, SCALAR_WORDS, scalarsKernel } from '../../src/fields/gpu/scalars.js';
 import { Runner } from '../../src/gpu/runner.js';
 import { LANES, sumOfLanes } from '../../src/shaders/hash-chain.js';
 import { groupsFor } from '../../src/shaders/limits.js';

@@ -18,7 +18,7 @@ import {
   sortShape,
   sortTiles,
 } from '../../src/msm/stages/sort.js';
-import type { Command } from '../../src/shaders/commands.js';
+import type { Command } from '../../src/shaders/kernel.js';
 import { sort } from '../reference/sort.js';
 import { getDevice } from '../support/gpu.js';
 

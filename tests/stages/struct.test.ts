@@ -3,14 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { bn254 } from '../../src/curves/bn254.js';
 import { curveContext } from '../../src/curves/curve.js';
 import { DecomposeConfig } from '../../src/msm/stages/decompose.js';
-import { Entry } from '../../src/msm/stages/entry.js';
+import { Entry, Level } from '../../src/msm/stages/entry.js';
 import { importConfig } from '../../src/msm/stages/import.js';
-import { Level } from '../../src/msm/stages/level.js';
 import { PartitionConfig } from '../../src/msm/stages/partition.js';
 import { ReduceConfig } from '../../src/msm/stages/reduce.js';
 import { SortConfig } from '../../src/msm/stages/sort.js';
 import { WalkConfig } from '../../src/msm/stages/walk.js';
-import { struct } from '../../src/shaders/struct.js';
+import { struct } from '../../src/shaders/kernel.js';
 import { getDevice } from '../support/gpu.js';
 import { compileKernel, runKernel } from '../support/run-kernel.js';
 

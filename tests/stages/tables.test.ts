@@ -16,7 +16,7 @@ import { type AffinePoint, bn254G1, makeKnownBases, type OracleCurve } from '../
 import { bn254 } from '../../src/curves/bn254.js';
 import { type Curve, type CurveContext, curveContext, withProduct } from '../../src/curves/curve.js';
 import { encodePoints } from '../../src/engine/arguments.js';
-import { pipelineFor } from '../../src/gpu/pipelines.js';
+import { pipelineFor } from '../../src/gpu/device.js';
 import { DispatchChain } from '../../src/gpu/submission.js';
 import {
   DoubleConfig,

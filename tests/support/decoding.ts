@@ -5,7 +5,7 @@ import type { CurveContext } from '../../src/curves/curve.js';
 import type { Affine } from '../../src/curves/jacobian.js';
 import { type RootSign, writePoint, Y_EVEN, Y_ODD } from '../../src/curves/point-source.js';
 import { writeElement } from '../../src/field/field.js';
-import { openDecoder } from '../../src/msm/cpu/decoder.js';
+import { openDecoder } from '../../src/msm/cpu/load-points.js';
 import type { PointDecoder } from '../../src/wasm/decode/decoder.js';
 
 export type Words = Uint32Array<ArrayBuffer>;

@@ -1,7 +1,7 @@
 /** Textbook evaluation of the gates of a PLONKish circuit. */
 import { bn254 } from '@noble/curves/bn254.js';
 import type { PlonkishCircuit } from '../../src/proofs/plonkish/circuit.js';
-import { numbersIn } from '../../src/proofs/scalars.js';
+import { numbersIn } from '../../src/proofs/witness.js';
 
 /**
  * Returns the first constraint that a witness does not satisfy, or −1: values of all polynomials at

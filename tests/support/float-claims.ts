@@ -4,14 +4,19 @@
  */
 import { vi } from 'vitest';
 import { range } from '../../src/field/straight-line.js';
-import { finish } from '../../src/scheduling/steps.js';
+import { finish } from '../../src/scheduling/time-slice.js';
 import type { WasmCurve } from '../../src/wasm/arithmetic/kernel-memory.js';
-import type { Coordinate, CoordinateAddend, CoordinateLine, StoredAs } from '../../src/wasm/floats/coordinates.js';
 import type { FloatField } from '../../src/wasm/floats/float-field.js';
 import { floatKernel } from '../../src/wasm/floats/float-kernel.js';
 import type { FloatLine, FloatStatement } from '../../src/wasm/floats/float-line.js';
 import { type FloatNumber, limbBounds } from '../../src/wasm/floats/float-products.js';
-import { PointPrograms } from '../../src/wasm/floats/point-programs.js';
+import {
+  type Coordinate,
+  type CoordinateAddend,
+  type CoordinateLine,
+  PointPrograms,
+  type StoredAs,
+} from '../../src/wasm/floats/point-programs.js';
 import type { FloatValues } from '../reference/float-line.js';
 
 /** A claim about the values of one run. @throws Error if it is wrong */

@@ -6,14 +6,11 @@ import type { Random } from '../../dev/oracle/known-bases.js';
 import { mod } from '../../src/field/modulus.js';
 import { range } from '../../src/field/straight-line.js';
 import { WasmModule } from '../../src/wasm/encoder/module.js';
-import type { Coordinate, CoordinateLine, StoredAs } from '../../src/wasm/floats/coordinates.js';
-import type { FloatField } from '../../src/wasm/floats/float-field.js';
-import { FloatFunctions } from '../../src/wasm/floats/float-functions.js';
-import { FloatMemory } from '../../src/wasm/floats/float-memory.js';
-import { step } from '../../src/wasm/floats/float-parts.js';
+import { type FloatField, FloatMemory } from '../../src/wasm/floats/float-field.js';
+import { FloatFunctions, step } from '../../src/wasm/floats/float-functions.js';
+import { wideAt } from '../../src/wasm/floats/float-line.js';
 import { limbBounds } from '../../src/wasm/floats/float-products.js';
-import { wideAt } from '../../src/wasm/floats/lane-source.js';
-import type { PointPrograms } from '../../src/wasm/floats/point-programs.js';
+import type { Coordinate, CoordinateLine, PointPrograms, StoredAs } from '../../src/wasm/floats/point-programs.js';
 import { FloatOperands, type OperandKind, operandKinds, valueOfLimbs } from './float-operands.js';
 
 /** Elements of an array. Weighted sums of as many limbs are below 2^53. */

@@ -1,9 +1,9 @@
 /** Operands in limbs of floats: random ones, and those at the ends of their ranges. */
 import type { Random } from '../../dev/oracle/known-bases.js';
 import { range } from '../../src/field/straight-line.js';
-import type { StoredAs } from '../../src/wasm/floats/coordinates.js';
 import { centredLimbs, type FloatField } from '../../src/wasm/floats/float-field.js';
 import { limbBounds } from '../../src/wasm/floats/float-products.js';
+import type { StoredAs } from '../../src/wasm/floats/point-programs.js';
 
 /** Returns the value of limbs. */
 export const valueOfLimbs = ({ width }: FloatField, limbs: ArrayLike<number>): bigint => {

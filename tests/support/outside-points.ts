@@ -3,8 +3,8 @@ import { expect } from 'vitest';
 import { type Coordinate, groupOrder, type Random, type WeierstrassOracle } from '../../dev/oracle/known-bases.js';
 import { type CurveContext, cubic } from '../../src/curves/curve.js';
 import { type Affine, addAffine, multiply, toAffine } from '../../src/curves/jacobian.js';
-import type { Group, WeierstrassName } from '../../src/curves/names.js';
-import { squareRootIn } from '../../src/field/square-root.js';
+import type { Group, WeierstrassName } from '../../src/curves/more-curves.js';
+import { squareRootIn } from '../../src/field/powers.js';
 
 /**
  * A point of the curve, by the square root of the library's; that it is one, is checked by noble.

@@ -5,7 +5,7 @@
 import { oracleOf } from '../../dev/oracle/curves.js';
 import { pointsIn } from '../../dev/oracle/encodings.js';
 import { type Coordinate, knownBases, type OracleCurve, Random } from '../../dev/oracle/known-bases.js';
-import type { Group } from '../../src/curves/names.js';
+import type { Group } from '../../src/curves/more-curves.js';
 
 export interface TauSetup {
   readonly curve: 'bn254' | 'bls12-381';

@@ -1,8 +1,8 @@
-import { recordJob } from '../../src/msm/gpu/record.js';
+import { recordJob } from '../../src/msm/gpu/record-job.js';
 import type { Plan } from '../../src/msm/plan/planner.js';
 import type { Batch, Job } from '../../src/msm/plan/schedule.js';
 import type { Kernels } from '../../src/msm/stages/kernels.js';
-import type { Command, Slice } from '../../src/shaders/commands.js';
+import type { Command, Slice } from '../../src/shaders/kernel.js';
 
 /** The only part of a job: one vector of n scalars, with every buffer from its beginning on. */
 export const onlyPart = (plan: Plan, n = plan.n): Batch => ({

@@ -12,7 +12,7 @@ export interface Room {
 }
 
 /** Files of `src/` that every room may import, as it may `api/`. */
-export const commonFiles = ['ending.ts', 'errors.ts', 'handle.ts', 'option-table.ts', 'version.ts'];
+export const commonFiles = ['errors.ts', 'handle.ts', 'option-table.ts', 'version.ts'];
 
 /** Rooms of `src/`. A room inside a room has a row of its own. */
 export const rooms: Readonly<Record<string, Room>> = {
@@ -35,32 +35,21 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   curves: { imports: 'field', holds: 'the constants of a curve and its points on the CPU; no GPU' },
   encodings: { imports: 'curves', holds: 'how other software writes points and scalars' },
-  'wasm/lists': {
-    imports: 'wasm/encoder',
-    holds: 'sorting points into buckets and pairing them, as WebAssembly; no arithmetic',
-  },
   'wasm/arithmetic': {
-    imports: 'wasm/encoder wasm/lists field',
-    holds: 'fields and point addition as WebAssembly on integers',
+    imports: 'wasm/encoder field',
+    holds:
+      'fields and point addition as WebAssembly on integers of 32 bits, and fields on words of 64; sorting points into buckets and pairing them',
   },
   'wasm/floats': {
-    imports: 'wasm/encoder wasm/lists wasm/arithmetic field',
-    holds: 'the same on floats, by fused multiply-adds',
-  },
-  'wasm/words': {
     imports: 'wasm/encoder wasm/arithmetic field',
-    holds: 'the same on words of 64 bits, by wide arithmetic',
+    holds: 'fields and point addition on floats, by fused multiply-adds',
   },
   'wasm/points': {
-    imports: 'scheduling wasm/encoder wasm/lists wasm/arithmetic wasm/floats wasm/words field',
-    holds: 'the forms of arithmetic, and an instance of one with its memory',
-  },
-  'wasm/horner': {
-    imports: 'wasm/encoder wasm/arithmetic wasm/points field',
-    holds: "weighted sums of points by Horner's rule as WebAssembly on integers",
+    imports: 'scheduling wasm/encoder wasm/arithmetic wasm/floats field',
+    holds: "the forms of arithmetic, an instance of one with its memory, and weighted sums by Horner's rule",
   },
   'wasm/vectors': {
-    imports: 'wasm/encoder wasm/arithmetic wasm/floats wasm/words wasm/points field',
+    imports: 'wasm/encoder wasm/arithmetic wasm/floats wasm/points field',
     holds: 'transforms, sums and products of vectors as WebAssembly, in every form of arithmetic',
   },
   'wasm/decode': {
@@ -73,10 +62,6 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: 'a device that outlives its loss, and the operations that it executes; no mathematics',
   },
   'msm/stages': { imports: 'shaders field curves', holds: 'each stage alone: its kernel, its structs, its shape' },
-  'msm/programs': {
-    imports: 'field curves msm/stages',
-    holds: 'programs that points go through when they are loaded: roots, membership of the group',
-  },
   'msm/plan': {
     imports: 'shaders field curves msm/stages',
     holds: 'pure: sizes, counts and defaults; no device, no promise, no clock',
@@ -85,19 +70,17 @@ export const rooms: Readonly<Record<string, Room>> = {
     imports: 'shaders curves scheduling gpu session msm/plan',
     holds: 'bases, scalars and vectors of a call, in main memory and on a device',
   },
-  'msm/verify': {
-    imports: 'field curves scheduling msm/stages msm/plan msm/inputs',
-    holds: 'a second evaluation that checks a result, and known answers',
+  msm: {
+    imports: 'field curves scheduling session msm/plan msm/inputs',
+    holds: 'the sum seen at once (`pippenger.ts`); a request, and what a backend is',
   },
-  msm: { imports: 'curves scheduling session msm/plan msm/inputs', holds: 'a request, and what a backend is' },
   'msm/gpu': {
-    imports:
-      'shaders field curves scheduling gpu session msm msm/inputs msm/plan msm/stages msm/cpu msm/programs msm/verify',
+    imports: 'shaders field curves scheduling gpu session msm msm/inputs msm/plan msm/stages msm/cpu',
     holds: 'multiplications and loads as operations of a session',
   },
   'msm/cpu': {
     imports:
-      'field curves scheduling session threads wasm/encoder wasm/lists wasm/arithmetic wasm/points wasm/horner wasm/decode msm msm/inputs msm/plan msm/stages',
+      'field curves scheduling session threads wasm/encoder wasm/arithmetic wasm/points wasm/decode msm msm/inputs msm/plan msm/stages',
     holds: 'the same without a GPU, on one thread and on several',
   },
   'msm/routing': {
@@ -112,14 +95,9 @@ export const rooms: Readonly<Record<string, Room>> = {
     imports: 'field scheduling wasm/points wasm/vectors fields/program',
     holds: 'vectors of field elements in memory, and what is computed with them',
   },
-  'fields/stages': {
-    imports: 'shaders field msm/stages',
-    holds: 'each stage of vectors alone: its kernel, its config, its shape',
-  },
   'fields/gpu': {
-    imports:
-      'shaders field scheduling gpu session msm/inputs msm/plan msm/stages fields/program fields/stages index.ts',
-    holds: 'vectors of field elements on a device, as operations of a session',
+    imports: 'shaders field scheduling gpu session msm/inputs msm/plan msm/stages fields/program index.ts',
+    holds: 'vectors of field elements on a device: their stages, and runs as operations of a session',
   },
   fields: {
     imports: 'scheduling wasm/points msm/inputs engine fields/program fields/cpu fields/gpu',

@@ -1,4 +1,4 @@
-import { bufferUsage, mapModeRead } from '../../src/gpu/constants.js';
+import { bufferUsage, mapModeRead } from '../../src/gpu/device-memory.js';
 
 /**
  * Compiles one entry point; a shader that does not compile fails with the compiler's message and

@@ -1,13 +1,13 @@
 import { bn254 } from '../../src/curves/bn254.js';
 import { type CurveContext, curveContext } from '../../src/curves/curve.js';
-import { bufferUsage } from '../../src/gpu/constants.js';
+import { bufferUsage } from '../../src/gpu/device-memory.js';
 import { Runner } from '../../src/gpu/runner.js';
 import { softwareKnobs } from '../../src/msm/plan/device-profiles.js';
 import { type Plan, type PlanLimits, planOne, type ScratchName } from '../../src/msm/plan/planner.js';
 import type { Knobs } from '../../src/msm/plan/tuning.js';
 import { fullWorkload } from '../../src/msm/plan/workload.js';
 import { createKernels } from '../../src/msm/stages/kernels.js';
-import type { Command, Dispatch } from '../../src/shaders/commands.js';
+import type { Command, Dispatch } from '../../src/shaders/kernel.js';
 import { recordPlan } from './record-plan.js';
 
 export const limits: PlanLimits = {

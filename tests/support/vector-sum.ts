@@ -1,12 +1,10 @@
 /** A toy operation: the sum of a vector of words, modulo 2^32, on the GPU or on the CPU. */
 import { GpuFault } from '../../src/errors.js';
 import type { Submission, SubmissionResult } from '../../src/gpu/submission.js';
-import type { CallContext } from '../../src/session/call-context.js';
+import type { CallContext } from '../../src/session/call.js';
 import type { DeviceView, KnownAnswer, Operation, Step } from '../../src/session/operation.js';
-import { RESULT } from '../../src/shaders/commands.js';
 import { stageKernel } from '../../src/shaders/hash-chain.js';
-import type { Kernel } from '../../src/shaders/kernel.js';
-import { struct } from '../../src/shaders/struct.js';
+import { type Kernel, RESULT, struct } from '../../src/shaders/kernel.js';
 import template from './vector-sum.wgsl?template';
 
 /** Words of the known answer, and their sum. */

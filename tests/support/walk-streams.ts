@@ -1,7 +1,6 @@
 /** Sorted streams for the tests of the walk, and the cuts of all its levels. */
 import fc from 'fast-check';
-import { ABSENT, ENTRY_WORDS } from '../../src/msm/stages/entry.js';
-import { packLevel } from '../../src/msm/stages/level.js';
+import { ABSENT, ENTRY_WORDS, packLevel } from '../../src/msm/stages/entry.js';
 import type { Cut } from '../reference/walk.js';
 
 /** The cut of a stream of `entries` into `tasks` equal tasks. */

@@ -11,11 +11,10 @@ import { digitsOf, invert, joinLimbs, mod } from '../../src/field/modulus.js';
 import { createMsmEngine } from '../../src/index.js';
 import { kernelOf } from '../../src/msm/cpu/adder.js';
 import type { Expression, Formula } from '../../src/wasm/arithmetic/formula.js';
+import { type WordsField, wordsField, wordsFunctions } from '../../src/wasm/arithmetic/words.js';
 import { WasmModule } from '../../src/wasm/encoder/module.js';
 import { fastestFirst } from '../../src/wasm/points/fastest-first.js';
 import { PointAdder } from '../../src/wasm/points/point-adder.js';
-import { type WordsField, wordsField } from '../../src/wasm/words/words-field.js';
-import { wordsFunctions } from '../../src/wasm/words/words-functions.js';
 import { additions } from './additions.js';
 import { primes, randomPrimes } from './primes.js';
 

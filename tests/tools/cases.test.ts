@@ -16,7 +16,7 @@ import {
   samePoint,
 } from '../../dev/oracle/known-bases.js';
 import type { PointEncoding } from '../../src/api/values.js';
-import { resolveCurve } from '../../src/curves/named.js';
+import { resolveCurve } from '../../src/curves/open-curve.js';
 
 const pointNames = Object.keys(pointDistributions) as PointDistributionName[];
 const scalarNames = Object.keys(scalarDistributions) as ScalarDistributionName[];

@@ -8,7 +8,7 @@ import { bn254 } from '../../src/curves/bn254.js';
 import { curveContext, withProduct } from '../../src/curves/curve.js';
 import { createMsmEngine } from '../../src/engine/create-engine.js';
 import { modulus } from '../../src/field/modulus.js';
-import { fieldKernels } from '../../src/fields/stages/kernels.js';
+import { fieldKernels } from '../../src/fields/gpu/open-vectors.js';
 import { createKernels } from '../../src/msm/stages/kernels.js';
 import { programKernel } from '../../src/msm/stages/program.js';
 import { tablesKernels } from '../../src/msm/stages/tables.js';

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest';
 import { membersOf } from '../../scripts/docs/declarations.js';
 import { renew, renewPages } from '../../scripts/docs/pages.js';
-import { readEngineOptions } from '../../src/engine/read-options.js';
+import { readEngineOptions } from '../../src/engine/options.js';
 import { defaultBudget } from '../../src/msm/plan/device-profiles.js';
 import { inProject } from '../support/run-script.js';
 
@@ -70,7 +70,7 @@ describe('a default in a docstring', () => {
   test('is that of the code for the ways of sharing', () => {
     const { sidePool, yieldWhile, ...flags } = defaults.sharing;
     expect([sidePool, yieldWhile]).toEqual([undefined, undefined]);
-    const stated = defaultsOf('src/api/sharing.ts', 'Sharing');
+    const stated = defaultsOf('src/api/calls.ts', 'Sharing');
     for (const [name, value] of Object.entries(flags)) expect(stated.get(name)).toBe(`\`${value}\``);
   });
 });

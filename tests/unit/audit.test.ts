@@ -5,7 +5,7 @@ import { bn254 } from '../../src/curves/bn254.js';
 import { curveContext } from '../../src/curves/curve.js';
 import { GpuFault } from '../../src/errors.js';
 import { audit, auditSums, expectedOf } from '../../src/msm/gpu/audit.js';
-import { accountsBytes, accountsOf } from '../../src/msm/plan/accounts.js';
+import { accountsBytes, accountsOf } from '../../src/msm/plan/planner.js';
 import type { Batch, Job } from '../../src/msm/plan/schedule.js';
 import type { SurveyedVector } from '../../src/msm/plan/workload.js';
 import { TimeSlice } from '../../src/scheduling/time-slice.js';

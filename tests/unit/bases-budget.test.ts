@@ -3,7 +3,7 @@
  * memory.
  */
 import { expect, test } from 'vitest';
-import { defaultBasesBudget } from '../../src/provers/bases-budget.js';
+import { defaultBasesBudget } from '../../src/provers/prover-engines.js';
 
 const [MiB, GiB] = [2 ** 20, 2 ** 30];
 const [none, large] = [Number.POSITIVE_INFINITY, 4 * GiB];

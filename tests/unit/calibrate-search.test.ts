@@ -1,7 +1,7 @@
 /** Search for the fastest setting, with a clock of the test, so that the true times are known. */
 import { describe, expect, test } from 'vitest';
 import { Random } from '../../dev/oracle/known-bases.js';
-import type { Tuning } from '../../src/api/tuning.js';
+import type { Tuning } from '../../src/api/device.js';
 import { leastRuns, search } from '../../src/calibrate/search.js';
 import { leastPairs } from '../../src/calibrate/statistics.js';
 import { defaultKnobs } from '../support/default-knobs.js';

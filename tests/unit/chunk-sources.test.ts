@@ -3,12 +3,18 @@
  * known.
  */
 import { describe, expect, test } from 'vitest';
-import { ByMessages, chunksByMessages } from '../../src/threads/chunks/by-messages.js';
-import { chunkSource } from '../../src/threads/chunks/choose.js';
-import type { Assignment, ChunkSource } from '../../src/threads/chunks/chunk-source.js';
-import { chunksByCounter, SharedCounter } from '../../src/threads/chunks/shared-counter.js';
-import { chunksOfShare, StaticShares } from '../../src/threads/chunks/static-shares.js';
-import { SharedMemory } from '../../src/threads/shared-memory.js';
+import {
+  type Assignment,
+  ByMessages,
+  type ChunkSource,
+  chunkSource,
+  chunksByCounter,
+  chunksByMessages,
+  chunksOfShare,
+  SharedCounter,
+  SharedMemory,
+  StaticShares,
+} from '../../src/threads/chunks.js';
 
 const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 const sorted = (chunks: readonly number[]): number[] => [...chunks].sort((a, b) => a - b);

@@ -3,10 +3,8 @@ import { expect, test } from 'vitest';
 import { edwardsNames, oracles, p256Curve, weierstrassNames } from '../../dev/oracle/curves.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { curveContext, type KnownCurve } from '../../src/curves/curve.js';
-import { resolveCurve } from '../../src/curves/named.js';
-import type { WeierstrassName } from '../../src/curves/names.js';
-import { openCurve } from '../../src/curves/open-curve.js';
-import { registry } from '../../src/curves/registry.js';
+import { registry, type WeierstrassName } from '../../src/curves/more-curves.js';
+import { openCurve, resolveCurve } from '../../src/curves/open-curve.js';
 import { isProbablyPrime } from '../support/primes.js';
 
 /** A named G1 needs no extension, and its constants no check. */

@@ -3,15 +3,14 @@
  * stand-ins that compute the known answer in a time of the test.
  */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Calibration, CalibrationStore } from '../../src/api/calibration.js';
+import type { EngineEvent } from '../../src/api/calls.js';
+import type { Calibration, CalibrationStore, Tuning } from '../../src/api/device.js';
 import type { MsmEngine } from '../../src/api/engine.js';
-import type { EngineEvent } from '../../src/api/sharing.js';
-import type { Tuning } from '../../src/api/tuning.js';
 import type { AffinePoint, Coordinate } from '../../src/api/values.js';
 import { FirstUse, type FirstUseSubject } from '../../src/calibrate/first-use.js';
-import { rememberedName } from '../../src/calibrate/memory.js';
+import { rememberedName } from '../../src/calibrate/store.js';
 import { openCurve } from '../../src/curves/open-curve.js';
-import { subjectOf } from '../../src/engine/calibration-subject.js';
+import { subjectOf } from '../../src/engine/first-use.js';
 import { assertNotAborted } from '../../src/errors.js';
 import { schedulerOf } from '../../src/gpu/device-scheduler.js';
 import { defaultKnobs } from '../support/default-knobs.js';

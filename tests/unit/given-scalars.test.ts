@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { bn254 } from '../../src/curves/bn254.js';
 import { curveContext } from '../../src/curves/curve.js';
-import { convertScalars, copyScalars } from '../../src/engine/given-scalars.js';
+import { convertScalars, copyScalars } from '../../src/engine/call-inputs.js';
 import { TimeSlice } from '../../src/scheduling/time-slice.js';
 import { passFrames } from '../support/time.js';
 

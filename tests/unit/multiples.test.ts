@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { CurveContext } from '../../src/curves/curve.js';
-import { addMultiples, FACTOR_END } from '../../src/curves/multiples.js';
+import { addMultiples, FACTOR_END } from '../../src/curves/scalar-field.js';
 import { readWords, writeWords } from '../../src/field/modulus.js';
 
 const WORDS = 8;

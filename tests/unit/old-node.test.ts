@@ -5,7 +5,7 @@ const advice = expect.stringContaining('Use Node 24, or 22.');
 const large = { domainSize: 2 ** 12 };
 const onCpu = { backends: ['cpu'] } as const;
 
-let warnOfOldNode: typeof import('../../src/proofs/old-node.js').warnOfOldNode;
+let warnOfOldNode: typeof import('../../src/proofs/circuit-prover.js').warnOfOldNode;
 const warnings: string[] = [];
 const onWarning = (message: string) => void warnings.push(message);
 /** Bytes that were validated, in any engine of JavaScript. */
@@ -14,7 +14,7 @@ let asked: BufferSource | null = null;
 beforeEach(async () => {
   warnings.length = 0;
   vi.resetModules();
-  ({ warnOfOldNode } = await import('../../src/proofs/old-node.js'));
+  ({ warnOfOldNode } = await import('../../src/proofs/circuit-prover.js'));
   vi.spyOn(WebAssembly, 'validate').mockImplementation((bytes) => {
     asked = bytes;
     return false;

@@ -6,8 +6,13 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { groupOrder } from '../../dev/oracle/known-bases.js';
 import type { AffinePoint, Fp2 } from '../../src/api/values.js';
 import { conjugate, Extension, type Fp12 } from '../../src/pairing/extension.js';
-import { isProductOne, type PointPair, pairingProduct } from '../../src/pairing/pairing.js';
-import { type PairingCurveName, pairingCurve } from '../../src/pairing/pairing-curves.js';
+import {
+  isProductOne,
+  type PairingCurveName,
+  type PointPair,
+  pairingCurve,
+  pairingProduct,
+} from '../../src/pairing/pairing.js';
 import { passFrames } from '../support/time.js';
 
 const nobles = { bn254, 'bls12-381': bls12_381 } as const;

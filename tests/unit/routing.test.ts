@@ -5,8 +5,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { bn254 } from '../../src/curves/bn254.js';
-import { bn254G2 } from '../../src/curves/bn254-g2.js';
 import { curveContext } from '../../src/curves/curve.js';
+import { bn254G2 } from '../../src/curves/pairing-friendly.js';
 import { quadraticField } from '../../src/field/quadratic.js';
 import {
   type Coefficients,

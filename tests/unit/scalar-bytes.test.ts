@@ -1,7 +1,7 @@
 /** Scalars as little-endian bytes. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { bytesOf, numberOf, numbersIn, SCALAR_BYTES } from '../../src/proofs/scalars.js';
+import { bytesOf, numberOf, numbersIn, SCALAR_BYTES } from '../../src/proofs/witness.js';
 
 /** Returns a number as so many bytes, digit by digit. */
 const littleEndian = (value: bigint, bytes: number): Uint8Array =>

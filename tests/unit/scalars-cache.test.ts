@@ -1,9 +1,8 @@
 /** Cache of scalars that MSMs share: how long they stay. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { MsmEngine } from '../../src/api/engine.js';
-import type { Scalars } from '../../src/api/handles.js';
+import type { MsmEngine, Scalars } from '../../src/api/engine.js';
 import type { Coordinate } from '../../src/api/values.js';
-import { ScalarsCache } from '../../src/provers/scalars-cache.js';
+import { ScalarsCache } from '../../src/provers/bases-cache.js';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,6 +1,6 @@
 /** Memory of copies: a later copy uses it only after it was given back, and for its length. */
 import { expect, test } from 'vitest';
-import { SpareBytes } from '../../src/engine/spare-bytes.js';
+import { SpareBytes } from '../../src/engine/arguments.js';
 
 const LENGTH = 2 ** 16;
 const drawn = (seed: number, length = LENGTH): Uint8Array =>

@@ -6,18 +6,23 @@ import { checkKernels, watch } from '../../dev/checks/kernels.js';
 import { p256Curve } from '../../dev/oracle/curves.js';
 import { parseTemplate } from '../../scripts/templates/parse-template.js';
 import { bn254 } from '../../src/curves/bn254.js';
-import { bn254G2 } from '../../src/curves/bn254-g2.js';
 import { curveContext, withProduct } from '../../src/curves/curve.js';
+import { bn254G2 } from '../../src/curves/pairing-friendly.js';
 import { quadraticField } from '../../src/field/quadratic.js';
-import { fieldKernels } from '../../src/fields/stages/kernels.js';
+import { fieldKernels } from '../../src/fields/gpu/open-vectors.js';
 import { createKernels } from '../../src/msm/stages/kernels.js';
 import { programKernel } from '../../src/msm/stages/program.js';
 import { tablesKernels } from '../../src/msm/stages/tables.js';
 import { kernel } from '../../src/shaders/kernel.js';
-import { renderShader } from '../../src/shaders/partials.js';
-import { renderTemplate, type Template, type TemplateValue, type TemplateView } from '../../src/shaders/template.js';
+import {
+  renderShader,
+  renderTemplate,
+  type Template,
+  type TemplateValue,
+  type TemplateView,
+} from '../../src/shaders/template.js';
 
-vi.mock('../../src/shaders/partials.js', { spy: true });
+vi.mock('../../src/shaders/template.js', { spy: true });
 
 const render = (text: string, view: TemplateView = {}, partials: Readonly<Record<string, string>> = {}): string =>
   renderTemplate(

@@ -3,7 +3,7 @@
  * shows when sources have changed.
  */
 import { bn254 } from '../../src/curves/bn254.js';
-import { bn254G2 } from '../../src/curves/bn254-g2.js';
+import { bn254G2 } from '../../src/curves/pairing-friendly.js';
 import { createMsmEngine } from '../../src/engine/create-engine.js';
 import { type ChipName, chips } from './chips.js';
 import type { Figures } from './figures.js';

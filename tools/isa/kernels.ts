@@ -5,19 +5,16 @@
 import type { Library } from '../../dev/bench/environment.js';
 import { fieldChain, fieldOperations } from '../../dev/field-bench/kernels.js';
 import { bls12381, p256Curve, secp192r1 } from '../../dev/oracle/curves.js';
-import type { Tuning } from '../../src/api/tuning.js';
-import { bls12377G2 } from '../../src/curves/bls12-377-g2.js';
-import { bls12381G2 } from '../../src/curves/bls12-381-g2.js';
+import type { Tuning } from '../../src/api/device.js';
 import { bn254 } from '../../src/curves/bn254.js';
-import { bn254G2 } from '../../src/curves/bn254-g2.js';
 import { type AnyCurve, type Curve, curveContext } from '../../src/curves/curve.js';
+import { bls12377G2, bls12381G2, bn254G2 } from '../../src/curves/pairing-friendly.js';
 import { encodePoints } from '../../src/engine/arguments.js';
 import { modulus } from '../../src/field/modulus.js';
 import { quadraticField } from '../../src/field/quadratic.js';
-import { fieldConfigure } from '../../src/fields/gpu/setup.js';
+import { fieldConfigure } from '../../src/fields/gpu/open-vectors.js';
 import { openField } from '../../src/fields/program/open-field.js';
-import { describeAdapter, type OpenDevice } from '../../src/gpu/device.js';
-import { pipelineFor } from '../../src/gpu/pipelines.js';
+import { describeAdapter, type OpenDevice, pipelineFor } from '../../src/gpu/device.js';
 import { type ChipName, chips } from './chips.js';
 import { type Asked, UnbuiltDevice } from './unbuilt-device.js';
 

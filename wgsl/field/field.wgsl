@@ -3,7 +3,7 @@
 // Elements are in Montgomery form (Montgomery 1985). In memory they are Packed: little-endian
 // words, canonical. Registers hold {{wordCount}} words below 2p, and R is at least 4p, so that the
 // product of any two elements is below 2p again. Sums are computed in words with carries. The
-// products are those of src/field/product-unsigned.ts, product-dot4.ts or product-fma.ts. The types
+// products are those of src/field/products.ts. The types
 // are one type, whose names state how far a value may be from the canonical one:
 //   Canonical  in [0, p)
 //   Tight      results of products

@@ -5,7 +5,7 @@
 //
 // y is 1, b[i + b_shift], a factor, or a factor's power: powers[j % low]·powers[low + j / low],
 // where j is i, or i with its bits in reverse. An index outside a vector stands for a zero.
-// Host: src/fields/stages/combine.ts. Tests: tests/support/field-vectors.ts.
+// Host: src/fields/gpu/combine.ts. Tests: tests/support/field-vectors.ts.
 {{structs}}
 {{> field}}
 {{> element}}

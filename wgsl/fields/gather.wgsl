@@ -1,6 +1,6 @@
 // gather: takes elements of a vector in another order: those of a list of indices, or each from the
 // index with its bits in reverse. One thread for each element.
-// Host: src/fields/stages/gather.ts. Tests: tests/support/field-vectors.ts.
+// Host: src/fields/gpu/gather.ts. Tests: tests/support/field-vectors.ts.
 {{structs}}
 {{> packed}}
 

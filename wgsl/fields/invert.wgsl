@@ -1,7 +1,7 @@
 // invert: inverts the elements of a vector, and leaves zeros. One thread for each part, with one
 // inversion (Montgomery 1987, section 10.3.1): upwards it writes the product of the elements before
 // each, downwards the inverses.
-// Host: src/fields/stages/invert.ts. Tests: tests/support/field-vectors.ts.
+// Host: src/fields/gpu/invert.ts. Tests: tests/support/field-vectors.ts.
 {{structs}}
 {{> field}}
 const MATRICES = {{batches}}u;

@@ -1,7 +1,7 @@
 // rows: sums of entries of a sparse matrix, one thread for each sum. Sum r has the entries from
 // starts[r] up to starts[r + 1]: values[e]·a[columns[e]], or a[e] alone where long rows, which are
 // cut into several sums, are put together.
-// Host: src/fields/stages/rows.ts. Tests: tests/support/field-vectors.ts.
+// Host: src/fields/gpu/rows.ts. Tests: tests/support/field-vectors.ts.
 {{structs}}
 {{> field}}
 {{> element}}

@@ -2,7 +2,7 @@
 // digests. The digest of a scalar, with its index and its base, is that of decompose
 // (wgsl/msm/decompose.wgsl), which has to read the same scalars: the host does not have them, so it
 // cannot compute their digest. One thread for each scalar.
-// Host: src/fields/stages/scalars.ts. CPU reference: tests/reference/scalars.ts.
+// Host: src/fields/gpu/scalars.ts. CPU reference: tests/reference/scalars.ts.
 {{structs}}
 {{> field}}
 {{> element}}

@@ -5,7 +5,7 @@
 //
 // With `reduces` only the last acc of each part is written, to out[part]: the vector whose own scan
 // is the carries.
-// Host: src/fields/stages/scan.ts. Tests: tests/support/field-vectors.ts.
+// Host: src/fields/gpu/scan.ts. Tests: tests/support/field-vectors.ts.
 {{structs}}
 {{> field}}
 {{> element}}

@@ -8,7 +8,7 @@
 //
 // One table has w^0, …, w^(size/2 - 1) for the longest transform; 2^stride of its powers are one of
 // ours. Powers of 1/w are in it too: w^-e = -w^(n/2 - e).
-// Host: src/fields/stages/transform.ts. Tests: tests/support/field-vectors.ts.
+// Host: src/fields/gpu/transform.ts. Tests: tests/support/field-vectors.ts.
 {{structs}}
 {{> field}}
 {{> element}}

@@ -2,7 +2,7 @@
 // digest of an item depends on its index and all of its words. The host compares the digest of
 // uploaded points with its own, and that of resident bases with an earlier one. One thread per
 // item.
-// Host: src/msm/stages/digest.ts. CPU reference: tests/reference/digest.ts.
+// Host: src/msm/stages/entry.ts. CPU reference: tests/reference/digest.ts.
 {{structs}}
 {{bindings}}
 {{> hash_chain}}

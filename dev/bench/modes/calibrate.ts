@@ -1,6 +1,5 @@
 /** `calibrate`: runs the library's own search for the knobs that suit a device. */
-import type { CalibrationTrial } from '../../../src/api/calibration.js';
-import type { Tuning } from '../../../src/api/tuning.js';
+import type { CalibrationTrial, Tuning } from '../../../src/api/device.js';
 import { calibrate as findTuning, indexedDbStore } from '../../../src/calibrate.js';
 import type { GpuBench } from '../bench-setup.js';
 import { formatMs } from '../format.js';

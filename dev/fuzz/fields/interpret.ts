@@ -1,5 +1,5 @@
 /** Interprets operations of a program, for an engine and for the oracle alike. */
-import type { TransformOptions } from '../../../src/api/field-operations.js';
+import type { TransformOptions } from '../../../src/api/fields.js';
 import type { OracleMatrix } from '../../oracle/field-values.js';
 import { Random } from '../../oracle/known-bases.js';
 import type { Loaded, Operation } from './program.js';

@@ -5,11 +5,10 @@ import { loadProducts } from '../../../dev/count/load-products.js';
 import { bn254 } from '../../../src/curves/bn254.js';
 import { type AnyCurve, type CurveContext, curveContext, type EdwardsCurve } from '../../../src/curves/curve.js';
 import { weierstrassOf } from '../../../src/curves/edwards.js';
-import type { CurveName, Group } from '../../../src/curves/names.js';
-import { registry } from '../../../src/curves/registry.js';
+import { type CurveName, type Group, registry } from '../../../src/curves/more-curves.js';
 import { scalarFieldOf } from '../../../src/curves/scalar-field.js';
+import { power } from '../../../src/field/powers.js';
 import { quadraticField } from '../../../src/field/quadratic.js';
-import { power } from '../../../src/field/square-root.js';
 import { entriesOf } from '../declarations.js';
 import { code, table } from '../markdown.js';
 import type { Blocks } from '../pages.js';
@@ -96,7 +95,7 @@ const testOf = ({ context: { negatesScalars, membership } }: NamedGroup): string
 };
 
 const curveRows = (): string[][] => {
-  const uses = entriesOf('src/curves/registry.ts', 'registry');
+  const uses = entriesOf('src/curves/more-curves.ts', 'registry');
   return Object.entries(registry).map(([name, { aliases }]) => {
     const groups = namedGroups.filter(({ curve }) => curve === name);
     const { p, order } = (groups[0] as NamedGroup).context;

@@ -31,7 +31,7 @@ const overview = (): string =>
     ]),
   );
 
-const knobsOfTuning = membersOf('src/api/tuning.ts', 'Tuning').map(({ name }) => knobOfTuning(name));
+const knobsOfTuning = membersOf('src/api/device.ts', 'Tuning').map(({ name }) => knobOfTuning(name));
 
 /** Shared knobs whose default each mode may choose. */
 const ofMode: readonly string[] = ['reps', 'logn'];

@@ -3,7 +3,7 @@
  * codes of `MsmError`, and `knobs`, the fields of `tuning` with ranges and defaults of the planner.
  */
 import { knobOfTuning } from '../../../dev/bench/settings.js';
-import type { Tuning } from '../../../src/api/tuning.js';
+import type { Tuning } from '../../../src/api/device.js';
 import {
   type ClassKnobs,
   deviceClassOf,
@@ -35,11 +35,11 @@ const turn = ['src/api/calls.ts', 'TurnOptions'] as const;
 
 const sections: readonly Section[] = [
   { title: 'createMsmEngine', of: [['src/engine/options.ts', 'MsmEngineOptions']] },
-  { title: 'sharing', text: 'Fields of `sharing` of `createMsmEngine`.', of: [['src/api/sharing.ts', 'Sharing']] },
+  { title: 'sharing', text: 'Fields of `sharing` of `createMsmEngine`.', of: [['src/api/calls.ts', 'Sharing']] },
   {
     title: 'maxQueued',
     text: 'Fields of `maxQueued` of `createMsmEngine`.',
-    of: [['src/api/sharing.ts', 'QueueLimits']],
+    of: [['src/api/calls.ts', 'QueueLimits']],
   },
   { title: 'engine.loadBases', of: [['src/api/calls.ts', 'LoadBasesOptions'], turn] },
   { title: 'engine.loadScalars', of: [['src/api/calls.ts', 'LoadScalarsOptions'], turn] },
@@ -52,7 +52,7 @@ const sections: readonly Section[] = [
   },
   {
     title: 'openProvingKey',
-    text: `Modules \`webgpu-msm/groth16\`, \`webgpu-msm/plonk\` and \`webgpu-msm/fflonk\`. It also takes some options of [\`createMsmEngine\`](#createmsmengine) for its engines: ${stringsOf('src/proofs/engine-options.ts', 'ofEngines').map(code).join(', ')}. ${stringsOf('src/proofs/engine-options.ts', 'ofProofs').map(code).join(' and ')} are about its proofs, not about their sums.`,
+    text: `Modules \`webgpu-msm/groth16\`, \`webgpu-msm/plonk\` and \`webgpu-msm/fflonk\`. It also takes some options of [\`createMsmEngine\`](#createmsmengine) for its engines: ${stringsOf('src/proofs/api.ts', 'ofEngines').map(code).join(', ')}. ${stringsOf('src/proofs/api.ts', 'ofProofs').map(code).join(' and ')} are about its proofs, not about their sums.`,
     of: [['src/groth16/api.ts', 'ProvingKeyOptions']],
   },
   { title: 'key.prove', of: [['src/proofs/api.ts', 'ProveOptions'], turn] },
@@ -180,7 +180,7 @@ const meaningOf = ({ name, paragraphs }: Member): string => {
 };
 
 const knobRows = (): string[][] =>
-  membersOf('src/api/tuning.ts', 'Tuning').map((knob) => [
+  membersOf('src/api/device.ts', 'Tuning').map((knob) => [
     code(knob.name),
     code(knobOfTuning(knob.name) ?? ''),
     knob.type.endsWith('| null') ? `${rangeOf(knob.name)}, \`null\`` : rangeOf(knob.name),

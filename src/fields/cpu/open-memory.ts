@@ -1,11 +1,13 @@
 /** Opens the fastest arithmetic of a field that computes known answers. */
 import { NoWasmMemory } from '../../errors.js';
+import { mod } from '../../field/modulus.js';
+import { power } from '../../field/powers.js';
+import { range } from '../../field/straight-line.js';
 import { fastestFirst } from '../../wasm/points/fastest-first.js';
 import { hasArithmetic, type WasmArithmetic } from '../../wasm/points/kernel.js';
-import { type VectorKernel, vectorKernel } from '../../wasm/vectors/vector-kernel.js';
-import { VectorMemory } from '../../wasm/vectors/vector-memory.js';
+import { decimateFrequency, decimateTime, withNumbers, writeTwiddles } from '../../wasm/vectors/transform-passes.js';
+import { type VectorAt, type VectorKernel, VectorMemory, vectorKernel } from '../../wasm/vectors/vector-kernel.js';
 import type { OpenField } from '../program/open-field.js';
-import { knowsAnswers } from './known-answer.js';
 
 /** Generated kernels by field and arithmetic; null for those that are missing or wrong. */
 const kernels = new Map<string, VectorKernel | null>();
@@ -45,4 +47,116 @@ export const openMemory = async (field: OpenField, given?: readonly WasmArithmet
     kernels.set(key, null);
   }
   return null;
+};
+
+/* Known answers of an arithmetic, which it computes before its first result. */
+
+/** Elements of the test: its transforms have passes of every kind. */
+const MOST_BITS = 4;
+
+const run = (steps: Generator<void>): void => {
+  for (const _ of steps);
+};
+
+/** Reads numbers by the function that users' numbers are read by. */
+const numbersAt = (memory: VectorMemory, at: VectorAt, count: number): bigint[] => {
+  const perNumber = memory.kernel.wordBytes / 4;
+  const words = new Uint32Array(count * perNumber);
+  run(memory.leave(words, at, 1n));
+  return range(count).map((i) =>
+    range(perNumber).reduceRight((sum, j) => (sum << 32n) + BigInt(words[i * perNumber + j] as number), 0n),
+  );
+};
+
+const areEqual = (own: readonly bigint[], other: readonly bigint[]): boolean =>
+  own.every((value, i) => value === other[i]);
+
+/** Numbers of a known answer, and the vectors that they are entered as. */
+interface Known {
+  readonly memory: VectorMemory;
+  readonly field: OpenField;
+  readonly bits: number;
+  readonly a: readonly bigint[];
+  readonly b: readonly bigint[];
+  readonly atA: VectorAt;
+  readonly atB: VectorAt;
+  readonly to: VectorAt;
+}
+
+/** Returns whether sums and products are right. */
+const areElementsRight = ({ memory, field: { p }, a, b, atA, atB, to }: Known): boolean => {
+  const { exports, elementBytes: bytes } = memory;
+  const n = a.length;
+  const isRight = (of: (x: bigint, y: bigint) => bigint): boolean =>
+    areEqual(
+      numbersAt(memory, to, n),
+      a.map((x, i) => mod(of(x, b[i] as bigint), p)),
+    );
+  const two = {
+    multiply: (x: bigint, y: bigint) => x * y,
+    add: (x: bigint, y: bigint) => x + y,
+    subtract: (x: bigint, y: bigint) => x - y,
+  };
+  const three = {
+    multiplyAdd: (x: bigint, y: bigint) => x * y + x,
+    multiplySubtract: (x: bigint, y: bigint) => x * y - x,
+  };
+  const kinds = ['multiply', 'add', 'subtract'] as const;
+  return (
+    kinds.every((kind) => {
+      exports[kind](to, atA, atB, n, bytes, bytes, bytes);
+      return isRight(two[kind]);
+    }) &&
+    (['multiplyAdd', 'multiplySubtract'] as const).every((kind) => {
+      exports[kind](to, atA, atB, atA, n, bytes, bytes, bytes, bytes);
+      return isRight(three[kind]);
+    })
+  );
+};
+
+/** Returns whether transforms in both orders are right; `twiddles` is memory for them. */
+const areTransformsRight = ({ memory, field, bits, a, b, atA, atB }: Known, twiddles: VectorAt): boolean => {
+  const { p, twoAdicity, rootOfUnity } = field;
+  const length = a.length;
+  const root = power(rootOfUnity, 1n << BigInt(twoAdicity - bits), p);
+  run(writeTwiddles(memory, twiddles, length, root));
+  const transform = { exports: memory.exports, length, twiddles, bytes: memory.elementBytes };
+  const reversed = (i: number): number => range(bits).reduce((sum, j) => sum | (((i >> j) & 1) << (bits - 1 - j)), 0);
+  const valueAt = (x: bigint, coefficients: readonly bigint[]): bigint =>
+    coefficients.reduceRight((sum, c) => mod(sum * x + c, p), 0n);
+  const roots = range(length).map((i) => power(root, BigInt(i), p));
+  run(decimateFrequency({ ...transform, at: atA }));
+  run(decimateTime({ ...transform, at: atB }));
+  const inOrder = b.map((_, i) => b[reversed(i)] as bigint);
+  return (
+    areEqual(
+      numbersAt(memory, atA, length),
+      roots.map((_, i) => valueAt(roots[reversed(i)] as bigint, a)),
+    ) &&
+    areEqual(
+      numbersAt(memory, atB, length),
+      roots.map((x) => valueAt(x, inOrder)),
+    )
+  );
+};
+
+/** Returns whether sums, products and transforms are those of BigInts. Leaves no vectors. */
+export const knowsAnswers = (memory: VectorMemory, field: OpenField): boolean => {
+  const { p, twoAdicity } = field;
+  const bits = Math.min(MOST_BITS, twoAdicity);
+  const n = 2 ** bits;
+  // small numbers, large ones, and what is between
+  const edges = [0n, 1n, p - 1n, p / 3n, p / 2n];
+  const a = range(n).map((i) => ((edges[i % edges.length] as bigint) + (i > 4 ? BigInt(i) : 0n)) % p);
+  const b = [...a].reverse();
+  let isRight = false;
+  run(
+    withNumbers(memory, [...a, ...b, ...a, ...a], function* (atA) {
+      const [atB, to, twiddles] = [1, 2, 3].map((k) => atA + k * n * memory.elementBytes) as [number, number, number];
+      const known: Known = { memory, field, bits, a, b, atA, atB, to };
+      isRight = areElementsRight(known) && areTransformsRight(known, twiddles);
+      yield;
+    }),
+  );
+  return isRight;
 };

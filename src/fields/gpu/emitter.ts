@@ -1,23 +1,39 @@
 /** Emits the commands of a run, and gives them memory. */
+
+import type { Modulus } from '../../field/modulus.js';
 import type { Upload } from '../../gpu/submission.js';
-import { DIGEST_THREADS, DigestConfig } from '../../msm/stages/digest.js';
-import { type Command, RESULT, type Slice } from '../../shaders/commands.js';
+import { DIGEST_THREADS, DigestConfig } from '../../msm/stages/entry.js';
 import { LANES } from '../../shaders/hash-chain.js';
-import type { Kernel } from '../../shaders/kernel.js';
+import { type Command, type Kernel, RESULT, type Slice } from '../../shaders/kernel.js';
 import { groupsFor, STORAGE_ALIGNMENT } from '../../shaders/limits.js';
-import { type CombineValues, packCombineConfig } from '../stages/combine.js';
-import { THREADS } from '../stages/element.js';
-import type { FieldSetup } from './setup.js';
+import type { OpenField } from '../program/open-field.js';
+
+/** Arithmetic and kernels of a device. */
+export interface FieldSetup {
+  readonly own: OpenField;
+  /** The prime, with the products of the device. */
+  readonly field: Modulus;
+  readonly kernels: FieldKernels;
+  /** Products that a submit may have, so that it takes some 50 ms. */
+  readonly productsPerSubmit: number;
+  /** Products a millisecond, as a guess from below. */
+  readonly productsPerMs: number;
+}
+
+/** Kernels of a field, each made when it is first needed. */
+export interface FieldKernels {
+  combine(): Kernel;
+  transform(): Kernel;
+  scan(): Kernel;
+  invert(): Kernel;
+  rows(): Kernel;
+  gather(): Kernel;
+  scalars(): Kernel;
+  digest(): Kernel;
+}
 
 /** Part of a buffer with elements. */
 export type Part = Slice & { readonly offset: number; readonly size: number };
-
-/** Vectors that `combine` reads; those that are absent are not read. */
-interface Combined {
-  readonly a?: Part | undefined;
-  readonly b?: Part | undefined;
-  readonly c?: Part | undefined;
-}
 
 /** Bound where a kernel reads nothing. */
 const NOTHING = 'nothing';
@@ -200,13 +216,5 @@ export class Emitter {
     this.commands.push({ kind: 'dispatch', phase, kernel, config, bindings: Object.fromEntries(bound), groups });
     this.#since += products;
     this.products += products;
-  }
-
-  /** @param factor words of an element in Montgomery form */
-  combine(out: Part, { a, b, c }: Combined, values: CombineValues, factor?: Uint32Array): void {
-    const config = packCombineConfig(this.setup.field, values, factor);
-    const products = values.length * (values.products ?? 0);
-    const groups = groupsFor(values.length, THREADS);
-    this.dispatch(this.setup.kernels.combine(), config, { a, b, c, out }, groups, products);
   }
 }

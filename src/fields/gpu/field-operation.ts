@@ -1,15 +1,26 @@
 /** Runs of operations on vectors, as operations of a session. */
+
+import type { FieldPlan } from '../../api/fields.js';
 import { GpuFault, MsmError } from '../../errors.js';
-import type { Submission, SubmissionResult } from '../../gpu/submission.js';
-import { digestOfItems } from '../../msm/stages/digest.js';
+import { invert, mod, readWords, writeWords } from '../../field/modulus.js';
+import { power } from '../../field/powers.js';
+import { range } from '../../field/straight-line.js';
+import { bufferBytes, bytesOf, wantsOf } from '../../gpu/device-memory.js';
+import { PlannedSubmission, type Submission, type SubmissionResult } from '../../gpu/submission.js';
+import { digestOfItems } from '../../msm/stages/entry.js';
 import { sumInSlices, TimeSlice } from '../../scheduling/time-slice.js';
-import type { CallContext } from '../../session/call-context.js';
-import type { DeviceView, Operation, Step } from '../../session/operation.js';
+import type { CallContext } from '../../session/call.js';
+import type { DeviceView, KnownAnswer, Operation, Resident, Step } from '../../session/operation.js';
 import { sumOfLanes } from '../../shaders/hash-chain.js';
+import { groupsFor } from '../../shaders/limits.js';
+import { emitElementwise, emitEnter, emitLeave, powerTables, whole } from './combine.js';
+import { THREADS } from './element.js';
+import type { FieldSetup } from './emitter.js';
 import { Emitter, type Part } from './emitter.js';
-import type { FieldJob, FieldOutcome } from './field-job.js';
-import { knownVectors } from './known-vectors.js';
-import type { FieldSetup } from './setup.js';
+import { emitInverses } from './invert.js';
+import { packScalarsConfig, SCALAR_WORDS } from './scalars.js';
+import { emitScan, emitValue } from './scan.js';
+import { emitTransform } from './transform.js';
 
 /** Account of the ledger that counts vectors. */
 export const VECTORS = 'vectors';
@@ -17,7 +28,7 @@ export const VECTORS = 'vectors';
 type Setup = FieldSetup;
 
 /** The commands of a job. */
-export interface JobPlan extends Step {
+interface JobPlan extends Step {
   readonly emitted: Emitter;
   readonly read: readonly Part[];
   /** Digests of what was sent, computed while the GPU has it. */
@@ -31,7 +42,7 @@ const OUTPUT = 'output';
  * @param isCheck true for the second evaluation
  * @throws MsmError `out-of-memory` if the scratch exceeds the allowance, or a buffer the device
  */
-export const planOf = (job: FieldJob, { setup, allowance, limits }: DeviceView<Setup>, isCheck: boolean): JobPlan => {
+const planOf = (job: FieldJob, { setup, allowance, limits }: DeviceView<Setup>, isCheck: boolean): JobPlan => {
   const emitted = new Emitter(setup, isCheck);
   const output = job.outputBytes === 0 ? null : { buffer: OUTPUT, offset: 0, size: job.outputBytes };
   const read = (isCheck && job.check ? job.check : job.emit)(emitted, output);
@@ -60,7 +71,7 @@ const digestInSlices = (words: Uint32Array, itemWords: number, slice: TimeSlice)
 };
 
 /** Returns emitted commands with their memory. @param output the buffer that stays; null: none */
-export const submissionOf = (emitted: Emitter, output: GPUBuffer | null): Submission => {
+const submissionOf = (emitted: Emitter, output: GPUBuffer | null): Submission => {
   const { scratch, uploads, commands, external, resultBytes, accountBytes } = emitted;
   return {
     ...{ scratch, uploads, commands, accounts: accountBytes, result: resultBytes },
@@ -115,4 +126,201 @@ export const fieldOperation: Operation<FieldJob, FieldOutcome, Setup, JobPlan, r
     return { output, data: part, products: step.emitted.products, passes: step.emitted.passes };
   },
   knownAnswer: ({ kinds }, setup) => knownVectors(setup, kinds),
+};
+
+/* Jobs on vectors as data. */
+
+/** Kernels that have a known answer of their own. */
+export type KnownKind = 'transform' | 'scan' | 'invert' | 'scalars';
+
+/** One run, load or read. */
+export interface FieldJob {
+  /** Bytes of the buffer that stays; 0: none. */
+  readonly outputBytes: number;
+  readonly residents: readonly Resident[];
+  /** Kernels whose known answers are wanted first. */
+  readonly kinds: ReadonlySet<KnownKind>;
+  /** Emits the commands. @returns the parts of the result */
+  emit(emit: Emitter, output: Part | null): readonly Part[];
+  /**
+   * Emits a second evaluation. @returns pairs of parts that must be equal: of what `emit` left, and
+   * of what this emits
+   */
+  readonly check?: ((emit: Emitter, output: Part | null) => readonly Part[]) | undefined;
+}
+
+/** Outcome of a job. */
+export interface FieldOutcome {
+  readonly output: GPUBuffer | null;
+  /** Words of each part of the result. */
+  readonly data: readonly Uint32Array[];
+  readonly products: number;
+  /** Passes of transforms. */
+  readonly passes: number;
+}
+
+/* Costs of runs before they run. */
+
+type View = DeviceView<FieldSetup>;
+
+/** Costs of a job. */
+type Costs = Pick<FieldPlan, 'products' | 'passes' | 'dispatches' | 'submits' | 'bytes'>;
+
+const sizesOf = ({ emitted }: JobPlan, hasTimestamps: boolean): { dispatches: number; bytes: number } => {
+  const planned = new PlannedSubmission(submissionOf(emitted, null), new Map(), hasTimestamps, 0);
+  return { dispatches: planned.dispatches, bytes: bytesOf(wantsOf(planned.wanted)) };
+};
+
+/**
+ * Returns the costs of a run.
+ *
+ * @param tables job that makes its table of powers first; null: there is one
+ * @throws MsmError as `planOf`
+ */
+export const costsOf = (job: FieldJob, tables: FieldJob | null, view: View, hasTimestamps: boolean): Costs => {
+  const plan = planOf(job, view, false);
+  const { dispatches, bytes } = sizesOf(plan, hasTimestamps);
+  const check = job.check ? sizesOf(planOf(job, view, true), hasTimestamps).bytes : 0;
+  const kept = job.outputBytes === 0 ? 0 : bufferBytes(job.outputBytes);
+  const run = kept + Math.max(bytes, check);
+  const { products, passes } = plan.emitted;
+  const counts = { products, passes, dispatches, submits: plan.submits };
+  if (tables === null) return { ...counts, bytes: run };
+  const made = sizesOf(planOf(tables, view, false), hasTimestamps).bytes;
+  return { ...counts, bytes: bufferBytes(tables.outputBytes) + Math.max(made, run) };
+};
+
+/* Known answers of the kernels for vectors, for the self-test of a device. */
+
+/** Elements of the vector: several parts of a scan, and two of an inversion. */
+const LENGTH = 40;
+
+/** Most stages of the transforms. */
+const MOST_BITS = 5;
+
+/** A vector that a test computes, and its numbers. */
+interface Known {
+  /** Emits it as elements, or where `isResult` as numbers of `SCALAR_WORDS` words in the result. */
+  emit(emit: Emitter, a: Part): Part;
+  readonly isResult?: boolean;
+  readonly expected: readonly bigint[];
+}
+
+/** The square of the first elements as a polynomial, modulo X^n − 1, by transforms. */
+const knownSquare = ({ own, field }: FieldSetup, a: readonly bigint[]): Known => {
+  const { p, twoAdicity, rootOfUnity } = own;
+  const bits = Math.min(MOST_BITS, twoAdicity);
+  const n = 2 ** bits;
+  const root = power(rootOfUnity, 1n << BigInt(twoAdicity - bits), p);
+  return {
+    emit: (emit, numbers) => {
+      // with one table of powers the second one is not read
+      const { words } = powerTables(field, root, 1n, (n / 2) ** 2);
+      const twiddles = { at: emit.upload(words), logLength: bits };
+      const there = { kind: 'ntt', from: 'natural', to: 'reversed', coset: 1n, factor: 1n } as const;
+      const back = { kind: 'intt', from: 'reversed', to: 'natural', coset: 1n, factor: invert(BigInt(n), p) } as const;
+      const values = whole(emitTransform(emit, there, whole(numbers, n), n, false, twiddles), n);
+      const squares = emitElementwise(emit, 'multiply', [values, values], n);
+      return emitTransform(emit, back, whole(squares, n), n, true, twiddles);
+    },
+    expected: range(n).map((k) =>
+      range(n).reduce((sum, i) => mod(sum + (a[i] as bigint) * (a[(k - i + n) % n] as bigint), p), 0n),
+    ),
+  };
+};
+
+/** Emits all elements as scalars of a sum. */
+const emitScalars = (emit: Emitter, a: Part): Part => {
+  const { field, kernels } = emit.setup;
+  const out = emit.returned(Math.ceil((4 * SCALAR_WORDS * LENGTH) / emit.bytes));
+  const values = { length: LENGTH, first: 0, first_out: 0, vector: 0, first_base: 0, account: emit.account() };
+  emit.dispatch(kernels.scalars(), packScalarsConfig(field, values), { a, out }, groupsFor(LENGTH, THREADS), LENGTH);
+  return out;
+};
+
+/** Returns the tests of a kind. */
+const testsOf = (setup: FieldSetup, kind: KnownKind, a: readonly bigint[]): Known[] => {
+  const { p } = setup.own;
+  switch (kind) {
+    case 'transform':
+      return [knownSquare(setup, a)];
+    case 'scalars':
+      return [{ emit: emitScalars, expected: a, isResult: true }];
+    case 'invert':
+      return [{ emit: (emit, x) => emitInverses(emit, x, LENGTH), expected: a.map((each) => invert(each, p)) }];
+    case 'scan': {
+      const point = p - 3n;
+      let product = 1n;
+      const products = a.map((each) => {
+        const before = product;
+        product = (product * each) % p;
+        return before;
+      });
+      return [
+        { emit: (emit, x) => emitScan(emit, x, LENGTH, null), expected: products },
+        {
+          emit: (emit, x) => emitValue(emit, x, LENGTH, point),
+          expected: [a.reduceRight((sum, each) => mod(sum * point + each, p), 0n)],
+        },
+      ];
+    }
+  }
+};
+
+/** Returns the numbers of the tests, and the tests of sums, products and some kinds. */
+const testAll = (setup: FieldSetup, kinds: readonly KnownKind[]): { numbers: bigint[]; tests: Known[] } => {
+  const { p } = setup.own;
+  // 0 only at the end, so that products of all elements before each are not 0
+  const edges = [1n, p - 1n, p / 2n, p / 3n, 2n];
+  const numbers = range(LENGTH).map((i) => {
+    if (i === LENGTH - 1) return 0n;
+    return mod((edges[i % edges.length] as bigint) + (i < edges.length ? 0n : BigInt(i)), p);
+  });
+  const sum: Known = {
+    emit: (emit, x) => {
+      const all = whole(x, LENGTH);
+      return emitElementwise(emit, 'multiplySubtract', [all, all, all], LENGTH);
+    },
+    expected: numbers.map((each) => mod(each * each - each, p)),
+  };
+  return { numbers, tests: [sum, ...kinds.flatMap((kind) => testsOf(setup, kind, numbers))] };
+};
+
+/** Returns the self-test of a setup. @param kinds kernels to test beside sums and products */
+export const knownVectors = (setup: FieldSetup, kinds: ReadonlySet<KnownKind>): KnownAnswer<FieldJob, FieldOutcome> => {
+  const { field, own } = setup;
+  const { p } = own;
+  const sorted = [...kinds].sort();
+  // each job asks for the key, and few run the test
+  let computed: ReturnType<typeof testAll> | null = null;
+  const all = (): ReturnType<typeof testAll> => {
+    computed ??= testAll(setup, sorted);
+    return computed;
+  };
+  return {
+    key: `vectors ${field.product} ${p} ${sorted.join(' ')}`,
+    input: () => ({
+      outputBytes: 0,
+      residents: [],
+      kinds: new Set(),
+      emit: (emit) => {
+        const { numbers, tests } = all();
+        const words = new Uint32Array(LENGTH * field.words);
+        for (const [i, each] of numbers.entries()) writeWords(words, i * field.words, field.words, each);
+        const entered = emit.take(LENGTH);
+        emitEnter(emit, words, 1n, entered);
+        return tests.map((test) => {
+          const made = test.emit(emit, entered);
+          return test.isResult === true ? made : emitLeave(emit, made, test.expected.length, 1n);
+        });
+      },
+    }),
+    check: ({ data }) => {
+      const isRight = ({ expected, isResult }: Known, k: number): boolean => {
+        const words = isResult === true ? SCALAR_WORDS : field.words;
+        return expected.every((value, i) => readWords(data[k] as Uint32Array, i * words, words) === value);
+      };
+      return all().tests.every(isRight) ? null : 'known vectors came out wrong';
+    },
+  };
 };

@@ -2,27 +2,39 @@
 import type { FieldPlan, FieldRunRecord } from '../../api/fields.js';
 import { MsmError } from '../../errors.js';
 import type { Runner } from '../../gpu/runner.js';
-import type { DeviceVector } from '../../msm/inputs/field-scalars.js';
-import { CallContext } from '../../session/call-context.js';
-import { CallClock } from '../../session/clock.js';
+import type { DeviceVector } from '../../msm/inputs/scalars.js';
+import { CallClock, CallContext } from '../../session/call.js';
 import type { Executed, Session } from '../../session/session.js';
 import { resized } from '../program/numbers.js';
 import { numberBytesOf, type OpenField } from '../program/open-field.js';
-import type { FieldStep } from '../program/steps.js';
-import type { Matrix, Vector } from '../program/vector.js';
-import type { EngineTurns, Entries, ScaledNumbers, VectorBackend, VectorCall } from '../program/vector-backend.js';
-import type { Part } from './emitter.js';
-import type { FieldJob, FieldOutcome } from './field-job.js';
-import { fieldOperation, VECTORS } from './field-operation.js';
-import { knownVectors } from './known-vectors.js';
-import { type PlacedMatrix, sortRows } from './matrix.js';
-import { emitEnter, emitLeave } from './numbers.js';
-import { Parts, type Place } from './parts.js';
-import { longestTransform, type PlacedPowers, placeOfPowers, powersJob } from './placed-powers.js';
-import { type Placed, PlacedScalars } from './placed-scalars.js';
-import { costsOf } from './plan-run.js';
-import { inputsOf, type Placements, type RunJob, runJob, valuesOf } from './run-job.js';
-import type { FieldSetup } from './setup.js';
+import type {
+  EngineTurns,
+  Entries,
+  FieldStep,
+  Matrix,
+  ScaledNumbers,
+  Vector,
+  VectorBackend,
+  VectorCall,
+} from '../program/vectors.js';
+import { emitEnter, emitLeave } from './combine.js';
+import type { FieldSetup, Part } from './emitter.js';
+import { costsOf, type FieldJob, type FieldOutcome, fieldOperation, knownVectors, VECTORS } from './field-operation.js';
+import { type PlacedMatrix, sortRows } from './rows.js';
+import {
+  inputsOf,
+  longestTransform,
+  Parts,
+  type Place,
+  type PlacedPowers,
+  type Placements,
+  placeOfPowers,
+  powersJob,
+  type RunJob,
+  runJob,
+  valuesOf,
+} from './run-job.js';
+import { type Placed, PlacedScalars } from './scalars.js';
 import { type BufferSource, type FilledBuffer, VectorBuffer } from './vector-buffer.js';
 
 /** A vector on the device. */

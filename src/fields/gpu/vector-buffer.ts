@@ -1,8 +1,8 @@
 /** Buffers that vectors stay in between runs. */
 import { MsmError } from '../../errors.js';
 import type { Runner } from '../../gpu/runner.js';
-import type { CallContext } from '../../session/call-context.js';
-import type { Resident } from '../../session/resident.js';
+import type { CallContext } from '../../session/call.js';
+import type { Resident } from '../../session/operation.js';
 
 /** A buffer, and the runner whose ledger has it. */
 export interface FilledBuffer {

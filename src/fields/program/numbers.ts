@@ -1,9 +1,9 @@
 /** Numbers of a caller, as words. */
 import type { FieldEncoding } from '../../api/fields.js';
 import type { BytesLike } from '../../api/values.js';
-import { copyBytes } from '../../engine/bytes.js';
+import { copyBytes } from '../../engine/arguments.js';
 import { badArgument, kindOf, show } from '../../errors.js';
-import { wordsOfNumbers } from '../../wasm/vectors/twiddles.js';
+import { wordsOfNumbers } from '../../wasm/vectors/transform-passes.js';
 
 /** How the numbers of a field are written. */
 export interface NumberFormat {

@@ -1,12 +1,16 @@
-/** Records the operations of a run, and checks their arguments. */
-import type { FieldOperations, ScalePowersOptions, TransformOptions } from '../../api/field-operations.js';
-import type { FieldVector, SparseMatrix } from '../../api/field-vectors.js';
+/** Records the operations of a run, checks their arguments, and joins scalings of transforms. */
+import type {
+  FieldOperations,
+  FieldVector,
+  ScalePowersOptions,
+  SparseMatrix,
+  TransformOptions,
+} from '../../api/fields.js';
 import { badArgument, show } from '../../errors.js';
-import { invert } from '../../field/modulus.js';
+import { invert, mod } from '../../field/modulus.js';
 import { type OptionPlace, type OptionTable, readOptions } from '../../option-table.js';
 import type { OpenField } from './open-field.js';
-import type { Computation, FieldStep } from './steps.js';
-import { matrixOf, Vector, type VectorOwner, vectorOf } from './vector.js';
+import { type Computation, type FieldStep, matrixOf, Vector, type VectorOwner, vectorOf } from './vectors.js';
 
 /** Most elements of a vector. */
 const MOST_ELEMENTS = 2 ** 27;
@@ -14,19 +18,19 @@ const MOST_ELEMENTS = 2 ** 27;
 const orderRow = { kind: 'choice', range: ['natural', 'reversed'], default: 'natural' } as const;
 
 /** `ntt` and `intt`. */
-export const transformOptions = {
+const transformOptions = {
   of: 'transforms',
   rows: { from: orderRow, to: orderRow, coset: { kind: 'any', default: 1n } },
 } as const satisfies OptionTable<TransformOptions>;
 
 /** `scalePowers`. */
-export const scalePowersOptions = {
+const scalePowersOptions = {
   of: 'scalePowers',
   rows: { factor: { kind: 'any', default: 1n }, order: orderRow },
 } as const satisfies OptionTable<ScalePowersOptions>;
 
 /** @throws MsmError `bad-argument` unless `given` is a whole number from `least` to `most` */
-export const wholeNumber = (name: string, given: unknown, least: number, most: number): number => {
+const wholeNumber = (name: string, given: unknown, least: number, most: number): number => {
   if (!Number.isInteger(given) || (given as number) < least || (given as number) > most) {
     throw badArgument(`${name} must be a whole number from ${least} to ${most}, got ${show(given)}`);
   }
@@ -245,3 +249,26 @@ export class Recorder implements FieldOperations {
     return this.#add({ kind: 'apply', matrix: own }, [vector], own.rows);
   }
 }
+
+/**
+ * Moves the factor 1/n of an inverse transform into the powers of a forward transform on a coset,
+ * if nothing else uses the coefficients between them.
+ */
+export const fuseScalings = (steps: readonly FieldStep[], p: bigint): FieldStep[] => {
+  const uses = new Map<Vector, number>();
+  for (const { operands } of steps) for (const operand of operands) uses.set(operand, (uses.get(operand) ?? 0) + 1);
+  const fused = [...steps];
+  const makers = new Map(steps.map(({ result }, i) => [result, i]));
+  for (const [i, step] of steps.entries()) {
+    const { computation: own, operands } = step;
+    if (own.kind !== 'ntt' || own.coset === 1n) continue;
+    const coefficients = operands[0] as Vector;
+    const maker = makers.get(coefficients);
+    if (maker === undefined || coefficients.isKept || uses.get(coefficients) !== 1) continue;
+    const before = fused[maker] as FieldStep;
+    if (before.computation.kind !== 'intt' || before.computation.coset !== 1n) continue;
+    fused[maker] = { ...before, computation: { ...before.computation, factor: 1n } };
+    fused[i] = { ...step, computation: { ...own, factor: mod(own.factor * before.computation.factor, p) } };
+  }
+  return fused;
+};

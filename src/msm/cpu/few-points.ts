@@ -10,7 +10,7 @@ import { digitsOf, readWords } from '../../field/modulus.js';
 import type { SurveyedVector } from '../plan/workload.js';
 import { publicPoint } from '../stages/combine-windows.js';
 import { type Horner, pointOf, storedPoints } from '../stages/horner.js';
-import { baseIndex } from './vector-ranges.js';
+import { baseIndex } from './wasm-msm.js';
 
 /** More points than this take buckets, which are faster then; of G2 half as many. */
 export const FEW_POINTS = 8;

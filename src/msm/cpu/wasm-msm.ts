@@ -1,26 +1,24 @@
 /** Computes one call in WebAssembly, round by round, with workers where a round is large enough. */
+
+import type { RunRecord } from '../../api/run-record.js';
+import type { AffinePoint, Coordinate } from '../../api/values.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { type Affine, addAffine, infinityOf, toAffine } from '../../curves/jacobian.js';
-import type { PointSource } from '../../curves/point-source.js';
-import type { Steps } from '../../scheduling/steps.js';
-import { inTimeSlices, type TimeSlice } from '../../scheduling/time-slice.js';
+import { type PointSource, readerOf, wordsOf, writePoint } from '../../curves/point-source.js';
+import { ITEMS_PER_STEP, inTimeSlices, type Steps, type TimeSlice } from '../../scheduling/time-slice.js';
 import { ANY_SIZE, timeSlices } from '../../scheduling/turn-queue.js';
 import type { OwnThread } from '../../threads/round.js';
 import type { ChosenWorkers } from '../../threads/worker-count.js';
 import type { CompiledKernel } from '../../wasm/points/kernel.js';
 import type { PointAdder } from '../../wasm/points/point-adder.js';
-import { workersToStart, workersToWake } from '../plan/cost.js';
+import { cpuShape, MOST_POINTS, workersToStart, workersToWake } from '../plan/cost.js';
 import type { SurveyedVector } from '../plan/workload.js';
 import { publicPoint } from '../stages/combine-windows.js';
 import type { Horner } from '../stages/horner.js';
-import { combineWindows } from './combine-windows.js';
-import { cutRows } from './cut.js';
-import { digitsOfScalars, wordsOfDigits } from './digits.js';
-import type { CpuOutcome } from './outcome.js';
-import { blocksOf, type Operands } from './point-blocks.js';
+import { blocksOf, digitsOfScalars, type Operands, wordsOfDigits } from './buckets.js';
+import { combineWindows, type WindowShape } from './combine-on-cpu.js';
+import { type CpuPool, cutRows, type Threads } from './cpu-threads.js';
 import { rowsOf, Share, type WindowSums } from './share.js';
-import type { CpuPool, Threads } from './threads.js';
-import { rangesOf, roundsOf, type VectorRange } from './vector-ranges.js';
 
 /** Words that a step copies. */
 const WORDS_PER_STEP = 2 ** 16;
@@ -52,7 +50,7 @@ const sumOf = <Item>(items: readonly Item[], value: (item: Item) => number): num
   items.reduce((sum, item) => sum + value(item), 0);
 
 /** Place of one call: its curve and bases, arithmetics, and threads. */
-export interface WasmMsmOptions {
+interface WasmMsmOptions {
   readonly curve: CurveContext;
   readonly source: PointSource;
   readonly adder: PointAdder;
@@ -280,4 +278,138 @@ export class WasmMsm {
   #run<Result>(steps: Steps<Result>): Promise<Result> {
     return inTimeSlices(steps, this.#timeSlice);
   }
+}
+
+/** Result of a call on the CPU. */
+export interface CpuOutcome {
+  /** One sum per vector. */
+  readonly sums: AffinePoint<Coordinate>[];
+  /** Window width c in bits, of the vector with the most digits. */
+  readonly windowBits: number;
+  /** Windows of a scalar, of the same vector. */
+  readonly windows: number;
+  /** Digits that were not zero, of all vectors. */
+  readonly entries: number;
+  readonly arithmetic: Exclude<RunRecord['arithmetic'], null>;
+  /** Number of workers that took part. */
+  readonly workers: number;
+  /** Reason why no worker took part in a sum large enough for some; null if there is none. */
+  readonly noWorkers: string | null;
+  /** Rows per chunk of the last round; 0 on one thread. */
+  readonly chunk: number;
+  /** Why workers were lost; null if none was. */
+  readonly lost: string | null;
+  /** Time in which other sums went first, in milliseconds. */
+  readonly waitedMs: number;
+}
+
+/* Cuts vectors into ranges of scalars, and groups these into rounds that fit in memory. */
+
+/** Windows of one round at most, of all its ranges. */
+const MAX_WINDOWS = 2 ** 12;
+
+/** The points that the scalars of a vector multiply. */
+interface VectorPoints {
+  /** Returns the words of the points `from` to `to`; not to be written to. */
+  readonly words: (from: number, to: number) => Steps<Uint32Array>;
+  /** Factor that the coordinates were multiplied by. */
+  readonly scale: bigint;
+}
+
+/** Consecutive scalars of one vector, at most `MOST_POINTS`. */
+interface VectorRange {
+  /** Index of the vector. */
+  readonly vector: number;
+  readonly points: VectorPoints;
+  readonly scalars: Uint8Array<ArrayBuffer>;
+  /** Bit length of the scalars at most. */
+  readonly bits: number;
+  readonly from: number;
+  readonly to: number;
+  /** Estimated number of digits that are not zero. */
+  readonly entries: number;
+  readonly shape: WindowShape;
+}
+
+/** Returns the index of the base that scalar `i` multiplies. */
+export const baseIndex = ({ offset, indices }: SurveyedVector, i: number): number =>
+  offset + (indices === null ? i : (indices[i] as number));
+
+/** Points that can be used as they are stored. */
+const storedPoints = ({ pointWords }: CurveContext, source: PointSource, vector: SurveyedVector): VectorPoints => {
+  const all = wordsOf(source.bytes);
+  const { scale } = source;
+  if (vector.indices === null) {
+    const at = (i: number): number => (vector.offset + i) * pointWords;
+    return {
+      scale,
+      *words(from, to) {
+        yield;
+        return all.subarray(at(from), at(to));
+      },
+    };
+  }
+  function* words(from: number, to: number): Steps<Uint32Array> {
+    const picked = new Uint32Array((to - from) * pointWords);
+    for (let i = from; i < to; i++) {
+      const at = baseIndex(vector, i) * pointWords;
+      picked.set(all.subarray(at, at + pointWords), (i - from) * pointWords);
+      if (i % ITEMS_PER_STEP === 0) yield;
+    }
+    return picked;
+  }
+  return { scale, words };
+};
+
+const pointsOf = (curve: CurveContext, source: PointSource, vector: SurveyedVector): VectorPoints => {
+  if (source.sign === undefined && source.edwards === undefined) return storedPoints(curve, source, vector);
+  const read = readerOf(curve, source);
+  function* words(from: number, to: number): Steps<Uint32Array> {
+    const written = new Uint32Array((to - from) * curve.pointWords);
+    for (let i = from; i < to; i++) {
+      writePoint(curve, written, i - from, read(baseIndex(vector, i)));
+      // a square root takes 0.1 to 1 ms
+      yield;
+    }
+    return written;
+  }
+  return { scale: 1n, words };
+};
+
+/** Yields the ranges of all vectors, in order. */
+function* rangesOf(
+  curve: CurveContext,
+  source: PointSource,
+  vectors: readonly SurveyedVector[],
+): Generator<VectorRange> {
+  const { scalarBytes } = curve;
+  for (const [index, vector] of vectors.entries()) {
+    const { n, bits } = vector.load;
+    if (n === 0) continue;
+    const points = pointsOf(curve, source, vector);
+    const shape = cpuShape(vector.load);
+    for (let from = 0; from < n; from += MOST_POINTS) {
+      const to = Math.min(n, from + MOST_POINTS);
+      const scalars = vector.scalars.subarray(from * scalarBytes, to * scalarBytes);
+      const entries = (shape.digits * (to - from)) / n;
+      yield { vector: index, points, scalars, bits, from, to, shape, entries };
+    }
+  }
+}
+
+/** Groups ranges into rounds, each of as many consecutive ranges as fit in memory together. */
+function* roundsOf(ranges: Iterable<VectorRange>): Generator<readonly VectorRange[]> {
+  let round: VectorRange[] = [];
+  let [points, windows] = [0, 0];
+  for (const range of ranges) {
+    const [morePoints, moreWindows] = [points + range.to - range.from, windows + range.shape.windows];
+    if (round.length > 0 && (morePoints > MOST_POINTS || moreWindows > MAX_WINDOWS)) {
+      yield round;
+      [round, points, windows] = [[], 0, 0];
+    }
+    round.push(range);
+    points += range.to - range.from;
+    windows += range.shape.windows;
+  }
+  if (round.length > 0) yield round;
 }

@@ -19,7 +19,7 @@
  * @module worker
  */
 
-import { finish } from '../../scheduling/steps.js';
+import { finish } from '../../scheduling/time-slice.js';
 import { servePool } from '../../threads/serve.js';
 import type { CompiledKernel } from '../../wasm/points/kernel.js';
 import { PointAdder } from '../../wasm/points/point-adder.js';

@@ -2,7 +2,7 @@ import type { CurveContext } from '../../curves/curve.js';
 import { GpuFault } from '../../errors.js';
 import { sumInSlices, type TimeSlice } from '../../scheduling/time-slice.js';
 import { absorb, sumOfLanes } from '../../shaders/hash-chain.js';
-import { accountsOf } from '../plan/accounts.js';
+import { accountsOf } from '../plan/planner.js';
 import type { Batch, Chunk, Job } from '../plan/schedule.js';
 import type { SurveyedVector } from '../plan/workload.js';
 import { scalarsDigest } from '../stages/decompose.js';

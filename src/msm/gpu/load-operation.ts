@@ -1,26 +1,38 @@
-/** Loads bases, as an operation of a session: upload, import, checks, tables. */
-import { formatOf, type PointFormat } from '../../curves/misread.js';
-import type { PointSource } from '../../curves/point-source.js';
+/** Loads bases to a device: uploads, checks, decodes, doubles them into tables, and digests what it holds. */
+
+import type { CurveContext } from '../../curves/curve.js';
+import { isInfinity, multiply } from '../../curves/jacobian.js';
+import { formatOf, type PointFormat, type PointSource, readerOf } from '../../curves/point-source.js';
 import { GpuFault } from '../../errors.js';
-import type { Submission, SubmissionResult } from '../../gpu/submission.js';
+import type { Runner } from '../../gpu/runner.js';
+import type { Submission, SubmissionResult, Upload } from '../../gpu/submission.js';
 import { sumInSlices, TimeSlice } from '../../scheduling/time-slice.js';
-import type { CallContext } from '../../session/call-context.js';
+import type { CallContext } from '../../session/call.js';
 import type { DeviceView, Operation, Output, Step } from '../../session/operation.js';
-import type { Command, Slice } from '../../shaders/commands.js';
+import { runSteps } from '../../session/run-steps.js';
 import { LANES, sumOfLanes } from '../../shaders/hash-chain.js';
+import type { Command, Slice } from '../../shaders/kernel.js';
 import { groupsFor, itemsPerBindingStep } from '../../shaders/limits.js';
-import type { BasesOnDevice, RangeDigest } from '../inputs/loaded-bases.js';
-import { refusal } from '../inputs/refusal.js';
+import {
+  type BasesLoader,
+  type BasesOnDevice,
+  type LoadedBases,
+  type RangeDigest,
+  refusal,
+} from '../inputs/loaded-bases.js';
 import { additionsPerSubmitOf } from '../plan/tuning.js';
 import type { TableShape } from '../plan/workload.js';
-import { DIGEST_THREADS, DigestConfig, digestOfItems } from '../stages/digest.js';
+import { DIGEST_THREADS, DigestConfig, digestOfItems } from '../stages/entry.js';
 import { IMPORT_THREADS, NONE_REJECTED, packImportConfig, rejectedIn } from '../stages/import.js';
-import { isInGroup, membership, type PointProgram, preparation } from './point-programs.js';
-import { ADDITIONS, limitsOf, type MsmSetup, rateOf } from './setup.js';
-import { tableCommands } from './table-commands.js';
+import { decompression, edwardsImage, membershipTest } from '../stages/point-programs.js';
+import { PROGRAM_THREADS, type Program, ProgramConfig } from '../stages/program.js';
+import { DoubleConfig, SpreadConfig, TABLES_THREADS } from '../stages/tables.js';
+import { ADDITIONS, limitsOf, type MsmSetup, rateOf } from './gpu-setup.js';
+
+/* Loads bases, as an operation of a session: upload, import, checks, tables. */
 
 /** Points to load. */
-export interface LoadInput {
+interface LoadInput {
   readonly source: PointSource;
   readonly tables: TableShape;
   readonly label: string;
@@ -29,7 +41,7 @@ export interface LoadInput {
 }
 
 /** Result of a load: bases on the device, or points that the CPU checked instead. */
-export interface LoadResult {
+interface LoadResult {
   readonly onDevice: BasesOnDevice | null;
   readonly checked: PointSource | null;
 }
@@ -95,7 +107,7 @@ const rangeSize = (device: DeviceView<MsmSetup>, tables: TableShape): number => 
 };
 
 /** Returns the command that adds the digest of a slice to an account. */
-export const digestCommand = ({ kernels, curve }: MsmSetup, slice: Bound, account: number): Command => {
+const digestCommand = ({ kernels, curve }: MsmSetup, slice: Bound, account: number): Command => {
   const items = slice.size / curve.pointBytes;
   return {
     kind: 'dispatch',
@@ -230,3 +242,185 @@ export const loadOperation: Operation<LoadInput, LoadResult, MsmSetup, LoadStep,
   }),
   knownAnswer: () => null,
 };
+
+/** Loads bases to a session's device again, and compares their contents with what was loaded. */
+export class SessionBasesLoader implements BasesLoader {
+  readonly #view: () => DeviceView<MsmSetup>;
+
+  /** @param view returns the session's current device */
+  constructor(view: () => DeviceView<MsmSetup>) {
+    this.#view = view;
+  }
+
+  async load(
+    runner: Runner,
+    source: PointSource,
+    { tables, label }: LoadedBases,
+    call: CallContext,
+  ): Promise<BasesOnDevice> {
+    const device = this.#view();
+    const input = { source, tables, label, checkSubgroup: false };
+    const steps = await loadOperation.plan(input, device, call);
+    const tick = (): void => call.checkpoint();
+    const { result } = await runSteps(loadOperation, input, steps, runner, device, call, tick);
+    return result.onDevice as BasesOnDevice;
+  }
+
+  async isAsLoaded(runner: Runner, { buffer, digests }: BasesOnDevice, call: CallContext): Promise<boolean> {
+    const { setup } = this.#view();
+    for (const { digest, ...slice } of digests) {
+      const { accounts } = await runner.run({
+        scratch: {},
+        external: { bases: buffer },
+        uploads: [],
+        commands: [digestCommand(setup, slice, 0)],
+        accounts: 4 * LANES,
+        ticket: call.ticket,
+      });
+      if (sumOfLanes(accounts, 0) !== digest) return false;
+    }
+    return true;
+  }
+}
+
+/* Commands that make tables of bases, for loads with `precompute`. */
+
+/**
+ * Returns the commands that copy `count` points to table 0 of `target` and double each table to the
+ * next. No dispatch takes longer than those of an MSM.
+ */
+const tableCommands = (
+  device: DeviceView<MsmSetup>,
+  tables: TableShape,
+  count: number,
+  points: Slice,
+  target: Slice,
+): Command[] => {
+  const { kernels, tuning } = device.setup;
+  const { spread, double } = kernels.tables();
+  const most = Math.max(1, Math.floor(additionsPerSubmitOf(limitsOf(device), tuning) / count));
+  const groups = groupsFor(count, TABLES_THREADS);
+  const commands: Command[] = [
+    {
+      kind: 'dispatch',
+      phase: 'tables',
+      kernel: spread,
+      config: SpreadConfig.pack({ points: count, tables: tables.count }),
+      bindings: { points, tables: target },
+      groups,
+    },
+  ];
+  for (let table = 1; table < tables.count; table++) {
+    for (let done = 0; done < tables.bits; done += most) {
+      commands.push(
+        { kind: 'submit' },
+        {
+          kind: 'dispatch',
+          phase: 'tables',
+          kernel: double,
+          config: DoubleConfig.pack({
+            points: count,
+            tables: tables.count,
+            from_table: done === 0 ? table - 1 : table,
+            to_table: table,
+            doublings: Math.min(most, tables.bits - done),
+          }),
+          bindings: { tables: target },
+          groups,
+        },
+      );
+    }
+  }
+  return commands;
+};
+
+/* Programs that run on points while they are loaded: decompression, mapping, subgroup checks. */
+
+/** A program that changes or checks points in place. */
+interface PointProgram {
+  readonly scratch: Readonly<Record<string, number>>;
+  readonly uploads: readonly Upload[];
+  /** Cost for each point, in additions of the walk. */
+  readonly additions: number;
+  /** @param rejects account of the rejected points */
+  commands(count: number, first: number, points: Slice, rejects: number): Command[];
+}
+
+/** Programs of a curve by name; each is made once. */
+const madeFor = new WeakMap<CurveContext, Map<string, Program>>();
+
+/** Number of program steps that take as long as an addition of the walk. */
+const STEPS_PER_ADDITION = 8;
+
+/** Least points of a dispatch, however long the program: fewer leave most of a GPU idle. */
+const LEAST_POINTS = 4096;
+
+/** @param writes true if the program changes the points, false if it only checks them */
+const pointProgram = (
+  device: DeviceView<MsmSetup>,
+  phase: string,
+  name: string,
+  make: () => Program,
+  writes: boolean,
+): PointProgram => {
+  const { curve, kernels, tuning } = device.setup;
+  const programs = madeFor.get(curve) ?? new Map<string, Program>();
+  madeFor.set(curve, programs);
+  const { steps, constants } = programs.get(name) ?? make();
+  programs.set(name, { steps, constants });
+  const [program, values] = [{ buffer: `${phase}-program` }, { buffer: `${phase}-constants` }];
+  const bound = additionsPerSubmitOf(limitsOf(device), tuning) * STEPS_PER_ADDITION;
+  const most = Math.max(LEAST_POINTS, Math.floor(bound / steps.length));
+  return {
+    scratch: { [program.buffer]: steps.byteLength, [values.buffer]: constants.byteLength },
+    uploads: [
+      { to: program, data: steps },
+      { to: values, data: constants },
+    ],
+    additions: steps.length / STEPS_PER_ADDITION,
+    commands: (count, first, points, rejects) =>
+      Array.from({ length: Math.ceil(count / most) }, (_, i): Command[] => {
+        const [begin, end] = [i * most, Math.min(count, (i + 1) * most)];
+        return [
+          ...(i === 0 ? [] : [{ kind: 'submit' } as const]),
+          {
+            kind: 'dispatch',
+            phase,
+            kernel: kernels.program(),
+            config: ProgramConfig.pack({
+              begin,
+              end,
+              first,
+              steps: steps.length,
+              writes: Number(writes),
+              refused: rejects,
+            }),
+            bindings: { program, constants: values, points },
+            groups: groupsFor(end - begin, PROGRAM_THREADS),
+          },
+        ];
+      }).flat(),
+  };
+};
+
+/** Returns the program that runs on points before their import; null: none. */
+const preparation = (device: DeviceView<MsmSetup>, { sign, edwards }: PointSource): PointProgram | null => {
+  const { curve } = device.setup;
+  if (sign !== undefined) return pointProgram(device, 'decompress', sign, () => decompression(curve, sign), true);
+  if (edwards === undefined) return null;
+  return pointProgram(device, 'image', `image ${edwards.scale}`, () => edwardsImage(curve, edwards.scale), true);
+};
+
+/**
+ * Returns the program that rejects points outside the group of order r. Returns null where every
+ * point of the curve is in the group. The order must be prime, else the test proves nothing.
+ */
+const membership = (device: DeviceView<MsmSetup>): PointProgram | null => {
+  const { curve } = device.setup;
+  if (curve.negatesScalars) return null;
+  return pointProgram(device, 'subgroup', 'membership', () => membershipTest(curve), false);
+};
+
+/** Returns whether the first point is in the group of order r, computed on the CPU. */
+const isInGroup = (curve: CurveContext, source: PointSource): boolean =>
+  isInfinity(curve, multiply(curve, curve.order, readerOf(curve, source)(0)));

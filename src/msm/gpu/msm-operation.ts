@@ -1,30 +1,34 @@
 /** Multi-scalar multiplication as an operation of a session. */
+
+import type { AdapterDescription } from '../../api/device.js';
+import type { RunRecord } from '../../api/run-record.js';
 import type { AffinePoint, Coordinate } from '../../api/values.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { addAffine, infinityOf, type Jacobian, toAffine } from '../../curves/jacobian.js';
-import type { Submission, SubmissionResult } from '../../gpu/submission.js';
+import { GpuFault, MsmError } from '../../errors.js';
+import type { Submission, SubmissionResult, Upload } from '../../gpu/submission.js';
 import { TimeSlice } from '../../scheduling/time-slice.js';
-import type { CallContext } from '../../session/call-context.js';
-import type { DeviceView, KnownAnswer, Operation, Report, Step } from '../../session/operation.js';
-import type { Resident } from '../../session/resident.js';
-import { phasesOf } from '../../session/timeline.js';
-import type { BasesLoader, LoadedBases } from '../inputs/loaded-bases.js';
-import type { ScalarVector, SurveyedScalars } from '../inputs/scalar-vectors.js';
+import type { CallContext } from '../../session/call.js';
+import type { DeviceView, KnownAnswer, Operation, Report, Resident, Step } from '../../session/operation.js';
+import { phasesOf } from '../../session/run-steps.js';
+import type { Command } from '../../shaders/kernel.js';
+import type { MsmDone, MsmRequest } from '../backend.js';
+import { type BasesLoader, LoadedBases } from '../inputs/loaded-bases.js';
+import type { ScalarStore, ScalarVector, SurveyedScalars } from '../inputs/scalars.js';
 import { learnedRate } from '../plan/cost.js';
-import type { Plan } from '../plan/planner.js';
+import { type Plan, walksOf } from '../plan/planner.js';
 import { type Batch, type Job, schedule } from '../plan/schedule.js';
 import type { Knobs } from '../plan/tuning.js';
-import type { MsmDone, MsmRequest } from '../request.js';
-import { affineOf, publicPoint } from '../stages/combine-windows.js';
-import { type Check, drawCheck, otherwise } from '../verify/check.js';
-import type { ExpectedDigests } from './audit.js';
-import { type JobOutcome, jobSubmission, readJob } from './job-submission.js';
-import { knownMsm } from './known-msm.js';
-import type { MsmInput, MsmResult } from './msm-input.js';
-import { ADDITIONS, limitsOf, type MsmSetup, rateOf } from './setup.js';
+import { loadedTables } from '../plan/workload.js';
+import { affineOf, areSame, combineWindows, publicPoint } from '../stages/combine-windows.js';
+import { IN_A_ROW, Vector } from '../stages/decompose.js';
+import { audit, auditSums, type ExpectedDigests, expectedOf } from './audit.js';
+import { ADDITIONS, limitsOf, type MsmSetup, rateOf } from './gpu-setup.js';
+import { recordJob } from './record-job.js';
+import { type Check, drawCheck, type KnownAnswer as KnownMsm, knownAnswer, otherwise } from './verify-sums.js';
 
 /** A job of the result, or of a check vector. */
-export interface MsmStep extends Step {
+interface MsmStep extends Step {
   readonly job: Job;
   readonly vectors: readonly SurveyedScalars[];
   /** 0: the job is of the result; i > 0: it is of vector i − 1 of `check`. */
@@ -43,7 +47,7 @@ export interface Surveyor {
 }
 
 /** Computes a request without the GPU. */
-export type OnCpu = (request: MsmRequest, call: CallContext) => Promise<MsmDone>;
+type OnCpu = (request: MsmRequest, call: CallContext) => Promise<MsmDone>;
 
 type Done = { readonly step: MsmStep; readonly part: JobOutcome };
 
@@ -195,3 +199,271 @@ export class MsmOperation implements Operation<MsmInput, MsmResult, MsmSetup, Ms
     return knownMsm(setup, bases.tables.count > 1, this.#loader);
   }
 }
+
+/* Input and result of a multiplication on the GPU. */
+
+/** Input of a multiplication on the GPU. */
+interface MsmInput {
+  readonly bases: LoadedBases;
+  readonly vectors: readonly ScalarVector[];
+  /** Probability that the result is verified. */
+  readonly verify: number;
+  /** Stores of scalars that the call uses from the device. */
+  readonly placed: readonly ScalarStore[];
+  /** Knobs instead of the setup's; null: the setup's. */
+  readonly knobs: Knobs | null;
+  /** The request, for the CPU to compute; null for a self-test. */
+  readonly request: MsmRequest | null;
+  /** The vectors after a look at their scalars; null: not looked at yet. */
+  readonly surveyed: SurveyedVectors | null;
+}
+
+/** Surveyed vectors, and whether zero scalars were left out. */
+interface SurveyedVectors {
+  readonly vectors: readonly SurveyedScalars[];
+  readonly picks: boolean;
+}
+
+/** Sums of a multiplication, with facts from the GPU or with the record of the CPU. */
+interface MsmResult {
+  readonly sums: readonly AffinePoint<Coordinate>[];
+  readonly gpu: GpuFacts | null;
+  readonly cpu: MsmDone | null;
+}
+
+/** Facts about a multiplication on the GPU. */
+interface GpuFacts {
+  readonly plan: Plan;
+  readonly entries: number;
+  readonly combineMs: number;
+  readonly isVerified: boolean;
+}
+
+/* The submission of a job: its uploads and commands, and the audit of its result. */
+
+/** Outcome of a job. */
+interface JobOutcome {
+  /** The sums of the chunks, batch by batch. */
+  readonly sums: readonly (readonly AffinePoint<Coordinate>[])[];
+  /** Number of nonzero digits that the walk read. */
+  readonly entries: number;
+  /** Time of combining windows on the CPU, in ms. */
+  readonly combineMs: number;
+}
+
+/** Finds a resident's buffer on the device; null if it is not there. */
+type FindBuffer = (resident: SurveyedScalars) => GPUBuffer | null;
+
+/**
+ * Records a job.
+ *
+ * @param bases the resident buffer
+ * @param onExpected receives the expected digests of decompose while the GPU computes
+ */
+const jobSubmission = (
+  { curve, kernels, horner }: MsmSetup,
+  job: Job,
+  vectors: readonly SurveyedScalars[],
+  bases: GPUBuffer,
+  findBuffer: FindBuffer,
+  call: CallContext,
+  onExpected: (expected: ExpectedDigests) => void,
+): Submission => {
+  // the first job waits for its kernels meanwhile
+  void horner.prepare();
+  return {
+    scratch: job.scratch,
+    external: { bases, ...vectorBuffers(vectors, findBuffer) },
+    uploads: job.batches.flatMap((batch) => uploadsOf(batch, vectors, curve.scalarBytes, findBuffer)),
+    commands: [
+      ...job.batches.flatMap((batch) => conversionsOf(batch, vectors)),
+      ...recordJob(kernels, job, ({ plan, bases: { first, count } }) => {
+        const baseBytes = plan.tables * curve.pointBytes;
+        return { buffer: 'bases', offset: first * baseBytes, size: count * baseBytes };
+      }),
+    ],
+    accounts: job.accounts,
+    result: job.bitSums,
+    meanwhile: async () => {
+      const slice = new TimeSlice(() => call.checkpoint());
+      onExpected(await expectedOf(curve, job, vectors, slice));
+    },
+  };
+};
+
+/**
+ * Audits the accounts and sums of a job, and combines its windows.
+ *
+ * @throws GpuFault where the GPU computed wrongly
+ */
+const readJob = async (
+  { curve, horner }: MsmSetup,
+  { batches }: Job,
+  { accounts, result }: SubmissionResult,
+  expected: ExpectedDigests,
+  call: CallContext,
+): Promise<JobOutcome> => {
+  const slice = new TimeSlice(() => call.checkpoint());
+  const [{ plan: first }] = batches as readonly [Batch];
+  // a job with an instrument has one batch
+  const found = first.instrument?.read(accounts, first.levelTasks.length, walksOf(first));
+  if (found) throw new GpuFault(...found);
+  const entries = batches.reduce(
+    (sum, batch, i) => sum + audit(batch, expected[i] as ExpectedDigests[number], accounts),
+    0,
+  );
+  const sumsOf = ({ at }: Batch): Uint32Array => result.subarray(at.bitSums / 4);
+  for (const batch of batches) await auditSums(curve, batch, accounts, sumsOf(batch), slice);
+  const combining = performance.now();
+  const sums: AffinePoint<Coordinate>[][] = [];
+  for (const batch of batches) {
+    const own: AffinePoint<Coordinate>[] = [];
+    for (let vector = 0; vector < batch.chunks.length; vector++) {
+      own.push(combineWindows(curve, batch.plan, sumsOf(batch), vector, horner.now));
+      if (slice.isOver) await slice.yield();
+    }
+    sums.push(own);
+  }
+  return { sums, entries, combineMs: performance.now() - combining };
+};
+
+/** Name of the buffer of vector `i` on the device, in commands. */
+const vectorName = (i: number): string => `vector${i}`;
+
+/** Returns the buffers of the vectors that are on the device, by name. */
+const vectorBuffers = (vectors: readonly SurveyedScalars[], findBuffer: FindBuffer): Record<string, GPUBuffer> =>
+  Object.fromEntries(
+    vectors.flatMap((vector, i) => {
+      if (vector.onDevice === undefined) return [];
+      const buffer = findBuffer(vector);
+      if (buffer === null)
+        throw new MsmError('device-lost', `scalars[${i}] was lost with the GPU device; load it again`);
+      return [[vectorName(i), buffer] as const];
+    }),
+  );
+
+/** Returns the commands that convert the vectors of a batch that are on the device. */
+const conversionsOf = ({ chunks, n, bases, plan, at }: Batch, vectors: readonly SurveyedScalars[]): Command[] =>
+  chunks.flatMap(({ vector, first, length, sentAt }, i) => {
+    const { onDevice, offset } = vectors[vector] as SurveyedScalars;
+    if (onDevice === undefined || sentAt === undefined) return [];
+    const out = { buffer: 'scalars', offset: at.scalars, size: plan.scratch.scalars };
+    const places = { out, firstOut: i * n, account: sentAt };
+    const firstBase = offset + first - bases.first;
+    return [onDevice.convert(vectorName(vector), { first, length, vector: i, firstBase, ...places })];
+  });
+
+/** Returns the contents of a batch's slices of `scalars`, `picks` and `vectors`. */
+const uploadsOf = (
+  { chunks, n, bases, at }: Batch,
+  vectors: readonly SurveyedScalars[],
+  scalarBytes: number,
+  findBuffer: FindBuffer,
+): Upload[] => {
+  const uploads: Upload[] = [];
+  const table = new Uint32Array(chunks.length * Vector.fields.length);
+  chunks.forEach(({ vector, first, length }, i) => {
+    const surveyed = vectors[vector] as SurveyedScalars;
+    const { scalars, indices, offset, loaded, onDevice } = surveyed;
+    const end = first + length;
+    const upload: Upload = {
+      to: { buffer: 'scalars', offset: at.scalars + i * n * scalarBytes },
+      data: scalars.subarray(first * scalarBytes, end * scalarBytes),
+      from: () => {
+        // picked scalars are not consecutive in the resident buffer
+        if (loaded === null || indices !== null) return null;
+        const buffer = findBuffer(surveyed);
+        return buffer && { buffer, offset: loaded.start + first * scalarBytes };
+      },
+    };
+    if (onDevice === undefined) uploads.push(upload);
+    let start = { first_base: offset + first - bases.first, first_pick: IN_A_ROW };
+    if (indices !== null) {
+      // indices relative to the first base of the binding; every base of a chunk follows it
+      const picks = indices.subarray(first, end).map((index) => offset + index - bases.first);
+      uploads.push({ to: { buffer: 'picks', offset: at.picks + 4 * i * n }, data: picks });
+      start = { first_base: 0, first_pick: i * n };
+    }
+    table.set(Vector.pack({ length, ...start }), i * Vector.fields.length);
+  });
+  uploads.push({ to: { buffer: 'vectors', offset: at.vectors }, data: table });
+  return uploads;
+};
+
+/** Returns the record of a multiplication that the GPU computed. */
+export const gpuRecord = (
+  vectors: readonly ScalarVector[],
+  { plan, entries, combineMs, isVerified }: GpuFacts,
+  { dispatches, submits, uploadedBytes, timeline }: Report,
+  { clock }: CallContext,
+  facts: Pick<RunRecord, 'retried' | 'fallback'> & { readonly adapter: AdapterDescription },
+): RunRecord => ({
+  on: 'gpu',
+  gpuShare: 1,
+  arithmetic: null,
+  workers: 0,
+  noWorkers: null,
+  n: vectors.reduce((sum, vector) => sum + vector.n, 0),
+  vectors: vectors.length,
+  windowBits: plan.tuning.windowBits,
+  windows: plan.blocks * plan.vectorWindows,
+  tasks: plan.levelTasks[0] as number,
+  entries,
+  dispatches,
+  uploadedBytes,
+  submits,
+  ...clock.read(),
+  ...facts,
+  verified: isVerified,
+  phases: timeline && phasesOf(timeline, combineMs),
+  timeline,
+  tuning: plan.tuning,
+  predicted: null,
+});
+
+/* The known answer of a multiplication, for the self-test of a device. */
+
+/** Number of tables in a test of tables. */
+const TABLES = 3;
+
+/** Returns the self-test of a setup. @param hasTables true to test tables of bases as well */
+export const knownMsm = (
+  { curve, tuning }: MsmSetup,
+  hasTables: boolean,
+  loader: BasesLoader,
+): KnownAnswer<MsmInput, MsmResult> => {
+  // no pipeline depends on the knobs that are left out here
+  const { windowBits: _windowBits, cpuBelow: _cpuBelow, ...knobs } = tuning;
+  const { name, p, a, b, field, coordinates: f, pointBytes, scalarBytes } = curve;
+  const constants = [p, ...f.coefficients(a), ...f.coefficients(b)].join();
+  let answer: KnownMsm | null = null;
+  const computed = (): KnownMsm => {
+    answer ??= knownAnswer(curve);
+    return answer;
+  };
+  return {
+    key: JSON.stringify([name, constants, field.product, hasTables, knobs]),
+    input: () => {
+      const { points, scalars } = computed();
+      return {
+        bases: new LoadedBases({
+          length: points.length / pointBytes,
+          label: 'self-test',
+          tables: loadedTables(curve, hasTables ? TABLES : 1),
+          source: { bytes: points, scale: 1n, encoding: 'le' },
+          loader,
+        }),
+        vectors: [{ scalars, n: scalars.length / scalarBytes, offset: 0, loaded: null }],
+        verify: 0,
+        placed: [],
+        knobs,
+        request: null,
+        surveyed: null,
+      };
+    },
+    check: ({ sums }) =>
+      areSame(curve, sums[0] as AffinePoint<Coordinate>, computed().sum)
+        ? null
+        : 'the sum of the known points is wrong',
+  };
+};

@@ -1,10 +1,12 @@
-import type { Bases } from '../../api/handles.js';
-import type { PointSource } from '../../curves/point-source.js';
-import { MsmError } from '../../errors.js';
+/** Points that an engine holds, and the errors of points that it refuses. */
+import type { Bases } from '../../api/engine.js';
+import type { CurveContext } from '../../curves/curve.js';
+import type { PointFormat, PointSource } from '../../curves/point-source.js';
+import { badArgument, MsmError } from '../../errors.js';
 import type { Runner } from '../../gpu/runner.js';
 import { dispose, inspect, notTheHandle, printed } from '../../handle.js';
-import type { CallContext } from '../../session/call-context.js';
-import { type Resident, Suspicion } from '../../session/resident.js';
+import type { CallContext } from '../../session/call.js';
+import { type Resident, Suspicion } from '../../session/operation.js';
 import type { TableShape } from '../plan/workload.js';
 
 /** Bases on a device: their buffer, and digests of its contents. */
@@ -29,7 +31,7 @@ export interface BasesLoader {
 }
 
 /** Parts that bases are made of. */
-export interface BasesParts {
+interface BasesParts {
   /** Number of points. */
   readonly length: number;
   readonly label: string;
@@ -157,3 +159,25 @@ export class LoadedBases implements Bases, Resident {
     this.#home = null;
   }
 }
+
+/** Reason to reject a point. */
+type Wrong = 'a coordinate' | 'off the curve' | 'outside the group';
+
+/**
+ * Returns the error of a load.
+ *
+ * @param index index of the first wrong point
+ * @param meant format in which its bytes are a point of the curve; null: none
+ */
+export const refusal = ({ name }: CurveContext, index: number, wrong: Wrong, meant: PointFormat | null): MsmError => {
+  const point = `points[${index}]`;
+  const advice = meant === null ? '' : `, but read as ${meant} it is on the curve; convert before you load`;
+  switch (wrong) {
+    case 'a coordinate':
+      return badArgument(`${point}: a coordinate is not below the prime of ${name}${advice}`);
+    case 'off the curve':
+      return new MsmError('not-on-curve', `${point} is not on ${name}${advice}`);
+    case 'outside the group':
+      return new MsmError('not-in-subgroup', `${point} is on ${name}, but not in its group of order r`);
+  }
+};

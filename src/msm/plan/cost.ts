@@ -6,8 +6,7 @@ import type { RunRecord } from '../../api/run-record.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { deviceClassOf, type Trust } from './device-profiles.js';
 import { cpuWindowBits, defaultWindowBits, SUBMIT_MS, UNMEASURED_BOUND } from './tuning.js';
-import { windowCount } from './window-count.js';
-import { blocksOf, expectedDigits, NO_TABLES, shareOf, type Workload } from './workload.js';
+import { blocksOf, expectedDigits, NO_TABLES, shareOf, type Workload, windowCount } from './workload.js';
 
 /** Work of a call. */
 export interface Work {

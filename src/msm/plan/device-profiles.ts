@@ -1,8 +1,7 @@
-import type { AdapterDescription } from '../../api/device.js';
-import type { Tuning } from '../../api/tuning.js';
+import type { AdapterDescription, Tuning } from '../../api/device.js';
 import type { CurveContext } from '../../curves/curve.js';
 import type { FieldProduct } from '../../field/modulus.js';
-import type { KernelWithArray } from '../../shaders/local-arrays.js';
+import type { KernelWithArray } from '../../shaders/limits.js';
 
 /** Knobs whose defaults depend on the class of the adapter. */
 export type ClassKnobs = Pick<

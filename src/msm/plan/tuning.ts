@@ -2,17 +2,16 @@
  * The knobs of a sum: those that are set, the defaults of the device and of the scalars, and the
  * limits of both.
  */
-import type { Tuning, TuningOptions } from '../../api/tuning.js';
+import type { Tuning, TuningOptions } from '../../api/device.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { badArgument } from '../../errors.js';
 import { type Degree, type FieldProduct, fieldProducts } from '../../field/modulus.js';
 import { type OptionTable, readOptions, setOptions } from '../../option-table.js';
-import type { Instrument } from '../stages/instrument.js';
+import type { Instrument } from '../stages/kernels.js';
 import { MOST_SORT_ENTRIES, MOST_SORT_THREADS, sortPasses } from '../stages/sort.js';
 import { mostSlots, prefixBytes } from '../stages/walk.js';
 import type { ClassKnobs } from './device-profiles.js';
-import { windowCount } from './window-count.js';
-import { blocksOf, expectedDigits, type Workload } from './workload.js';
+import { blocksOf, expectedDigits, type Workload, windowCount } from './workload.js';
 
 /** Knobs that are set, and the instrument of the engine. */
 export interface Knobs extends Partial<Tuning> {

@@ -1,7 +1,7 @@
 import type { AffinePoint, Coordinate } from '../../api/values.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { addAffine, infinityOf, toAffine } from '../../curves/jacobian.js';
-import type { ScalarVector } from '../inputs/scalar-vectors.js';
+import type { ScalarVector } from '../inputs/scalars.js';
 import { publicPoint } from '../stages/combine-windows.js';
 
 /**

@@ -1,12 +1,11 @@
 /** Sends each call to the backend that is expected to be the fastest, or to both. */
 import type { Prediction, RunRecord } from '../../api/run-record.js';
 import type { CurveContext } from '../../curves/curve.js';
-import type { CallContext } from '../../session/call-context.js';
-import type { Accelerator, Backend } from '../backend.js';
+import type { CallContext } from '../../session/call.js';
+import type { Accelerator, Backend, MsmDone, MsmRequest } from '../backend.js';
 import type { LoadedBases } from '../inputs/loaded-bases.js';
 import type { CpuArithmetic } from '../plan/cost.js';
 import { fullWorkload, type Workload } from '../plan/workload.js';
-import type { MsmDone, MsmRequest } from '../request.js';
 import { cutsOf, Division, type Drawn, type Half, PartialSums, partsOf } from './division.js';
 import { type Estimate, Estimates, type RoutingFacts } from './estimates.js';
 import { type BackendName, type CapOptions, pacesOf, type Stretch, workerCap } from './routing.js';

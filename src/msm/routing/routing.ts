@@ -1,6 +1,7 @@
 /** Chooses the backend of a call, by the expected time on each and by the times of earlier runs. */
+
+import type { Sharing } from '../../api/calls.js';
 import type { Prediction } from '../../api/run-record.js';
-import type { Sharing } from '../../api/sharing.js';
 import {
   type Coefficients,
   type CostModel,

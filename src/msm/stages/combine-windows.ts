@@ -1,8 +1,8 @@
-import type { Tuning } from '../../api/tuning.js';
+import type { Tuning } from '../../api/device.js';
 import type { AffinePoint, Coordinate } from '../../api/values.js';
-import { canonicalTest } from '../../curves/canonical.js';
 import { type CurveContext, isOnCurve } from '../../curves/curve.js';
 import type { Affine } from '../../curves/jacobian.js';
+import { canonicalTest } from '../../curves/point-source.js';
 import { GpuFault } from '../../errors.js';
 import { bigIntHorner, type Horner, pointOf } from './horner.js';
 import { bitsExponents, type ReduceShape } from './reduce.js';

@@ -2,8 +2,7 @@ import template from '../../../wgsl/msm/decompose.wgsl?template';
 import type { CurveContext } from '../../curves/curve.js';
 import { digitsOf } from '../../field/modulus.js';
 import { mix, stageKernel, weight, weightedSum } from '../../shaders/hash-chain.js';
-import type { Kernel } from '../../shaders/kernel.js';
-import { struct } from '../../shaders/struct.js';
+import { type Kernel, struct } from '../../shaders/kernel.js';
 import { entryWgsl } from './entry.js';
 
 /**

@@ -1,7 +1,7 @@
 /** Arithmetic of Horner's rule over the points of a vector, which combining windows runs. */
 import type { Coordinate } from '../../api/values.js';
 import { type CurveContext, isOnCurve } from '../../curves/curve.js';
-import { type Affine, addAffine, double, infinityOf, type Jacobian, toAffine } from '../../curves/jacobian.js';
+import { type Affine, addAffine, double, infinityOf, type Jacobian, negated, toAffine } from '../../curves/jacobian.js';
 import { writePoint } from '../../curves/point-source.js';
 import { elementFromMontgomery, elementToMontgomery, readElement } from '../../field/field.js';
 
@@ -176,3 +176,29 @@ class PrimeHorner implements Horner {
 /** Returns Horner's rule with BigInts. */
 export const bigIntHorner = (curve: CurveContext): Horner =>
   curve.coordinates.degree === 1 ? new PrimeHorner(curve) : new FieldHorner(curve);
+
+/* A known answer of Horner's rule, which tells arithmetics that compute wrongly on a machine. */
+
+/** Returns results that depend on every step: doublings, opposite points, a wrong point. */
+const answersOf = (horner: Horner, points: Uint32Array): string => {
+  const results: unknown[] = [horner.take(points)];
+  for (const index of [0, 0, 2, 1]) {
+    horner.add(index);
+    horner.double();
+  }
+  results.push(horner.total());
+  const wrong = points.slice();
+  wrong[wrong.length - 1] = (wrong.at(-1) as number) ^ 1;
+  results.push(horner.take(wrong));
+  for (const index of [0, 1]) horner.add(index);
+  results.push(horner.total());
+  return results.join();
+};
+
+/** Returns whether two arithmetics compute the same from G, −G and 2·G. */
+export const agree = (curve: CurveContext, some: Horner, other: Horner): boolean => {
+  const { coordinates: f, generator } = curve;
+  const points = [generator, negated(curve, generator), toAffine(curve, double(curve, { ...generator, z: f.one }))];
+  const words = storedPoints(curve, points);
+  return answersOf(some, words) === answersOf(other, words);
+};

@@ -2,8 +2,7 @@ import template from '../../../wgsl/msm/import.wgsl?template';
 import type { CurveContext } from '../../curves/curve.js';
 import { invert, mod, writeWords } from '../../field/modulus.js';
 import { stageKernel } from '../../shaders/hash-chain.js';
-import type { Kernel } from '../../shaders/kernel.js';
-import { type Struct, struct } from '../../shaders/struct.js';
+import { type Kernel, type Struct, struct } from '../../shaders/kernel.js';
 
 /** Returns the names of the config's words that hold a field element. */
 const entryWords = ({ coordinates }: CurveContext): string[] =>

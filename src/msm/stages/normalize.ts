@@ -2,8 +2,7 @@ import template from '../../../wgsl/msm/normalize.wgsl?template';
 import type { CurveContext } from '../../curves/curve.js';
 import { divstepConstants } from '../../field/divsteps.js';
 import { stageKernel } from '../../shaders/hash-chain.js';
-import type { Kernel } from '../../shaders/kernel.js';
-import { struct } from '../../shaders/struct.js';
+import { type Kernel, struct } from '../../shaders/kernel.js';
 import { extendedPartials } from './walk-xyzz.js';
 
 /** Config of normalize, which converts the last sums to affine coordinates. */

@@ -1,8 +1,7 @@
 import template from '../../../wgsl/msm/partition.wgsl?template';
 import { stageKernel } from '../../shaders/hash-chain.js';
-import type { Kernel } from '../../shaders/kernel.js';
-import { struct } from '../../shaders/struct.js';
-import { levelWgsl } from './level.js';
+import { type Kernel, struct } from '../../shaders/kernel.js';
+import { levelWgsl } from './entry.js';
 
 /** Config of partition, which cuts streams into tasks of equal length. */
 export const PartitionConfig = struct('PartitionConfig', {

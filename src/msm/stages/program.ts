@@ -4,9 +4,8 @@ import type { CurveContext } from '../../curves/curve.js';
 import { Y_ODD } from '../../curves/point-source.js';
 import { elementToMontgomery, type Field, writeElement } from '../../field/field.js';
 import { stageKernel } from '../../shaders/hash-chain.js';
-import type { Kernel } from '../../shaders/kernel.js';
-import { localLength } from '../../shaders/local-arrays.js';
-import { struct } from '../../shaders/struct.js';
+import { type Kernel, struct } from '../../shaders/kernel.js';
+import { localLength } from '../../shaders/limits.js';
 
 /** Config of the stage that runs a program of field operations on points. */
 export const ProgramConfig = struct('ProgramConfig', {

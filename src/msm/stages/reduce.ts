@@ -1,8 +1,7 @@
 import template from '../../../wgsl/msm/reduce.wgsl?template';
 import { stageKernel } from '../../shaders/hash-chain.js';
-import type { Kernel } from '../../shaders/kernel.js';
+import { type Kernel, struct } from '../../shaders/kernel.js';
 import { STORAGE_ALIGNMENT } from '../../shaders/limits.js';
-import { struct } from '../../shaders/struct.js';
 import { ENTRY_WORDS, entryWgsl } from './entry.js';
 
 /** Config of the stage that lays out the streams of the reduction. */

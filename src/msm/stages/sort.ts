@@ -1,8 +1,7 @@
 import template from '../../../wgsl/msm/sort.wgsl?template';
-import type { Tuning } from '../../api/tuning.js';
+import type { Tuning } from '../../api/device.js';
 import { stageKernel } from '../../shaders/hash-chain.js';
-import type { Binding, Kernel } from '../../shaders/kernel.js';
-import { struct } from '../../shaders/struct.js';
+import { type Binding, type Kernel, struct } from '../../shaders/kernel.js';
 import { entryWgsl } from './entry.js';
 
 /** Config of a pass of the radix sort. */

@@ -2,9 +2,8 @@ import template from '../../../wgsl/msm/tables.wgsl?template';
 import type { CurveContext } from '../../curves/curve.js';
 import { divstepConstants } from '../../field/divsteps.js';
 import { stageKernel } from '../../shaders/hash-chain.js';
-import type { Binding, Kernel } from '../../shaders/kernel.js';
-import { localLength } from '../../shaders/local-arrays.js';
-import { type Struct, struct } from '../../shaders/struct.js';
+import { type Binding, type Kernel, type Struct, struct } from '../../shaders/kernel.js';
+import { localLength } from '../../shaders/limits.js';
 
 /** Config of the kernel that moves imported points to table 0. */
 export const SpreadConfig = struct('SpreadConfig', {

@@ -3,10 +3,8 @@ import runs from '../../../wgsl/msm/runs.wgsl?template';
 import template from '../../../wgsl/msm/walk-xyzz.wgsl?template';
 import type { CurveContext } from '../../curves/curve.js';
 import { stageKernel } from '../../shaders/hash-chain.js';
-import type { Kernel, KernelPart } from '../../shaders/kernel.js';
-import { struct } from '../../shaders/struct.js';
-import { entryWgsl } from './entry.js';
-import { levelWgsl } from './level.js';
+import { type Kernel, type KernelPart, struct } from '../../shaders/kernel.js';
+import { entryWgsl, levelWgsl } from './entry.js';
 
 /** Config of a walk with sums in extended coordinates. */
 export const WalkXyzzConfig = struct('WalkXyzzConfig', {

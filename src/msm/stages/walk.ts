@@ -4,10 +4,8 @@ import type { CurveContext } from '../../curves/curve.js';
 import { divstepConstants } from '../../field/divsteps.js';
 import type { Field } from '../../field/field.js';
 import { stageKernel } from '../../shaders/hash-chain.js';
-import type { Kernel, KernelPart } from '../../shaders/kernel.js';
-import { struct } from '../../shaders/struct.js';
-import { entryWgsl } from './entry.js';
-import { levelWgsl } from './level.js';
+import { type Kernel, type KernelPart, struct } from '../../shaders/kernel.js';
+import { entryWgsl, levelWgsl } from './entry.js';
 
 /** Config of a walk, the bucket accumulation by segmented reduction. */
 export const WalkConfig = struct('WalkConfig', {

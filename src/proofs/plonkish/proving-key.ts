@@ -1,18 +1,74 @@
-/** Keys of PLONK and FFLONK that prove. */
+/** Keys of PLONK and FFLONK: how they are opened, how they prove, and what a running proof holds. */
+import type { Bases, MsmEngine } from '../../api/engine.js';
+import type { FieldEngine, FieldOperations, FieldVector } from '../../api/fields.js';
+import { assertNotAborted, badArgument, type MsmError, openUntilAborted } from '../../errors.js';
 import type { FileSource } from '../../formats/source.js';
-import type { CircuitFacts } from '../api.js';
-import { CircuitProver, type ProofRun, type ProofSettings, type Statement } from '../circuit-prover.js';
+import type { PlonkZkey } from '../../formats/zkey.js';
+import { openZkey } from '../../formats.js';
+import { createMsmEngine } from '../../index.js';
+import { readOptions } from '../../option-table.js';
+import type { CallQueue } from '../../scheduling/call-queue.js';
+import { nextTurn } from '../../scheduling/time-slice.js';
+import { type CircuitFacts, type EngineOptions, type KeyOptions, keyOptions, keySettingsOf } from '../api.js';
+import { CircuitProver, type ProofRun, type ProofSettings, type Statement, warnOfOldNode } from '../circuit-prover.js';
+import { assertFinite, inSection } from '../few-points.js';
 import type { KeyVectors } from '../key-vectors.js';
-import type { DrawScalar } from '../randomness.js';
 import { publicSignalsOf } from '../snarkjs-json.js';
-import { readWitness } from '../witness.js';
-import type { ComputingKey } from './computation.js';
+import { type DrawScalar, numberOf, numbersIn, readWitness, SCALAR_BYTES } from '../witness.js';
+import { extendWitness, type PlonkishCircuit } from './circuit.js';
+
+/** A key's file, and the engine of its sums, which a loaded key destroys. */
+export interface OpenedFile {
+  readonly zkey: PlonkZkey;
+  readonly g1: MsmEngine;
+  readonly ofEngines: EngineOptions;
+  /** Queue of the key's proofs. */
+  readonly proofs: CallQueue;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Opens a key of a proof system. @param load loads the key @throws errors of `openProvingKey` */
+export const openKey = async <Key>(
+  source: FileSource,
+  options: KeyOptions,
+  protocol: PlonkZkey['protocol'],
+  load: (file: OpenedFile) => Promise<Key>,
+): Promise<Key> => {
+  const read = readOptions(keyOptions, options);
+  const { signal } = read;
+  const { ofEngines, proofs } = keySettingsOf(read);
+  assertNotAborted(signal);
+  const zkey = await openZkey(source, { onWarning: ofEngines.onWarning, signal });
+  if (zkey.protocol !== protocol) {
+    throw badArgument(
+      `zkey is a key of ${zkey.protocol}; openProvingKey of webgpu-msm/${protocol} opens keys of ${protocol}`,
+    );
+  }
+  const g1 = await openUntilAborted(createMsmEngine({ ...ofEngines, curve: zkey.curve }), signal);
+  warnOfOldNode(zkey, g1, ofEngines);
+  try {
+    return await load({ zkey: zkey as PlonkZkey, g1, ofEngines, proofs, signal });
+  } catch (error) {
+    g1.destroy();
+    throw error;
+  }
+};
+
+/** Loads the first powers of τ. @throws MsmError as `loadBases`, naming the section */
+export const loadPowers = async ({ zkey, g1, signal }: OpenedFile, section: number, count: number): Promise<Bases> => {
+  const { ptau } = zkey.sections;
+  const name = `${section} (ptau)`;
+  const powers = await ptau.points(0, count);
+  assertFinite({ ...ptau, name }, powers);
+  const options = { label: 'ptau', encoding: ptau.encoding, ...(signal && { signal }) };
+  return inSection(name, () => g1.loadBases(powers, options));
+};
 
 /** Rounds of a proof, in both proof systems. */
 const ROUNDS = 5;
 
 /** A loaded key of a proof system. */
-export interface PlonkishKey extends CircuitFacts, ComputingKey {}
+interface PlonkishKey extends CircuitFacts, ComputingKey {}
 
 /** A proof, and the public values that it is verified with. */
 interface Result<Proof> {
@@ -62,5 +118,99 @@ export class PlonkishProvingKey<Key extends PlonkishKey, Proof> extends CircuitP
 
   protected free(): void {
     this.#vectors.home.g1.destroy();
+  }
+}
+
+/** Parts of a loaded key that every proof uses. */
+interface ComputingKey extends Pick<PlonkishCircuit, 'additions' | 'wires'> {
+  readonly fr: FieldEngine;
+  readonly g1: MsmEngine;
+  /** Powers of τ. */
+  readonly bases: Bases;
+  readonly publicSignals: number;
+}
+
+export class Computation {
+  readonly #key: ComputingKey;
+  readonly #run: ProofRun;
+  /** Vectors with secrets. */
+  readonly #vectors: FieldVector[] = [];
+
+  constructor(key: ComputingKey, run: ProofRun) {
+    this.#key = key;
+    this.#run = run;
+  }
+
+  get #options() {
+    const { turn, ending } = this.#run;
+    return { ...turn, signal: ending.signal };
+  }
+
+  /** Frees a vector with the computation. */
+  own<Vector extends FieldVector>(vector: Vector): Vector {
+    this.#vectors.push(vector);
+    return vector;
+  }
+
+  record<Result>(record: (operations: FieldOperations) => Result): Promise<Result> {
+    return this.#key.fr.run(record, this.#options);
+  }
+
+  /** Commits to polynomials. @returns x‖y, big-endian */
+  commit(...polynomials: readonly FieldVector[]): Promise<Uint8Array[]> {
+    const { g1, bases } = this.#key;
+    return g1.msmBatch(bases, polynomials, { ...this.#options, result: 'be' });
+  }
+
+  /** Returns the numbers of a vector that has no secrets. */
+  async read(vector: FieldVector): Promise<bigint[]> {
+    return numbersIn(await this.#key.fr.read(vector, this.#options));
+  }
+
+  /**
+   * Loads the values of all variables, and then random numbers.
+   *
+   * @param witness 32 little-endian bytes for each variable but the additions
+   * @param order the numbers, counted from 1, in the order in which they follow the variables
+   * @returns the vector, and the first values of the wire a
+   */
+  async load(
+    witness: Uint8Array,
+    order: readonly number[],
+    draw: DrawScalar,
+  ): Promise<{ inputs: FieldVector; publicValues: bigint[] }> {
+    const { additions, fr, wires, publicSignals } = this.#key;
+    const { secrets, ending } = this.#run;
+    const all = await extendWitness(witness, additions, fr.p, order.length * SCALAR_BYTES, async () => {
+      await nextTurn();
+      assertNotAborted(ending.signal, 'proof');
+    });
+    const drawn = order.map(() => draw(fr.p));
+    secrets.push(all, ...drawn);
+    const first = all.length - order.length * SCALAR_BYTES;
+    for (const [i, number] of order.entries()) all.set(drawn[number - 1] as Uint8Array, first + i * SCALAR_BYTES);
+    const value = (variable: number): bigint =>
+      numberOf(all.subarray(variable * SCALAR_BYTES, (variable + 1) * SCALAR_BYTES));
+    const publicValues = Array.from(wires[0].subarray(0, publicSignals), value);
+    return { inputs: this.own(await fr.load(all, this.#options)), publicValues };
+  }
+
+  /**
+   * Returns the error of a witness, with the first constraint that it does not satisfy.
+   *
+   * @param remainders 0 for each constraint that is satisfied
+   */
+  async unsatisfied(remainders: FieldVector): Promise<MsmError> {
+    const { fr } = this.#key;
+    const bytes = await fr.read(remainders, this.#options);
+    const first = Math.floor(bytes.findIndex((byte) => byte !== 0) / fr.numberBytes);
+    bytes.fill(0);
+    const which = first < 0 ? 'the circuit' : `constraint ${first} of the key`;
+    return badArgument(`witness: it does not satisfy ${which}`);
+  }
+
+  /** Frees the vectors. */
+  end(): void {
+    for (const vector of this.#vectors) vector.destroy();
   }
 }

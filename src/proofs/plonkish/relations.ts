@@ -1,12 +1,13 @@
 /**
- * The relations between the wires of a circuit: its gates and its permutation. Gabizon, Williamson
- * and Ciobotaru, "PLONK" (https://eprint.iacr.org/2019/953), section 8.3, rounds 2 and 3.
+ * The relations between the wires of a circuit, its gates and its permutation, and the domain on which
+ * their polynomials are computed. Gabizon, Williamson and Ciobotaru, "PLONK"
+ * (https://eprint.iacr.org/2019/953), section 8.3, rounds 2 and 3.
  */
-import type { FieldOperations } from '../../api/field-operations.js';
-import type { FieldVector } from '../../api/field-vectors.js';
+import type { FieldEngine, FieldOperations, FieldVector } from '../../api/fields.js';
 import { mod } from '../../field/modulus.js';
+import { power } from '../../field/powers.js';
+import type { OpenField } from '../../fields/program/open-field.js';
 import type { PlonkishCircuit } from './circuit.js';
-import type { Domain } from './domain.js';
 
 /** Three vectors, for the wires a, b and c. */
 export type Wires = readonly [FieldVector, FieldVector, FieldVector];
@@ -60,7 +61,7 @@ export interface PermutationChallenges {
 }
 
 /** Vectors at the same points, for the permutation. */
-export interface PermutationValues {
+interface PermutationValues {
   readonly wires: Wires;
   /** The points. */
   readonly x: FieldVector;
@@ -69,7 +70,7 @@ export interface PermutationValues {
 }
 
 /** The multiples k1 and k2 of the identity, and the prime. */
-export interface PermutationOf extends Pick<PlonkishCircuit, 'k1' | 'k2'> {
+interface PermutationOf extends Pick<PlonkishCircuit, 'k1' | 'k2'> {
   readonly p: bigint;
 }
 
@@ -124,4 +125,52 @@ export const remaindersOf = (
   const gates = gatesOf(ops, selectors, wires);
   if (publicSignals === 0) return gates;
   return ops.subtract(gates, publicValues(ops, wires[0], publicSignals, gates.length));
+};
+
+export interface Domain {
+  readonly n: number;
+  readonly root: bigint;
+  /** Length of the coset. */
+  readonly size: number;
+  readonly sizeRoot: bigint;
+  readonly coset: bigint;
+}
+
+/** @param size length of the coset, a power of two that the field has roots for */
+export const domainOf = ({ p, twoAdicity, rootOfUnity }: OpenField, n: number, size: number): Domain => {
+  const rootOf = (length: number): bigint => power(rootOfUnity, BigInt(2 ** twoAdicity / length), p);
+  let coset = 2n;
+  while (power(coset, BigInt(size), p) === 1n) coset++;
+  return { n, root: rootOf(n), size, sizeRoot: rootOf(size), coset };
+};
+
+/** Returns the values of a polynomial on the coset, in reversed order. */
+export const onCoset = (ops: FieldOperations, { size, coset }: Domain, coefficients: FieldVector): FieldVector =>
+  ops.ntt(ops.pad(coefficients, size), { to: 'reversed', coset });
+
+/** Interpolates a polynomial by its values on the coset. */
+export const fromCoset = (ops: FieldOperations, { coset }: Domain, values: FieldVector): FieldVector =>
+  ops.intt(values, { from: 'reversed', coset });
+
+/** Loads as many ones as the coset has elements. */
+export const loadOnes = (
+  fr: FieldEngine,
+  { size }: Domain,
+  options: { readonly signal?: AbortSignal },
+): Promise<FieldVector> => {
+  const one = new Uint8Array(size * fr.numberBytes);
+  for (let i = 0; i < one.length; i += fr.numberBytes) one[i] = 1;
+  return fr.load(one, options);
+};
+
+/** Returns the points of the coset, and X^n − 1 there, in reversed order. */
+export const pointsOfCoset = (
+  ops: FieldOperations,
+  { n, sizeRoot, coset }: Domain,
+  ones: FieldVector,
+  p: bigint,
+): { readonly x: FieldVector; readonly vanishing: FieldVector } => {
+  const order = 'reversed';
+  const powers = ops.scalePowers(ones, power(sizeRoot, BigInt(n), p), { order, factor: power(coset, BigInt(n), p) });
+  return { x: ops.scalePowers(ones, sizeRoot, { order, factor: coset }), vanishing: ops.subtract(powers, ones) };
 };

@@ -1,14 +1,13 @@
 /** Verifies openings: e(left, τ·G2) = e(right, G2) for two sums of a few points. */
 import type { AffinePoint, Fp2 } from '../../api/values.js';
-import { resolveCurve } from '../../curves/named.js';
+import { resolveCurve } from '../../curves/open-curve.js';
 import { invert, mod } from '../../field/modulus.js';
 import { nextTurn, TimeSlice } from '../../scheduling/time-slice.js';
 import type { CircuitFacts } from '../api.js';
-import { combine } from '../combine.js';
-import { bytesOf } from '../scalars.js';
-import { areInGroup, assertKeyPoints, isProductOne, openFewPoints } from '../verification.js';
-import { decodeCommitment } from './commitment.js';
-import type { Domain } from './domain.js';
+import { areInGroup, assertKeyPoints, combine, isProductOne, openFewPoints } from '../few-points.js';
+import { bytesOf } from '../witness.js';
+import type { Domain } from './relations.js';
+import { decodeCommitment } from './transcript.js';
 
 /** Parts of a loaded key that a verifier uses. */
 export interface VerifyingKey extends Pick<CircuitFacts, 'curve' | 'publicSignals'> {

@@ -1,11 +1,18 @@
-/** Functions on elements of a prime field in memory, in one lane or two. */
+/**
+ * Functions on elements of a prime field in memory, in one lane or two. A formula is made into a
+ * straight-line program, and the program into WebAssembly.
+ */
 import { digitsOf } from '../../field/modulus.js';
-import { range } from '../../field/straight-line.js';
-import type { Local } from '../encoder/code.js';
+import {
+  type Limbs,
+  type Operand as ProgramOperand,
+  range,
+  type Statement,
+  type Term,
+} from '../../field/straight-line.js';
+import type { Code, Local } from '../encoder/code.js';
 import type { WasmModule } from '../encoder/module.js';
 import { type Addend, type Operand, productProgram, sumProgram, type WasmField } from './field-programs.js';
-import { type LaneAddresses, LaneCode, type Lanes } from './lane-code.js';
-import { writeProgram } from './program-code.js';
 
 /**
  * Operand of a formula, by names of parameters: ±`of`, or ±`of` ∓ `less`. A sign is the address of
@@ -163,3 +170,211 @@ export const addIsZero = (module: WasmModule, f: WasmField): number =>
     isEqualTo(digitsOf(f.p, f.width, f.limbs));
     code.do('i32.or');
   });
+
+/* Straight-line programs as WebAssembly, in one lane (i64) or two (i64x2). */
+
+/** Indices of a shuffle that puts the low halves of both lanes where `LaneCode.load` has them. */
+const HALVES = [0, 1, 2, 3, 8, 9, 10, 11, 0, 1, 2, 3, 8, 9, 10, 11];
+
+/** Value of a program in a local. */
+interface ProgramValue {
+  readonly local: Local;
+  /** With two lanes: true if the values are the two lowest of four i32; else they are i64. */
+  readonly isNarrow: boolean;
+}
+
+class ProgramWriter {
+  readonly #writer: LaneCode;
+  readonly #width: number;
+  readonly #values: Map<string, ProgramValue>;
+  /** Values of two i64 that were narrowed, by name. */
+  readonly #narrowed = new Map<string, Local>();
+
+  constructor(writer: LaneCode, width: number, inputs: ReadonlyMap<string, Local>) {
+    this.#writer = writer;
+    this.#width = width;
+    this.#values = new Map([...inputs].map(([name, local]) => [name, { local, isNarrow: true }]));
+  }
+
+  valueOf(name: string): ProgramValue {
+    return this.#values.get(name) as ProgramValue;
+  }
+
+  get #hasOneLane(): boolean {
+    return this.#writer.lanes === 1;
+  }
+
+  #constant(value: number): void {
+    const { code } = this.#writer;
+    const low = BigInt.asUintN(32, BigInt(value));
+    if (this.#hasOneLane) code.i64(value);
+    else code.i64x2(low | (low << 32n));
+  }
+
+  /** Leaves a factor; with two lanes in the two lowest of four i32. */
+  #factor(operand: ProgramOperand): void {
+    if (typeof operand === 'number') {
+      this.#constant(operand);
+      return;
+    }
+    const { code, type } = this.#writer;
+    const { local, isNarrow } = this.valueOf(operand);
+    const known = this.#hasOneLane || isNarrow ? local : this.#narrowed.get(operand);
+    if (known !== undefined) {
+      code.get(known);
+      return;
+    }
+    const low = code.local(type);
+    this.#narrowed.set(operand, low);
+    code.get(local).get(local).shuffle(HALVES).tee(low);
+  }
+
+  /** Returns whether a term is ± a value that needs no multiplication. */
+  #isPlain([x, y]: Term): boolean {
+    if (typeof x !== 'string' || (y !== 1 && y !== -1)) return false;
+    return this.#hasOneLane || !this.valueOf(x).isNarrow;
+  }
+
+  /** Leaves the absolute value of a plain term, or another term. @returns how to accumulate it */
+  #term(term: Term): 'add' | 'sub' {
+    const { code } = this.#writer;
+    const [x, y] = term;
+    if (this.#isPlain(term)) {
+      code.get(this.valueOf(x as string).local);
+      return y === 1 ? 'add' : 'sub';
+    }
+    this.#factor(x);
+    this.#factor(y);
+    code.do(this.#hasOneLane ? 'i64.mul' : 'i64x2.extmul_low_i32x4_s');
+    return 'add';
+  }
+
+  #sum(given: readonly Term[]): void {
+    const { code } = this.#writer;
+    // negative terms last: a subtraction needs what it subtracts from
+    const terms = [...given].sort((a, b) => Number(a[1] === -1) - Number(b[1] === -1));
+    const [first] = terms;
+    if (first === undefined || (this.#isPlain(first) && first[1] === -1)) {
+      if (this.#hasOneLane) code.i64(0);
+      else code.i64x2(0);
+    }
+    for (const [i, term] of terms.entries()) {
+      const how = this.#term(term);
+      if (i > 0 || how === 'sub') code.do(this.#hasOneLane ? `i64.${how}` : `i64x2.${how}`);
+    }
+  }
+
+  #floor(of: string): void {
+    const { code } = this.#writer;
+    code.get(this.valueOf(of).local);
+    if (this.#hasOneLane) code.i64(this.#width).do('i64.shr_s');
+    else code.i32(this.#width).do('i64x2.shr_s');
+  }
+
+  #mask(of: string): void {
+    const { code } = this.#writer;
+    const mask = 2 ** this.#width - 1;
+    code.get(this.valueOf(of).local);
+    if (this.#hasOneLane) code.i64(mask).do('i64.and');
+    else code.i64x2(mask).do('v128.and');
+  }
+
+  /** Writes a statement, and sets a local to its value. */
+  write(statement: Statement): void {
+    if (statement.kind === 'sum') this.#sum(statement.terms);
+    else if (statement.kind === 'mask') this.#mask(statement.of);
+    else this.#floor(statement.of);
+    const { code, type } = this.#writer;
+    const local = code.local(type);
+    code.set(local);
+    this.#values.set(statement.name, { local, isNarrow: false });
+  }
+}
+
+/**
+ * Writes a program.
+ *
+ * @param inputs locals of its inputs, in the format of `LaneCode.load`
+ * @returns locals of the limbs of its result
+ */
+const writeProgram = (writer: LaneCode, { program, result }: Limbs, inputs: ReadonlyMap<string, Local>): Local[] => {
+  const values = new ProgramWriter(writer, program.width, inputs);
+  for (const statement of program.statements) values.write(statement);
+  return result.map((name) => values.valueOf(name).local);
+};
+
+/*
+ * Loads and stores of limbs in one lane (i64) or two (i64x2). A CPU with SIMD of 128 bits
+ * multiplies two pairs of 32 bits in about the time of one pair of 64
+ * (docs/reference/performance.md).
+ */
+
+/** Number of additions that are computed side by side. */
+export type Lanes = 1 | 2;
+
+/** The address of a value in each lane. */
+type LaneAddresses = readonly Local[];
+
+/** Writes code that loads, stores and negates limbs. */
+class LaneCode {
+  readonly code: Code;
+  readonly lanes: Lanes;
+
+  constructor(code: Code, lanes: Lanes) {
+    this.code = code;
+    this.lanes = lanes;
+  }
+
+  get type(): 'i64' | 'v128' {
+    return this.lanes === 1 ? 'i64' : 'v128';
+  }
+
+  /**
+   * Leaves 32 bits from memory: sign-extended in one lane; in two lanes those of both, as the two
+   * lowest of four.
+   */
+  load(from: LaneAddresses, offset: number): void {
+    const { code } = this;
+    const [first, second] = from as [Local, Local];
+    if (this.lanes === 1) {
+      code.get(first).at('i64.load32_s', offset);
+      return;
+    }
+    code.get(second).get(first).at('v128.load32_zero', offset).laneAt('v128.load32_lane', offset, 1);
+  }
+
+  /** Stores the lower 32 bits of an i64, or of each lane of an i64x2. */
+  store(to: LaneAddresses, offset: number, value: Local): void {
+    const { code } = this;
+    for (const [lane, address] of to.entries()) {
+      code.get(address).get(value);
+      if (this.lanes === 1) code.at('i64.store32', offset);
+      else code.laneAt('v128.store32_lane', offset, 2 * lane);
+    }
+  }
+
+  /** Stores a value in the format of `load`, or a difference of two such values. */
+  storeNarrow(to: LaneAddresses, offset: number, value: Local): void {
+    const { code } = this;
+    for (const [lane, address] of to.entries()) {
+      code.get(address).get(value);
+      if (this.lanes === 1) code.at('i64.store32', offset);
+      else code.laneAt('v128.store32_lane', offset, lane);
+    }
+  }
+
+  /** Subtracts two values in the format of `load`. */
+  subtract(): void {
+    this.code.do(this.lanes === 1 ? 'i64.sub' : 'i32x4.sub');
+  }
+
+  /** Negates the value on the stack in the lanes where the mask is −1. */
+  negateBy(mask: Local): void {
+    const { code } = this;
+    code
+      .get(mask)
+      .do(this.lanes === 1 ? 'i64.xor' : 'v128.xor')
+      .get(mask);
+    this.subtract();
+  }
+}

@@ -1,9 +1,30 @@
-/** Memory of a kernel: constants, temporaries, and the lists of one call of `add`. */
+/** Curve, memory and other values that the functions of a kernel share while they are written. */
+import type { Coordinate } from '../../api/values.js';
+import type { Field } from '../../field/field.js';
 import { digitsOf, mod } from '../../field/modulus.js';
 import { range } from '../../field/straight-line.js';
-import type { ElementMemory } from './elements.js';
-import { type FieldFormat, toMontgomery, type WasmField } from './field-programs.js';
-import type { Lanes } from './lane-code.js';
+import { type Address, type Code, callWith, type Local, pushAddress } from '../encoder/code.js';
+import type { WasmModule } from '../encoder/module.js';
+import type { ElementMemory, Elements } from './elements.js';
+import { type FieldFormat, toMontgomery, type WasmField, wasmField } from './field-programs.js';
+import type { Lanes } from './formula.js';
+
+/** Fields of a curve's context that a module depends on. */
+export interface CurveParameters {
+  /** The field of coordinates. */
+  readonly coordinates: Field;
+  readonly a: Coordinate;
+  readonly b: Coordinate;
+}
+
+/** Returns the parameters of a curve that a WebAssembly module is generated from. */
+export const wasmCurve = ({ coordinates: f, a, b }: CurveParameters): WasmCurve => ({
+  field: wasmField(f.prime.p, f.degree),
+  nonResidue: f.nonResidue,
+  a: f.coefficients(a),
+  b: f.coefficients(b),
+  wordBytes: f.prime.bytes,
+});
 
 /** Additions of one call at most; they share an inversion. */
 const MAX_ADDITIONS = 512;
@@ -157,3 +178,36 @@ export class KernelMemory implements ElementMemory {
     };
   }
 }
+
+export interface KernelParts {
+  readonly module: WasmModule;
+  readonly curve: WasmCurve<FieldFormat>;
+  readonly lanes: Lanes;
+  readonly elements: Elements;
+  readonly memory: KernelMemory;
+  /** Addresses of coordinates for temporary values of one lane. */
+  readonly temporary: { readonly difference: number; readonly left: number; readonly right: number };
+  readonly step: StepMemory;
+}
+
+/** Calls a function with addresses of one lane. */
+export const call = (code: Code, index: number, ...addresses: readonly Address[]): void =>
+  callWith(code, index, addresses);
+
+/** Leaves whether the point at an address is infinity, which is zeros. */
+export const isInfinity = (code: Code, point: Local, element: number): void => {
+  for (const i of range((2 * element) / 4)) {
+    code.get(point).at('i32.load', 4 * i);
+    if (i > 0) code.do('i32.or');
+  }
+  code.do('i32.eqz');
+};
+
+/** Copies a coordinate. */
+export const copyElement = (code: Code, to: Address, from: Address, element: number): void => {
+  for (const i of range(element / 4)) {
+    pushAddress(code, to);
+    pushAddress(code, from);
+    code.at('i32.load', 4 * i).at('i32.store', 4 * i);
+  }
+};

@@ -1,11 +1,9 @@
 /** Values that the functions of a decoder share while they are written. */
 import { range } from '../../field/straight-line.js';
-import { type Address, addressPlus, callWith } from '../arithmetic/addresses.js';
 import type { WasmField } from '../arithmetic/field-programs.js';
-import { addFormula, addIsZero, type Formula, plainProduct, sumFormula } from '../arithmetic/formula.js';
+import { addFormula, addIsZero, type Formula, type Lanes, plainProduct, sumFormula } from '../arithmetic/formula.js';
 import type { KernelMemory, WasmCurve } from '../arithmetic/kernel-memory.js';
-import type { Lanes } from '../arithmetic/lane-code.js';
-import type { Code } from '../encoder/code.js';
+import { type Address, addressPlus, type Code, callWith } from '../encoder/code.js';
 import type { WasmModule } from '../encoder/module.js';
 
 /** A number of the prime field in each lane: their addresses. */

@@ -3,7 +3,6 @@
  * this library generates are listed, with the opcodes of the core specification
  * (https://webassembly.github.io/spec/core/appendix/index-instructions.html).
  */
-import { Bytes } from './bytes.js';
 
 /** Value types. */
 export const valueTypes = { i32: 0x7f, i64: 0x7e, f64: 0x7c, v128: 0x7b } as const;
@@ -256,5 +255,99 @@ export class Code {
     this.#depth--;
     this.bytes.byte(0x0b);
     return this;
+  }
+}
+
+/* Addresses as arguments of functions of the module. */
+
+/** A constant, a local, or a local plus a constant number of bytes. */
+export type Address = number | Local | readonly [base: Local, offset: number];
+
+/** Leaves an address on the stack. */
+export const pushAddress = (code: Code, address: Address): void => {
+  if (typeof address === 'number') code.i32(address);
+  else if ('index' in address) code.get(address);
+  else code.get(address[0]).i32(address[1]).do('i32.add');
+};
+
+/** Returns an address `bytes` further on. */
+export const addressPlus = (address: Address, bytes: number): Address => {
+  if (typeof address === 'number') return address + bytes;
+  return 'index' in address ? [address, bytes] : [address[0], address[1] + bytes];
+};
+
+/** Calls a function with addresses. */
+export const callWith = (code: Code, index: number, addresses: readonly Address[]): void => {
+  for (const address of addresses) pushAddress(code, address);
+  code.call(index);
+};
+
+/** Growing buffer of bytes. */
+export class Bytes {
+  #bytes = new Uint8Array(1024);
+  #length = 0;
+
+  get written(): Uint8Array<ArrayBuffer> {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  #reserve(more: number): void {
+    if (this.#length + more <= this.#bytes.length) return;
+    const larger = new Uint8Array(2 * (this.#length + more));
+    larger.set(this.written);
+    this.#bytes = larger;
+  }
+
+  byte(value: number): this {
+    if (this.#length === this.#bytes.length) this.#reserve(1);
+    this.#bytes[this.#length++] = value;
+    return this;
+  }
+
+  append(bytes: ArrayLike<number>): this {
+    this.#reserve(bytes.length);
+    this.#bytes.set(bytes, this.#length);
+    this.#length += bytes.length;
+    return this;
+  }
+
+  /** Appends an unsigned number in LEB128. */
+  unsigned(value: number): this {
+    let rest = value;
+    while (rest > 127) {
+      this.byte((rest % 128) + 128);
+      rest = Math.floor(rest / 128);
+    }
+    return this.byte(rest);
+  }
+
+  /** Appends a signed number of 32 bits in LEB128. */
+  signed32(value: number): this {
+    let rest = value | 0;
+    while (rest < -64 || rest > 63) {
+      this.byte((rest & 127) + 128);
+      rest >>= 7;
+    }
+    return this.byte(rest & 127);
+  }
+
+  /** Appends a signed number in LEB128. */
+  signed(value: bigint): this {
+    for (let rest = value; ; ) {
+      const byte = Number(rest & 127n);
+      rest >>= 7n;
+      const last = (rest === 0n && byte < 64) || (rest === -1n && byte >= 64);
+      this.byte(last ? byte : byte + 128);
+      if (last) return this;
+    }
+  }
+
+  /** Appends the length of `bytes`, then `bytes`. */
+  sized(bytes: Bytes): this {
+    return this.unsigned(bytes.length).append(bytes.written);
   }
 }

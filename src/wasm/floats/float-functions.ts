@@ -1,20 +1,79 @@
-/** Functions on coordinates in memory, in two lanes. */
-
+/** Functions on coordinates in memory, in two lanes: programs on floats as WebAssembly. */
 import { range } from '../../field/straight-line.js';
-import type { Address } from '../arithmetic/addresses.js';
-import type { Code, Local } from '../encoder/code.js';
+import { type Address, type Code, callWith, type Local, pushAddress } from '../encoder/code.js';
 import type { WasmModule } from '../encoder/module.js';
-import type { CoordinateLine } from './coordinates.js';
-import type { FloatMemory } from './float-memory.js';
-import { FloatWriter } from './float-writer.js';
-import { type LaneSource, lanesAt, wideAt } from './lane-source.js';
-import type { PointPrograms, SignedPoint } from './point-programs.js';
+import type { FloatMemory } from './float-field.js';
+import {
+  type Constant,
+  type FloatOperation,
+  type FloatStatement,
+  type LaneSource,
+  lanesAt,
+  type Operand,
+  wideAt,
+} from './float-line.js';
+import type { CoordinateLine, PointPrograms, SignedPoint } from './point-programs.js';
+
+export interface FloatParts {
+  readonly module: WasmModule;
+  readonly memory: FloatMemory;
+  readonly programs: PointPrograms;
+  readonly functions: FloatFunctions;
+  /** Addresses of coordinates: 0 and 1. */
+  readonly zero: number;
+  readonly one: number;
+}
+
+/** Bytes of an addition in a list: the addresses of the result, of P and of Q. */
+export const LIST_ITEM = 12;
+
+/**
+ * Items behind a list that may be overwritten: one makes the number of items even, and two are
+ * additions that a pass computes before those of the list.
+ */
+export const PADDING = 3;
+
+/** Calls a function with addresses. */
+export const call = (code: Code, index: number, ...addresses: readonly Address[]): void =>
+  callWith(code, index, addresses);
+
+/** Leaves whether `numbers` consecutive floats are all 0. */
+export const areZero = (code: Code, at: Address, numbers: number): void => {
+  for (const i of range(numbers)) {
+    pushAddress(code, at);
+    code
+      .at('f64.load', 8 * i)
+      .f64(0)
+      .do('f64.ne');
+    if (i > 0) code.do('i32.or');
+  }
+  code.do('i32.eqz');
+};
+
+/** Copies floats, `stride` apart. */
+export const copyFloats = (
+  code: Code,
+  to: readonly [Address, offset: number, stride: number],
+  from: readonly [Address, offset: number, stride: number],
+  count: number,
+): void => {
+  for (const i of range(count)) {
+    pushAddress(code, to[0]);
+    pushAddress(code, from[0]);
+    code.at('f64.load', from[1] + i * from[2]).at('f64.store', to[1] + i * to[2]);
+  }
+};
+
+/** Adds `bytes` to an address. */
+export const step = (code: Code, address: Local, bytes: number): void => {
+  code.get(address).i32(bytes).do('i32.add').set(address);
+};
 
 /**
  * A parameter: one address for each lane, one address of two elements side by side, or the address
  * of a point for each lane with its sign in bit 0.
  */
-export type ParameterKind = 'lanes' | 'wide' | 'signed';
+type ParameterKind = 'lanes' | 'wide' | 'signed';
 
 /** Parameter of each kind, as a program takes it. */
 interface ParameterOf {
@@ -26,7 +85,7 @@ interface ParameterOf {
 type ParametersOf<Kinds extends readonly ParameterKind[]> = { readonly [K in keyof Kinds]: ParameterOf[Kinds[K]] };
 
 /** Leaves an address without its sign in a new local. */
-export const bareAddress = (code: Code, address: Local): Local => {
+const bareAddress = (code: Code, address: Local): Local => {
   const bare = code.local('i32');
   code.get(address).i32(-2).do('i32.and').set(bare);
   return bare;
@@ -80,5 +139,165 @@ export class FloatFunctions {
   }
 }
 
-/** Returns an address for both lanes. */
-export const twice = (address: Address): [Address, Address] => [address, address];
+/** Instruction of each operation; a shift has its count as a second operand. */
+const instructions = {
+  madd: 'f64x2.relaxed_madd',
+  add: 'f64x2.add',
+  sub: 'f64x2.sub',
+  integerAdd: 'i64x2.add',
+  and: 'v128.and',
+  or: 'v128.or',
+  xor: 'v128.xor',
+  shift: 'i64x2.shr_u',
+} as const satisfies Record<FloatOperation, string>;
+
+/** Returns the address of a constant, in both lanes. */
+type ConstantAddress = (bits: bigint) => number;
+
+/** Names that a statement uses. */
+const usedBy = (statement: FloatStatement): readonly Operand[] => {
+  if (statement.kind === 'compute') return statement.from;
+  return statement.kind === 'store' ? [statement.value] : [];
+};
+
+/** Returns the statements of independent programs in turns, each at its own pace. */
+export const interleaved = (...programs: readonly (readonly FloatStatement[])[]): FloatStatement[] => {
+  const longest = Math.max(...programs.map((program) => program.length));
+  const out: FloatStatement[] = [];
+  const next = programs.map(() => 0);
+  for (let i = 1; i <= longest; i++) {
+    for (const [k, program] of programs.entries()) {
+      const to = Math.round((i * program.length) / longest);
+      out.push(...program.slice(next[k], to));
+      next[k] = to;
+    }
+  }
+  return out;
+};
+
+export class FloatWriter {
+  readonly #code: Code;
+  readonly #width: number;
+  readonly #constantAt: ConstantAddress;
+  readonly #hoisted = new Map<bigint, Local>();
+  /** Locals that hold no value that is still used. */
+  readonly #free: Local[] = [];
+
+  /** @param width bits of a limb */
+  constructor(code: Code, width: number, constantAt: ConstantAddress) {
+    this.#code = code;
+    this.#width = width;
+    this.#constantAt = constantAt;
+  }
+
+  /** Loads constants into locals, before a loop that uses them. */
+  hoist(...constants: readonly Constant[]): void {
+    for (const { bits } of constants) {
+      const local = this.#code.local('v128');
+      this.#constant(bits);
+      this.#code.set(local);
+      this.#hoisted.set(bits, local);
+    }
+  }
+
+  #constant(bits: bigint): void {
+    const hoisted = this.#hoisted.get(bits);
+    if (hoisted !== undefined) this.#code.get(hoisted);
+    else this.#code.i32(0).at('v128.load', this.#constantAt(bits));
+  }
+
+  #load(from: LaneSource, offset: number): void {
+    const code = this.#code;
+    if (from.kind === 'wide') {
+      pushAddress(code, from.at);
+      code.at('v128.load', 2 * offset);
+      return;
+    }
+    const [first, second] = from.lanes;
+    pushAddress(code, second);
+    pushAddress(code, first);
+    code.at('v128.load64_zero', offset).laneAt('v128.load64_lane', offset, 1);
+  }
+
+  #store(to: LaneSource, offset: number, value: Local): void {
+    const code = this.#code;
+    if (to.kind === 'wide') {
+      pushAddress(code, to.at);
+      code.get(value).at('v128.store', 2 * offset);
+      return;
+    }
+    for (const [lane, address] of to.lanes.entries()) {
+      pushAddress(code, address);
+      code.get(value).laneAt('v128.store64_lane', offset, lane);
+    }
+  }
+
+  /** Leaves −0 in the lanes whose address has bit 0 set. */
+  #sign(of: LaneSource): void {
+    if (of.kind === 'wide') throw new Error('a sign needs an address for each lane');
+    const code = this.#code;
+    const [first, second] = of.lanes as readonly [Address, Address];
+    pushAddress(code, first);
+    code.do('i64.extend_i32_u', 'i64x2.splat');
+    pushAddress(code, second);
+    code.do('i64.extend_i32_u').replaceLane(1);
+    code.i32(63).do('i64x2.shl');
+  }
+
+  /**
+   * Writes statements.
+   *
+   * @param values locals of values from outside, which are not overwritten
+   * @param wanted names of values that are used afterwards
+   * @returns locals of these values
+   */
+  write(
+    statements: readonly FloatStatement[],
+    values: ReadonlyMap<string, Local> = new Map(),
+    wanted: readonly string[] = [],
+  ): Local[] {
+    const code = this.#code;
+    const locals = new Map(values);
+    const last = new Map<string, number>();
+    statements.forEach((statement, i) => {
+      for (const operand of usedBy(statement)) if (typeof operand === 'string') last.set(operand, i);
+    });
+    for (const name of [...wanted, ...values.keys()]) last.set(name, Number.POSITIVE_INFINITY);
+    const localOf = (name: string): Local => {
+      const local = locals.get(name);
+      if (local === undefined) throw new Error(`'${name}' is used before it is computed`);
+      return local;
+    };
+    statements.forEach((statement, i) => {
+      if (statement.kind === 'store') this.#store(statement.to, statement.offset, localOf(statement.value));
+      else {
+        if (statement.kind === 'load') this.#load(statement.from, statement.offset);
+        else if (statement.kind === 'sign') this.#sign(statement.of);
+        else {
+          for (const operand of statement.from)
+            if (typeof operand === 'string') code.get(localOf(operand));
+            else this.#constant(operand.bits);
+          if (statement.by === 'shift') code.i32(this.#width);
+          code.do(instructions[statement.by]);
+        }
+      }
+      for (const operand of usedBy(statement)) {
+        if (typeof operand !== 'string' || last.get(operand) !== i) continue;
+        // an operand may be there twice
+        last.set(operand, Number.POSITIVE_INFINITY);
+        this.#free.push(localOf(operand));
+      }
+      if (statement.kind === 'store') return;
+      const local = this.#free.pop() ?? code.local('v128');
+      code.set(local);
+      locals.set(statement.name, local);
+      if (!last.has(statement.name)) this.#free.push(local);
+    });
+    return wanted.map(localOf);
+  }
+
+  /** Returns locals to those that may be used again. */
+  release(locals: readonly Local[]): void {
+    this.#free.push(...locals);
+  }
+}

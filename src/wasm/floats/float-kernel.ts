@@ -2,17 +2,15 @@
  * WebAssembly module that adds points of a curve, two additions side by side, by multiply-adds of
  * floats that round once. A platform that rounds twice computes wrong sums: `isFused` tells.
  */
+
+import { addBucketFunctions } from '../arithmetic/bucket-functions.js';
 import type { KernelLayout, WasmCurve } from '../arithmetic/kernel-memory.js';
-import { createMemory } from '../encoder/memory.js';
-import { WasmModule, type Written } from '../encoder/module.js';
-import { addBucketFunctions } from '../lists/bucket-functions.js';
-import { addFloatCheck, addFloatEnter } from './float-enter.js';
-import { type FloatField, floatField } from './float-field.js';
-import { FloatFunctions } from './float-functions.js';
+import { createMemory, WasmModule, type Written } from '../encoder/module.js';
+import { type FloatField, FloatMemory, floatField, MAX_ADDITIONS } from './float-field.js';
+import { FloatFunctions, type FloatParts } from './float-functions.js';
+import { lanesAt } from './float-line.js';
 import { addFloatList } from './float-list.js';
-import { FloatMemory, MAX_ADDITIONS } from './float-memory.js';
-import type { FloatParts } from './float-parts.js';
-import { lanesAt } from './lane-source.js';
+import { addFloatCheck, addFloatEnter } from './float-numbers.js';
 import { PointPrograms } from './point-programs.js';
 
 /** A generated module, the layout of its memory, and the format of its elements. */

@@ -9,8 +9,8 @@
  * within its bounds could be rounded where it must not, or could overflow.
  */
 
+import type { Address } from '../encoder/code.js';
 import { bitsOf, type FloatField } from './float-field.js';
-import type { LaneSource } from './lane-source.js';
 
 /** Bits of a constant, in both lanes; known at the latest when the program is written. */
 export interface Constant {
@@ -263,3 +263,26 @@ export class FloatLine {
     };
   }
 }
+
+/* Where two elements, one for each lane, are in memory. */
+
+/** Address of an element in each lane. */
+interface LaneAddresses {
+  readonly kind: 'lanes';
+  readonly lanes: readonly [Address, Address];
+}
+
+/** Address of two elements side by side: their limbs alternate. */
+interface WideAddress {
+  readonly kind: 'wide';
+  readonly at: Address;
+}
+
+export type LaneSource = LaneAddresses | WideAddress;
+
+export const lanesAt = (first: Address, second: Address): LaneAddresses => ({
+  kind: 'lanes',
+  lanes: [first, second],
+});
+
+export const wideAt = (at: Address): WideAddress => ({ kind: 'wide', at });

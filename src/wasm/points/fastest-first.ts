@@ -3,10 +3,8 @@
 import { NoWasmMemory } from '../../errors.js';
 import { range } from '../../field/straight-line.js';
 import { wasmField } from '../arithmetic/field-programs.js';
-import { addFormula, plainProduct } from '../arithmetic/formula.js';
-import type { Lanes } from '../arithmetic/lane-code.js';
-import { createMemory } from '../encoder/memory.js';
-import { WasmModule } from '../encoder/module.js';
+import { addFormula, type Lanes, plainProduct } from '../arithmetic/formula.js';
+import { createMemory, WasmModule } from '../encoder/module.js';
 import { hasArithmetic, type WasmArithmetic } from './kernel.js';
 
 /**

@@ -1,16 +1,16 @@
 /** The forms of arithmetic in which WebAssembly adds points. */
 import { NoWasmMemory } from '../../errors.js';
+import { digitsOf, joinLimbs, mod } from '../../field/modulus.js';
 import { inTimeSlices, TimeSlice } from '../../scheduling/time-slice.js';
 import { integerFunctions } from '../arithmetic/elements.js';
+import type { WasmField } from '../arithmetic/field-programs.js';
+import type { Lanes } from '../arithmetic/formula.js';
 import type { KernelLayout, WasmCurve } from '../arithmetic/kernel-memory.js';
-import type { Lanes } from '../arithmetic/lane-code.js';
 import { kernelModule } from '../arithmetic/point-kernel.js';
+import { hasWideArithmetic, type WordsField, wordsField, wordsFunctions } from '../arithmetic/words.js';
 import { WasmModule, type Written } from '../encoder/module.js';
+import { bitsOf, centred, centredLimbs, type FloatField, wordsOfBits } from '../floats/float-field.js';
 import { floatKernel, isFused } from '../floats/float-kernel.js';
-import { wordsField } from '../words/words-field.js';
-import { hasWideArithmetic, wordsFunctions } from '../words/words-functions.js';
-import type { KernelField } from './element-words.js';
-import type { KernelTest } from './kernel-test.js';
 
 /**
  * `wasm-fma`: multiply-adds of floats in two lanes; `wasm-wide`: integers of 64 bits with products
@@ -107,4 +107,39 @@ export const compileKernel = async (
   const { bytes, layout, field } = generated;
   const module = await compile(bytes);
   return module === null ? null : { arithmetic, curve, field, layout, module, test };
+};
+
+/** Known answer of a kernel, which an adder computes before its first result. */
+/** Sums of points that were computed by other means. Can be sent to another thread. */
+export interface KernelTest {
+  /** x‖y of points on the curve, little-endian. */
+  readonly words: Uint32Array<ArrayBuffer>;
+  /**
+   * Indices of two points, whether each is negated, and the coefficients of x and y of their sum.
+   */
+  readonly sums: readonly (readonly [
+    P: number,
+    negatesP: boolean,
+    Q: number,
+    negatesQ: boolean,
+    sum: readonly bigint[],
+  ])[];
+}
+
+/** A prime field in the format of a kernel. */
+export type KernelField = WasmField | WordsField | FloatField;
+
+/** Returns the words of an element. @param value below p, in Montgomery form */
+export const wordsOfElement = (field: KernelField, value: bigint): number[] => {
+  if (field.kind !== 'floats') return digitsOf(value, field.width, field.limbs);
+  return centredLimbs(field, centred(value, field.p)).flatMap((limb) => wordsOfBits(bitsOf(Number(limb))));
+};
+
+/** Returns a·R⁻¹ mod p of an element a in Montgomery form. */
+export const valueOfWords = (field: KernelField, words: Int32Array): bigint => {
+  if (field.kind === 'integers') return mod(joinLimbs([...words], field.width) * field.rInverse, field.p);
+  if (field.kind === 'words') return mod(joinLimbs([...new Uint32Array(words)], 32) * field.rInverse, field.p);
+  const limbs = new Float64Array(words.slice().buffer);
+  const value = limbs.reduceRight((sum, limb) => (sum << BigInt(field.width)) + BigInt(limb), 0n);
+  return mod(value * field.rInverse, field.p);
 };

@@ -1,12 +1,10 @@
 /** An instance of a kernel with its memory: points at addresses, and a list of additions. */
 import { invert, mod } from '../../field/modulus.js';
+import type { BucketExports } from '../arithmetic/bucket-functions.js';
 import type { KernelLayout } from '../arithmetic/kernel-memory.js';
 import type { KernelExports } from '../arithmetic/point-kernel.js';
-import { growMemory, instantiate } from '../encoder/memory.js';
-import type { BucketExports } from '../lists/bucket-functions.js';
-import { type KernelField, valueOfWords, wordsOfElement } from './element-words.js';
-import type { CompiledKernel } from './kernel.js';
-import type { KernelTest } from './kernel-test.js';
+import { growMemory, instantiate } from '../encoder/module.js';
+import { type CompiledKernel, type KernelField, type KernelTest, valueOfWords, wordsOfElement } from './kernel.js';
 
 /**
  * Address of a point in the memory of an adder. The address plus 1 stands for the negative of the

@@ -3,16 +3,12 @@
  * next pass has room for them: a carry and a reduction take a quarter of the time of a product.
  */
 import { range } from '../../field/straight-line.js';
-import { pushBits } from '../arithmetic/push-bits.js';
+import { pushBits } from '../arithmetic/numbers.js';
 import { WasmModule } from '../encoder/module.js';
-import { type Coordinate, type CoordinateLine, settled, uncarried } from '../floats/coordinates.js';
-import { splitNumber } from '../floats/float-enter.js';
-import { type FloatField, floatField } from '../floats/float-field.js';
-import { FloatFunctions } from '../floats/float-functions.js';
-import { loadIntegers } from '../floats/float-inverse.js';
-import { FloatMemory } from '../floats/float-memory.js';
-import { areZero } from '../floats/float-parts.js';
-import { PointPrograms } from '../floats/point-programs.js';
+import { type FloatField, FloatMemory, floatField } from '../floats/float-field.js';
+import { areZero, FloatFunctions } from '../floats/float-functions.js';
+import { loadIntegers, splitNumber } from '../floats/float-numbers.js';
+import { type Coordinate, type CoordinateLine, PointPrograms, settled, uncarried } from '../floats/point-programs.js';
 import type { VectorForm, VectorFunctions, VectorModule } from './vector-functions.js';
 
 const generate = (field: FloatField, wordBytes: number, isLazy: boolean): VectorModule => {

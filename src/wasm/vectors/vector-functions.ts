@@ -1,11 +1,18 @@
 /** Functions on elements of vectors, in one form of arithmetic. */
 
-import type { Lanes } from '../arithmetic/lane-code.js';
-import type { WasmModule } from '../encoder/module.js';
-import type { KernelField } from '../points/element-words.js';
+import { range } from '../../field/straight-line.js';
+import { type FieldFunctions, integerFunctions } from '../arithmetic/elements.js';
+import { type WasmField, wasmField } from '../arithmetic/field-programs.js';
+import { type Formula, type Lanes, plainProduct, sumFormula } from '../arithmetic/formula.js';
+import { KernelMemory } from '../arithmetic/kernel-memory.js';
+import { addReduce, addWriteWords, splitNumber } from '../arithmetic/numbers.js';
+import { WordsCode, type WordsField, wordsField, wordsFunctions } from '../arithmetic/words.js';
+import { type Address, callWith, type Local } from '../encoder/code.js';
+import { WasmModule } from '../encoder/module.js';
+import type { KernelField } from '../points/kernel.js';
 
 /** Memory of the module while it is generated. */
-export interface ModuleMemory {
+interface ModuleMemory {
   /** Reserves `bytes` and returns their address. */
   take(bytes: number): number;
   /** Address of the next reservation. */
@@ -62,3 +69,159 @@ export interface VectorModule {
 
 /** Begins a module with the functions of a form; null if the form does not have the field. */
 export type VectorForm = (p: bigint, wordBytes: number) => VectorModule | null;
+
+/* Vectors whose elements are signed limbs of up to 29 bits, in one lane or two. */
+
+const addIntegerConversions = (
+  module: WasmModule,
+  field: WasmField,
+  wordBytes: number,
+): Pick<VectorFunctions, 'split' | 'join'> => {
+  const parts = { module, field, wordBytes };
+  const [reduce, write] = [addReduce(parts), addWriteWords(parts)];
+  return {
+    split: module.add(null, { parameters: ['i32', 'i32'] }, (code) =>
+      splitNumber(code, field, wordBytes, [code.parameter(1), 0], code.parameter(0)),
+    ),
+    join: module.add(null, { parameters: ['i32', 'i32'] }, (code) => {
+      const [words, a] = [code.parameter(0), code.parameter(1)];
+      code.get(a).call(reduce).get(words).get(a).call(write);
+    }),
+  };
+};
+
+export const integerVectors =
+  (lanes: Lanes): VectorForm =>
+  (p, wordBytes) =>
+    formulaVectors({
+      ...{ field: wasmField(p, 1), lanes, wordBytes },
+      functionsOf: integerFunctions,
+      conversionsOf: addIntegerConversions,
+    });
+
+/* Vectors whose elements are words of 64 bits. */
+
+const addWordsConversions = (
+  module: WasmModule,
+  field: WordsField,
+  wordBytes: number,
+): Pick<VectorFunctions, 'split' | 'join'> => ({
+  split: module.add(null, { parameters: ['i32', 'i32'] }, (code) => {
+    const [to, from] = [code.parameter(0), code.parameter(1)];
+    for (const i of range(2 * field.words)) {
+      code.get(to);
+      if (4 * i < wordBytes) code.get(from).at('i32.load', 4 * i);
+      else code.i32(0);
+      code.at('i32.store', 4 * i);
+    }
+  }),
+  join: module.add(null, { parameters: ['i32', 'i32'] }, (code) => {
+    const [words, a] = [code.parameter(0), code.parameter(1)];
+    const writer = new WordsCode(code, field);
+    const kept = code.local('i64');
+    for (const [i, word] of writer.canonical(writer.load(a)).entries()) {
+      code
+        .get(words)
+        .get(word)
+        .at('i64.store32', 8 * i);
+      if (8 * i + 4 >= wordBytes) continue;
+      code.get(word).i64(32).do('i64.shr_u').set(kept);
+      code
+        .get(words)
+        .get(kept)
+        .at('i64.store32', 8 * i + 4);
+    }
+  }),
+});
+
+export const wordsVectors: VectorForm = (p, wordBytes) =>
+  formulaVectors({
+    ...{ field: wordsField(p), lanes: 1, wordBytes },
+    functionsOf: wordsFunctions,
+    conversionsOf: addWordsConversions,
+  });
+
+/* Vectors in the forms whose functions are made of formulas. */
+
+const productPlus = (times: 1 | -1): Formula => ({
+  parameters: ['to', 'a', 'b', 'c'],
+  factors: [{ of: 'a' }, { of: 'b' }],
+  plus: [[{ of: 'c' }, times]],
+});
+
+/** Parts of a form that formulas do not have. */
+interface FormulaForm<Field> {
+  readonly field: Field;
+  readonly lanes: Lanes;
+  readonly wordBytes: number;
+  /** Adds the functions of the prime field. */
+  functionsOf(module: WasmModule, field: Field): Pick<FieldFunctions, 'formula' | 'isZero'>;
+  /** Adds the functions that convert numbers. */
+  conversionsOf(module: WasmModule, field: Field, wordBytes: number): Pick<VectorFunctions, 'split' | 'join'>;
+}
+
+/** Begins a module with the functions of a form. */
+const formulaVectors = <Field extends Exclude<KernelField, { kind: 'floats' }>>({
+  field,
+  lanes,
+  wordBytes,
+  functionsOf,
+  conversionsOf,
+}: FormulaForm<Field>): VectorModule => {
+  const module = new WasmModule();
+  const memory = new KernelMemory({ field, nonResidue: null, a: [], b: [], wordBytes }, lanes);
+  const prime = functionsOf(module, field);
+  const define = (formula: Formula): number => prime.formula(lanes, formula);
+  const elementwise = {
+    multiply: define(plainProduct),
+    multiplyAdd: define(productPlus(1)),
+    multiplySubtract: define(productPlus(-1)),
+    add: define(sumFormula(1)),
+    subtract: define(sumFormula(-1)),
+  };
+  const kept = range(lanes).map(() => memory.take(field.bytes));
+  const functions = {
+    ...{ lanes, field, ...elementwise },
+    ...addButterflies(module, { lanes, ...elementwise, subtractTwice: define(sumFormula(-2)), kept }),
+    isZero: prime.isZero(),
+    ...conversionsOf(module, field, wordBytes),
+  };
+  return { module, functions, memory };
+};
+
+/* Butterflies that are made of products, sums and differences in memory. */
+
+interface ButterflyParts extends Pick<VectorFunctions, 'multiply' | 'add' | 'subtract'> {
+  readonly lanes: Lanes;
+  /** Index of (to, a, b): a − 2·b. */
+  readonly subtractTwice: number;
+  /** Address of an element in each lane. */
+  readonly kept: readonly number[];
+}
+
+type Butterflies = Pick<VectorFunctions, 'dif' | 'difLast' | 'ditFirst' | 'dit' | 'ditLast'>;
+
+type Name = 'x' | 'y' | 'w' | 'kept';
+
+/** A call with elements by name. */
+type Step = readonly [index: number, ...names: readonly Name[]];
+
+/** Adds butterflies whose results are elements like all others. */
+const addButterflies = (
+  module: WasmModule,
+  { lanes, multiply, add, subtract, subtractTwice, kept }: ButterflyParts,
+): Butterflies => {
+  const define = (operands: 2 | 3, ...steps: readonly Step[]): number =>
+    module.add(null, { parameters: range(operands * lanes).map(() => 'i32' as const) }, (code) => {
+      const own = (which: number): Local[] => range(lanes).map((lane) => code.parameter(which * lanes + lane));
+      const addresses: Readonly<Record<Name, readonly Address[]>> = { x: own(0), y: own(1), w: own(2), kept };
+      for (const [index, ...names] of steps) {
+        const all = names.flatMap((name) => [...addresses[name]]);
+        callWith(code, index, all);
+      }
+    });
+  const sums = define(2, [add, 'x', 'x', 'y'], [subtractTwice, 'y', 'x', 'y']);
+  const dif = define(3, [subtract, 'kept', 'x', 'y'], [add, 'x', 'x', 'y'], [multiply, 'y', 'kept', 'w']);
+  const dit = define(3, [multiply, 'kept', 'y', 'w'], [subtract, 'y', 'x', 'kept'], [add, 'x', 'x', 'kept']);
+  return { dif: [dif, dif], difLast: sums, ditFirst: sums, dit, ditLast: dit };
+};

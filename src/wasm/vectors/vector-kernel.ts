@@ -1,12 +1,15 @@
-/** The forms of arithmetic in which WebAssembly computes on vectors of a prime field. */
+/**
+ * A module of vectors of a prime field in one of the forms of arithmetic, and an instance of it
+ * with its memory.
+ */
+
+import { invert, mod } from '../../field/modulus.js';
 import { range } from '../../field/straight-line.js';
-import { type KernelField, wordsOfElement } from '../points/element-words.js';
-import type { WasmArithmetic } from '../points/kernel.js';
+import { growMemory, instantiate, PAGE_BYTES } from '../encoder/module.js';
+import { type KernelField, valueOfWords, type WasmArithmetic, wordsOfElement } from '../points/kernel.js';
 import { floatVectors } from './float-vectors.js';
-import { integerVectors } from './integer-vectors.js';
-import type { VectorForm } from './vector-functions.js';
-import { addVectorLoops } from './vector-loops.js';
-import { wordsVectors } from './words-vectors.js';
+import { integerVectors, type VectorForm, wordsVectors } from './vector-functions.js';
+import { addVectorLoops, type VectorExports } from './vector-loops.js';
 
 /** A generated module, and the layout of its memory. */
 export interface VectorKernel {
@@ -48,3 +51,207 @@ export const vectorKernel = (p: bigint, arithmetic: WasmArithmetic): VectorKerne
   constants.set(unitIn, wordsOfElement(field, 0n));
   return { arithmetic, bytes: module.bytes(), field, wordBytes, unitIn, unitOut, end: memory.end, constants };
 };
+
+/** Address of the first element of a vector in memory. */
+export type VectorAt = number;
+
+/** Bytes that divide the addresses of what is allocated. */
+const ALIGNMENT = 64;
+
+/** Bytes behind a number that may be read with it. */
+const READ_AHEAD = 8;
+
+/** Numbers whose words are copied into memory, or out of it, at a time. */
+const NUMBERS_AT_ONCE = 2 ** 12;
+
+interface Range {
+  readonly at: number;
+  readonly bytes: number;
+}
+
+/** Returns the bytes that a vector takes. */
+export const bytesOfVector = ({ field }: VectorKernel, elements: number): number =>
+  ALIGNMENT * Math.ceil((elements * field.bytes) / ALIGNMENT);
+
+/** Memory of vectors, as what computes in it sees it. */
+export type VectorSpace = Pick<VectorMemory, keyof VectorMemory>;
+
+export class VectorMemory {
+  readonly kernel: VectorKernel;
+  readonly exports: VectorExports;
+  readonly #memory: WebAssembly.Memory;
+  /** Words of the numbers that are converted. */
+  readonly #words: number;
+  /** Ranges that are not used, by address. */
+  #free: Range[];
+  #end: number;
+  #used = 0;
+
+  private constructor(kernel: VectorKernel, memory: WebAssembly.Memory, exports: VectorExports) {
+    this.kernel = kernel;
+    this.exports = exports;
+    this.#memory = memory;
+    const view = new Int32Array(memory.buffer);
+    for (const [at, values] of kernel.constants) view.set(values, at / 4);
+    this.#words = ALIGNMENT * Math.ceil(kernel.end / ALIGNMENT);
+    this.#end = memory.buffer.byteLength;
+    const first = this.#words + ALIGNMENT * Math.ceil((NUMBERS_AT_ONCE * kernel.wordBytes + READ_AHEAD) / ALIGNMENT);
+    this.#free = [{ at: first, bytes: this.#end - first }];
+  }
+
+  /** Compiles and instantiates a kernel. */
+  static async open(kernel: VectorKernel): Promise<VectorMemory> {
+    const least = kernel.end + 2 * ALIGNMENT + NUMBERS_AT_ONCE * kernel.wordBytes + READ_AHEAD;
+    const { memory, instance } = await instantiate(kernel.bytes, least);
+    return new VectorMemory(kernel, memory, instance.exports as unknown as VectorExports);
+  }
+
+  /** Bytes of an element. */
+  get elementBytes(): number {
+    return this.kernel.field.bytes;
+  }
+
+  /** Bytes of all vectors. */
+  get used(): number {
+    return this.#used;
+  }
+
+  /** Size of the memory in bytes. */
+  get bytes(): number {
+    return this.#end;
+  }
+
+  #bytesOf(elements: number): number {
+    return bytesOfVector(this.kernel, elements);
+  }
+
+  /**
+   * Reserves a vector, uninitialised.
+   *
+   * @throws NoWasmMemory
+   */
+  take(elements: number): VectorAt {
+    const bytes = this.#bytesOf(elements);
+    let index = this.#free.findIndex((range) => range.bytes >= bytes);
+    if (index < 0) {
+      this.#grow(bytes);
+      index = this.#free.length - 1;
+    }
+    const { at, bytes: all } = this.#free[index] as Range;
+    if (all === bytes) this.#free.splice(index, 1);
+    else this.#free[index] = { at: at + bytes, bytes: all - bytes };
+    this.#used += bytes;
+    return at;
+  }
+
+  /** Appends memory, so that the last free range has so many bytes. */
+  #grow(bytes: number): void {
+    const last = this.#free.at(-1);
+    const isOpen = last !== undefined && last.at + last.bytes === this.#end;
+    const missing = bytes - (isOpen ? last.bytes : 0);
+    const pages = Math.ceil(missing / PAGE_BYTES);
+    growMemory(this.#memory, pages * PAGE_BYTES);
+    const added = { at: this.#end, bytes: pages * PAGE_BYTES };
+    this.#end += added.bytes;
+    if (isOpen) this.#free[this.#free.length - 1] = { at: last.at, bytes: last.bytes + added.bytes };
+    else this.#free.push(added);
+  }
+
+  /** Returns the memory of a vector, overwritten with zeros. */
+  release(at: VectorAt, elements: number): void {
+    const bytes = this.#bytesOf(elements);
+    new Uint8Array(this.#memory.buffer, at, bytes).fill(0);
+    this.#used -= bytes;
+    const index = this.#free.findIndex((range) => range.at > at);
+    const position = index < 0 ? this.#free.length : index;
+    this.#free.splice(position, 0, { at, bytes });
+    this.#join(position);
+    this.#join(position - 1);
+  }
+
+  /** Joins a free range with the next one if they are neighbours. */
+  #join(index: number): void {
+    const [first, second] = [this.#free[index], this.#free[index + 1]];
+    if (first === undefined || second === undefined || first.at + first.bytes !== second.at) return;
+    this.#free.splice(index, 2, { at: first.at, bytes: first.bytes + second.bytes });
+  }
+
+  /** Sets a factor of conversions. @param unit its address */
+  #setUnit(unit: number, value: bigint): void {
+    new Int32Array(this.#memory.buffer).set(wordsOfElement(this.kernel.field, value), unit / 4);
+  }
+
+  /**
+   * Converts numbers to elements, some at a time.
+   *
+   * @param words numbers below p, little-endian
+   * @param scale factor that they were multiplied by
+   */
+  *enter(to: VectorAt, words: Uint32Array, scale: bigint): Generator<void> {
+    const { field, wordBytes, unitIn } = this.kernel;
+    const { p, r } = field;
+    this.#setUnit(unitIn, mod(r * r * invert(scale, p), p));
+    const perNumber = wordBytes / 4;
+    for (let i = 0; i * perNumber < words.length; i += NUMBERS_AT_ONCE) {
+      const some = words.subarray(i * perNumber, (i + NUMBERS_AT_ONCE) * perNumber);
+      new Uint32Array(this.#memory.buffer).set(some, this.#words / 4);
+      this.exports.enter(to + i * this.elementBytes, this.#words, some.length / perNumber);
+      yield;
+    }
+    this.#forgetWords();
+  }
+
+  /** Writes elements as numbers below p, times `scale`, some at a time. */
+  *leave(to: Uint32Array, from: VectorAt, scale: bigint): Generator<void> {
+    const { field, wordBytes, unitOut } = this.kernel;
+    this.#setUnit(unitOut, mod(scale, field.p));
+    const perNumber = wordBytes / 4;
+    for (let i = 0; i * perNumber < to.length; i += NUMBERS_AT_ONCE) {
+      const some = to.subarray(i * perNumber, (i + NUMBERS_AT_ONCE) * perNumber);
+      this.exports.leave(this.#words, from + i * this.elementBytes, some.length / perNumber);
+      some.set(new Uint32Array(this.#memory.buffer, this.#words, some.length));
+      yield;
+    }
+    this.#forgetWords();
+  }
+
+  /** Copies elements from[indices[i]], at most `NUMBERS_AT_ONCE` at a time. */
+  pick(to: VectorAt, from: VectorAt, indices: Uint32Array): void {
+    for (let i = 0; i < indices.length; i += NUMBERS_AT_ONCE) {
+      const some = indices.subarray(i, i + NUMBERS_AT_ONCE);
+      new Uint32Array(this.#memory.buffer).set(some, this.#words / 4);
+      this.exports.pick(to + i * this.elementBytes, from, this.#words, some.length);
+    }
+  }
+
+  /** Copies consecutive elements. */
+  copy(to: VectorAt, from: VectorAt, elements: number): void {
+    new Uint8Array(this.#memory.buffer).copyWithin(to, from, from + elements * this.elementBytes);
+  }
+
+  /** Copies one element to `count` places, `distance` elements apart. */
+  repeat(to: VectorAt, from: VectorAt, count: number, distance: number): void {
+    for (let i = 0; i < count; i++) this.copy(to + i * distance * this.elementBytes, from, 1);
+  }
+
+  /** Sets elements to 0. */
+  clear(at: VectorAt, elements: number): void {
+    new Uint8Array(this.#memory.buffer).fill(0, at, at + elements * this.elementBytes);
+  }
+
+  /** Reads one element. */
+  number(at: VectorAt): bigint {
+    const words = new Int32Array(this.#memory.buffer, at, this.elementBytes / 4);
+    return valueOfWords(this.kernel.field, words);
+  }
+
+  /** Copies words into a vector's memory. */
+  putWords(to: VectorAt, words: Uint32Array): void {
+    new Uint32Array(this.#memory.buffer).set(words, to / 4);
+  }
+
+  /** Overwrites the words of converted numbers, which may be secret. */
+  #forgetWords(): void {
+    new Uint8Array(this.#memory.buffer, this.#words, NUMBERS_AT_ONCE * this.kernel.wordBytes).fill(0);
+  }
+}

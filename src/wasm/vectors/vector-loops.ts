@@ -1,9 +1,8 @@
 /** Loops over vectors: functions of elements for each element, and passes of a transform. */
 import { range } from '../../field/straight-line.js';
-import { callWith } from '../arithmetic/addresses.js';
-import type { Code, Local } from '../encoder/code.js';
-import { advance, i32, type LoopParts, laneLoop, walkers } from './lane-loops.js';
-import { addPass, addSums } from './pass-loops.js';
+import { type Code, callWith, type Local } from '../encoder/code.js';
+import type { WasmModule } from '../encoder/module.js';
+import type { VectorFunctions } from './vector-functions.js';
 
 /** Functions of a module of vectors. Addresses and steps are in bytes, and counts at least 1. */
 export interface VectorExports {
@@ -196,4 +195,112 @@ export const addVectorLoops = (parts: LoopParts): void => {
   addPass(parts, 'ditLast', f.ditLast);
   addSums(parts, 'difLast', f.difLast);
   addSums(parts, 'ditFirst', f.ditFirst);
+};
+
+/* Loops over the butterflies of one pass. */
+
+/** Adds a pass of butterflies with twiddles. */
+const addPass = ({ module, functions: { lanes, field } }: LoopParts, name: string, index: number): void => {
+  module.add(name, { parameters: i32(6) }, (code) => {
+    const [x, distance, count, blocks, blockStep, twiddles] = range(6).map((i) => code.parameter(i)) as [
+      ...[Local, Local, Local, Local, Local, Local],
+    ];
+    const { own, other, w, left } = code.named('i32', 'own', 'other', 'w', 'left');
+    code.loop((nextBlock) => {
+      code.get(x).tee(own).get(distance).do('i32.add').set(other);
+      code.get(twiddles).set(w).get(count).set(left);
+      const all = walkers(
+        code,
+        lanes,
+        left,
+        [own, other, w].map((each) => [each, field.bytes]),
+      );
+      laneLoop(code, lanes, left, () => {
+        callWith(code, index, all.take().flat());
+        all.advance();
+      });
+      advance(code, x, blockStep);
+      code.get(blocks).i32(1).do('i32.sub').tee(blocks);
+      nextBlock();
+    });
+  });
+};
+
+/** Adds butterflies without twiddles, of neighbours. */
+const addSums = ({ module, functions: { lanes, field } }: LoopParts, name: string, index: number): void => {
+  module.add(name, { parameters: i32(2) }, (code) => {
+    const [x, count] = [code.parameter(0), code.parameter(1)];
+    const y = code.local('i32');
+    code.get(x).i32(field.bytes).do('i32.add').set(y);
+    const all = walkers(code, lanes, count, [
+      [x, 2 * field.bytes],
+      [y, 2 * field.bytes],
+    ]);
+    laneLoop(code, lanes, count, () => {
+      callWith(code, index, all.take().flat());
+      all.advance();
+    });
+  });
+};
+
+/* Loops over vectors, one element in each lane at a time. */
+
+/** Values that the loops are written with. */
+interface LoopParts {
+  readonly module: WasmModule;
+  readonly functions: VectorFunctions;
+  readonly wordBytes: number;
+  readonly unitIn: number;
+  readonly unitOut: number;
+  /** Address of an element in each lane, for temporary values. */
+  readonly temporary: readonly number[];
+}
+
+/** Returns types of parameters. */
+const i32 = (count: number): 'i32'[] => range(count).map(() => 'i32' as const);
+
+/** Adds a constant or a local to an address. */
+const advance = (code: Code, address: Local, by: number | Local, times = 1): void => {
+  code.get(address);
+  if (typeof by === 'number') code.i32(times * by);
+  else code.get(by).i32(times).do('i32.mul');
+  code.do('i32.add').set(address);
+};
+
+/**
+ * Leaves in `second` the address of the element after `first`, or `first` again where `count` is 1:
+ * the last element of an odd number is computed in both lanes.
+ */
+const nextAddress = (code: Code, second: Local, first: Local, step: number | Local, count: Local): void => {
+  code.get(first);
+  if (typeof step === 'number') code.i32(step);
+  else code.get(step);
+  code.do('i32.add').get(first).get(count).i32(1).do('i32.gt_s', 'select').set(second);
+};
+
+/** Writes a loop that counts `count` down by the number of lanes. */
+const laneLoop = (code: Code, lanes: number, count: Local, body: () => void): void => {
+  code.loop((again) => {
+    body();
+    code.get(count).i32(lanes).do('i32.sub').tee(count).i32(0).do('i32.gt_s');
+    again();
+  });
+};
+
+/** Addresses that walk through vectors, one in each lane. */
+const walkers = (code: Code, lanes: number, count: Local, walks: readonly (readonly [Local, number | Local])[]) => {
+  const seconds = walks.map(() => code.local('i32'));
+  return {
+    /** Sets the second addresses. @returns the addresses in all lanes, by vector */
+    take: (): Local[][] =>
+      walks.map(([first, step], i) => {
+        if (lanes === 1) return [first];
+        const second = seconds[i] as Local;
+        nextAddress(code, second, first, step, count);
+        return [first, second];
+      }),
+    advance: (): void => {
+      for (const [first, step] of walks) advance(code, first, step, lanes);
+    },
+  };
 };

@@ -2,7 +2,7 @@
 
 import { Random } from '../../../dev/oracle/known-bases.js';
 import type { CurveContext } from '../../../src/curves/curve.js';
-import type { Group } from '../../../src/curves/names.js';
+import type { Group } from '../../../src/curves/more-curves.js';
 import { NO_TABLES, type Workload } from '../../../src/msm/plan/workload.js';
 
 /** An MSM of a trace. */

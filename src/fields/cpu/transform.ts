@@ -1,0 +1,65 @@
+/** Transforms of one vector, in place. */
+import { invert } from '../../field/modulus.js';
+import { decimateFrequency, decimateTime } from '../../wasm/vectors/transform-passes.js';
+import type { VectorAt } from '../../wasm/vectors/vector-kernel.js';
+import type { Computation } from '../program/vectors.js';
+import type { Arena } from './arena.js';
+import { multiplyByPowers } from './combine.js';
+
+type TransformComputation = Extract<Computation, { readonly kind: 'ntt' | 'intt' }>;
+
+/** Products of a transform with all of its scalings. */
+export const productsOfTransform = ({ factor, coset }: TransformComputation, length: number): number =>
+  (length / 2) * Math.log2(length) + (factor === 1n && coset === 1n ? 0 : length);
+
+/** Runs a transform in place; the order of its result is `to`. */
+export function* transform(
+  arena: Arena,
+  { kind, from, to, coset, factor }: TransformComputation,
+  at: VectorAt,
+  length: number,
+): Generator<void> {
+  const { memory, field } = arena;
+  if (kind === 'ntt') yield* multiplyByPowers(arena, at, { base: coset, factor, length, order: from });
+  const twiddles = yield* arena.tables.twiddles(kind, length);
+  const passes = from === 'natural' ? decimateFrequency : decimateTime;
+  yield* passes({ exports: memory.exports, at, length, twiddles, bytes: arena.bytes });
+  const order = from === 'natural' ? 'reversed' : 'natural';
+  if (kind === 'intt') {
+    const base = coset === 1n ? 1n : invert(coset, field.p);
+    yield* multiplyByPowers(arena, at, { base, factor, length, order });
+  }
+  if (to !== order) yield* reverseOrder(arena, at, length);
+}
+
+/** Elements that are copied in one call. */
+const COPIED_AT_ONCE = 2 ** 14;
+
+/** Moves each element to the index with the bits in reverse. */
+function* reverseOrder(arena: Arena, at: VectorAt, length: number): Generator<void> {
+  const { memory, bytes } = arena;
+  const bits = Math.log2(length);
+  const copy = arena.take(length);
+  try {
+    for (let first = 0; first < length; first += COPIED_AT_ONCE) {
+      const indices = Uint32Array.from({ length: Math.min(COPIED_AT_ONCE, length - first) }, (_, i) =>
+        bits === 0 ? 0 : reversed(first + i) >>> (32 - bits),
+      );
+      memory.pick(copy + first * bytes, at, indices);
+      yield;
+    }
+    memory.copy(at, copy, length);
+  } finally {
+    arena.release(copy, length);
+  }
+}
+
+/** Returns a number of 32 bits with its bits in reverse. */
+const reversed = (value: number): number => {
+  let bits = value;
+  bits = ((bits >>> 1) & 0x5555_5555) | ((bits & 0x5555_5555) << 1);
+  bits = ((bits >>> 2) & 0x3333_3333) | ((bits & 0x3333_3333) << 2);
+  bits = ((bits >>> 4) & 0x0f0f_0f0f) | ((bits & 0x0f0f_0f0f) << 4);
+  bits = ((bits >>> 8) & 0x00ff_00ff) | ((bits & 0x00ff_00ff) << 8);
+  return (bits >>> 16) | (bits << 16);
+};

@@ -1,0 +1,290 @@
+/** How a loaded key of Groth16 proves: `computePoints` has the order. */
+
+import type { Bases, MsmEngine, Scalars } from '../api/engine.js';
+import type { FieldEngine, FieldOperations, FieldRunOptions, FieldVector, SparseMatrix } from '../api/fields.js';
+import type { AffinePoint, Coordinate, Fp2 } from '../api/values.js';
+import { handOver } from '../engine/arguments.js';
+import { openUntilAborted } from '../errors.js';
+import { power } from '../field/powers.js';
+import type { OpenField } from '../fields/program/open-field.js';
+import { createMsmEngine } from '../index.js';
+import type { CircuitFacts, EngineOptions } from '../proofs/api.js';
+import type { ProofRun } from '../proofs/circuit-prover.js';
+import { combine, type FewPoints, ONE, openFewPoints } from '../proofs/few-points.js';
+import type { KeyVectors } from '../proofs/key-vectors.js';
+import type { ProofPoints } from './api.js';
+
+/*
+ * The three points of a proof: Groth 2016 (https://eprint.iacr.org/2016/260), section 3.2. Its part
+ * r·(ΣB + β + s·δ) − r·s·δ of π_C is r·(ΣB + β).
+ */
+
+/** Secrets of a proof: r and s, which blind it. */
+interface Blinding {
+  readonly r: Uint8Array<ArrayBuffer>;
+  readonly s: Uint8Array<ArrayBuffer>;
+}
+
+/**
+ * Computes the points of a proof. The factors of few points are multiplied while the sums of many
+ * are computed.
+ *
+ * @param values the witness, which this function takes over
+ */
+export const computePoints = async (
+  key: LoadedKey,
+  values: Uint8Array<ArrayBuffer>,
+  { r, s }: Blinding,
+  run: ProofRun,
+): Promise<ProofPoints> => {
+  const { points, engines } = key;
+  const { few1, few2 } = engines;
+  const sums = new Sums(key, values, run);
+  const ofA = async (): Promise<AffinePoint> =>
+    combine(few1, [
+      [await sums.a(), ONE],
+      [points.alpha1, ONE],
+      [points.delta1, r],
+    ]);
+  const ofB = async (): Promise<AffinePoint<Fp2>> =>
+    combine(few2, [
+      [await sums.b2(), ONE],
+      [points.beta2, ONE],
+      [points.delta2, s],
+    ]);
+  const [a, b1] = [ofA(), sums.b1()];
+  const ofBlinding = async (): Promise<AffinePoint> =>
+    combine(few1, [
+      [await a, s],
+      [await b1, r],
+      [points.beta1, r],
+    ]);
+  try {
+    const parts = [a, b1, ofB(), ofBlinding(), sums.c(), sums.h] as const;
+    const [pointA, , pointB, blinded, sumC, sumH] = await settleAll(parts, () => run.ending.abort());
+    const added = [blinded, sumH, ...(sumC === null ? [] : [sumC])];
+    const pointC = await combine(
+      few1,
+      added.map((each) => [each, ONE] as const),
+    );
+    return { a: pointA, b: pointB, c: pointC };
+  } finally {
+    sums.destroy();
+  }
+};
+
+/* The five sums of a proof, whose scalars are the witness and the quotient. */
+
+class Sums {
+  readonly #key: LoadedKey;
+  readonly #run: ProofRun;
+  /** Scalars of the other sums, once they may begin. */
+  readonly #witness: Promise<Scalars>;
+  /** Sum H. */
+  readonly h: Promise<AffinePoint>;
+
+  /**
+   * Begins to compute H, and loads the scalars of the other sums.
+   *
+   * @param values the witness, which the sums take over
+   */
+  constructor(key: LoadedKey, values: Uint8Array<ArrayBuffer>, run: ProofRun) {
+    this.#key = key;
+    this.#run = run;
+    // A GPU computes in the order of the calls. H waits for the quotient, so that goes first.
+    let begin = (): void => undefined;
+    const mayBegin = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    this.h = this.#ofQuotient(values, begin).finally(begin);
+    const loading = key.engines.g1.loadScalars(handOver(values), this.#options);
+    this.#witness = Promise.all([loading, mayBegin]).then(([scalars]) => scalars);
+  }
+
+  get #options() {
+    const { turn, ending } = this.#run;
+    return { ...turn, signal: ending.signal };
+  }
+
+  async #sum<Of extends Coordinate>(
+    name: string,
+    engine: MsmEngine<Of>,
+    bases: Bases,
+    scalars: Scalars | FieldVector,
+  ): Promise<AffinePoint<Of>> {
+    const result = await engine.msm(bases, scalars, this.#options);
+    this.#run.onPart(name);
+    return result;
+  }
+
+  #ofQuotient(values: Uint8Array, begin: () => void): Promise<AffinePoint> {
+    const { engines, vectors, coset, bases, domainSize } = this.#key;
+    const { ending, onPart } = this.#run;
+    const { signal } = ending;
+    return vectors.compute({ bases: bases.h, lengths: domainSize }, signal, async ({ fr, ...matrices }, isOnGpu) => {
+      if (!isOnGpu) begin();
+      // w/2^256: matrices are in memory times 2^256
+      const witness = await fr.load(values, { ...this.#options, encoding: 'le-montgomery' });
+      try {
+        const scalars = await computeQuotient(fr, matrices, coset, witness, this.#options);
+        begin();
+        try {
+          onPart('quotient');
+          return await this.#sum('H', engines.g1, bases.h, scalars);
+        } finally {
+          scalars.destroy();
+        }
+      } finally {
+        // not before: after a loss of the device the scalars are computed of it again
+        witness.destroy();
+      }
+    });
+  }
+
+  async a(): Promise<AffinePoint> {
+    return this.#sum('A', this.#key.engines.g1, this.#key.bases.a, await this.#witness);
+  }
+
+  async b1(): Promise<AffinePoint> {
+    return this.#sum('B1', this.#key.engines.g1, this.#key.bases.b1, await this.#witness);
+  }
+
+  async b2(): Promise<AffinePoint<Fp2>> {
+    return this.#sum('B2', this.#key.engines.g2, this.#key.bases.b2, await this.#witness);
+  }
+
+  /** Returns sum C; null if the circuit has no private variables. */
+  async c(): Promise<AffinePoint | null> {
+    const { engines, bases, publicSignals } = this.#key;
+    if (bases.c !== null) return this.#sum('C', engines.g1, bases.c, (await this.#witness).subarray(publicSignals + 1));
+    this.#run.onPart('C');
+    return null;
+  }
+
+  destroy(): void {
+    this.#witness.then((scalars) => scalars.destroy()).catch(() => undefined);
+  }
+}
+
+/*
+ * The scalars of H: values of A·B − C on the coset of odd powers of a root of order 2n, where A, B
+ * and C interpolate the two matrices' products with the witness and the products of those on the
+ * n-th roots of unity. On that coset the vanishing polynomial is constant, and the key contains its
+ * inverse. Source: Groth 2016 (https://eprint.iacr.org/2016/260), section 3.2.
+ */
+
+/** The matrices of a circuit, times 2^256, so that products with w/2^256 are those with w. */
+interface LoadedMatrices {
+  readonly a: SparseMatrix;
+  readonly b: SparseMatrix;
+}
+
+/** Returns the root of unity of order 2n, which shifts the n-th roots to the coset. */
+export const cosetOf = ({ p, twoAdicity, rootOfUnity }: OpenField, n: number): bigint =>
+  power(rootOfUnity, 2n ** BigInt(twoAdicity) / BigInt(2 * n), p);
+
+const valuesOnCoset = (ops: FieldOperations, values: FieldVector, coset: bigint): FieldVector =>
+  ops.ntt(ops.intt(values, { to: 'reversed' }), { from: 'reversed', coset });
+
+/**
+ * Computes the scalars of H, one for each element of the domain; the caller destroys them.
+ *
+ * @param witness w/2^256
+ * @param options turn and signal of the run
+ * @throws MsmError `aborted`, `destroyed`, `out-of-memory`
+ */
+const computeQuotient = (
+  fr: FieldEngine,
+  { a, b }: LoadedMatrices,
+  coset: bigint,
+  witness: FieldVector,
+  options: FieldRunOptions,
+): Promise<FieldVector> =>
+  fr.run((ops) => {
+    const left = ops.apply(a, witness);
+    const right = ops.apply(b, witness);
+    const product = valuesOnCoset(ops, ops.multiply(left, right), coset);
+    const [leftThere, rightThere] = [valuesOnCoset(ops, left, coset), valuesOnCoset(ops, right, coset)];
+    return ops.keep(ops.multiplySubtract(leftThere, rightThere, product));
+  }, options);
+
+/* A key in the engines that compute with it. */
+
+/** Engines of a curve. */
+export interface Engines extends FewPoints {
+  readonly g1: MsmEngine;
+  readonly g2: MsmEngine<Fp2>;
+}
+
+/** Points of the verifying key; α, β and δ are parts of proofs, too. */
+export interface HeaderPoints {
+  readonly alpha1: AffinePoint;
+  readonly beta1: AffinePoint;
+  readonly beta2: AffinePoint<Fp2>;
+  readonly gamma2: AffinePoint<Fp2>;
+  readonly delta1: AffinePoint;
+  readonly delta2: AffinePoint<Fp2>;
+}
+
+/** A key in the memory of engines. */
+export interface LoadedKey extends CircuitFacts {
+  readonly engines: Engines;
+  readonly points: HeaderPoints;
+  /** The matrices. */
+  readonly vectors: KeyVectors<LoadedMatrices & { readonly fr: FieldEngine }>;
+  /** Prime of the scalar field. */
+  readonly order: bigint;
+  /** Shifts the n-th roots of unity to the coset of H. */
+  readonly coset: bigint;
+  /** Bases of the five sums; C has none if the circuit has no private variables. */
+  readonly bases: Readonly<Record<'a' | 'b1' | 'b2' | 'h', Bases>> & { readonly c: Bases | null };
+  /** Points of the verifier for the constant 1 and the public values, in `few1`. */
+  readonly ic: Bases;
+}
+
+export const destroyEngines = (engines: Partial<Engines>): void => {
+  for (const engine of Object.values(engines) as MsmEngine<Coordinate>[]) engine.destroy();
+};
+
+/** Creates the engines of a curve. @throws MsmError as `createMsmEngine` */
+export const openEngines = async (
+  curve: CircuitFacts['curve'],
+  options: EngineOptions,
+  signal: AbortSignal | undefined,
+): Promise<Engines> => {
+  const made: { -readonly [Name in keyof Engines]?: Engines[Name] } = {};
+  try {
+    made.g1 = await openUntilAborted(createMsmEngine({ ...options, curve }), signal);
+    made.g2 = await openUntilAborted(createMsmEngine({ ...options, curve, group: 'g2', deviceOf: made.g1 }), signal);
+    Object.assign(made, await openFewPoints(curve));
+    return made as Engines;
+  } catch (error) {
+    destroyEngines(made);
+    throw error;
+  }
+};
+
+/**
+ * Waits for all of some work, also after a failure, so that none of it uses what is freed then.
+ *
+ * @param onFailure called once, at the first failure, to end the rest
+ * @throws the error of the first failure
+ */
+const settleAll = async <Results extends readonly unknown[]>(
+  work: { readonly [Index in keyof Results]: Promise<Results[Index]> },
+  onFailure: () => void,
+): Promise<Results> => {
+  let failure: { readonly error: unknown } | null = null;
+  const results = await Promise.all(
+    work.map((each: Promise<unknown>) =>
+      each.catch((error: unknown) => {
+        if (failure !== null) return;
+        failure = { error };
+        onFailure();
+      }),
+    ),
+  );
+  const failed = failure as { readonly error: unknown } | null;
+  if (failed !== null) throw failed.error;
+  return results as unknown as Results;
+};

@@ -1,0 +1,188 @@
+/**
+ * Σ sᵢ·Pᵢ by Pippenger's bucket method (Pippenger 1976), seen at once.
+ *
+ * With windows of c bits, s = Σⱼ dⱼ·2^(c·j) with signed digits |dⱼ| ≤ 2^(c−1), and
+ *
+ *   Σ sᵢ·Pᵢ = Σⱼ 2^(c·j)·Wⱼ,   Wⱼ = Σₖ k·Bⱼₖ,   Bⱼₖ = Σ of ±Pᵢ where dⱼ of sᵢ is ±k
+ *
+ * That takes T·n additions into buckets Bⱼₖ, T = ⌈(λ + 1)/c⌉, some 2·T·2^(c−1) for the weighted sums
+ * Wⱼ, and λ doublings at the end: a larger c means fewer digits and more buckets.
+ * `defaultWindowBits` and `cpuWindowBits` of `plan/tuning.ts` choose it.
+ *
+ * The functions of this file are the method on BigInts, for platforms without WebAssembly and for
+ * readers. At each step a comment says where the fast backends take it, and why there in that way.
+ *
+ * The GPU takes the steps as dispatches: `gpu/record-job.ts` lists them in order, `recordBatch`
+ * first. From `engine.msm()` to the submit and back a call goes through engine/engine.ts,
+ * engine/call-inputs.ts, scheduling/call-queue.ts, engine/request-group.ts, msm/routing/router.ts,
+ * msm/gpu/gpu-backend.ts, session/session.ts, session/run-steps.ts, msm/gpu/msm-operation.ts,
+ * msm/plan/schedule.ts, msm/plan/planner.ts, msm/gpu/record-job.ts, gpu/runner.ts,
+ * gpu/device-scheduler.ts, gpu/submission.ts; then msm/gpu/audit.ts and
+ * msm/stages/combine-windows.ts.
+ *
+ * The CPU goes through the same files as far as the router, then msm/cpu/cpu-backend.ts,
+ * msm/cpu/wasm-msm.ts (rounds that fit in memory, cut for threads), msm/cpu/share.ts (the part of
+ * one thread), msm/cpu/buckets.ts, and msm/cpu/combine-on-cpu.ts. Sums of up to eight points go to
+ * msm/cpu/few-points.ts, which needs no buckets.
+ */
+import type { CurveContext } from '../curves/curve.js';
+import { type Affine, add, addAffine, double, infinityOf, type Jacobian, negated } from '../curves/jacobian.js';
+import { wordsOf } from '../curves/point-source.js';
+import { digitsOf, readWords } from '../field/modulus.js';
+import type { TimeSlice } from '../scheduling/time-slice.js';
+import { cpuWindowBits } from './plan/tuning.js';
+import { windowCount } from './plan/workload.js';
+
+/** The sum, and facts about how it was computed. */
+export interface BigIntSum {
+  readonly sum: Jacobian;
+  readonly windowBits: number;
+  readonly windows: number;
+  /** Number of digits that were not zero. */
+  readonly entries: number;
+}
+
+/** A point, its negative, and the digits of its scalar. */
+interface Term {
+  readonly plus: Affine;
+  readonly minus: Affine;
+  readonly digits: readonly number[];
+}
+
+/**
+ * Computes Σ sᵢ·Pᵢ. Jacobian coordinates with all exceptional cases make it right on every input.
+ *
+ * @param pointOf returns a point that was checked before
+ * @param scalars scalars in the public format
+ * @param timeSlice time slices of the call
+ */
+export const pippenger = async (
+  curve: CurveContext,
+  pointOf: (index: number) => Affine,
+  scalars: Uint8Array<ArrayBuffer>,
+  timeSlice: TimeSlice,
+): Promise<BigIntSum> => {
+  const n = scalars.length / curve.scalarBytes;
+  if (n === 0) return { sum: infinityOf(curve), windowBits: 2, windows: 0, entries: 0 };
+
+  // Plan. GPU: plan/planner.ts, with limits of buffers and of the time of a submit; plan/schedule.ts
+  // cuts what does not fit. CPU: `cpuShape` in plan/cost.ts.
+  const windowBits = cpuWindowBits(curve.scalarBits, (c) => n * windowCount(curve.scalarBits, c));
+  const windows = windowCount(curve.scalarBits, windowBits);
+
+  // Decompose. GPU: wgsl/msm/decompose.wgsl, stages/decompose.ts; it writes an entry (bucket, ±
+  // index) for each digit. CPU: `digitWriter` in cpu/buckets.ts, without carries, so that each
+  // window is read on its own. Reference: tests/reference/decompose.ts.
+  const terms: Term[] = [];
+  for (let i = 0; i < n; i++) {
+    terms.push(termOf(curve, pointOf(i), scalars, i, { windowBits, windows }));
+    if (timeSlice.isOverSoon) await timeSlice.yield();
+  }
+
+  let sum = infinityOf(curve);
+  let entries = 0;
+  for (let j = windows - 1; j >= 0; j--) {
+    // Combine windows: Horner's rule, c doublings between two windows. Both backends take it on the
+    // CPU, since its λ doublings depend on each other. After the GPU: stages/combine-windows.ts.
+    // CPU: cpu/combine-on-cpu.ts. Jacobian coordinates: no other addition shares an inversion.
+    for (let i = 0; i < windowBits; i++) sum = double(curve, sum);
+    const filled = await fillBuckets(curve, terms, j, windowBits, timeSlice);
+    entries += filled.entries;
+    sum = add(curve, sum, await weightedSum(curve, filled.buckets, timeSlice));
+  }
+  return { sum, windowBits, windows, entries };
+};
+
+/** Returns a point with its negative, and the digits of scalar `i`. */
+const termOf = (
+  curve: CurveContext,
+  plus: Affine,
+  scalars: Uint8Array<ArrayBuffer>,
+  i: number,
+  { windowBits, windows }: Pick<BigIntSum, 'windowBits' | 'windows'>,
+): Term => {
+  const words = curve.scalarBytes / 4;
+  const scalar = readWords(wordsOf(scalars), i * words, words) % curve.order;
+  return {
+    plus,
+    minus: plus === null ? null : negated(curve, plus),
+    digits: signedDigits(scalar, windowBits, windows),
+  };
+};
+
+/**
+ * Returns signed digits dⱼ of a scalar with Σ dⱼ·2^(c·j) = scalar. A digit above the half borrows
+ * from the next one. Since −P costs a negation of y, signs halve the number of buckets.
+ */
+export const signedDigits = (scalar: bigint, windowBits: number, windows: number): number[] => {
+  const radix = 2 ** windowBits;
+  let carry = 0;
+  return digitsOf(scalar, windowBits, windows).map((bits) => {
+    const digit = bits + carry;
+    carry = digit > radix / 2 ? 1 : 0;
+    return digit - carry * radix;
+  });
+};
+
+/**
+ * Adds the points of window `j` to their buckets.
+ *
+ * GPU: the entries are sorted by bucket (wgsl/msm/sort.wgsl, stages/sort.ts) and cut into equal
+ * tasks across buckets (partition.wgsl, stages/partition.ts), so that no thread waits for a full
+ * bucket; the walk (walk.wgsl, stages/walk.ts) sums runs of equal keys, and `combine` walks over
+ * what crosses the borders of tasks. Adding to buckets at random places with atomics was rejected:
+ * a point has 64 bytes or more. In `walk` the additions in the slots of a thread share one inversion,
+ * some six products an addition. NVIDIA and AMD take `walk-xyzz` in G1 instead: sums in extended
+ * coordinates, ten products and no inversion. The steps of an inversion depend on each other, and the
+ * slots of a thread do not fit its registers, so that this is faster there at every number of tasks
+ * (docs/contributing/decisions/15-coordinates-of-the-walk.md).
+ *
+ * CPU: `addToBuckets` in cpu/buckets.ts sorts the points of a block that fits the cache, and adds
+ * pairs in long lists, each with one inversion: 500 or more additions share it, so an inversion of
+ * some hundred products is next to nothing for each.
+ *
+ * References: tests/reference/sort.ts, partition.ts, walk.ts, walk-xyzz.ts.
+ */
+const fillBuckets = async (
+  curve: CurveContext,
+  terms: readonly Term[],
+  j: number,
+  windowBits: number,
+  timeSlice: TimeSlice,
+): Promise<{ readonly buckets: readonly Jacobian[]; readonly entries: number }> => {
+  const buckets = new Array<Jacobian>(2 ** (windowBits - 1)).fill(infinityOf(curve));
+  let entries = 0;
+  for (const { plus, minus, digits } of terms) {
+    const digit = digits[j] as number;
+    if (digit === 0) continue;
+    const bucket = Math.abs(digit) - 1;
+    buckets[bucket] = addAffine(curve, buckets[bucket] as Jacobian, digit > 0 ? plus : minus);
+    entries++;
+    if (timeSlice.isOverSoon) await timeSlice.yield();
+  }
+  return { buckets, entries };
+};
+
+/**
+ * Returns Σ (k + 1)·buckets[k], by running sums from the top bucket.
+ *
+ * These depend on each other, so neither backend computes them like that. GPU: reduce
+ * (wgsl/msm/reduce.wgsl, stages/reduce.ts) lays out streams whose walks sum the buckets by the bits
+ * of k; Horner's rule over windows then has a point for each bit. CPU: `weightedSums` in
+ * cpu/share.ts takes short segments side by side, whose additions share inversions. Reference:
+ * tests/reference/reduce.ts.
+ */
+const weightedSum = async (
+  curve: CurveContext,
+  buckets: readonly Jacobian[],
+  timeSlice: TimeSlice,
+): Promise<Jacobian> => {
+  const infinity = infinityOf(curve);
+  let [running, sum] = [infinity, infinity];
+  for (let k = buckets.length - 1; k >= 0; k--) {
+    running = add(curve, running, buckets[k] as Jacobian);
+    sum = add(curve, sum, running);
+    if (timeSlice.isOverSoon) await timeSlice.yield();
+  }
+  return sum;
+};

@@ -1,0 +1,275 @@
+/** Numbers between words of the public format and limbs: conversions, canonical limbs, signs. */
+import { digitsOf } from '../../field/modulus.js';
+import { range } from '../../field/straight-line.js';
+import { type Address, type Code, type Local, pushAddress } from '../encoder/code.js';
+import type { WasmModule } from '../encoder/module.js';
+import type { Elements } from './elements.js';
+import type { WasmField } from './field-programs.js';
+import type { KernelParts, StepMemory } from './kernel-memory.js';
+
+/** Where the functions are added. */
+interface PlainParts {
+  readonly module: WasmModule;
+  readonly field: WasmField;
+  /** Bytes of a number in the public format. */
+  readonly wordBytes: number;
+}
+
+/** Indices of functions that take the address of one number; some overwrite it. */
+interface PlainFunctions {
+  /** (a): reduces a number within a quarter of p of [0, p] to [0, p). */
+  readonly reduce: number;
+  /** (a): p − a, or 0 of 0. */
+  readonly negate: number;
+  /** (a): whether a reduced number is more than p/2. */
+  readonly isLarger: number;
+  /** (words, a): writes a reduced number as little-endian words. */
+  readonly writeWords: number;
+}
+
+/** Writes chains of limbs in i64, with carries. */
+class LimbChain {
+  readonly #code: Code;
+  readonly #width: number;
+  readonly #limbs: number;
+  readonly #carry: Local;
+
+  constructor(code: Code, { width, limbs }: { readonly width: number; readonly limbs: number }) {
+    this.#code = code;
+    this.#width = width;
+    this.#limbs = limbs;
+    this.#carry = code.local('i64');
+  }
+
+  /** Writes a sum of which `term` leaves limb i. @returns its limbs; the last has a sign */
+  sum(term: (i: number) => void): Local[] {
+    const code = this.#code;
+    const carry = this.#carry;
+    code.i64(0).set(carry);
+    return range(this.#limbs).map((i) => {
+      const limb = code.local('i64');
+      term(i);
+      code.get(carry).do('i64.add').tee(carry);
+      if (i === this.#limbs - 1) return this.#set(limb);
+      code.i64(2 ** this.#width - 1).do('i64.and');
+      this.#set(limb);
+      code.get(carry).i64(this.#width).do('i64.shr_s').set(carry);
+      return limb;
+    });
+  }
+
+  #set(limb: Local): Local {
+    this.#code.set(limb);
+    return limb;
+  }
+}
+
+const loadLimb = (code: Code, at: Local, i: number): void => {
+  code.get(at).at('i64.load32_s', 4 * i);
+};
+
+const storeLimbs = (code: Code, at: Local, limbs: readonly Local[]): void => {
+  for (const [i, limb] of limbs.entries())
+    code
+      .get(at)
+      .get(limb)
+      .at('i64.store32', 4 * i);
+};
+
+/** Leaves −1 if the number is negative, else 0. */
+const signOf = (code: Code, limbs: readonly Local[]): Code =>
+  code
+    .get(limbs.at(-1) as Local)
+    .i64(63)
+    .do('i64.shr_s');
+
+export const addReduce = ({ module, field }: PlainParts): number => {
+  const p = digitsOf(field.p, field.width, field.limbs);
+  return module.add(null, { parameters: ['i32'] }, (code) => {
+    const at = code.parameter(0);
+    const mask = code.local('i64');
+    const chain = new LimbChain(code, field);
+    loadLimb(code, at, field.limbs - 1);
+    code.i64(63).do('i64.shr_s').set(mask);
+    const low = chain.sum((i) => {
+      loadLimb(code, at, i);
+      code
+        .i64(p[i] as number)
+        .get(mask)
+        .do('i64.and', 'i64.add');
+    });
+    const less = chain.sum((i) => {
+      code
+        .get(low[i] as Local)
+        .i64(p[i] as number)
+        .do('i64.sub');
+    });
+    signOf(code, less).set(mask);
+    for (const [i, limb] of less.entries()) {
+      code
+        .get(limb)
+        .get(low[i] as Local)
+        .do('i64.xor')
+        .get(mask)
+        .do('i64.and')
+        .get(limb)
+        .do('i64.xor')
+        .set(limb);
+    }
+    storeLimbs(code, at, less);
+  });
+};
+
+/** @param reduce index of the function that takes p to 0 */
+const addNegate = ({ module, field }: PlainParts, reduce: number): number => {
+  const p = digitsOf(field.p, field.width, field.limbs);
+  return module.add(null, { parameters: ['i32'] }, (code) => {
+    const at = code.parameter(0);
+    const negative = new LimbChain(code, field).sum((i) => {
+      code.i64(p[i] as number);
+      loadLimb(code, at, i);
+      code.do('i64.sub');
+    });
+    storeLimbs(code, at, negative);
+    code.get(at).call(reduce);
+  });
+};
+
+const addIsLarger = ({ module, field }: PlainParts): number => {
+  const half = digitsOf((field.p + 1n) / 2n, field.width, field.limbs);
+  return module.add(null, { parameters: ['i32'], result: 'i32' }, (code) => {
+    const at = code.parameter(0);
+    const less = new LimbChain(code, field).sum((i) => {
+      loadLimb(code, at, i);
+      code.i64(half[i] as number).do('i64.sub');
+    });
+    signOf(code, less).do('i64.eqz');
+  });
+};
+
+export const addWriteWords = ({ module, field, wordBytes }: PlainParts): number => {
+  const { width, limbs } = field;
+  return module.add(null, { parameters: ['i32', 'i32'] }, (code) => {
+    const [words, at] = [code.parameter(0), code.parameter(1)];
+    for (const j of range(wordBytes / 4)) {
+      code.get(words).i64(0);
+      const first = Math.floor((32 * j) / width);
+      for (let i = first; i < limbs && i * width < 32 * (j + 1); i++) {
+        loadLimb(code, at, i);
+        const shift = i * width - 32 * j;
+        code.i64(Math.abs(shift)).do(shift < 0 ? 'i64.shr_u' : 'i64.shl', 'i64.or');
+      }
+      code.at('i64.store32', 4 * j);
+    }
+  });
+};
+
+export const addPlainFunctions = (parts: PlainParts): PlainFunctions => {
+  const reduce = addReduce(parts);
+  return {
+    reduce,
+    negate: addNegate(parts, reduce),
+    isLarger: addIsLarger(parts),
+    writeWords: addWriteWords(parts),
+  };
+};
+
+/** Values of a kernel that the function is written with. */
+interface EnterParts extends Pick<KernelParts, 'module' | 'curve' | 'lanes' | 'memory'> {
+  readonly elements: Pick<Elements, 'multiplyPrime'>;
+  /** Space for a number in each lane. */
+  readonly step: Pick<StepMemory, 'junk'>;
+}
+
+/** Adds the function `enter` of `KernelExports`. */
+export const addEnter = (parts: EnterParts): void => {
+  const { module, curve, lanes, elements, memory } = parts;
+  const { bytes } = curve.field;
+  const raw = parts.step.junk;
+  module.add('enter', { parameters: ['i32', 'i32', 'i32'] }, (code) => {
+    const parameters = range(3).map((i) => code.parameter(i)) as [Local, Local, Local];
+    const [to, from, count] = parameters;
+    const targets = range(lanes).map(() => code.local('i32'));
+    code.loop((again) => {
+      for (const [i, target] of targets.entries()) {
+        splitNumber(code, curve.field, curve.wordBytes, [from, i * curve.wordBytes], raw[i] as number);
+        code
+          .get(to)
+          .i32(i * bytes)
+          .do('i32.add')
+          .set(target);
+      }
+      for (const target of targets) code.get(target);
+      for (const at of raw) code.i32(at);
+      for (const _ of raw) code.i32(memory.unit);
+      code.call(elements.multiplyPrime);
+      for (const [address, step] of [
+        [to, bytes],
+        [from, curve.wordBytes],
+      ] as const) {
+        code
+          .get(address)
+          .i32(lanes * step)
+          .do('i32.add')
+          .set(address);
+      }
+      code.get(count).i32(lanes).do('i32.sub').tee(count).i32(0).do('i32.gt_s');
+      again();
+    });
+  });
+};
+
+/** Splits a number below 2^(8·wordBytes) into limbs. */
+export const splitNumber = (
+  code: Code,
+  { width, limbs }: { readonly width: number; readonly limbs: number },
+  wordBytes: number,
+  [from, offset]: readonly [Local, number],
+  to: Address,
+): void => {
+  for (const j of range(limbs)) {
+    const bit = j * width;
+    const bits = Math.min(width, 8 * wordBytes - bit);
+    pushAddress(code, to);
+    if (bits <= 0) code.i64(0);
+    else {
+      code
+        .get(from)
+        .at('i64.load', offset + Math.floor(bit / 8))
+        .i64(bit % 8)
+        .do('i64.shr_u');
+      code.i64(2 ** bits - 1).do('i64.and');
+    }
+    code.at('i64.store32', 4 * j);
+  }
+};
+
+/**
+ * Leaves bits of integers of `width` bits side by side: `count` bits from `bit`. The last integer
+ * has the sign, and all others are not negative.
+ *
+ * @param isTop whether all bits from `bit` on are left
+ */
+export const pushBits = (
+  code: Code,
+  limbs: readonly Local[],
+  width: number,
+  bit: number,
+  count: number,
+  isTop: boolean,
+): void => {
+  let isFirst = true;
+  for (const [i, limb] of limbs.entries()) {
+    const shift = bit - i * width;
+    const isLast = i === limbs.length - 1;
+    // limbs beside these bits have none of them; the last one has its sign in all that follow
+    if ((shift >= width && !isLast) || shift <= -count) continue;
+    code.get(limb);
+    if (shift > 0) code.i64(Math.min(shift, 63)).do(isLast ? 'i64.shr_s' : 'i64.shr_u');
+    else if (shift < 0) code.i64(-shift).do('i64.shl');
+    if (!isFirst) code.do('i64.or');
+    isFirst = false;
+  }
+  if (isFirst) code.i64(0);
+  if (!isTop) code.i64((1n << BigInt(count)) - 1n).do('i64.and');
+};

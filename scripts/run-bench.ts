@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import type { Library } from '../dev/bench/environment.js';
 import { toChromeTrace, toCsv, toJson } from '../dev/bench/export.js';
 import { formatProgress } from '../dev/bench/format.js';
-import type { AnyKnobs } from '../dev/bench/knobs.js';
+import type { AnyKnobs } from '../dev/bench/knob.js';
 import { startBench } from '../dev/bench/modes.js';
 import { reportLines } from '../dev/bench/report.js';
 import { Run } from '../dev/bench/run.js';

@@ -1,5 +1,4 @@
 /** Sets a run up on a GPU device or on the CPU alone, and emits its first row. */
-
 import type { AdapterDescription } from '../../src/api/device.js';
 import { MsmError } from '../../src/errors.js';
 import { openDevice } from '../../src/gpu/device.js';
@@ -7,7 +6,7 @@ import { createMsmEngine } from '../../src/index.js';
 import { version } from '../../src/version.js';
 import { createCheckedEngine } from '../checks/engine.js';
 import type { Environment, Host, Library } from './environment.js';
-import type { Knobs } from './knobs.js';
+import type { Knobs } from './knob.js';
 import type { Run } from './run.js';
 import type { Setting } from './settings.js';
 import { timestampQuantum } from './timestamp-quantum.js';

@@ -2,8 +2,10 @@
  * Knobs of a run: how their texts are read, lists such as `10,12,14` or `10..18` included, and what
  * help and form say about them.
  */
-import { parseInteger } from '../cases/address.js';
+import { type CaseAddress, type EncodedGroup, parseInteger } from '../cases/address.js';
 import type { CurveGroup } from '../oracle/curves.js';
+import type { Placement } from './rows.js';
+import type { Setting } from './settings.js';
 
 export interface KnobText {
   readonly label: string;
@@ -170,3 +172,29 @@ export const problemText = ({ text, instead }: Problem): string =>
 /** Formats a query for people, with commas unescaped. */
 export const queryText = (query: URLSearchParams): string =>
   query.toString().replaceAll('%2C', ',').replaceAll('%3D', '=');
+
+/** A case, and where the walker keeps its prefix products; undefined leaves that to the engine. */
+export interface PlacedCase {
+  readonly address: CaseAddress;
+  readonly placement: Placement | undefined;
+}
+
+/**
+ * Knobs of a run that modes share. Curve, group and encoding hold for timed MSMs, and for cases
+ * that name none.
+ */
+export interface Knobs extends EncodedGroup {
+  /** Null starts nothing; all else is then read for suggested mode. */
+  readonly mode: string | null;
+  /** True if the run opens a GPU: not if all settings compute on the CPU. */
+  readonly opensGpu: boolean;
+  /** Cases to run. A case with two placements is listed twice in a row. */
+  readonly cases: readonly PlacedCase[];
+  readonly reps: number;
+  readonly seed: number;
+  /** A and B of a comparison, all settings of a sweep, one setting otherwise. */
+  readonly settings: readonly Setting[];
+}
+
+/** Knobs with those that a mode has of its own. */
+export type AnyKnobs = Knobs & Values<KnobTable>;

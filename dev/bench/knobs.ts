@@ -22,7 +22,16 @@ import { alternatingPlacement } from '../cases/list.js';
 import { selectCases } from '../cases/select.js';
 import type { CurveGroup } from '../oracle/curves.js';
 import { checkHost, checkMeaning, checkNames, checkValues, nearestNames, spelledOut } from './check-knobs.js';
-import { type KnobTable, listItems, type Problem, Problems, parseIntegers, problemText, type Values } from './knob.js';
+import {
+  type AnyKnobs,
+  type Knobs,
+  listItems,
+  type PlacedCase,
+  type Problem,
+  Problems,
+  parseIntegers,
+  problemText,
+} from './knob.js';
 import { type Mode, modeNames, modeOf, modes, pageModeNames } from './modes.js';
 import type { Placement } from './rows.js';
 import { DEFAULT_LOGN, DEFAULT_REPS, type RunKnobName } from './run-knobs.js';
@@ -78,32 +87,6 @@ export function placementsOf(
 
 /** Host of a query: a page, which has no folders, or a terminal. */
 export type KnobHost = 'page' | 'terminal';
-
-/** A case, and where the walker keeps its prefix products; undefined leaves that to the engine. */
-export interface PlacedCase {
-  readonly address: CaseAddress;
-  readonly placement: Placement | undefined;
-}
-
-/**
- * Knobs of a run that modes share. Curve, group and encoding hold for timed MSMs, and for cases
- * that name none.
- */
-export interface Knobs extends EncodedGroup {
-  /** Null starts nothing; all else is then read for the {@link suggestedMode}. */
-  readonly mode: Mode | null;
-  /** True if the run opens a GPU: not if all settings compute on the CPU. */
-  readonly opensGpu: boolean;
-  /** Cases to run. A case with two placements is listed twice in a row. */
-  readonly cases: readonly PlacedCase[];
-  readonly reps: number;
-  readonly seed: number;
-  /** A and B of a comparison, all settings of a sweep, one setting otherwise. */
-  readonly settings: readonly Setting[];
-}
-
-/** Knobs with those that a mode has of its own. */
-export type AnyKnobs = Knobs & Values<KnobTable>;
 
 /** Result of reading a query: knobs, or all problems. */
 export interface KnobReading {

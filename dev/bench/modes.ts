@@ -1,7 +1,7 @@
 /** The modes of the bench by name, and what the page asks about them. */
 import { withBench } from './bench-setup.js';
 import type { Host } from './environment.js';
-import type { AnyKnobs } from './knobs.js';
+import type { AnyKnobs } from './knob.js';
 import { benchModes } from './modes/index.js';
 import type { BenchMode } from './modes/mode.js';
 import type { Run } from './run.js';

@@ -11,7 +11,7 @@ import type { Peer } from '../peers/peer.js';
 import type { Bench, GpuBench } from './bench-setup.js';
 import { type EngineUnderTest, makeEngine } from './engine-under-test.js';
 import { interleave } from './interleave.js';
-import type { Knobs } from './knobs.js';
+import type { Knobs } from './knob.js';
 import { raiseClock, timesOf, warmUp, weightOf, wrongResult } from './measure.js';
 import { makeRoofline } from './roofline.js';
 import type { Row } from './rows.js';

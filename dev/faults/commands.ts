@@ -1,7 +1,6 @@
 /** Recorded commands of a device, which faults drop, repeat, delay and replace. */
 import { bufferUsage } from '../../src/gpu/device-memory.js';
 import type { Random } from '../oracle/known-bases.js';
-import type { Circumstances } from './arm.js';
 
 export interface Dispatch {
   readonly kind: 'dispatch';
@@ -48,6 +47,13 @@ export interface Mapped {
 }
 
 export type Command = Submit | Write;
+
+/**
+ * Methods whose promises every call awaits. Those of compilers occur only in the first call of a
+ * device (tests/resilience/failures-silent.test.ts).
+ */
+export const awaited = ['mapAsync', 'popErrorScope', 'onSubmittedWorkDone'] as const;
+export type Awaited = (typeof awaited)[number];
 
 /** All commands of a call of the engine, in order. */
 export type Trace = readonly (Command | Mapped)[];
@@ -112,7 +118,11 @@ export const sitesOf = (trace: Trace, target: Target): Site[] =>
 export const pick = <Item>(random: Random, items: readonly Item[]): Item | undefined =>
   items.length === 0 ? undefined : items[random.below(items.length)];
 
-export const drawSite = ({ random, before, label }: Circumstances, target: Target): Site | undefined =>
+/** @param label of the command to strike; any command if absent */
+export const drawSite = (
+  { random, before, label }: { readonly random: Random; readonly before: Trace; readonly label?: string | undefined },
+  target: Target,
+): Site | undefined =>
   pick(
     random,
     sitesOf(before, target).filter((site) => label === undefined || site.label === label),

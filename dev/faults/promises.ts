@@ -3,13 +3,7 @@
  * one.
  */
 import { type Arm, striking } from './arm.js';
-
-/**
- * Methods whose promises every call awaits. Those of compilers occur only in the first call of a
- * device (tests/resilience/failures-silent.test.ts).
- */
-export const awaited = ['mapAsync', 'popErrorScope', 'onSubmittedWorkDone'] as const;
-export type Awaited = (typeof awaited)[number];
+import { type Awaited, awaited } from './commands.js';
 
 /** Interval at which the library checks its waits (src/gpu/device-watch.ts). */
 const TICK_MS = 250;

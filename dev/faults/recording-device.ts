@@ -3,8 +3,7 @@
  * an injection can replace any command.
  */
 import { bufferUsage } from '../../src/gpu/device-memory.js';
-import { type Command, type Mapped, plainLabel, type Trace } from './commands.js';
-import type { Awaited } from './promises.js';
+import { type Awaited, type Command, type Mapped, plainLabel, type Trace } from './commands.js';
 import { encodeSteps, type RecordedCommandBuffer, recordingEncoder } from './recorded-steps.js';
 
 /** Changes to the commands of a call; `at` is the index of a command in the trace of the call. */

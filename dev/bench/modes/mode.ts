@@ -1,7 +1,6 @@
 import type { Bench } from '../bench-setup.js';
 import type { CommonKnob } from '../common-knobs.js';
-import type { KnobTable, Values } from '../knob.js';
-import type { Knobs } from '../knobs.js';
+import type { Knobs, KnobTable, Values } from '../knob.js';
 import type { Parts } from '../parts.js';
 import type { StampedRow } from '../rows.js';
 

@@ -15,7 +15,7 @@ import type { Bench } from '../bench-setup.js';
 import { ofMsm } from '../common-knobs.js';
 import { type EngineUnderTest, makeEngine, type Outcome } from '../engine-under-test.js';
 import { formatMs } from '../format.js';
-import type { Knobs } from '../knobs.js';
+import type { Knobs } from '../knob.js';
 import { weightOf } from '../measure.js';
 import { type Cell, headline, type Parts, tableOf, verdict } from '../parts.js';
 import { type Placement, type RowOf, rowsOf, type StampedRow } from '../rows.js';

@@ -6,8 +6,8 @@ import { openTransformPeer, type TheirTransforms, transformPeers } from '../../p
 import type { Bench } from '../bench-setup.js';
 import { formatMs, formatRatio, shortSize } from '../format.js';
 import { interleave } from '../interleave.js';
+import type { Knobs } from '../knob.js';
 import { type Values, wordsKnob } from '../knob.js';
-import type { Knobs } from '../knobs.js';
 import { headline, notes, type Parts, tableOf } from '../parts.js';
 import { rowsOf, type StampedRow } from '../rows.js';
 import type { Run } from '../run.js';

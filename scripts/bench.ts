@@ -4,11 +4,10 @@
  * Runs the modes of the bench page in Node or in a remote browser, and the modes that only Node
  * has.
  */
-import { nearestKnobs } from '../dev/bench/check-knobs.js';
+
 import { isList } from '../dev/bench/knob.js';
-import { needsGpu, parseKnobs } from '../dev/bench/knobs.js';
+import { knobHelp, knobsOf, modeHelp, nearestKnobs, needsGpu, parseKnobs } from '../dev/bench/knobs.js';
 import { modeOf } from '../dev/bench/modes.js';
-import { knobHelp, knobsOf, modeHelp } from '../dev/bench/run-knobs.js';
 import { settingKnobs } from '../dev/bench/settings.js';
 import {
   adapterOption,
@@ -31,10 +30,9 @@ import {
   valued,
 } from './command-line.js';
 import { countCommand } from './count.js';
-import { gpuDayCommand } from './gpu-day.js';
+import { gpuDayCommand, selfTestCommand } from './gpu-day.js';
 import { benchRemotely, remoteNotes, remoteOptions } from './remote.js';
 import { findLibrary, reportBench } from './run-bench.js';
-import { selfTestCommand } from './self-test.js';
 
 const outputs = {
   json: valued('FILE', 'write every row as JSON, as the page posts them', outputFile),

@@ -3,13 +3,68 @@
  *
  * Runs the checks and measurements for a GPU that is available for minutes only: correctness first,
  * then speed. Each step is a process with a time limit. Results are written after each step.
+ * `bench -- self-test` is the first one.
  */
+
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { closeGpu, openGpu } from './adapter/open-gpu.mjs';
 import { commit, ensureBuilt, project } from './builds.mjs';
-import { adapterOption, anyText, command, flag, integer, UsageError, valued } from './command-line.js';
+import {
+  adapterOption,
+  anyText,
+  command,
+  flag,
+  integer,
+  onAdapter,
+  outputFile,
+  UsageError,
+  valued,
+} from './command-line.js';
+import { requestDevice } from './device.js';
+import { openLibrary } from './run-bench.js';
+
+const GENERATOR = { x: 1n, y: 2n, infinity: false };
+
+async function selfTest(json: string | undefined): Promise<void> {
+  ensureBuilt('library');
+  const { createMsmEngine } = await openLibrary(project);
+  const gpu = openGpu();
+  let isRight = true;
+  const rows: object[] = [];
+  for (const fieldProduct of ['unsigned', 'fma', 'dot4'] as const) {
+    const device = await requestDevice();
+    const engine = await createMsmEngine({ curve: 'bn254', device, gpu, tuning: { fieldProduct, cpuBelow: 0 } });
+    // SwiftShader's compiler crashes on the kernels with dot products
+    if (engine.adapter.software && fieldProduct === 'dot4') break;
+    let error = null;
+    try {
+      await engine.warmup(2 ** 16);
+      const bases = await engine.loadBases([GENERATOR], { precompute: 2 });
+      await engine.msm(bases, [5n]);
+    } catch (thrown) {
+      error = String(thrown);
+    }
+    const { selfTest, pipelines, adapter } = engine;
+    isRight &&= error === null && selfTest?.failed === null;
+    rows.push({ adapter, asked: fieldProduct, selfTest, error, pipelines });
+    console.log(JSON.stringify(rows.at(-1)));
+    engine.destroy();
+    device.destroy();
+  }
+  closeGpu();
+  if (json !== undefined) writeFileSync(json, JSON.stringify(rows));
+  if (!isRight) process.exitCode = 1;
+}
+
+export const selfTestCommand = command({
+  about: 'tests an engine with each field product on the adapter, with tables',
+  usage: 'usage: npm run bench -- self-test [options]',
+  options: { json: valued('FILE', 'also write the results to a file', outputFile), adapter: adapterOption },
+  run: ({ json, adapter }) => onAdapter(adapter, () => selfTest(json)),
+});
 
 /** A step: arguments of `npm run bench`, those of a rehearsal, and its time limit in seconds. */
 type Step = readonly [name: string, args: string, quick: string, mostS: number];

@@ -1,10 +1,50 @@
 /**
- * Rows of a run: `window.msmBench.rows` holds them, the dev server stores them, and Node prints
- * them.
+ * The environment of a run, and its rows: `window.msmBench.rows` holds them, the dev server stores
+ * them, and Node prints them.
  */
 import type { AdapterDescription, CompileTime, Tuning } from '../../src/api/device.js';
 import type { HostTimes, PhaseTime, RunRecord, TimelineEntry } from '../../src/api/run-record.js';
-import type { Environment } from './environment.js';
+
+/** Environment of a run: facts that a reader needs to interpret its rows later. */
+
+/** Facts known without a GPU. The page and Node fill them in. */
+interface HostFacts {
+  /** Browser or Node, with its version. */
+  readonly runtime: string;
+  readonly os: string;
+  readonly userAgent: string | null;
+  /** Git commit of the sources that the bench was built from; null if unknown. */
+  readonly commit: string | null;
+  readonly cores: number | null;
+  /** Pages without cross-origin isolation have coarser clocks; null in Node. */
+  readonly crossOriginIsolated: boolean | null;
+}
+
+export interface Environment extends HostFacts {
+  readonly version: string;
+  readonly features: readonly string[];
+  readonly limits: Readonly<Record<string, number>>;
+  readonly wgslFeatures: readonly string[];
+  /** True if the device has timestamp queries for passes. */
+  readonly timestamps: boolean;
+  /** Step of timestamps in nanoseconds; null without timestamps, or if none differed. */
+  readonly timestampQuantumNs: number | null;
+}
+
+/** The measured part of the library. */
+export type Library = Pick<typeof import('../../src/index.js'), 'createMsmEngine'>;
+
+/** Host that a run executes in. */
+export interface Host {
+  readonly gpu: GPU | undefined;
+  readonly facts: HostFacts;
+  /** Loads the library built in a folder; absent on a page, which has no folders. */
+  openBuild?(folder: string): Promise<Library>;
+  /** Resident bytes of this process now. */
+  usedBytes?(): number;
+  /** The knobs as a URL query, without the question mark. */
+  readonly query: string;
+}
 
 /** Paths that each row is posted to, below the address of the page. */
 export const rowPaths = ['progress', 'results'] as const;
@@ -112,7 +152,7 @@ export interface Rows {
   };
 }
 
-export type RowEvent = keyof Rows;
+type RowEvent = keyof Rows;
 export type RowOf<Event extends RowEvent> = Rows[Event] & { readonly event: Event };
 export type Row = { [Event in RowEvent]: RowOf<Event> }[RowEvent];
 

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { benchModes } from '../../dev/bench/modes/index.js';
+import { benchModes } from '../../dev/bench/modes.js';
 import { type Experiment, type Figures, type Row, readExperiments, rowsIn, valueAt } from './figures.js';
 import { code, table } from './markdown.js';
 

@@ -1,9 +1,9 @@
 /** Bench of proofs: its verdicts and its table. */
 import { describe, expect, it, test } from 'vitest';
 import { parseKnobs } from '../../dev/bench/knobs.js';
-import { nobleKeys } from '../../dev/bench/modes/proof/noble-keys.js';
+import { nobleKeys } from '../../dev/bench/modes/proof.js';
 import { openProver } from '../../dev/bench/modes/proofs/prover.js';
-import { proofsResult } from '../../dev/bench/modes/proofs/result.js';
+import { proofsResult } from '../../dev/bench/modes/proofs.js';
 import type { RowOf, StampedRow } from '../../dev/bench/rows.js';
 import { makeCircuit } from '../../examples/prover/circuit.js';
 import { makeKeys, makeKeysBy } from '../../examples/prover/keys.js';

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { blocksOf, hasTrace, toChromeTrace, toCsv, toJson } from '../../dev/bench/export.js';
-import { reportLines } from '../../dev/bench/report.js';
+import { quantumOf } from '../../dev/bench/bench-setup.js';
+import { blocksOf, hasTrace, reportLines, toChromeTrace, toCsv, toJson } from '../../dev/bench/report.js';
 import type { RowOf, StampedRow } from '../../dev/bench/rows.js';
 import { fastestOf, partsOfWallTime, summarise, summarisePeers, type Timed } from '../../dev/bench/summary.js';
-import { quantumOf } from '../../dev/bench/timestamp-quantum.js';
 import { browserOf, systemOf } from '../../dev/page/host.js';
 import { adapterLine } from '../../scripts/adapter/adapter-line.mjs';
 import { ratioOfMedians } from '../../src/calibrate/statistics.js';

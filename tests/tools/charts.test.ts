@@ -4,8 +4,8 @@ import type { Browser, Page } from 'playwright';
 import { createServer, type ViteDevServer } from 'vite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { shortSize } from '../../dev/bench/format.js';
-import { colourOf, PALETTE_SIZE } from '../../dev/page/charts/marks.js';
-import { sizeTicks, timeLabel, timeTicks } from '../../dev/page/charts/time-chart.js';
+import { sizeTicks, timeLabel, timeTicks } from '../../dev/page/charts/charts.js';
+import { colourOf, PALETTE_SIZE } from '../../dev/page/charts/frame.js';
 import { launchChromium } from '../../scripts/browser/launch.js';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));

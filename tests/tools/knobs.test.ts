@@ -1,12 +1,19 @@
 import { describe, expect, it, test } from 'vitest';
-import { leftToEngine } from '../../dev/bench/check-knobs.js';
 import { queryText } from '../../dev/bench/knob.js';
-import { needsGpu, parseKnobs, readKnobs, suggestedMode } from '../../dev/bench/knobs.js';
+import {
+  knobHelp,
+  knobsOf,
+  leftToEngine,
+  modeHelp,
+  needsGpu,
+  parseKnobs,
+  readKnobs,
+  suggestedMode,
+} from '../../dev/bench/knobs.js';
 import { modeNames, modeOf } from '../../dev/bench/modes.js';
-import { knobHelp, knobsOf, modeHelp } from '../../dev/bench/run-knobs.js';
 import { tuningQuery } from '../../dev/bench/settings.js';
 import { formatCaseAddress } from '../../dev/cases/address.js';
-import { readAddress } from '../../dev/page/address.js';
+import { readAddress } from '../../dev/page/host.js';
 import { median } from '../../src/calibrate/statistics.js';
 import { tuningChoices, tuningRanges } from '../../src/msm/plan/tuning.js';
 

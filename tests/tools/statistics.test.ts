@@ -3,9 +3,9 @@
  * unit of costs.
  */
 import { describe, expect, it } from 'vitest';
-import { interleave } from '../../dev/bench/interleave.js';
+import { interleave } from '../../dev/bench/measure.js';
 import { makeCase, redrawn } from '../../dev/cases/msm-case.js';
-import { makeMeter } from '../../dev/field-bench/product-meter.js';
+import { makeMeter } from '../../dev/field-bench/rig.js';
 import { bn254G1, Random, samePoint, toAffinePoint } from '../../dev/oracle/known-bases.js';
 import { leastPairs, median, ratioOfMedians } from '../../src/calibrate/statistics.js';
 import { getDevice } from '../support/gpu.js';

@@ -28,10 +28,9 @@ import { writeSection } from '../../scripts/docs-section.js';
 import { openLibrary } from '../../scripts/run-bench.js';
 import { chips as allChips, type ChipName, chipNames } from './chips.js';
 import { assertCompilers, assertSomeCompilers } from './compilers.js';
-import { docsTable, kernelsOfTable, sourcesOf, tableChips } from './docs-table.js';
 import { type ChipKernel, curves, fieldKernels, stageKernels, vectorKernels } from './kernels.js';
 import { type Compiled, measure } from './measure.js';
-import { chipReport } from './report.js';
+import { chipReport, docsTable, kernelsOfTable, sourcesOf, tableChips } from './report.js';
 
 const DEFAULT_CHIPS = ['navi31', 'ampere'];
 

@@ -9,12 +9,9 @@ import { encodedPoints, type MsmCase, makeCase, redrawn } from '../../cases/msm-
 import { type LoadProducts, loadProducts } from '../../count/load-products.js';
 import { encodingsOf } from '../../oracle/encodings.js';
 import type { GpuBench } from '../bench-setup.js';
-import { type EngineUnderTest, makeEngine } from '../engine-under-test.js';
 import { formatMs, formatRatio, formatSize, shortSize } from '../format.js';
-import { interleave } from '../interleave.js';
-import type { Knobs } from '../knob.js';
-import { knob, type Values } from '../knob.js';
-import { weightOf, wrongResult } from '../measure.js';
+import { type Knobs, knob, type Values } from '../knob.js';
+import { type EngineUnderTest, interleave, makeEngine, weightOf, wrongResult } from '../measure.js';
 import { headline, type Parts, tableOf } from '../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../rows.js';
 import type { Setting } from '../settings.js';

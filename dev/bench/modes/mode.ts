@@ -1,6 +1,5 @@
 import type { Bench } from '../bench-setup.js';
-import type { CommonKnob } from '../common-knobs.js';
-import type { Knobs, KnobTable, Values } from '../knob.js';
+import type { CommonKnob, Knobs, KnobTable, Values } from '../knob.js';
 import type { Parts } from '../parts.js';
 import type { StampedRow } from '../rows.js';
 

@@ -1,11 +1,14 @@
 /** Every chart of the page with plausible numbers: to look at, and for charts.test.ts. */
 import { shortSize } from '../../../dev/bench/format.js';
 import type { ChartOptions, TimePoint } from '../../../dev/bench/parts.js';
-import { settingsChart, stackedShares } from '../../../dev/page/charts/bars.js';
-import { distributionChart } from '../../../dev/page/charts/distribution-chart.js';
+import {
+  distributionChart,
+  settingsChart,
+  stackedShares,
+  timeChart,
+  timeline,
+} from '../../../dev/page/charts/charts.js';
 import type { Chart } from '../../../dev/page/charts/frame.js';
-import { timeline } from '../../../dev/page/charts/lanes.js';
-import { timeChart } from '../../../dev/page/charts/time-chart.js';
 import { h } from '../../../dev/page/dom.js';
 
 const powers = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, i) => 2 ** (from + i));

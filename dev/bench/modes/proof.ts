@@ -1,24 +1,64 @@
-/** `proof`: times Groth16 proofs by the library alone, from the opening of the key on. */
-import { makeCircuit } from '../../../../examples/prover/circuit.js';
-import { makeKeysBy } from '../../../../examples/prover/keys.js';
-import { median } from '../../../../src/calibrate/statistics.js';
-import { openProvingKey } from '../../../../src/groth16.js';
-import { verificationKeyIn, verifiesByNoble } from '../../../oracle/groth16-verifier.js';
-import { bn254G1, groupOrder } from '../../../oracle/known-bases.js';
-import type { Bench } from '../../bench-setup.js';
-import { engineOptions } from '../../engine-under-test.js';
-import { formatMs } from '../../format.js';
-import type { Knobs, Values } from '../../knob.js';
-import { weightOf } from '../../measure.js';
-import { headline, type Parts, tableOf } from '../../parts.js';
-import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
-import type { Setting } from '../../settings.js';
-import { grouped } from '../../summary.js';
-import { benchMode } from '../mode.js';
-import { witnessKnob } from '../proofs/prover.js';
-import { nobleKeys } from './noble-keys.js';
+/** `proof`: times Groth16 proofs by the library alone. Keys are noble's, so that a page needs no snarkjs. */
 
-declare module '../../rows.js' {
+import { makeCircuit } from '../../../examples/prover/circuit.js';
+import { type KeyArithmetic, makeKeysBy } from '../../../examples/prover/keys.js';
+import { median } from '../../../src/calibrate/statistics.js';
+import { openProvingKey } from '../../../src/groth16.js';
+import { oraclesOfG2 } from '../../oracle/curves.js';
+import { pointsIn } from '../../oracle/encodings.js';
+import { verificationKeyIn, verifiesByNoble } from '../../oracle/groth16-verifier.js';
+import {
+  bn254G1,
+  type Coordinate,
+  groupOrder,
+  knownBases,
+  type OracleCurve,
+  Random,
+} from '../../oracle/known-bases.js';
+import type { Bench } from '../bench-setup.js';
+import { formatMs } from '../format.js';
+import type { Knobs, Values } from '../knob.js';
+import { engineOptions, weightOf } from '../measure.js';
+import { headline, type Parts, tableOf } from '../parts.js';
+import { type RowOf, rowsOf, type StampedRow } from '../rows.js';
+import type { Setting } from '../settings.js';
+import { grouped } from '../summary.js';
+import { benchMode } from './mode.js';
+import { witnessKnob } from './proofs/prover.js';
+
+/** A generator of the multiplicative group of F_r, from which snarkjs has its roots of unity. */
+const GENERATOR = 5n;
+
+async function multiplesOf<Of extends Coordinate>(
+  curve: OracleCurve<Of>,
+  scalars: readonly bigint[],
+  onMultiple: () => void | Promise<void>,
+): Promise<Uint8Array> {
+  const { BASE, ZERO } = curve.Point;
+  const multiples = [];
+  for (const scalar of scalars) {
+    multiples.push(scalar === 0n ? ZERO : BASE.multiply(scalar));
+    await onMultiple();
+  }
+  return pointsIn(curve, knownBases(curve, scalars, multiples).points, 'le-montgomery');
+}
+
+/** Makes keys on BN254. @param seed secrets of the key, which proves nothing to anybody */
+export function nobleKeys(seed: number): KeyArithmetic {
+  const { Fp, Fn } = bn254G1.Point;
+  const random = new Random(seed);
+  return {
+    q: Fp.ORDER,
+    r: Fn.ORDER,
+    fieldBytes: 32,
+    rootOf: (log) => Fn.pow(GENERATOR, (Fn.ORDER - 1n) >> BigInt(log)),
+    random: () => random.belowBig(Fn.ORDER),
+    multiples: (group, scalars, onMultiple) =>
+      group === 'g1' ? multiplesOf(bn254G1, scalars, onMultiple) : multiplesOf(oraclesOfG2.bn254, scalars, onMultiple),
+  };
+}
+
+declare module '../rows.js' {
   interface Rows {
     /** A proof by the library alone, which noble verified. */
     readonly 'own-proof': {

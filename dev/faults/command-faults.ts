@@ -1,38 +1,83 @@
-/** Faults that drop, repeat or delay a command. */
+/**
+ * How a fault is armed and strikes, and the faults of commands and of promises: commands that are
+ * dropped, repeated, late or of another call, and promises that never settle, settle late, twice, or
+ * after a later one.
+ */
 import type { Random } from '../oracle/known-bases.js';
-import { type Arm, type Armed, type Circumstances, striking } from './arm.js';
 import {
+  type Awaited,
+  awaited,
   bound,
   buffersOf,
   type Command,
   type Dispatch,
   drawSite,
+  type Injection,
   isUniform,
   type Mapped,
   nameOf,
   pick,
+  type RecordingDevice,
   type Site,
   type Step,
   sitesOf,
   type Target,
   type Trace,
-} from './commands.js';
-import type { RecordingDevice } from './recording-device.js';
+} from './recording-device.js';
+
+/** Inputs from which a fault is made. */
+export interface Circumstances {
+  readonly device: RecordingDevice;
+  readonly random: Random;
+  /** Trace of the previous call, which has the same shape and thus the same commands. */
+  readonly before: Trace;
+  readonly earlier: readonly Trace[];
+  /** Number of WebGPU promises that the previous call awaited, by method. */
+  readonly asked: ReadonlyMap<string, number>;
+  /** Label of the command to strike; any command if absent. */
+  readonly label?: string | undefined;
+  readonly pointBytes: number;
+}
+
+export interface Armed {
+  readonly injection: Injection;
+  /** Description of the struck command and the change. */
+  readonly where: string;
+  /** Returns whether the fault struck. */
+  struck(): boolean;
+  /** Ends what the fault began, when the call is over. */
+  over?(): void;
+}
+
+export type Arm = (circumstances: Circumstances) => Armed | null | Promise<Armed | null>;
+
+/**
+ * Returns a fault that notes when it strikes.
+ *
+ * @param inject makes the injection, which calls `hit` as it strikes
+ */
+export const striking = (where: string, inject: (hit: () => void) => Injection, over?: () => void): Armed => {
+  let struck = false;
+  const injection = inject(() => {
+    struck = true;
+  });
+  return { injection, where, struck: () => struck, ...(over && { over }) };
+};
 
 /**
  * Time at which a repeated or delayed command executes: at once, after the next of its kind, or
  * after all others.
  */
-export type Moment = 'at once' | 'next' | 'end';
+type Moment = 'at once' | 'next' | 'end';
 
 /** A change to a command. */
-export type Change =
+type Change =
   | { readonly kind: 'drop' }
   | { readonly kind: 'replace'; readonly command: Command | Step }
   | { readonly kind: 'repeat' | 'delay'; readonly moment: Moment };
 
 /** Applies a change to a step of a list. Steps delayed beyond its end are returned in `left`. */
-export const edit = (
+const edit = (
   steps: readonly Step[],
   at: number,
   change: Change,
@@ -49,7 +94,7 @@ export const edit = (
 };
 
 /** Applies a change to one command of a call. */
-export const strikeCommand = (site: Site, kind: string, change: Change, where: string): Armed =>
+const strikeCommand = (site: Site, kind: string, change: Change, where: string): Armed =>
   striking(where, (hit) => {
     let held: { readonly command: Command; readonly until: Command['kind'] | null } | null = null;
     const strikeWhole = (command: Command): readonly Command[] => {
@@ -88,7 +133,7 @@ export const strikeCommand = (site: Site, kind: string, change: Change, where: s
     };
   });
 
-export const strikeAt =
+const strikeAt =
   (target: Target, draw: (random: Random) => Change): Arm =>
   (circumstances) => {
     const site = drawSite(circumstances, target);
@@ -110,7 +155,7 @@ export const delay = (target: Target): Arm =>
   strikeAt(target, (random) => ({ kind: 'delay', moment: pick(random, ['next', 'end'] as const) as Moment }));
 
 /** Returns the content of a buffer after the writes of a call before a command. */
-export const written = (trace: Trace, upTo: number, buffer: GPUBuffer): Uint8Array<ArrayBuffer> => {
+const written = (trace: Trace, upTo: number, buffer: GPUBuffer): Uint8Array<ArrayBuffer> => {
   const bytes = new Uint8Array(buffer.size);
   for (const command of trace.slice(0, upTo)) {
     if (command.kind === 'write' && command.buffer === buffer) bytes.set(command.data, command.offset);
@@ -119,7 +164,7 @@ export const written = (trace: Trace, upTo: number, buffer: GPUBuffer): Uint8Arr
 };
 
 /** Returns the dispatch with the uniforms that its own call had written. */
-export const withOwnUniforms = (device: RecordingDevice, trace: Trace, at: number, step: Step): Step => {
+const withOwnUniforms = (device: RecordingDevice, trace: Trace, at: number, step: Step): Step => {
   if (step.kind !== 'dispatch') return step;
   const entries = step.entries.map((entry) => {
     const { buffer, offset, size } = bound(entry);
@@ -131,7 +176,7 @@ export const withOwnUniforms = (device: RecordingDevice, trace: Trace, at: numbe
 };
 
 /** Returns the command of an earlier call that corresponds to one of this call. */
-export const earlierCommand = (
+const earlierCommand = (
   { device, random, before, earlier }: Circumstances,
   target: Target,
   site: Site,
@@ -157,3 +202,99 @@ export const replace =
     if (site === undefined || command === undefined) return null;
     return strikeCommand(site, target, { kind: 'replace', command: command as Command | Step }, nameOf(site));
   };
+
+/** Interval at which the library checks its waits (src/gpu/device-watch.ts). */
+const TICK_MS = 250;
+
+/** Checks made every millisecond, so that a wait of ten seconds takes ten milliseconds. */
+const TICKS_AT_A_TIME = 4;
+
+/** Speeds up the clock of the library's waits while a wait runs into its limit. */
+const fastClock = (() => {
+  const looks = new Map<unknown, () => void>();
+  let start: typeof setInterval | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    install(): void {
+      if (start !== null) return;
+      const { setInterval: begin, clearInterval: stop } = globalThis;
+      start = begin;
+      const watched = (look: () => void, ms: number): unknown => {
+        const watch = begin(look, ms);
+        if (ms === TICK_MS) looks.set(watch, look);
+        return watch;
+      };
+      const stopped = (watch: Parameters<typeof clearInterval>[0]): void => {
+        looks.delete(watch);
+        stop(watch);
+      };
+      Object.assign(globalThis, { setInterval: watched, clearInterval: stopped });
+    },
+    begin(): void {
+      clearInterval(timer);
+      timer = start?.(() => {
+        for (let i = 0; i < TICKS_AT_A_TIME; i++) for (const look of [...looks.values()]) look();
+      }, 1);
+    },
+    end: (): void => clearInterval(timer),
+  };
+})();
+
+type Answer = (promise: Promise<unknown>, next: Promise<void>) => PromiseLike<unknown>;
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const LATE_MS = 300;
+
+const answers = {
+  'never settles': () => new Promise(() => undefined),
+  'settles late': async (promise) => {
+    await sleep(LATE_MS);
+    return promise;
+  },
+  'settles twice': (promise) => ({
+    // biome-ignore lint/suspicious/noThenProperty: a promise that breaks the rules of promises
+    then: ((resolve: (value: unknown) => void, reject: (error: unknown) => void) => {
+      promise.then((value) => {
+        resolve(value);
+        reject(new Error('settled again'));
+        resolve(undefined);
+      }, reject);
+    }) as Promise<unknown>['then'],
+  }),
+  'settles behind the next': async (promise, next) => {
+    await Promise.race([next, sleep(LATE_MS)]);
+    return promise;
+  },
+} as const satisfies Readonly<Record<string, Answer>>;
+
+const strike =
+  (kind: keyof typeof answers, method: Awaited): Arm =>
+  ({ random, asked }) => {
+    const count = asked.get(method) ?? 0;
+    if (count === 0) return null;
+    const drawn = random.below(count);
+    let seen = 0;
+    let checkpoint: () => void = () => undefined;
+    const next = new Promise<void>((resolve) => {
+      checkpoint = resolve;
+    });
+    fastClock.install();
+    return striking(
+      `${method}, number ${drawn + 1} of ${count}`,
+      (hit) => ({
+        answered(of, promise) {
+          if (seen > drawn) void promise.then(checkpoint, checkpoint);
+          if (of !== method || seen++ !== drawn) return promise;
+          hit();
+          promise.catch(() => undefined);
+          if (kind === 'never settles') fastClock.begin();
+          return answers[kind](promise, next);
+        },
+      }),
+      () => fastClock.end(),
+    );
+  };
+
+export const promiseFaults: readonly (readonly [string, Arm])[] = (
+  Object.keys(answers) as (keyof typeof answers)[]
+).flatMap((kind) => awaited.map((method) => [`${kind}: ${method}`, strike(kind, method)] as const));

@@ -1,6 +1,13 @@
-/** Reports timed MSMs: figures, a table, time against n, the breakdown, and every repetition. */
-import type { Verdict } from '../../../src/calibrate/statistics.js';
-import { defaultCurve, defaultGroup } from '../../cases/address.js';
+/** Modes that time MSMs: one setting, every combination of lists, two settings, and all passes of one. */
+import { median, ratioOfMedians, type Verdict } from '../../../src/calibrate/statistics.js';
+import {
+  type CaseAddress,
+  defaultCurve,
+  defaultGroup,
+  formatCaseAddress,
+  parseCaseAddress,
+} from '../../cases/address.js';
+import { peerNames } from '../../peers/index.js';
 import {
   formatBytes,
   formatFactor,
@@ -10,6 +17,8 @@ import {
   formatSize,
   shortSize,
 } from '../format.js';
+import { ofMsm, wordsKnob } from '../knob.js';
+import { isOnGpu, sumOnGpu } from '../measure.js';
 import {
   type Bar,
   type Column,
@@ -26,12 +35,17 @@ import {
   tiles,
   verdict,
 } from '../parts.js';
-import { rowsOf, type StampedRow, voidWrongTimes } from '../rows.js';
+import { blocksOf } from '../report.js';
+import { type RowOf, rowsOf, type StampedRow, voidWrongTimes } from '../rows.js';
 import {
   compareTimes,
+  comparisonText,
+  equivalentsText,
   type Fastest,
   fastestOf,
   grouped,
+  intervalText,
+  medianRepetition,
   partsByHost,
   partsOfWallTime,
   speedText,
@@ -40,7 +54,10 @@ import {
   summarisePeers,
   type Timed,
   type TimedPeer,
+  verdictText,
 } from '../summary.js';
+import { runTimings, type Times } from '../timings.js';
+import { benchMode } from './mode.js';
 
 /**
  * Returns a field of a case. The case is not parsed, because rows of another version may have
@@ -52,12 +69,12 @@ const inCase = (address: string, name: string): string | null =>
 const settingOf = ({ setting }: Timed): string => setting;
 
 /** Formats a size as `2⁹ = 512 points`. */
-export const pointsOf = ({ n }: Pick<Timed, 'n'>): string => (n === 1 ? '1 point' : `${formatSize(n)} points`);
+const pointsOf = ({ n }: Pick<Timed, 'n'>): string => (n === 1 ? '1 point' : `${formatSize(n)} points`);
 
-export const fromTo = ({ lowMs, highMs }: Pick<Timed, 'lowMs' | 'highMs'>): string =>
+const fromTo = ({ lowMs, highMs }: Pick<Timed, 'lowMs' | 'highMs'>): string =>
   lowMs === null ? '–' : `${formatMs(lowMs)} – ${formatMs(highMs)}`;
 
-export function timingsResult(rows: readonly StampedRow[]): Parts {
+function timingsResult(rows: readonly StampedRow[]): Parts {
   const timed = summarise(rows);
   if (timed.length === 0) return [];
   const peers = summarisePeers(rows);
@@ -102,7 +119,7 @@ export function timingsResult(rows: readonly StampedRow[]): Parts {
 }
 
 /** Returns the breakdown of the median repetitions, where it is known. */
-export function whereItGoes(timed: readonly Timed[], labelOf: (each: Timed) => string): Parts {
+function whereItGoes(timed: readonly Timed[], labelOf: (each: Timed) => string): Parts {
   const shares = (partsOf: typeof partsOfWallTime | typeof partsByHost) =>
     timed.flatMap((each) => {
       if (each.on === 'cpu') return [];
@@ -130,7 +147,7 @@ export function whereItGoes(timed: readonly Timed[], labelOf: (each: Timed) => s
 export const skippedText = (rows: readonly StampedRow[]): string[] =>
   rowsOf(rows, 'skipped').map(({ variant, why }) => `${variant}: ${why}`);
 
-export function remarks(timed: readonly Timed[]): string[] {
+function remarks(timed: readonly Timed[]): string[] {
   const bound = timed.findLast((each) => each.bound !== null)?.bound;
   const where = (which: (each: Timed) => boolean): string =>
     [...new Set(timed.filter(which).map(({ n }) => shortSize(n)))].join(', ');
@@ -319,3 +336,219 @@ const repetitionTable = (rows: readonly StampedRow[]): Part =>
     ],
     { long: true, of: ({ event, agrees }) => ({ is: !agrees ? 'failed' : event === 'warm-up' ? 'aside' : undefined }) },
   );
+
+const NONE = 'none';
+
+export const msmBench = benchMode({
+  title: 'Benchmark',
+  about:
+    'checks the result, then times repetitions at each size, against noble and the hardware limit: how fast is it?',
+  takes: '10 to 30 s',
+  example: 'run --logn 10..16 --reps 7',
+  runsOn: 'either',
+  ...ofMsm,
+  defaults: {},
+  knobs: {
+    peers: wordsKnob(
+      ['Compare with', 'Other libraries to time in the same run, interleaved.'],
+      [...peerNames, NONE],
+      'automatic, by size',
+    ),
+  },
+  run: (bench, knobs) =>
+    runTimings(bench, knobs, { bounded: true, peers: knobs.peers?.filter((name) => name !== NONE) ?? null }),
+  show: timingsResult,
+});
+
+export const sweep = benchMode({
+  title: 'Sweep',
+  about: 'times every combination of the listed knobs, in turns: which setting is best?',
+  takes: '10 to 20 s a setting',
+  example: 'run --logn 14 --walkertpb 32,64,128 --c 10..13',
+  limits: 'Each knob of the engine may have a list of values: 32,64,128 or 8..12. At most 64 settings.',
+  runsOn: 'either',
+  settings: 'lists',
+  ...ofMsm,
+  defaults: { reps: 7 },
+  knobs: {},
+  run: (bench, knobs) => runTimings(bench, knobs, { bounded: true }),
+  show: timingsResult,
+});
+
+declare module '../rows.js' {
+  interface Rows {
+    /** Comparison of A and B over the pairs of a case. */
+    readonly comparison: ReturnType<typeof compare>;
+  }
+}
+
+export const accumAb = benchMode({
+  title: 'A against B',
+  about:
+    'times two settings in turns and tests whether they differ by more than noise: does private or workgroup scratch win?',
+  takes: '15 to 40 s',
+  example: 'run --logn 12 --a.walkerpriv 1 --b.walkerpriv 0',
+  limits: 'A verdict needs 6 pairs. Peers and the hardware limit are left out.',
+  runsOn: 'either',
+  settings: 'sides',
+  ...ofMsm,
+  defaults: { reps: 12 },
+  knobs: {},
+  run: (bench, knobs) =>
+    runTimings(bench, knobs, {
+      labels: ['A', 'B'],
+      conclude: (address, times) => compare(address, times as readonly [Times, Times], knobs.seed),
+    }),
+  show(rows) {
+    const [a = 'A', b = 'B'] = rowsOf(rows, 'init')[0]?.settings ?? [];
+    const timed = summarise(rows).toSorted((x, y) => x.setting.localeCompare(y.setting));
+    const comparisons = rowsOf(rows, 'comparison');
+    const cases = grouped(timed, ({ case: name }) => withoutGroup(name));
+    return [
+      cases.length > 1 && comparisons.length > 0 ? overAll(comparisons, cases.length) : null,
+      ...cases.map((sides) => {
+        const ofBoth = withoutGroup((sides[0] as Timed).case);
+        const told = comparisons.find((row) => withoutGroup(row.case) === ofBoth);
+        return sectionOf(sides, { A: a, B: b }, { told, isOnlyOne: cases.length === 1 });
+      }),
+    ];
+  },
+});
+
+function overAll(comparisons: readonly RowOf<'comparison'>[], of: number): Part {
+  const said = grouped(comparisons, verdictText).map((rows) => {
+    const sizes = rows.map(({ n }) => shortSize(n)).join(', ');
+    return `${verdictText(rows[0] as RowOf<'comparison'>)} at ${sizes}`;
+  });
+  const text = `${said.length > 1 ? 'it depends on the size: ' : ''}${said.join('; ')}`;
+  const sofar = comparisons.length < of ? ` (${comparisons.length} of ${of} sizes so far)` : '';
+  return headline(`${text.charAt(0).toUpperCase()}${text.slice(1)}${sofar}.`);
+}
+
+/** Returns the case without its group, because A and B may be in different groups. */
+const withoutGroup = (name: string): string => formatCaseAddress({ ...parseCaseAddress(name), group: defaultGroup });
+
+/** Compares the pairs of A and B. @throws Error if the clock is too coarse */
+function compare(address: CaseAddress, [a, b]: readonly [Times, Times], seed: number) {
+  const { n } = address;
+  if ([...a.wallTimesMs, ...b.wallTimesMs].some((ms) => ms <= 0)) {
+    throw new Error(
+      `n = ${n} takes less than one tick of the clock, so the settings cannot be compared; use more points`,
+    );
+  }
+  const wallTimes = ratioOfMedians(a.wallTimesMs, b.wallTimesMs, { seed });
+  return {
+    event: 'comparison' as const,
+    case: formatCaseAddress(address),
+    n,
+    aMs: median(a.wallTimesMs) as number,
+    bMs: median(b.wallTimesMs) as number,
+    a: a.subject.setting.name,
+    b: b.subject.setting.name,
+    pairs: a.wallTimesMs.length,
+    /** B ÷ A of the wall times, and of the product equivalents; null without a GPU. */
+    wallTimes,
+    equivalents:
+      a.productEquivalents.length === 0 ? null : ratioOfMedians(a.productEquivalents, b.productEquivalents, { seed }),
+  };
+}
+
+/** Returns the times of a case: with its verdict if it is the only case, else with its ratio. */
+function sectionOf(
+  sides: readonly Timed[],
+  names: Readonly<Record<string, string>>,
+  { told, isOnlyOne }: { readonly told: RowOf<'comparison'> | undefined; readonly isOnlyOne: boolean },
+): Part {
+  const [first] = sides as readonly [Timed];
+  const wrong = sides.filter((side) => side.wrong).map(({ setting }) => setting);
+  const labelOf = ({ setting }: Timed): string => `${setting}: ${names[setting]}`;
+  const ratio: Tile = told
+    ? ['B/A', told.wallTimes.ratio.toFixed(3), `95 % CI ${intervalText(told.wallTimes, 3)}, ${told.pairs} pairs`]
+    : ['B/A', '–', `${first.repetitions} pairs so far`];
+  const onGpu = sides.some(({ gpuMs }) => gpuMs !== null);
+  const parts: Parts = [
+    told && isOnlyOne ? headline(comparisonText(told)) : null,
+    tiles(...sides.map(({ setting, medianMs }): Tile => [setting, `${formatMs(medianMs)} ms`, names[setting]]), ratio),
+    tableOf('Total times; every result was checked', sides, [
+      ['Setting', labelOf],
+      ['Median, ms', ({ medianMs }) => formatMs(medianMs)],
+      ['Range, ms', fromTo],
+      onGpu ? ['GPU, ms', ({ gpuMs }) => formatMs(gpuMs)] : null,
+      ['Runs', ({ repetitions }) => String(repetitions)],
+    ]),
+    notes(...remarks(sides), ...(told?.equivalents ? [equivalentsText(told.equivalents)] : [])),
+    {
+      kind: 'distribution',
+      caption: 'Distribution of the total times',
+      summary: 'Share of the runs that took at most a given time, for A and for B.',
+      data: { series: sides.map((side) => ({ name: labelOf(side), values: side.wallTimesMs })) },
+    },
+    ...whereItGoes(sides, ({ setting }) => setting),
+  ];
+  const failed = tiles(['Result', verdict(false), `${wrong.join(', ')}; no times are reported`]);
+  return { kind: 'section', caption: pointsOf(first), parts: wrong.length > 0 ? [failed] : parts };
+}
+
+export const msmTrace = benchMode({
+  title: 'Trace',
+  about: 'shows the passes of one MSM on a timeline: where does the time go?',
+  takes: '5 to 15 s',
+  example: 'run --logn 14 --trace dev/results/trace.json',
+  limits: 'Passes have times where the device has timestamps. Peers and the hardware limit are left out.',
+  runsOn: 'gpu',
+  ...ofMsm,
+  defaults: {},
+  knobs: {},
+  problemOf: (query) =>
+    query.get('backend') === 'cpu'
+      ? 'backend: "cpu" has no passes to trace; use autorun=msm-bench to time the CPU'
+      : null,
+  run: (bench, knobs) => runTimings(bench, knobs, { traced: true }),
+  show: (rows) => {
+    const told = rowsOf(rows, 'trace');
+    return summarise(rows).map((timed) =>
+      traceSection(
+        timed,
+        told.filter((row) => row.case === timed.case),
+      ),
+    );
+  },
+});
+
+function traceSection(timed: Timed, rows: readonly RowOf<'trace'>[]): Part {
+  const caption = pointsOf(timed);
+  const middle = medianRepetition(rows);
+  if (timed.wrong || middle === null) {
+    return { kind: 'section', caption, parts: [tiles(['Result', verdict(false), 'no times are reported'])] };
+  }
+  const phases = timed.on === 'gpu' ? timed.phases : null;
+  const gpuMs = sumOnGpu(phases);
+  const most = phases?.filter(isOnGpu).sort((a, b) => b.ms - a.ms)[0];
+  const clocks = `The timeline shows repetition ${middle.repetition}, the median by total time. Host and GPU have separate clocks; it assumes that the GPU started right after the submit.`;
+  return {
+    kind: 'section',
+    caption,
+    parts: [
+      gpuMs && most
+        ? headline(
+            `A sum of ${pointsOf(timed)} takes ${formatMs(timed.typicalMs)} ms. The slowest pass is ${most.name}, with ${formatPercent(most.ms / gpuMs)} of the GPU time.`,
+          )
+        : null,
+      tiles(
+        ['Total time', `${formatMs(timed.typicalMs)} ms`, `median of ${timed.repetitions}: ${fromTo(timed)}`],
+        gpuMs === null ? null : ['GPU time', `${formatMs(gpuMs)} ms`, 'all passes'],
+        gpuMs && most ? ['Slowest pass', most.name, `${formatPercent(most.ms / gpuMs)} of the GPU time`] : null,
+      ),
+      timed.on === 'cpu'
+        ? null
+        : {
+            kind: 'timeline',
+            caption: 'One MSM, from the call to the result',
+            summary: 'Timeline of the host and the GPU.',
+            data: { blocks: blocksOf(middle) },
+          },
+      notes(...(timed.on === 'cpu' ? [] : [clocks]), ...remarks([timed])),
+      ...whereItGoes([timed], ({ n }) => shortSize(n)),
+    ],
+  };
+}

@@ -89,8 +89,6 @@ export interface TableData<Row = readonly Cell[] | Line> {
   readonly words?: number;
   /** Terminals print the failed rows only. */
   readonly long?: boolean;
-  /** The page wraps text and, on narrow screens, rows, so that every column is visible. */
-  readonly fits?: boolean;
 }
 
 export type Part =
@@ -127,7 +125,7 @@ export function tableOf<Item>(
   caption: string,
   items: readonly Item[],
   columns: readonly (Column<Item> | null)[],
-  { of, ...how }: { of?(item: Item): Omit<Line, 'cells'>; words?: number; long?: boolean; fits?: boolean } = {},
+  { of, ...how }: { of?(item: Item): Omit<Line, 'cells'>; words?: number; long?: boolean } = {},
 ): Part {
   const there = present(columns);
   const rows = items.map((item): Line => ({ cells: there.map(([, cell]) => cell(item)), ...of?.(item) }));

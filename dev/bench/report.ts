@@ -3,9 +3,9 @@
  * and a trace for Perfetto or chrome://tracing.
  */
 import { placeOf, tableLines, withoutEmpty } from './format.js';
+import { blocksOf } from './modes/msm-modes.js';
 import { benchModes, modeOf } from './modes.js';
 import {
-  type Block,
   type Cell,
   lineOf,
   type Part,
@@ -15,7 +15,7 @@ import {
   sharesTable,
   type TableData,
 } from './parts.js';
-import { type RowOf, rowsOf, type StampedRow, voidWrongTimes } from './rows.js';
+import { rowsOf, type StampedRow, voidWrongTimes } from './rows.js';
 
 /** Returns the report line by line; empty if the rows are not those of a bench run. */
 export function reportLines(told: readonly unknown[]): string[] {
@@ -122,42 +122,6 @@ export function toCsv(rows: readonly StampedRow[]): string {
   const columns = [...new Set(lines.flatMap((values) => [...values.keys()]))];
   const line = (cells: readonly string[]): string => `${cells.map(cell).join(',')}\r\n`;
   return line(columns) + lines.map((values) => line(columns.map((column) => values.get(column) ?? ''))).join('');
-}
-
-/**
- * Returns the host's three phases in sequence, and the passes of the GPU from the first submit on.
- * Host and GPU clocks are unrelated. The layout assumes that the GPU starts at once, or early
- * enough to be done when the result arrives.
- */
-export function blocksOf({
-  hostTimes,
-  timeline,
-  phases,
-}: Pick<RowOf<'trace'>, 'hostTimes' | 'timeline' | 'phases'>): Block[] {
-  const blocks: Block[] = [];
-  const gpuMs = Math.max(0, ...(timeline ?? []).map(({ startMs, ms }) => startMs + ms));
-  // with several submits, the first is sent before the last is encoded
-  const gpuStart =
-    hostTimes === null
-      ? 0
-      : Math.max(0, Math.min(hostTimes.encodeMs, hostTimes.encodeMs + hostTimes.submitToResultMs - gpuMs));
-  if (hostTimes !== null) {
-    const { encodeMs, submitToResultMs, readBackMs } = hostTimes;
-    const combineMs = phases?.find(({ name }) => name === 'combine windows (CPU)')?.ms ?? 0;
-    blocks.push({ lane: 'host', name: 'encode', startMs: 0, ms: encodeMs });
-    blocks.push({ lane: 'host', name: 'submit to result', startMs: encodeMs, ms: submitToResultMs });
-    const readBack = Math.max(0, readBackMs - combineMs);
-    blocks.push({ lane: 'host', name: 'read back', startMs: encodeMs + submitToResultMs, ms: readBack });
-    blocks.push({
-      lane: 'host',
-      name: 'combine windows (CPU)',
-      startMs: encodeMs + submitToResultMs + readBack,
-      ms: combineMs,
-    });
-  }
-  for (const { name, startMs, ms } of timeline ?? [])
-    blocks.push({ lane: 'GPU', name, startMs: gpuStart + startMs, ms });
-  return blocks;
 }
 
 const TRACE_LANES = { host: 1, GPU: 2 } as const;

@@ -100,11 +100,6 @@ export interface Rows {
     readonly repetition: number;
     readonly agrees: boolean;
     readonly wallMs: number | null;
-    /**
-     * Wall time × rate of the plain 13-bit product, measured before and after. It is the cost as
-     * far as that rate also held in between.
-     */
-    readonly productEquivalents: number | null;
     /** Sum of the phases on the GPU; null without timestamps. */
     readonly gpuMs: number | null;
     /** Times to encode, from submit to result, and to read back. */
@@ -112,7 +107,7 @@ export interface Rows {
     readonly phases: readonly PhaseTime[] | null;
   };
   /** One MSM with its passes in execution order. */
-  readonly trace: Omit<Rows['repetition'], 'productEquivalents'> & {
+  readonly trace: Rows['repetition'] & {
     /** Null without timestamps. */
     readonly timeline: readonly TimelineEntry[] | null;
   };
@@ -174,7 +169,7 @@ function withoutTimes(row: StampedRow): StampedRow {
     case 'peer':
       return { ...row, wallMs: null };
     case 'repetition':
-      return { ...row, wallMs: null, gpuMs: null, hostTimes: null, phases: null, productEquivalents: null };
+      return { ...row, wallMs: null, gpuMs: null, hostTimes: null, phases: null };
     case 'trace':
       return { ...row, wallMs: null, gpuMs: null, hostTimes: null, phases: null, timeline: null };
     default:

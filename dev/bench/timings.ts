@@ -7,7 +7,7 @@ import type { FieldProduct } from '../../src/field/modulus.js';
 import { type CaseAddress, formatCaseAddress } from '../cases/address.js';
 import { type MsmCase, makeCase, redrawn } from '../cases/msm-case.js';
 import type { PointDistributionName } from '../cases/point-distributions.js';
-import { openMeter, type ProductMeter, ratesAround } from '../field-bench/rig.js';
+import { openMeter, type ProductMeter } from '../field-bench/rig.js';
 import { oracles } from '../oracle/curves.js';
 import { type PeerName, peerNames, peers } from '../peers/index.js';
 import type { Peer } from '../peers/peer.js';
@@ -92,13 +92,12 @@ function makeRoofline({ run, gpu, own }: GpuBench, p: bigint) {
 export interface Times {
   readonly subject: EngineUnderTest;
   readonly wallTimesMs: number[];
-  readonly productEquivalents: number[];
 }
 
 interface TimingOptions {
   /** Measures the roofline between the repetitions. */
   readonly bounded?: boolean;
-  /** Emits every pass of every MSM, and no costs. */
+  /** Emits every pass of every MSM. */
   readonly traced?: boolean;
   /** Names of peers; null for those that are quick at the size. Default: none. */
   readonly peers?: readonly string[] | null;
@@ -125,12 +124,6 @@ export async function runTimings(bench: Bench, knobs: Knobs, options: TimingOpti
     const where = { curve, group: setting.group ?? group };
     subjects.push(own(await makeEngine(bench, where, setting, labels[i] as string)));
   }
-  let meter: ProductMeter | null = null;
-  // costs are counted in products of a GPU, so a GPU is needed
-  if (!traced && gpu !== null) {
-    await run.next('Calibrating the product that costs are counted in');
-    meter = own(await openMeter(gpu, (why) => run.loseDevice(why)));
-  }
   for (const { address } of cases) {
     await run.next(`Making ${address.n.toLocaleString('en')} points and the known answer`);
     const made = casesOf(subjects, address);
@@ -140,11 +133,10 @@ export async function runTimings(bench: Bench, knobs: Knobs, options: TimingOpti
     }
     await roofline?.begin(subjects);
     const peers = await preparePeers(run, made.of(subjects[0] as EngineUnderTest), askedPeers);
-    const times = subjects.map((subject): Times => ({ subject, wallTimesMs: [], productEquivalents: [] }));
-    const rateAround = meter === null ? null : await ratesAround(meter);
+    const times = subjects.map((subject): Times => ({ subject, wallTimesMs: [] }));
     await interleave(times, reps, {
       begin: made.draw,
-      take: (each, repetition) => timeOne(run, each, made.of(each.subject), { traced, rateAround, repetition, reps }),
+      take: (each, repetition) => timeOne(run, each, made.of(each.subject), { traced, repetition, reps }),
       end: async (repetition) => {
         await roofline?.measure();
         await peers.take(repetition);
@@ -174,40 +166,35 @@ function casesOf(subjects: readonly Pick<EngineUnderTest, 'group'>[], address: C
 }
 
 /**
- * Times one MSM and emits a row: with `traced` its passes and no cost.
+ * Times one MSM and emits a row: with `traced` its passes.
  *
  * @throws Error if the answer is wrong
  */
 async function timeOne(
   run: Run,
-  { subject, wallTimesMs, productEquivalents }: Times,
+  { subject, wallTimesMs }: Times,
   msmCase: MsmCase,
   how: {
     readonly traced: boolean;
-    /** Measures products a second around an MSM; null without a GPU. */
-    readonly rateAround: (() => Promise<number>) | null;
     readonly repetition: number;
     readonly reps: number;
   },
 ): Promise<void> {
-  const { traced, rateAround, repetition, reps } = how;
+  const { traced, repetition, reps } = how;
   const { n } = msmCase.address;
   const setting = subject.label;
   await run.next(`${n.toLocaleString('en')} points, ${setting}: repetition ${repetition} of ${reps}`);
   await raiseClock(subject, msmCase);
   const outcome = await subject.compute(msmCase);
-  const productsPerSecond = rateAround === null ? null : await rateAround();
   const times = timesOf(outcome);
   const { wallMs } = times;
-  const cost = wallMs === null || productsPerSecond === null ? null : (wallMs / 1000) * productsPerSecond;
   const told = { case: formatCaseAddress(msmCase.address), n, setting, repetition, ...times };
   const timeline = outcome.agrees ? (outcome.record?.timeline ?? null) : null;
-  run.emit(traced ? { event: 'trace', ...told, timeline } : { event: 'repetition', ...told, productEquivalents: cost });
+  run.emit(traced ? { event: 'trace', ...told, timeline } : { event: 'repetition', ...told });
   run.advance(weightOf(n));
   if (wallMs === null) throw wrongResult(msmCase, `${setting}, repetition ${repetition}`, outcome);
   run.bench.lastWallMs = wallMs;
   wallTimesMs.push(wallMs);
-  if (cost !== null) productEquivalents.push(cost);
 }
 
 /** Repetitions of a peer. A peer may be a hundred times slower, and its median needs no more. */

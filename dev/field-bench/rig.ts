@@ -1,6 +1,5 @@
 /** Checks, runs and times kernels of field-bench on a device, as seen by the host. */
 import { median } from '../../src/calibrate/statistics.js';
-import { bn254 } from '../../src/curves/bn254.js';
 import { MsmError } from '../../src/errors.js';
 import { type FieldProduct, type Modulus, mod, modulus } from '../../src/field/modulus.js';
 import { openDevice, pipelineFor } from '../../src/gpu/device.js';
@@ -8,15 +7,7 @@ import { bufferUsage, mapModeRead } from '../../src/gpu/device-memory.js';
 import { measureWaits, waitForQueue } from '../../src/gpu/device-watch.js';
 import type { Kernel } from '../../src/shaders/kernel.js';
 import { Random } from '../oracle/known-bases.js';
-import {
-  CHAIN_THREADS,
-  ChainConfig,
-  type FieldOperation,
-  fieldChain,
-  libraryProduct,
-  plainProduct,
-  threadsFor,
-} from './kernels.js';
+import { CHAIN_THREADS, ChainConfig, type FieldOperation, fieldChain, libraryProduct, threadsFor } from './kernels.js';
 
 const EMPTY_SUBMITS = 5;
 
@@ -208,10 +199,7 @@ export const makeRig = async (device: GPUDevice, subject: Subject, leastMs: numb
   }
 };
 
-/**
- * Chains a thread at which the library's product was fastest on the measured devices; the unit uses
- * one.
- */
+/** Chains a thread at which the library's product was fastest on the measured devices. */
 const LIBRARY_CHAINS = 2;
 
 /** A kind of the library's product, modulo a prime. */
@@ -220,11 +208,7 @@ interface LibraryProduct {
   readonly p: bigint;
 }
 
-/**
- * Measures how many plain 13-bit products of the BN254 base field a device computes a second, just
- * now. A wall time times this rate is a cost comparable with runs at other times, when a shared
- * machine was slower or faster.
- */
+/** Measures how many products of the library a device computes a second, just now. */
 export interface ProductMeter {
   /** @returns products a second */
   measure(): Promise<number>;
@@ -234,19 +218,16 @@ export interface ProductMeter {
 /**
  * Compiles the product, and checks it against BigInts.
  *
- * @param library product of the library to measure, at its best, instead of the unit
  * @param leastMs shortest duration of a dispatch
  * @throws Error `WRONG: …`
  */
 export async function makeMeter(
   device: GPUDevice,
   software: boolean,
-  library?: LibraryProduct,
+  { product, p }: LibraryProduct,
   leastMs = 50,
 ): Promise<ProductMeter> {
-  const [product, chains] =
-    library === undefined ? [plainProduct, 1] : [libraryProduct(library.product), LIBRARY_CHAINS];
-  const subject = fieldSubject(modulus(library?.p ?? bn254.p), product, chains, threadsFor(software));
+  const subject = fieldSubject(modulus(p), libraryProduct(product), LIBRARY_CHAINS, threadsFor(software));
   const { rate, destroy } = await makeRig(device, subject, leastMs);
   return { measure: rate, destroy };
 }
@@ -260,7 +241,7 @@ export async function makeMeter(
 export async function openMeter(
   gpu: GPU,
   onLost: (why: string) => void,
-  library?: LibraryProduct,
+  library: LibraryProduct,
 ): Promise<ProductMeter> {
   const { device, adapter } = await openDevice({ gpu });
   let destroyed = false;
@@ -279,18 +260,3 @@ export async function openMeter(
     throw error;
   }
 }
-
-/**
- * Returns a function that gives the rate around each of several consecutive runs: called right
- * after a run, it returns the mean of the rates before and after it. Create it right before the
- * first run.
- */
-export const ratesAround = async (meter: Pick<ProductMeter, 'measure'>): Promise<() => Promise<number>> => {
-  let before = await meter.measure();
-  return async () => {
-    const after = await meter.measure();
-    const mean = (before + after) / 2;
-    before = after;
-    return mean;
-  };
-};

@@ -74,16 +74,11 @@ const contentOf = (cell: Cell): Node[] => [
 ];
 
 /** Returns the elements of a row, whose first cell is its head. */
-function rowsOf({ cells: [head = '', ...cells], is, below }: Line, heads: readonly string[]): HTMLElement[] {
+function rowsOf({ cells: [head = '', ...cells], is, below }: Line): HTMLElement[] {
   const small = typeof head === 'string' ? undefined : head.small;
   const about = small === undefined ? null : h('small', {}, small);
   const th = h('th', { scope: 'row', class: about !== null && 'case' }, wordsOf(head), about);
-  const line = h(
-    'tr',
-    { class: is ?? false },
-    th,
-    ...cells.map((cell, i) => h('td', { 'data-head': heads[i + 1] ?? '' }, ...contentOf(cell))),
-  );
+  const line = h('tr', { class: is ?? false }, th, ...cells.map((cell) => h('td', {}, ...contentOf(cell))));
   const why = h('td', { class: 'error', colspan: cells.length + 1 }, below ?? '');
   return below ? [line, h('tr', { class: is ?? false }, why)] : [line];
 }
@@ -98,13 +93,12 @@ export class TableView {
   readonly #scroll = h('div', { class: 'scroll', role: 'region', tabindex: 0 }, this.#table);
   readonly root = h('div', { class: 'table' }, this.#caption, this.#scroll);
 
-  update({ caption, heads, rows, fits = false }: TableData): void {
-    this.root.classList.toggle('fits', fits);
+  update({ caption, heads, rows }: TableData): void {
     this.#caption.textContent = caption;
     for (const element of [this.#scroll, this.#table]) element.ariaLabel = caption;
     this.#table.replaceChildren(
       h('thead', {}, h('tr', {}, ...heads.map((head) => h('th', { scope: 'col' }, head)))),
-      h('tbody', {}, ...rows.flatMap((row) => rowsOf(lineOf(row), heads))),
+      h('tbody', {}, ...rows.flatMap((row) => rowsOf(lineOf(row)))),
     );
   }
 }

@@ -145,7 +145,7 @@ describe('the dev page in Chromium', () => {
     const middle = own[1]?.wallMs as number;
     const wall = page.locator('.tiles > div', { has: page.getByText('Total time', { exact: true }) });
     expect(await wall.locator('dd').first().textContent()).toBe(`${formatMs(middle)} ms`);
-    for (const label of ['GPU time', 'Product equivalents', 'Share of the hardware limit'])
+    for (const label of ['GPU time', 'Share of the hardware limit'])
       expect(await page.locator('.tiles dt', { hasText: label }).count()).toBe(1);
     // three repetitions tell no factor
     expect(await page.locator('.tiles dt', { hasText: 'er than noble' }).count()).toBe(0);
@@ -317,7 +317,6 @@ describe('the dev page in Chromium', () => {
       agrees: false,
       wallMs: null,
       gpuMs: null,
-      productEquivalents: null,
       phases: null,
     });
     await page.getByText('✗ wrong').first().waitFor();

@@ -21,6 +21,7 @@ import { ofMsm, wordsKnob } from '../knob.js';
 import { isOnGpu, sumOnGpu } from '../measure.js';
 import {
   type Bar,
+  type Block,
   type Column,
   headline,
   notes,
@@ -35,12 +36,10 @@ import {
   tiles,
   verdict,
 } from '../parts.js';
-import { blocksOf } from '../report.js';
 import { type RowOf, rowsOf, type StampedRow, voidWrongTimes } from '../rows.js';
 import {
   compareTimes,
   comparisonText,
-  equivalentsText,
   type Fastest,
   fastestOf,
   grouped,
@@ -214,10 +213,8 @@ function peerTile(best: Timed, peer: NonNullable<ReturnType<typeof peerOf>>): Ti
   ];
 }
 
-const inMillions = (count: number): string => (count / 1e6).toPrecision(3);
-
 function figures(best: Timed, peers: readonly TimedPeer[]): (Tile | null)[] {
-  const { n, bound, boundExceeded, ofBound, productEquivalents, gpuMs, on, repetitions } = best;
+  const { n, bound, boundExceeded, ofBound, gpuMs, on, repetitions } = best;
   const medianMs = best.medianMs as number;
   const peer = peerOf(best, peers);
   const rate = (1000 * n) / medianMs;
@@ -226,9 +223,6 @@ function figures(best: Timed, peers: readonly TimedPeer[]): (Tile | null)[] {
     ['Total time', `${formatMs(medianMs)} ms`, `median of ${repetitions}`],
     on === 'cpu' ? null : ['GPU time', gpuMs === null ? '–' : `${formatMs(gpuMs)} ms`, gpuNote],
     ['Points per second', rate < 1e6 ? Math.round(rate).toLocaleString('en') : `${formatMillions(rate)} M`],
-    productEquivalents === null
-      ? null
-      : ['Product equivalents', `${inMillions(productEquivalents)} M`, 'plain field products in this time'],
     boundExceeded ? ['Share of the hardware limit', 'no limit', 'faster than its products alone'] : null,
     bound && ['Share of the hardware limit', formatPercent(ofBound as number), `limit: ${formatMs(bound.ms)} ms`],
     peer && peerTile(best, peer),
@@ -314,7 +308,6 @@ function timesTable(timed: readonly Timed[], peers: readonly TimedPeer[], severa
           'Share of the limit',
           (one) => (one.boundExceeded ? 'no limit' : one.ofBound ? formatPercent(one.ofBound) : '–'),
         ],
-        ['Products, M', ({ productEquivalents: cost }) => (cost === null ? '–' : inMillions(cost))],
         ['Scratch', ({ warmUp }) => (warmUp === null ? '–' : formatBytes(warmUp.scratchBytes))],
       ),
     ],
@@ -446,10 +439,8 @@ function compare(address: CaseAddress, [a, b]: readonly [Times, Times], seed: nu
     a: a.subject.setting.name,
     b: b.subject.setting.name,
     pairs: a.wallTimesMs.length,
-    /** B ÷ A of the wall times, and of the product equivalents; null without a GPU. */
+    /** B ÷ A of the wall times. */
     wallTimes,
-    equivalents:
-      a.productEquivalents.length === 0 ? null : ratioOfMedians(a.productEquivalents, b.productEquivalents, { seed }),
   };
 }
 
@@ -476,7 +467,7 @@ function sectionOf(
       onGpu ? ['GPU, ms', ({ gpuMs }) => formatMs(gpuMs)] : null,
       ['Runs', ({ repetitions }) => String(repetitions)],
     ]),
-    notes(...remarks(sides), ...(told?.equivalents ? [equivalentsText(told.equivalents)] : [])),
+    notes(...remarks(sides)),
     {
       kind: 'distribution',
       caption: 'Distribution of the total times',
@@ -551,4 +542,40 @@ function traceSection(timed: Timed, rows: readonly RowOf<'trace'>[]): Part {
       ...whereItGoes([timed], ({ n }) => shortSize(n)),
     ],
   };
+}
+
+/**
+ * Returns the host's three phases in sequence, and the passes of the GPU from the first submit on.
+ * Host and GPU clocks are unrelated. The layout assumes that the GPU starts at once, or early
+ * enough to be done when the result arrives.
+ */
+export function blocksOf({
+  hostTimes,
+  timeline,
+  phases,
+}: Pick<RowOf<'trace'>, 'hostTimes' | 'timeline' | 'phases'>): Block[] {
+  const blocks: Block[] = [];
+  const gpuMs = Math.max(0, ...(timeline ?? []).map(({ startMs, ms }) => startMs + ms));
+  // with several submits, the first is sent before the last is encoded
+  const gpuStart =
+    hostTimes === null
+      ? 0
+      : Math.max(0, Math.min(hostTimes.encodeMs, hostTimes.encodeMs + hostTimes.submitToResultMs - gpuMs));
+  if (hostTimes !== null) {
+    const { encodeMs, submitToResultMs, readBackMs } = hostTimes;
+    const combineMs = phases?.find(({ name }) => name === 'combine windows (CPU)')?.ms ?? 0;
+    blocks.push({ lane: 'host', name: 'encode', startMs: 0, ms: encodeMs });
+    blocks.push({ lane: 'host', name: 'submit to result', startMs: encodeMs, ms: submitToResultMs });
+    const readBack = Math.max(0, readBackMs - combineMs);
+    blocks.push({ lane: 'host', name: 'read back', startMs: encodeMs + submitToResultMs, ms: readBack });
+    blocks.push({
+      lane: 'host',
+      name: 'combine windows (CPU)',
+      startMs: encodeMs + submitToResultMs + readBack,
+      ms: combineMs,
+    });
+  }
+  for (const { name, startMs, ms } of timeline ?? [])
+    blocks.push({ lane: 'GPU', name, startMs: gpuStart + startMs, ms });
+  return blocks;
 }

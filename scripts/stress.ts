@@ -1,5 +1,4 @@
 /** npm run stress -- fuzz|faults|soak: looks for mistakes that no test names. */
-
 import { type ChildProcess, fork } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,6 +35,13 @@ import { onDevice } from './device.js';
 import { writeSection } from './docs-section.js';
 import type { Message } from './faults/worker.js';
 
+/** Options of every campaign. @param seed what the seed decides */
+const ofCampaign = (seed: string) => ({
+  minutes: valued('10', 'duration', integer(1, 10_000), 10),
+  seed: valued('1', seed, integer(0, 2 ** 31), 1),
+  adapter: adapterOption,
+});
+
 /*
  * npm run stress -- fuzz --minutes 10 --seed 1
  *
@@ -48,15 +54,13 @@ import type { Message } from './faults/worker.js';
 
 const fuzzOptions = {
   op: valued('msm', 'msm (the default), or fields for vectors of field elements', oneOf('msm', 'fields'), 'msm'),
-  minutes: valued('10', 'duration', integer(1, 10_000), 10),
-  seed: valued('1', 'seed of the programs; the same seed draws the same programs', integer(0, 2 ** 31), 1),
+  ...ofCampaign('seed of the programs; the same seed draws the same programs'),
   program: valued('JSON', 'run only this program (a mismatch prints it)', json as Parse<FuzzProgram & FieldProgram>),
   backend: valued(
     'NAME',
     'run all programs on this backend: cpu, both or auto; default: each program draws its own',
     oneOf('cpu', 'both', 'auto'),
   ),
-  adapter: adapterOption,
 };
 
 type Told = (counts: Readonly<Record<string, number>>) => void;
@@ -128,13 +132,7 @@ const soakCommand = command({
   about: 'random load of many callers, with the bytes of all buffers counted',
   usage: 'usage: npm run stress -- soak [options]',
   options: {
-    minutes: valued('10', 'duration', integer(1, 10_000), 10),
-    seed: valued(
-      '1',
-      'seed of the calls; their timing depends on the machine, so the same seed does not repeat the load',
-      integer(0, 2 ** 31),
-      1,
-    ),
+    ...ofCampaign('seed of the calls; their timing depends on the machine, so the same seed does not repeat the load'),
     concurrency: valued('20', 'number of callers', integer(1, 1000), 20),
     logn: valued('12', 'points of G1, as a power of two; G2 has a quarter of them', integer(4, 20), 12),
     megabytes: valued(
@@ -143,7 +141,6 @@ const soakCommand = command({
       integer(1, 2 ** 20),
       3,
     ),
-    adapter: adapterOption,
   },
   notes: 'Exit code: 0 all right · 1 a wrong result, or more memory than the budget · 2 bad usage',
   async run({ minutes, seed, concurrency, logn, megabytes, adapter }) {
@@ -183,15 +180,13 @@ const soakCommand = command({
  */
 
 const faultOptions = {
-  minutes: valued('10', 'duration of the campaign', integer(1, 10_000), 10),
   trials: valued('5000', 'the most trials', integer(1, 1_000_000), Number.POSITIVE_INFINITY),
-  seed: valued('1', 'seed of the faults; the same seed draws the same faults', integer(0, 2 ** 31), 1),
+  ...ofCampaign('seed of the faults; the same seed draws the same faults'),
   modes: valued('default,load', 'only modes whose name contains one of these words', listOf(anyText), ['']),
   faults: valued('submit,flipped', 'only faults whose name contains one of these words', listOf(anyText), ['']),
   trial: valued('17', 'only this trial of the seed, or this named trial; a wrong name lists the names', anyText),
   write: flag('write the table into docs/reference/failures.md'),
   json: valued('FILE', 'write every trial and its outcome as JSON', outputFile),
-  adapter: adapterOption,
 };
 
 /** A call hangs if it takes longer than `times` its time without a fault, plus `ms`. */

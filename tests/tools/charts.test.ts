@@ -178,7 +178,7 @@ describe('the charts', () => {
     const image = page.getByRole('img', { name: 'B is faster than A in almost all runs.' });
     expect(await image.evaluate(({ tagName }) => tagName)).toBe('svg');
     await page.getByRole('figure', { name: 'Times of A and B' }).waitFor();
-    expect(await page.getByRole('figure').count()).toBe(8);
+    expect(await page.getByRole('figure').count()).toBe(7);
 
     const time = await rows('time');
     expect(time).toHaveLength(14);

@@ -31,7 +31,17 @@ export type {
 } from './api/device.js';
 export type { Bases, MsmEngine, MsmPlan, Scalars } from './api/engine.js';
 export type { FieldVector } from './api/fields.js';
-export type { HostTimes, PhaseTime, Prediction, RunRecord, TimelineEntry } from './api/run-record.js';
+export type {
+  CpuRun,
+  DividedRun,
+  GpuRun,
+  HostTimes,
+  PhaseTime,
+  Prediction,
+  RunFacts,
+  RunRecord,
+  TimelineEntry,
+} from './api/run-record.js';
 export type {
   AffinePoint,
   BytesLike,

@@ -1,6 +1,6 @@
 /** An engine with one setting, and the steps that all modes that time MSMs share. */
 import { bytesToHex } from '@noble/curves/utils.js';
-import type { PhaseTime, RunRecord } from '../../src/api/run-record.js';
+import type { GpuRun, PhaseTime, RunRecord } from '../../src/api/run-record.js';
 import type { AffinePoint } from '../../src/api/values.js';
 import type { Bases } from '../../src/index.js';
 import { defaultEncoding, formatCaseAddress } from '../cases/address.js';
@@ -54,6 +54,12 @@ interface LoadOptions {
   /** Loads the points even if they are loaded already. */
   readonly again?: boolean;
 }
+
+/** Returns what the GPU computed of a call; null if it computed nothing. */
+export const gpuPartOf = (record: RunRecord | null): GpuRun | null => {
+  if (record?.on === 'both') return record.gpu;
+  return record?.on === 'gpu' ? record : null;
+};
 
 /** An engine with one setting, and the bases it loaded last. */
 export type EngineUnderTest = Awaited<ReturnType<typeof makeEngine>>;
@@ -179,7 +185,7 @@ export async function raiseClock(subject: EngineUnderTest, msmCase: MsmCase): Pr
   for (let now = begun; now - since < STEADY_MS && now - begun < MOST_CLOCK_MS; now = performance.now()) {
     const outcome = await subject.compute(msmCase);
     if (!outcome.agrees) throw wrongResult(msmCase, label, outcome);
-    const ms = sumOnGpu(outcome.record?.phases ?? null) ?? outcome.wallMs;
+    const ms = sumOnGpu(gpuPartOf(outcome.record)?.phases ?? null) ?? outcome.wallMs;
     if (ms < FASTER * best) [best, since] = [ms, performance.now()];
   }
 }
@@ -195,6 +201,7 @@ export async function warmUp(run: Run, subject: EngineUnderTest, msmCase: MsmCas
   let last = first;
   for (let again = 1; again < WARM_UPS && last.agrees; again++) last = await subject.compute(msmCase);
   const { lastRun: record, memory } = engine;
+  const onGpu = gpuPartOf(record);
   const row: RowOf<'warm-up'> = {
     event: 'warm-up',
     case: formatCaseAddress(msmCase.address),
@@ -202,12 +209,12 @@ export async function warmUp(run: Run, subject: EngineUnderTest, msmCase: MsmCas
     loadMs,
     wallMs: last.agrees ? first.wallMs : null,
     agrees: last.agrees,
-    tuning: record?.tuning ?? null,
-    clamped: record === null ? [] : clampedKnobs(setting.tuning, record.tuning),
+    tuning: record === null ? null : (onGpu?.tuning ?? setting.tuning),
+    clamped: onGpu === null ? [] : clampedKnobs(setting.tuning, onGpu.tuning),
     windows: record?.windows ?? 0,
     entries: record?.entries ?? 0,
-    dispatches: record?.dispatches ?? 0,
-    submits: record?.submits ?? 0,
+    dispatches: onGpu?.dispatches ?? 0,
+    submits: onGpu?.submits ?? 0,
     basesBytes: subject.basesBytes(),
     pipelines: engine.pipelines,
     scratchBytes: memory.peak,
@@ -222,7 +229,11 @@ export const timesOf = ({ agrees, wallMs, record }: Outcome) => ({
   on: record?.on ?? ('cpu' as const),
   wallMs: agrees ? wallMs : null,
   gpuMs: agrees && record?.on === 'gpu' ? sumOnGpu(record.phases) : null,
-  hostTimes: agrees ? (record?.hostTimes ?? null) : null,
-  phases: agrees ? (record?.phases ?? null) : null,
-  placement: record?.tuning.walkerPrefixMemory ?? ('private' as const),
+  hostTimes: agrees ? (gpuPartOf(record)?.hostTimes ?? null) : null,
+  phases: agrees ? phasesOf(record) : null,
+  placement: gpuPartOf(record)?.tuning.walkerPrefixMemory ?? ('private' as const),
 });
+
+/** Returns the phases of a call for a row. The CPU has one. */
+const phasesOf = (record: RunRecord | null): readonly PhaseTime[] | null =>
+  record?.on === 'cpu' ? [{ name: 'msm (CPU)', ms: record.cpuMs }] : (gpuPartOf(record)?.phases ?? null);

@@ -74,8 +74,8 @@ export interface Rows {
     readonly loadMs: number;
     readonly wallMs: number | null;
     readonly agrees: boolean;
-    /** Knobs that the engine used. */
-    readonly tuning: Tuning | null;
+    /** Knobs that the GPU used; where the CPU computed, those that were asked for. */
+    readonly tuning: Partial<Tuning> | null;
     /** Knobs that were limited by the device: `walkertpb: 256 asked, 16 used`. */
     readonly clamped: readonly string[];
     readonly windows: number;

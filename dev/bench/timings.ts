@@ -15,6 +15,7 @@ import type { Bench, GpuBench } from './bench-setup.js';
 import type { Knobs } from './knob.js';
 import {
   type EngineUnderTest,
+  gpuPartOf,
   interleave,
   makeEngine,
   raiseClock,
@@ -46,14 +47,14 @@ const regularPoints: ReadonlySet<PointDistributionName> = new Set(['distinct', '
 function makeRoofline({ run, gpu, own }: GpuBench, p: bigint) {
   const meters = new Map<FieldProduct, { readonly meter: ProductMeter; rates: number[] }>();
   const rateOf = ({ engine }: Pick<EngineUnderTest, 'engine'>): number | null => {
-    const product = engine.lastRun?.tuning.fieldProduct;
+    const product = gpuPartOf(engine.lastRun)?.tuning.fieldProduct;
     return product === undefined ? null : median(meters.get(product)?.rates ?? []);
   };
   return {
     /** Begins a case: measures the products that these engines used from now on. */
     async begin(subjects: readonly EngineUnderTest[]): Promise<void> {
       for (const { engine } of subjects) {
-        const product = engine.lastRun?.tuning.fieldProduct;
+        const product = gpuPartOf(engine.lastRun)?.tuning.fieldProduct;
         if (product === undefined || meters.has(product)) continue;
         await run.next('Measuring the field product alone: the hardware limit');
         const meter = await openMeter(gpu, (why) => run.loseDevice(why), { product, p });
@@ -189,7 +190,7 @@ async function timeOne(
   const times = timesOf(outcome);
   const { wallMs } = times;
   const told = { case: formatCaseAddress(msmCase.address), n, setting, repetition, ...times };
-  const timeline = outcome.agrees ? (outcome.record?.timeline ?? null) : null;
+  const timeline = outcome.agrees ? (gpuPartOf(outcome.record)?.timeline ?? null) : null;
   run.emit(traced ? { event: 'trace', ...told, timeline } : { event: 'repetition', ...told });
   run.advance(weightOf(n));
   if (wallMs === null) throw wrongResult(msmCase, `${setting}, repetition ${repetition}`, outcome);

@@ -88,7 +88,7 @@ export interface Tuning {
   readonly walkerPrefixMemory: 'private' | 'workgroup';
   /**
    * Threads in a workgroup of the walk, 1 to 256. It is clamped to the limits of the device, and
-   * with `workgroup` prefixes to its workgroup memory; `lastRun.tuning` has the value that was
+   * with `workgroup` prefixes to its workgroup memory; `GpuRun.tuning` has the value that was
    * used.
    */
   readonly walkerThreadsPerWorkgroup: number;
@@ -162,7 +162,7 @@ export interface Tuning {
    */
   readonly cpuChunk: number;
   /**
-   * Arithmetic of the CPU, with the names of `RunRecord.arithmetic`. `auto`: the fastest that the
+   * Arithmetic of the CPU, with the names of `CpuRun.arithmetic`. `auto`: the fastest that the
    * platform has. Another one is for measurements; an MSM rejects with `bad-argument` where the
    * platform does not have it.
    */

@@ -61,41 +61,8 @@ export interface Prediction {
   readonly bothMs: number | null;
 }
 
-/**
- * Report on the last successful `engine.msm` or `engine.msmBatch`. If the result was verified,
- * `wallMs` and `hostTimes` include the verification; all other values are those of the evaluation
- * that gave the result.
- */
-export interface RunRecord {
-  /**
-   * Backend that computed the call: the GPU; the CPU, with no tasks, dispatches and submits; or
-   * both at the same time. All-zero input is handled on the CPU.
-   */
-  readonly on: 'gpu' | 'cpu' | 'both';
-  /** Fraction of the scalars that the GPU computed, from 0 to 1. */
-  readonly gpuShare: number;
-  /**
-   * Expected duration of the call, from the adapter's name and from the durations of the engine's
-   * earlier calls. null where only one backend could compute it.
-   */
-  readonly predicted: Prediction | null;
-  /**
-   * Arithmetic of the CPU: WebAssembly with fused multiply-adds of floats (relaxed SIMD), with
-   * products of 128 bits (wide arithmetic), with integers in 128-bit SIMD, or with integers of 64
-   * bits alone; or BigInt, about ten times slower, where a
-   * content security policy forbids WebAssembly (`wasm-unsafe-eval` allows it) or the platform has
-   * none. null where the GPU computed.
-   */
-  readonly arithmetic: 'wasm-fma' | 'wasm-wide' | 'wasm-simd' | 'wasm' | 'bigint' | null;
-  /** Workers that took part, in addition to the thread of the engine; 0 where the GPU computed. */
-  readonly workers: number;
-  /**
-   * Reason why no worker took part though the sum was large enough for workers: they cannot be
-   * started, or died, or WebAssembly is forbidden. null if some took part, are being started, or
-   * would not help; `maxWorkers: 0` is not a reason either. `createMsmEngine({ onWarning })`
-   * receives the same text.
-   */
-  readonly noWorkers: string | null;
+/** Facts about a call, whichever backend computed it. */
+export interface RunFacts {
   /** Number of scalars, of all vectors. */
   readonly n: number;
   /** Number of vectors; 1 for `msm`. */
@@ -109,10 +76,37 @@ export interface RunRecord {
    * Digits of a scalar; in a batch whose vectors differ in length, those of the longest vectors.
    */
   readonly windows: number;
-  /** Tasks of the largest walk. */
-  readonly tasks: number;
   /** Digits that are not zero, each of which takes an addition; at most n · windows. */
   readonly entries: number;
+  /**
+   * Milliseconds from the call to the result. This includes the time of earlier calls of the engine
+   * for which the call waited, and that of `onProgress`.
+   */
+  readonly wallMs: number;
+  /**
+   * Reason why work was repeated: the message of the error with which the call would have rejected
+   * without the repetition; or a message about workers that died, whose chunks others computed.
+   * null if nothing was repeated.
+   */
+  readonly retried: string | null;
+  /**
+   * True if the result was verified. A result of the CPU needs no second evaluation, and counts as
+   * verified.
+   */
+  readonly verified: boolean;
+  /**
+   * Expected duration of the call, from the adapter's name and from the durations of the engine's
+   * earlier calls. null where only one backend could compute it.
+   */
+  readonly predicted: Prediction | null;
+}
+
+/** Report on what the GPU computed. */
+export interface GpuRun extends RunFacts {
+  /** The GPU computed the call. */
+  readonly on: 'gpu';
+  /** Tasks of the largest walk. */
+  readonly tasks: number;
   /** Dispatches on the GPU, in all submits. */
   readonly dispatches: number;
   /**
@@ -123,22 +117,11 @@ export interface RunRecord {
   /** Number of submits to the GPU: one, unless memory or time required more. */
   readonly submits: number;
   /**
-   * Milliseconds from the call to the result. This includes the time of earlier calls of the engine
-   * for which the call waited, and that of `onProgress`.
-   */
-  readonly wallMs: number;
-  /**
    * Breakdown of `wallMs` by phase; available without `timestamp-query`. The phases add up to
    * `wallMs`, less the time of earlier calls of the engine for which the call waited, and less that
-   * of `onProgress`. null where the CPU or both backends computed.
+   * of `onProgress`. null where the call was divided between the backends.
    */
   readonly hostTimes: HostTimes | null;
-  /**
-   * Reason why work was repeated: the message of the error with which the call would have rejected
-   * without the repetition; or a message about workers that died, whose chunks others computed.
-   * null if nothing was repeated.
-   */
-  readonly retried: string | null;
   /**
    * Reason why another field product is used than the default or the requested one: the failure of
    * that one in a self-test on this device. null if the intended one is used. See
@@ -146,19 +129,14 @@ export interface RunRecord {
    */
   readonly fallback: string | null;
   /**
-   * True if the result was verified. A result of the CPU needs no second evaluation, and counts as
-   * verified.
-   */
-  readonly verified: boolean;
-  /**
-   * GPU time of each stage, the sums of `timeline`, and the time to combine the windows. null if
-   * the device has no `timestamp-query`, or if its times are impossible: their sum exceeds
-   * `hostTimes.submitToResultMs` by more than a quarter and 20 ms.
+   * GPU time of each stage, the sums of `timeline`, and the time to combine the windows. null where
+   * the call was divided between the backends, if the device has no `timestamp-query`, or if its
+   * times are impossible: their sum exceeds `hostTimes.submitToResultMs` by more than a quarter and
+   * 20 ms.
    */
   readonly phases: readonly PhaseTime[] | null;
   /**
-   * Passes on the GPU, in the order in which they ran. null if the GPU did nothing, or has no times
-   * or impossible ones.
+   * Passes on the GPU, in the order in which they ran. null where `phases` is null.
    */
   readonly timeline: readonly TimelineEntry[] | null;
   /** Knobs of the call, with all defaults. */
@@ -166,3 +144,51 @@ export interface RunRecord {
   /** Adapter that computed. */
   readonly adapter: AdapterDescription;
 }
+
+/** Report on what the CPU computed. All-zero input is handled there. */
+export interface CpuRun extends RunFacts {
+  /** The CPU computed the call. */
+  readonly on: 'cpu';
+  /**
+   * Arithmetic: WebAssembly with fused multiply-adds of floats (relaxed SIMD), with products of 128
+   * bits (wide arithmetic), with integers in 128-bit SIMD, or with integers of 64 bits alone; or
+   * BigInt, about ten times slower, where a content security policy forbids WebAssembly
+   * (`wasm-unsafe-eval` allows it) or the platform has none.
+   */
+  readonly arithmetic: 'wasm-fma' | 'wasm-wide' | 'wasm-simd' | 'wasm' | 'bigint';
+  /** Workers that took part, in addition to the thread of the engine. */
+  readonly workers: number;
+  /**
+   * Reason why no worker took part though the sum was large enough for workers: they cannot be
+   * started, or died, or WebAssembly is forbidden. null if some took part, are being started, or
+   * would not help; `maxWorkers: 0` is not a reason either. `createMsmEngine({ onWarning })`
+   * receives the same text.
+   */
+  readonly noWorkers: string | null;
+  /** Rows of 64 buckets in the largest chunk that a thread was handed; 0 where none was cut. */
+  readonly chunkRows: number;
+  /** Milliseconds of the computation, without the time in which other sums went first. */
+  readonly cpuMs: number;
+}
+
+/** Report on a call that the GPU and the CPU shared. */
+export interface DividedRun extends RunFacts {
+  /** Both computed the call at the same time. */
+  readonly on: 'both';
+  /** Fraction of the scalars that the GPU computed, above 0 and below 1. */
+  readonly gpuShare: number;
+  /**
+   * The GPU's half: its counts are sums over its parts; `windowBits`, `windows`, `tasks` and `tuning`
+   * are those of its largest part; `vectors` and `wallMs` are those of the call.
+   */
+  readonly gpu: GpuRun;
+  /** The CPU's half, likewise. */
+  readonly cpu: CpuRun;
+}
+
+/**
+ * Report on the last successful `engine.msm` or `engine.msmBatch`: `on` says which backend computed
+ * it. If the result was verified, `wallMs` and `hostTimes` include the verification; all other
+ * values are those of the evaluation that gave the result.
+ */
+export type RunRecord = GpuRun | CpuRun | DividedRun;

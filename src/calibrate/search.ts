@@ -347,15 +347,15 @@ const prepareTrial = async (
     const time = async (): Promise<number | null> => {
       const result = await engine.msm(bases, scalars, turn);
       const run = engine.lastRun;
-      if (run === null || !isSolvedBy(result)) return null;
+      if (run?.on !== 'gpu' || !isSolvedBy(result)) return null;
       const busy = (run.timeline ?? []).reduce((sum, { ms }) => sum + ms, 0);
       // the coarse clock of a browser may measure 0
       return busy > 0 ? busy : Math.max(run.wallMs, Number.MIN_VALUE);
     };
     // the first run compiles
     const right = (await time()) !== null;
-    const resolved = engine.lastRun?.tuning;
-    if (right && resolved) return { tuning, resolved, time, destroy };
+    const run = engine.lastRun;
+    if (right && run?.on === 'gpu') return { tuning, resolved: run.tuning, time, destroy };
   } catch (error) {
     if (!isOfSetting(error)) {
       destroy();

@@ -6,7 +6,7 @@ import type { Group, NamedCurve } from '../curves/more-curves.js';
 import { openCurve } from '../curves/open-curve.js';
 import { badArgument, MsmError, notLoaded, show } from '../errors.js';
 import { type OpenDevice, openDevice } from '../gpu/device.js';
-import type { CpuBackend, CpuSite } from '../msm/cpu/cpu-backend.js';
+import type { CpuBackend } from '../msm/cpu/cpu-backend.js';
 import { GpuBackend } from '../msm/gpu/gpu-backend.js';
 import { msmConfigure } from '../msm/gpu/gpu-setup.js';
 import { onlyBackend, Router } from '../msm/routing/router.js';
@@ -32,8 +32,8 @@ class LazyCpu {
   #loaded: CpuBackend | null = null;
   #isDestroyed = false;
 
-  constructor(curve: CurveContext, { workers }: Settings, site: () => CpuSite) {
-    this.#make = ({ CpuBackend }) => new CpuBackend(curve, workers, site);
+  constructor(curve: CurveContext, { workers, tuning }: Settings) {
+    this.#make = ({ CpuBackend }) => new CpuBackend(curve, workers, tuning);
   }
 
   get(): Promise<CpuBackend> {
@@ -64,8 +64,7 @@ class LazyCpu {
 
 /** Composes an engine without a GPU. */
 const cpuOnly = async (curve: CurveContext, settings: Settings): Promise<Engine> => {
-  const { siteWithoutGpu } = await loadCpu();
-  const cpu = await new LazyCpu(curve, settings, () => siteWithoutGpu(settings.tuning)).get();
+  const cpu = await new LazyCpu(curve, settings).get();
   return new Engine({
     curve,
     queue: settings.queueOf(WIDTH),
@@ -99,9 +98,8 @@ const withGpu = (
     adviceAfterLoss: retainBases ? 'call again' : 'as retainBases is false, load the bases again',
     hasAlternative: mayUseCpu,
   });
-  const site = (): CpuSite => ({ adapter: gpu.adapter, limits: gpu.limits, tuning: gpu.tuning });
-  const cpu = new LazyCpu(curve, settings, site);
-  const gpu: GpuBackend = new GpuBackend(session, curve, {
+  const cpu = new LazyCpu(curve, settings);
+  const gpu = new GpuBackend(session, curve, {
     retainBases,
     verify,
     alternative: mayUseCpu ? () => cpu.get() : null,

@@ -334,7 +334,7 @@ export class Engine implements MsmEngine<Coordinate> {
     const request = { bases, vectors, surveyed, n, verify };
     const { sums, record } = await this.#parts.dispatcher.multiply(request, call);
     this.#lastRun = record;
-    this.#counts.gpuMs += record.hostTimes?.submitToResultMs ?? 0;
+    if (record.on === 'gpu') this.#counts.gpuMs += record.hostTimes?.submitToResultMs ?? 0;
     this.#counts.retries += Number(record.retried !== null);
     return sums;
   }

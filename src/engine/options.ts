@@ -179,7 +179,7 @@ export interface MsmEngineOptions<Of extends Coordinate = bigint> {
   readonly onEvent?: ((event: EngineEvent) => void) | undefined;
   /**
    * Called once for each reason for which the engine computes more slowly than it could, such as
-   * workers that cannot be started (`RunRecord.noWorkers`). Its errors are ignored.
+   * workers that cannot be started (`CpuRun.noWorkers`). Its errors are ignored.
    *
    * @defaultValue `console.warn`
    */

@@ -1,6 +1,6 @@
 /** The interface of the GPU and the CPU to the engine. */
 import type { AdapterDescription, CompileTime, MemoryUse, SelfTest } from '../api/device.js';
-import type { RunRecord } from '../api/run-record.js';
+import type { CpuRun, GpuRun } from '../api/run-record.js';
 import type { AffinePoint, Coordinate } from '../api/values.js';
 import type { PointSource } from '../curves/point-source.js';
 import type { Ticket } from '../scheduling/edf.js';
@@ -94,7 +94,7 @@ export interface MsmRequest {
 /** The sums of a request, one for each vector. */
 export interface MsmDone {
   readonly sums: readonly AffinePoint<Coordinate>[];
-  readonly record: RunRecord;
+  readonly record: GpuRun | CpuRun;
   /** Time that it took, in ms, without waiting for other calls. */
   readonly ms: number;
 }

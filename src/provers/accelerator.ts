@@ -205,13 +205,14 @@ export class Accelerator {
 
   #count(engine: MsmEngine<Coordinate>, n: number): void {
     const { counts } = this;
-    const { on = 'cpu', workers = 0 } = engine.lastRun ?? {};
+    const run = engine.lastRun;
+    const onCpu = run?.on === 'both' ? run.cpu : run;
     this.#seen.computed++;
     counts.calls++;
-    counts.on[on]++;
+    counts.on[run?.on ?? 'cpu']++;
     counts.adapter = engine.adapter;
     counts.points += n;
-    counts.workers = Math.max(counts.workers, workers);
+    if (onCpu?.on === 'cpu') counts.workers = Math.max(counts.workers, onCpu.workers);
     this.#engines.countCompiling(engine);
   }
 

@@ -301,7 +301,8 @@ class Doubt {
     const bases = await engine.loadBases(points.slice(), { encoding: 'le-montgomery' });
     try {
       const ownMs = await leastMs(() => engine.msm(bases, scalars));
-      if (certain.includes(engine.lastRun?.arithmetic)) return false;
+      const run = engine.lastRun;
+      if (run?.on === 'cpu' && certain.includes(run.arithmetic)) return false;
       return (await leastMs(() => original.multiExpAffine(points, scalars))) < MOST_RATIO * ownMs;
     } finally {
       bases.destroy();

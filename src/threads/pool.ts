@@ -30,7 +30,7 @@ const START_MS = 10_000;
  * The caller asks `choose` for it, which knows what workers brought to rounds of the same size.
  * To force exactly three for debugging: `createMsmEngine({ backend: 'cpu', maxWorkers: 3, … })`
  * with `tuning: { cpuDistribution: 'static' }`, which waits for all three, and a sum large enough
- * for three (`workersToWake` in msm/plan/cost.ts). `lastRun.workers` says how many took part.
+ * for three (`workersToWake` in msm/plan/cost.ts). `CpuRun.workers` says how many took part.
  *
  * **Size of chunks.** The caller cuts a round. MSMs are cut by `cutRows` (msm/cpu/cpu-threads.ts): with
  * `tuning.cpuDistribution` `static` into one chunk for each thread, with `dynamic` by the size of

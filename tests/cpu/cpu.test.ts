@@ -116,7 +116,7 @@ describe('small MSMs in an engine', () => {
       const own = makeCase({ points: 'pairs', scalars: 'carry-patterns', n, seed: 7 });
       const loaded = await engine.loadBases(own.points.bytes);
       expect(await engine.msm(loaded, own.scalars.bytes)).toEqual(own.expected);
-      expect(engine.lastRun).toMatchObject({ on, n, submits: on === 'cpu' ? 0 : 1 });
+      expect(engine.lastRun).toMatchObject({ on, n, ...(on === 'gpu' && { submits: 1 }) });
       loaded.destroy();
     }
   });

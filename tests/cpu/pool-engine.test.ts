@@ -9,6 +9,7 @@ import type { Bases, MsmEngine } from '../../src/index.js';
 import { workerStarter } from '../../src/msm/cpu/cpu-threads.js';
 import { useAllWorkers } from '../support/all-workers.js';
 import { openEngine } from '../support/engines.js';
+import { cpuRunOf } from '../support/runs.js';
 import { sleep, until } from '../support/time.js';
 
 useAllWorkers();
@@ -21,7 +22,7 @@ const ATTEMPTS = 3;
 /** Calls, which are all right, until both workers take part: at first they are on their way. */
 const callUntilThere = async (engine: MsmEngine, bases: Bases): Promise<void> => {
   do expect(await engine.msm(bases, large.scalars.bytes)).toEqual(large.expected);
-  while ((engine.lastRun?.workers ?? 0) < 2);
+  while (cpuRunOf(engine).workers < 2);
 };
 
 /** An engine, and the workers that it starts. */

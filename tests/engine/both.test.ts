@@ -20,6 +20,7 @@ import {
 import { inWasm } from '../support/arithmetic.js';
 import { getDevice } from '../support/gpu.js';
 import { leaseDevice } from '../support/leased-gpu.js';
+import { dividedRunOf } from '../support/runs.js';
 import { sleep } from '../support/time.js';
 
 /** Knobs with which the kernels compile fast. */
@@ -74,12 +75,15 @@ describe('backend: both', () => {
         expect(progress.total).toBe(n);
       };
       expect(await engine.msm(bases, scalars.bytes, { onProgress })).toEqual(expected);
-      const record = engine.lastRun;
-      expect(record).toMatchObject({ on: 'both', n, vectors: 1, arithmetic: inWasm, hostTimes: null });
-      expect(record?.gpuShare).toBeGreaterThan(0);
-      expect(record?.gpuShare).toBeLessThan(1);
-      expect(record?.submits).toBeGreaterThan(0);
-      expect(record?.predicted?.bothMs).toBeGreaterThan(0);
+      const { gpuShare, predicted, gpu, cpu, ...whole } = dividedRunOf(engine);
+      expect(whole).toMatchObject({ n, vectors: 1 });
+      expect(gpuShare).toBeGreaterThan(0);
+      expect(gpuShare).toBeLessThan(1);
+      expect([gpu.n / n, gpu.n + cpu.n]).toEqual([gpuShare, n]);
+      expect(gpu.submits).toBeGreaterThan(0);
+      expect(gpu.hostTimes).toBeNull();
+      expect(cpu.arithmetic).toEqual(inWasm);
+      expect(predicted?.bothMs).toBeGreaterThan(0);
       expect(done.toSorted((a, b) => a - b)).toEqual(done);
       expect([done[0], done.at(-1)]).toEqual([0, n]);
     }
@@ -87,7 +91,7 @@ describe('backend: both', () => {
 
   test('all-zero scalars need no backend', async () => {
     expect(await engine.msm(bases, new Uint8Array(32 * n))).toMatchObject({ infinity: true });
-    expect(engine.lastRun).toMatchObject({ on: 'cpu', gpuShare: 0, submits: 0 });
+    expect(engine.lastRun).toMatchObject({ on: 'cpu', n, entries: 0 });
   });
 
   test('few nonzero scalars among many zeros are right', async () => {
@@ -156,7 +160,7 @@ describe('backend: both', () => {
     const other = await open({ retainBases: false });
     const loaded = await other.loadBases(large.points.bytes);
     expect(await other.msm(loaded, large.scalars.bytes)).toEqual(large.expected);
-    expect(other.lastRun).toMatchObject({ on: 'gpu', gpuShare: 1, predicted: null });
+    expect(other.lastRun).toMatchObject({ on: 'gpu', n, predicted: null });
     other.destroy();
   });
 

@@ -16,6 +16,7 @@ import { checkTuning } from '../../src/msm/plan/tuning.js';
 import { fileStore } from '../../src/node.js';
 import { version } from '../../src/version.js';
 import { getDevice } from '../support/gpu.js';
+import { gpuRunOf } from '../support/runs.js';
 import { smallCurve } from '../support/small-curve.js';
 
 const memoryStore = (): CalibrationStore & { readonly texts: Map<string, string> } => {
@@ -135,7 +136,7 @@ describe('calibrate on this adapter', { tags: 'long' }, () => {
     });
     const bases = await engine.loadBases([{ ...smallCurve.generator, infinity: false }]);
     await engine.msm(bases, [3n]);
-    expect(engine.lastRun?.tuning).toMatchObject({ walkerSlots: 7, walkerThreadsPerWorkgroup: 32 });
+    expect(gpuRunOf(engine).tuning).toMatchObject({ walkerSlots: 7, walkerThreadsPerWorkgroup: 32 });
     expect(engine.pipelines.map(({ name }) => name)).toContain('walk');
     for (const { ms } of engine.pipelines) expect(ms).toBeGreaterThan(0);
     engine.destroy();

@@ -14,6 +14,7 @@ import {
   type Progress,
 } from '../../src/index.js';
 import { getDevice } from '../support/gpu.js';
+import { gpuRunOf } from '../support/runs.js';
 import { smallCase, smallCurve } from '../support/small-curve.js';
 
 /** In several submits of long scalars. */
@@ -92,7 +93,7 @@ describe.each(thrown)('%s', (_, mine) => {
 
   test('thrown in onProgress at any moment reaches the caller', async () => {
     await engine.msm(bases, scalars);
-    const submits = engine.lastRun?.submits as number;
+    const submits = gpuRunOf(engine).submits;
     expect(submits).toBeGreaterThan(2);
     for (let moment = 0; moment <= submits; moment++) {
       await expectMine(() => engine.msm(bases, scalars, at(moment)), `msm, ${moment}`);

@@ -11,6 +11,7 @@ import { type AffinePoint, bn254G1, expectedMsm } from '../../dev/oracle/known-b
 import type { Tuning } from '../../src/api/device.js';
 import type { MsmEngine } from '../../src/index.js';
 import { openEngine } from '../support/engines.js';
+import { gpuRunOf } from '../support/runs.js';
 
 const placements = ['private', 'workgroup'] as const;
 /**
@@ -134,7 +135,7 @@ const changesNothing = async (knobs: Partial<Tuning>): Promise<void> => {
   const engine = await create(knobs);
   // most sums are exceptional, one bucket is hot, and the rest is noise
   await expectTwice(engine, makeCase({ points: 'few-with-signs', scalars: 'one-bucket-and-noise', n: 300, seed: 43 }));
-  expect(engine.lastRun?.tuning).toMatchObject(knobs);
+  expect(gpuRunOf(engine).tuning).toMatchObject(knobs);
   await expectTwice(engine, makeCase({ points: 'doubling-chain', scalars: 'all-one', n: 65, seed: 44 }));
 };
 
@@ -155,7 +156,7 @@ test('a walk with more workgroups than one dimension of a dispatch allows is rig
   const { points, scalars, expected } = makeCase({ points: 'distinct', scalars: 'random', n: 1130, seed: 46 });
   expect(await engine.msm(await engine.loadBases(points.bytes), scalars)).toEqual(expected);
   // a sixteenth of the digits are 0 and make no task
-  expect(((engine.lastRun?.tasks as number) * 15) / 16).toBeGreaterThan(66_000);
+  expect((gpuRunOf(engine).tasks * 15) / 16).toBeGreaterThan(66_000);
 });
 
 test('an engine that has computed one shape computes the next one right, larger or smaller, hot or empty', {

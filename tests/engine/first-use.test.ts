@@ -15,6 +15,7 @@ import { ProverEngines } from '../../src/provers/prover-engines.js';
 import { version } from '../../src/version.js';
 import { getDevice } from '../support/gpu.js';
 import { type LeasedDevice, leaseDevice, leaseGpu } from '../support/leased-gpu.js';
+import { gpuRunOf } from '../support/runs.js';
 import { smallCase, smallCurve } from '../support/small-curve.js';
 
 const { points, scalars, expected } = smallCase(40);
@@ -64,12 +65,12 @@ describe('an engine', () => {
     expect(engine.stats).toMatchObject({ calibration: 'remembered', done: 0 });
     const bases = await engine.loadBases(points);
     expect(await engine.msm(bases, scalars)).toEqual(expected);
-    expect(engine.lastRun?.tuning.walkerSlots).toBe(5);
+    expect(gpuRunOf(engine).tuning.walkerSlots).toBe(5);
     // knobs that are set by hand have precedence
     const other = await createMsmEngine({ ...options, tuning: { ...tuning, walkerSlots: 3 } });
     const others = await other.loadBases(points);
     expect(await other.msm(others, scalars)).toEqual(expected);
-    expect(other.lastRun?.tuning.walkerSlots).toBe(3);
+    expect(gpuRunOf(other).tuning.walkerSlots).toBe(3);
     for (const each of [engine, other]) each.destroy();
   });
 
@@ -82,7 +83,7 @@ describe('an engine', () => {
     });
     const bases = await engine.loadBases(points);
     expect(await engine.msm(bases, scalars)).toEqual(expected);
-    expect(engine.lastRun?.tuning.walkerSlots).toBe(7);
+    expect(gpuRunOf(engine).tuning.walkerSlots).toBe(7);
     expect(engine.stats.calibration).toBe('none');
     engine.destroy();
   });

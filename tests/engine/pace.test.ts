@@ -2,9 +2,10 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { makeCase } from '../../dev/cases/msm-case.js';
 import { Runner } from '../../src/gpu/runner.js';
-import { createMsmEngine, type RunRecord } from '../../src/index.js';
+import { createMsmEngine, type GpuRun } from '../../src/index.js';
 import { learnedRate } from '../../src/msm/plan/cost.js';
 import { leaseGpu } from '../support/leased-gpu.js';
+import { gpuRunOf } from '../support/runs.js';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -54,7 +55,7 @@ test('a wrong clock of a GPU does not mislead an engine', { tags: 'long' }, asyn
   const bases = await engine.loadBases(points.bytes);
   const { run } = Runner.prototype;
   /** A run whose passes take `nanoseconds` each, one after the other; and the bound of the next. */
-  const runWith = async (nanoseconds: bigint): Promise<RunRecord> => {
+  const runWith = async (nanoseconds: bigint): Promise<GpuRun> => {
     vi.spyOn(Runner.prototype, 'run').mockImplementation(async function (this: Runner, ...given) {
       const result = await run.apply(this, given);
       const { length } = given[0].commands;
@@ -66,7 +67,7 @@ test('a wrong clock of a GPU does not mislead an engine', { tags: 'long' }, asyn
     });
     expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
     vi.restoreAllMocks();
-    return engine.lastRun as RunRecord;
+    return gpuRunOf(engine);
   };
 
   const first = await runWith(1n);

@@ -11,6 +11,7 @@ import { createMsmEngine, type MsmEngineOptions } from '../../src/index.js';
 import { tuningChoices, tuningRanges } from '../../src/msm/plan/tuning.js';
 import { readAccelerateOptions } from '../../src/provers/accelerate-options.js';
 import { getDevice } from '../support/gpu.js';
+import { gpuRunOf } from '../support/runs.js';
 
 const { points, scalars, expected } = makeCase({ points: 'distinct', scalars: 'random', n: 9, seed: 3 });
 
@@ -54,21 +55,30 @@ describe('no option is inherited', () => {
     await computes({ backend: 'cpu', curve: { ...bn254 }, sharing: {}, maxQueued: {}, tuning: {} });
   });
 
-  test.each([
-    ['cpuBelow', 0],
-    ['fieldProduct', 'fma'],
-    ['walkerSlots', 3],
-    ['additionsPerSubmit', 1024],
-  ])('knob %s on a device', async (name, value) => {
+  test('knob cpuBelow on a device: the CPU computes a small MSM', async () => {
     const device = await getDevice();
     const plain = await createMsmEngine({ curve: 'bn254', device });
-    pollute(name, value);
+    pollute('cpuBelow', 0);
     const engine = await createMsmEngine({ curve: 'bn254', device });
     expect(engine.backends).toEqual(plain.backends);
     const bases = await engine.loadBases(points.bytes);
     expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
-    expect(engine.lastRun?.tuning[name as 'cpuBelow']).not.toBe(value);
+    expect(engine.lastRun?.on).toBe('cpu');
     for (const each of [plain, engine]) each.destroy();
+  });
+
+  test.each([
+    ['fieldProduct', 'fma'],
+    ['walkerSlots', 3],
+    ['additionsPerSubmit', 1024],
+  ] as const)('knob %s on a device', async (name, value) => {
+    const device = await getDevice();
+    pollute(name, value);
+    const engine = await createMsmEngine({ curve: 'bn254', device, backend: 'gpu' });
+    const bases = await engine.loadBases(points.bytes);
+    expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
+    expect(gpuRunOf(engine).tuning[name]).not.toBe(value);
+    engine.destroy();
   });
 
   test.each(['basesBudget', 'leastPoints', 'singleThread', 'signal', 'onWarning', 'backend', 'verify'])(

@@ -5,10 +5,11 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { bn254G1, expectedMsm, groupOrder, makeKnownBases } from '../../dev/oracle/known-bases.js';
 import { createFieldEngine, type FieldEngine, type FieldEngineOptions, type FieldVector } from '../../src/fields.js';
-import type { Bases, MsmEngine, MsmEngineOptions } from '../../src/index.js';
+import type { Bases, MsmEngine, MsmEngineOptions, RunFacts } from '../../src/index.js';
 import { openEngine } from '../support/engines.js';
 import { loseEachDispatch, strikeAt } from '../support/failure-bench.js';
 import { type LeasedDevice, leaseDevice, leaseGpu } from '../support/leased-gpu.js';
+import { gpuRunOf } from '../support/runs.js';
 import { sleep } from '../support/time.js';
 
 const r = groupOrder(bn254G1);
@@ -52,18 +53,21 @@ describe.each(['gpu', 'cpu'] as const)('vectors of the %s', (backend) => {
     fr = await openField({ deviceOf: engine });
   };
 
-  /** Bytes that a call uploads, beside those of `host` scalars. */
-  const uploads = (vectors: number, host = 0): number => (backend === 'gpu' ? vectors * TABLE_BYTES + 32 * host : 0);
+  /** Expects a run of the backend; one on the GPU uploads some tables, and `host` scalars. */
+  const expectRun = (tables: number, host: number, expected: Partial<RunFacts> = {}): void => {
+    expect(engine.lastRun).toMatchObject({ on: backend, ...expected });
+    if (backend === 'gpu') expect(gpuRunOf(engine).uploadedBytes).toBe(tables * TABLE_BYTES + 32 * host);
+  };
 
   test.each([1, 2, 255, 256, 257, MOST])('of %i elements', async (n) => {
     await open();
     const numbers = numbersOf(n);
     const vector = await fr.load(numbers);
     expect(await engine.msm(bases, vector, { offset: 3 })).toEqual(sumOf(numbers, 3));
-    expect(engine.lastRun).toMatchObject({ on: backend, n, vectors: 1, retried: null, uploadedBytes: uploads(1) });
+    expectRun(1, 0, { n, vectors: 1, retried: null });
     const copy = await fr.read(vector);
     expect(await engine.msm(bases, copy, { offset: 3 })).toEqual(sumOf(numbers, 3));
-    expect(engine.lastRun?.uploadedBytes).toBe(uploads(1, n));
+    expectRun(1, n);
   });
 
   test.each([
@@ -90,7 +94,7 @@ describe.each(['gpu', 'cpu'] as const)('vectors of the %s', (backend) => {
       ...[sumOf(twice), sumOf(numbers, 1), sumOf(numbers.slice(7, 260), 2), sumOf(numbers), sumOf(numbers, 5)],
       ...[sumOf(numbers), sumOf([]), sumOf([])],
     ]);
-    expect(engine.lastRun?.uploadedBytes).toBe(uploads(6, 300));
+    expectRun(6, 300);
     const tabled = await engine.loadBases(known.bytes, { precompute: 3 });
     expect(await engine.msm(tabled, sum)).toEqual(sumOf(twice));
     const bytes = await engine.msm(bases, sum, { result: 'be' });
@@ -103,7 +107,7 @@ describe.each(['gpu', 'cpu'] as const)('vectors of the %s', (backend) => {
     const numbers = numbersOf(200);
     const vector = await fr.load(numbers);
     expect(await engine.msm(bases, vector, { verify: true })).toEqual(sumOf(numbers));
-    expect(engine.lastRun).toMatchObject({ verified: true, uploadedBytes: uploads(1, 200) });
+    expectRun(1, 200, { verified: true });
   });
 
   test('may be destroyed once the call is made', async () => {
@@ -175,13 +179,13 @@ describe('vectors on a device', () => {
     const { engine, bases, fr } = await open({ memoryBudget: 220_000 });
     const vector = await fr.load(long);
     expect(await engine.msm(bases, vector)).toEqual(sumOf(long));
-    expect(engine.lastRun?.submits).toBeGreaterThan(2);
-    expect(engine.lastRun?.uploadedBytes).toBeLessThan(n);
+    expect(gpuRunOf(engine).submits).toBeGreaterThan(2);
+    expect(gpuRunOf(engine).uploadedBytes).toBeLessThan(n);
     const groups = await open({ tuning: { additionsPerSubmit: 20_000 } as never });
     const there = await groups.fr.load(long);
     expect(await groups.engine.msm(groups.bases, there)).toEqual(sumOf(long));
-    expect(groups.engine.lastRun?.submits).toBeGreaterThan(2);
-    expect(groups.engine.lastRun?.uploadedBytes).toBe(TABLE_BYTES);
+    expect(gpuRunOf(groups.engine).submits).toBeGreaterThan(2);
+    expect(gpuRunOf(groups.engine).uploadedBytes).toBe(TABLE_BYTES);
   });
 
   test('cost no memory of their own, and are freed', async () => {
@@ -302,7 +306,7 @@ describe('vectors on a device', () => {
       await sleep();
       const calls = [engine.msm(bases, vector), engine.msm(bases, vector), engine.msm(bases, vector)];
       expect(await Promise.all(calls)).toEqual([expected, expected, expected]);
-      expect(engine.lastRun?.uploadedBytes).toBe(TABLE_BYTES);
+      expect(gpuRunOf(engine).uploadedBytes).toBe(TABLE_BYTES);
     }
     expect(gpu.devices).toHaveLength(3);
   });
@@ -311,6 +315,6 @@ describe('vectors on a device', () => {
     const { engine, bases } = await open();
     const elsewhere = await openField({ device: (await leaseDevice()).device });
     expect(await engine.msm(bases, await elsewhere.load(numbers))).toEqual(sumOf(numbers));
-    expect(engine.lastRun?.uploadedBytes).toBe(TABLE_BYTES + 32 * 150);
+    expect(gpuRunOf(engine).uploadedBytes).toBe(TABLE_BYTES + 32 * 150);
   });
 });

@@ -4,6 +4,7 @@ import { makeCase } from '../../dev/cases/msm-case.js';
 import { measureWaits, waitForQueue } from '../../src/gpu/device-watch.js';
 import { createMsmEngine } from '../../src/index.js';
 import { type LeasedDevice, leaseDevice } from '../support/leased-gpu.js';
+import { gpuRunOf } from '../support/runs.js';
 import { sleep } from '../support/time.js';
 
 const POLL_MS = 100;
@@ -82,7 +83,7 @@ describe('an MSM of 4096 points in nine submits', () => {
     const engine = await createMsmEngine({ curve: 'bn254', device, tuning, selfTest: false });
     const bases = await engine.loadBases(points.bytes);
     expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
-    const submits = engine.lastRun?.submits ?? 0;
+    const submits = gpuRunOf(engine).submits;
     engine.destroy();
     return submits;
   };

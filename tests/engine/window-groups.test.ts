@@ -2,11 +2,12 @@
 import { describe, expect, test, vi } from 'vitest';
 import { makeCase } from '../../dev/cases/msm-case.js';
 import { Runner } from '../../src/gpu/runner.js';
-import { createMsmEngine, type Progress, type RunRecord } from '../../src/index.js';
+import { createMsmEngine, type Progress } from '../../src/index.js';
 import { CallClock } from '../../src/session/call.js';
 import { openEngine } from '../support/engines.js';
 import { getDevice } from '../support/gpu.js';
 import { leaseGpu } from '../support/leased-gpu.js';
+import { gpuRunOf } from '../support/runs.js';
 import { smallCase, smallCurve } from '../support/small-curve.js';
 import { stopClock } from '../support/time.js';
 
@@ -72,8 +73,8 @@ describe('groups of windows', () => {
     // the reduction adds every bucket twice, and joins the last group if that leaves room for it
     const last = 1000 * (windows - (groups - 1) * perGroup);
     const apart = last + 2 * 2 ** 9 * windows > additionsPerSubmit;
-    expect(engine.lastRun?.submits).toBe(groups + (apart ? 1 : 0));
-    const submits = engine.lastRun?.submits as number;
+    const { submits } = gpuRunOf(engine);
+    expect(submits).toBe(groups + (apart ? 1 : 0));
     expect(ticks).toEqual(Array.from({ length: submits + 1 }, (_, done) => ({ phase: 'msm', done, total: submits })));
   };
   test.each([1_024])('have at most %i additions a submit', isBounded);
@@ -84,7 +85,7 @@ describe('groups of windows', () => {
     const twice = makeCase({ points: 'few-with-signs', scalars: 'carry-patterns', n: 2000, seed: 4 });
     expect(await engine.msm(await engine.loadBases(twice.points.bytes), twice.scalars.bytes)).toEqual(twice.expected);
     // two chunks, each of 51 windows one by one and of a reduction
-    expect(engine.lastRun?.submits).toBe(2 * (51 + 1));
+    expect(gpuRunOf(engine).submits).toBe(2 * (51 + 1));
   });
 
   test('are cut for a slow GPU in the first run, which measures, and for the real one in the next', {
@@ -100,7 +101,7 @@ describe('groups of windows', () => {
     const bases = await engine.loadBases(large.points.bytes);
     const run = async () => {
       expect(await engine.msm(bases, large.scalars.bytes)).toEqual(large.expected);
-      return engine.lastRun as RunRecord;
+      return gpuRunOf(engine);
     };
     const first = await run();
     expect(first.tuning.additionsPerSubmit).toBe(2 ** 18);
@@ -145,7 +146,7 @@ describe('groups of windows', () => {
     const budget = Math.floor(peak * 0.75);
     const tight = await openEngine({ tuning: { windowBits: 8 }, memoryBudget: budget });
     expect(await tight.msm(await tight.loadBases(points.bytes), scalars.bytes)).toEqual(expected);
-    expect(tight.lastRun?.submits).toBeGreaterThan(1);
+    expect(gpuRunOf(tight).submits).toBeGreaterThan(1);
     expect(tight.memory.peak).toBeLessThanOrEqual(budget);
   });
 });

@@ -21,7 +21,7 @@ const makeSides = ({ arithmetic, software, ownMs, snarkjsMs }: Machine) => {
   const calls = { own: 0, snarkjs: 0, freed: 0 };
   const engine = {
     adapter: { software },
-    lastRun: { arithmetic },
+    lastRun: { on: 'cpu', arithmetic },
     loadBases: async (points: Uint8Array) => {
       expect(points).toHaveLength(512 * 64);
       return { destroy: () => calls.freed++ };

@@ -89,12 +89,12 @@ describe('recipes', { tags: 'long' }, () => {
       const at = (x: bigint) => coefficients.reduceRight((sum, each) => (sum * x + each) % r, 0n);
       const [commitment] = await prover.commit([polynomial]);
       expect(commitment).toEqual(toAffinePoint(Point.BASE.multiplyUnsafe(at(tau))));
-      expect(prover.engine.lastRun).toMatchObject({ on, uploadedBytes: on === 'gpu' ? 12 : 0 });
+      expect(prover.engine.lastRun).toMatchObject({ on, ...(on === 'gpu' && { uploadedBytes: 12 }) });
       const tauG2 = G2.Point.BASE.multiply(tau);
       for (const [x, y] of [[w ** 3n % r, values[3]] as const, [12345n, at(12345n)] as const]) {
         const { value, proof } = await prover.open(polynomial, x);
         expect(value).toBe(y);
-        expect(prover.engine.lastRun).toMatchObject({ on, uploadedBytes: on === 'gpu' ? 12 : 0 });
+        expect(prover.engine.lastRun).toMatchObject({ on, ...(on === 'gpu' && { uploadedBytes: 12 }) });
         // e(C − y·G1, G2) = e(π, τ·G2 − x·G2)
         const opened = G1.Point.fromAffine(commitment).subtract(G1.Point.BASE.multiply(value));
         const left = pairing(opened, G2.Point.BASE);

@@ -11,6 +11,7 @@ import { nextTurn } from '../../src/scheduling/time-slice.js';
 import { useAllWorkers } from '../support/all-workers.js';
 import { expectOutcome, prove } from '../support/failure-bench.js';
 import { type Row, sections } from '../support/failure-table.js';
+import { cpuRunOf } from '../support/runs.js';
 
 useAllWorkers();
 
@@ -92,7 +93,7 @@ class CpuBench {
   async bring(workers: number): Promise<void> {
     for (let calls = 0; calls < 50; calls++) {
       expect(await this.msm()).toEqual(large.expected);
-      if (this.engine.lastRun?.workers === workers) return;
+      if (cpuRunOf(this.engine).workers === workers) return;
     }
     expect.fail('the workers do not come');
   }
@@ -117,7 +118,7 @@ const expectLost = async (row: Row, starter: () => Worker, why: RegExp | null): 
   const bench = await CpuBench.open(starter);
   await expectOutcome(row, bench.msm(), large.expected);
   if (why !== null) expect(bench.engine.lastRun?.retried).toMatch(why);
-  expect(bench.engine.lastRun?.workers).toBe(0);
+  expect(cpuRunOf(bench.engine).workers).toBe(0);
   return bench;
 };
 

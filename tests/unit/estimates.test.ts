@@ -2,14 +2,13 @@
 import { expect, test } from 'vitest';
 import { bn254 } from '../../src/curves/bn254.js';
 import { curveContext } from '../../src/curves/curve.js';
-import { siteWithoutGpu } from '../../src/msm/cpu/cpu-backend.js';
 import { fullWorkload, NO_TABLES } from '../../src/msm/plan/workload.js';
 import { Estimates } from '../../src/msm/routing/estimates.js';
+import { limits } from '../support/stage-bench.js';
 
 const curve = curveContext(bn254);
-const { limits, tuning } = siteWithoutGpu({});
 const adapter = { vendor: 'nvidia', architecture: 'ampere', device: '', description: '', software: false };
-const facts = { adapter, limits, tuning, isReady: true, isOnGpuOnly: false };
+const facts = { adapter, limits, tuning: {}, isReady: true, isOnGpuOnly: false };
 const loads = [fullWorkload(2 ** 12, curve, NO_TABLES)];
 const cpuMs = (estimates: Estimates): number => estimates.decide(facts, loads).predicted.cpuMs;
 

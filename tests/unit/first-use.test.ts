@@ -90,7 +90,7 @@ class Machine {
         assertNotAborted(signal);
         return sumOf(scalars);
       },
-      lastRun: { timeline: [{ ms }], wallMs: ms, tuning: { ...defaultKnobs, ...tuning } as Tuning },
+      lastRun: { on: 'gpu', timeline: [{ ms }], wallMs: ms, tuning: { ...defaultKnobs, ...tuning } as Tuning },
       destroy: () => {
         if (isAlive) this.alive--;
         isAlive = false;

@@ -51,7 +51,9 @@ const sumIn = async (group: 'g1' | 'g2', n: number, options: Limits = {}) => {
       all.push(ms);
     }
     const [firstMs = Number.NaN, ...ms] = all;
-    const { arithmetic = null, workers = 0 } = engine.lastRun ?? {};
+    const run = engine.lastRun;
+    if (run?.on !== 'cpu') throw new Error('the CPU did not compute');
+    const { arithmetic, workers } = run;
     return { event: 'sum' as const, group, n, arithmetic, workers, firstMs, ms, isRight };
   } finally {
     engine.destroy();
@@ -74,7 +76,8 @@ const compareWorkers = async (n: number) => {
       const [time, sum] = await timed<unknown>(() => engine.msm(bases, made.scalars.bytes));
       isRight &&= textOf(sum) === textOf(made.expected);
       ms[i]?.push(time);
-      if (i === 0) workers.push(engine.lastRun?.workers ?? 0);
+      const run = engine.lastRun;
+      if (i === 0 && run?.on === 'cpu') workers.push(run.workers);
     }
   }
   for (const engine of engines) engine.destroy();

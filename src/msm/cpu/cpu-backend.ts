@@ -3,7 +3,6 @@
  * where the platform has no WebAssembly.
  */
 import type { AdapterDescription, CompileTime, MemoryUse, SelfTest } from '../../api/device.js';
-import type { RunRecord } from '../../api/run-record.js';
 import type { AffinePoint, Coordinate } from '../../api/values.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { toAffine } from '../../curves/jacobian.js';
@@ -17,9 +16,7 @@ import { LoadedBases } from '../inputs/loaded-bases.js';
 import { type ScalarVector, type SurveyedScalars, surveyScalars } from '../inputs/scalars.js';
 import { pippenger } from '../pippenger.js';
 import { type CpuArithmetic, cpuShape, workersToStart } from '../plan/cost.js';
-import { softwareKnobs } from '../plan/device-profiles.js';
-import type { PlanLimits } from '../plan/planner.js';
-import { type DeviceProfile, type Knobs, resolveTuning } from '../plan/tuning.js';
+import type { Knobs } from '../plan/tuning.js';
 import { fullWorkload, NO_TABLES, type SurveyedVector } from '../plan/workload.js';
 import { publicPoint } from '../stages/combine-windows.js';
 import { arithmeticHere, unlessNoMemory, withAdder } from './adder.js';
@@ -32,14 +29,7 @@ import { baseIndex, type CpuOutcome, WasmMsm } from './wasm-msm.js';
 // a GPU takes its last step from this file
 export { WasmHorner } from '../../wasm/points/horner-kernel.js';
 
-/** Facts for the records of runs: the device beside the CPU, or what stands for one. */
-export interface CpuSite {
-  readonly adapter: AdapterDescription;
-  readonly limits: PlanLimits;
-  readonly tuning: Knobs;
-}
-
-/** The adapter of an engine without a GPU. */
+/** What stands for the adapter of an engine without a GPU. */
 const ADAPTER: AdapterDescription = {
   vendor: 'cpu',
   architecture: '',
@@ -48,40 +38,22 @@ const ADAPTER: AdapterDescription = {
   software: true,
 };
 
-/** Limits that WebGPU guarantees: records tell the knobs of a GPU even where there is none. */
-const LIMITS: PlanLimits = {
-  knobs: softwareKnobs,
-  product: 'unsigned',
-  additionsPerMs: null,
-  maxStorageBufferBindingSize: 2 ** 27,
-  maxBufferSize: 2 ** 28,
-  maxComputeInvocationsPerWorkgroup: 256,
-  maxComputeWorkgroupSizeX: 256,
-  maxComputeWorkgroupStorageSize: 16_384,
-};
-
-/** Returns the site of an engine without a GPU. */
-export const siteWithoutGpu = (tuning: Knobs): CpuSite => ({ adapter: ADAPTER, limits: LIMITS, tuning });
-
 export class CpuBackend implements Backend {
   readonly kind = 'cpu';
+  readonly adapter = ADAPTER;
   readonly memory: MemoryUse = { bases: 0, scalars: 0, scratch: 0, peak: 0 };
   readonly pipelines: readonly CompileTime[] = [];
   readonly selfTest: SelfTest | null = null;
   readonly frees = 0;
   readonly maxBufferSize = Number.POSITIVE_INFINITY;
   readonly #curve: CurveContext;
-  readonly #site: () => CpuSite;
+  readonly #tuning: Knobs;
   readonly #threads: CpuThreads;
 
-  constructor(curve: CurveContext, workers: WorkerOptions, site: () => CpuSite) {
+  constructor(curve: CurveContext, workers: WorkerOptions, tuning: Knobs) {
     this.#curve = curve;
-    this.#site = site;
+    this.#tuning = tuning;
     this.#threads = new CpuThreads(workers);
-  }
-
-  get adapter(): AdapterDescription {
-    return this.#site().adapter;
   }
 
   /**
@@ -89,7 +61,7 @@ export class CpuBackend implements Backend {
    * reported as a violation.
    */
   arithmetic(): CpuArithmetic {
-    const { cpuArithmetic = 'auto' } = this.#site().tuning;
+    const { cpuArithmetic = 'auto' } = this.#tuning;
     return cpuArithmetic === 'auto' ? arithmeticHere(this.#curve) : cpuArithmetic;
   }
 
@@ -108,7 +80,7 @@ export class CpuBackend implements Backend {
 
   /** Starts the workers of a sum over n points, which takes a platform some 25 ms. */
   #startWorkers(n: number): void {
-    const { pool, workers, arithmetic } = this.#threads.of(this.#site().tuning);
+    const { pool, workers, arithmetic } = this.#threads.of(this.#tuning);
     if (pool === null || arithmetic === 'bigint' || n === 0) return;
     const { digits } = cpuShape(fullWorkload(n, this.#curve, NO_TABLES));
     pool.start(Math.min(workers, Math.floor(workersToStart(this.#curve, digits))));
@@ -121,10 +93,29 @@ export class CpuBackend implements Backend {
   }
 
   async multiply({ bases, surveyed, n, workersAllowed }: MsmRequest, call: CallContext): Promise<MsmDone> {
-    const { adapter, limits, tuning } = this.#site();
-    const context = { curve: this.#curve, threads: this.#threads, allowed: workersAllowed };
-    const own = call.alsoEndedBy(() => bases.assertAlive());
-    return runOnCpu({ ...context, adapter, limits, tuning }, bases.source, surveyed, n, own);
+    const whileAlive = call.alsoEndedBy(() => bases.assertAlive());
+    const ticket = { ...ticketOf(call.ticket), size: additionsOf(surveyed) };
+    return this.#threads.queue.inTurn(ticket, async (pause) => {
+      whileAlive.checkpoint();
+      call.progress('msm', 0, 1);
+      const computing = performance.now();
+      const threads = { ...this.#threads.of(this.#tuning), allowed: workersAllowed, pause };
+      const checkpoint = (): void => whileAlive.checkpoint();
+      const { sums, waitedMs, lost, ...done } = await multiplyOnCpu(
+        this.#curve,
+        bases.source,
+        surveyed,
+        checkpoint,
+        threads,
+      );
+      if (done.noWorkers !== null) this.#threads.warn(done.noWorkers);
+      const ms = performance.now() - computing - waitedMs;
+      call.progress('msm', 1, 1);
+      whileAlive.checkpoint();
+      const { wallMs } = call.clock.read();
+      const facts = { n, vectors: surveyed.length, wallMs, retried: lost, verified: true, predicted: null };
+      return { sums, record: { on: 'cpu', ...done, ...facts, cpuMs: ms }, ms };
+    });
   }
 
   footprint(): Footprint {
@@ -144,81 +135,8 @@ export class CpuBackend implements Backend {
   }
 }
 
-/** Engine side of a run: threads, and values for its record. */
-interface CpuRunContext {
-  readonly curve: CurveContext;
-  readonly limits: DeviceProfile;
-  readonly tuning: Knobs;
-  readonly adapter: AdapterDescription;
-  readonly threads: CpuThreads;
-  /** Returns how many workers may compute at the moment; if absent, all. */
-  readonly allowed?: (() => number) | undefined;
-}
-
-interface CpuRun {
-  readonly sums: AffinePoint<Coordinate>[];
-  readonly record: RunRecord;
-  /** Duration without the time in which other sums went first. */
-  readonly ms: number;
-}
-
 const additionsOf = (vectors: readonly SurveyedVector[]): number =>
   vectors.reduce((sum, { load }) => sum + (load.n === 0 ? 0 : cpuShape(load).digits), 0);
-
-/**
- * Computes an MSM when it is its turn.
- *
- * @param source all bases; null only if no vector has any scalars
- * @param n scalars that were given, of all vectors
- */
-const runOnCpu = async (
-  { curve, limits, tuning, adapter, threads, allowed }: CpuRunContext,
-  source: PointSource | null,
-  vectors: readonly SurveyedVector[],
-  n: number,
-  call: CallContext,
-): Promise<CpuRun> => {
-  const ticket = { ...ticketOf(call.ticket), size: additionsOf(vectors) };
-  const checkpoint = (): void => call.checkpoint();
-  return threads.queue.inTurn(ticket, async (pause) => {
-    checkpoint();
-    call.progress('msm', 0, 1);
-    const computing = performance.now();
-    const done = await multiplyOnCpu(curve, source, vectors, checkpoint, { ...threads.of(tuning), allowed, pause });
-    const { sums, windowBits, windows, entries, arithmetic, workers, noWorkers, lost, chunk } = done;
-    if (noWorkers !== null) threads.warn(noWorkers);
-    const ms = performance.now() - computing - done.waitedMs;
-    call.progress('msm', 1, 1);
-    checkpoint();
-    const record: RunRecord = {
-      on: 'cpu',
-      gpuShare: 0,
-      arithmetic,
-      workers,
-      noWorkers,
-      n,
-      vectors: vectors.length,
-      windowBits,
-      windows,
-      tasks: 0,
-      entries,
-      dispatches: 0,
-      uploadedBytes: 0,
-      submits: 0,
-      wallMs: call.clock.read().wallMs,
-      hostTimes: null,
-      retried: lost,
-      fallback: null,
-      verified: true,
-      phases: [{ name: 'msm (CPU)', ms }],
-      timeline: null,
-      tuning: { ...resolveTuning(fullWorkload(n, curve), curve, limits, tuning), windowBits, cpuChunk: chunk },
-      adapter,
-      predicted: null,
-    };
-    return { sums, record, ms };
-  });
-};
 
 const NO_WEBASSEMBLY = "WebAssembly is missing or forbidden (CSP: 'wasm-unsafe-eval'), so BigInts compute";
 
@@ -267,7 +185,7 @@ export const multiplyOnCpu = async (
 
 const outcomeOfFew = ({ sum, digits, entries }: FewSum): CpuOutcome => ({
   ...{ sums: [sum], windowBits: 1, windows: digits, entries, arithmetic: 'wasm' },
-  ...{ workers: 0, noWorkers: null, chunk: 0, lost: null, waitedMs: 0 },
+  ...{ workers: 0, noWorkers: null, chunkRows: 0, lost: null, waitedMs: 0 },
 });
 
 const multiplyOnBigInts = async (
@@ -291,6 +209,6 @@ const multiplyOnBigInts = async (
   const { windowBits, windows } = largest;
   const { waitedMs } = timeSlice;
   const wantsWorkers = threads.workers > 0 && workersToStart(curve, entries) >= 1;
-  const withoutWorkers = { workers: 0, noWorkers: wantsWorkers ? why : null, chunk: 0, lost };
+  const withoutWorkers = { workers: 0, noWorkers: wantsWorkers ? why : null, chunkRows: 0, lost };
   return { sums, windowBits, windows, entries, arithmetic: 'bigint', ...withoutWorkers, waitedMs };
 };

@@ -1,6 +1,6 @@
 /** Computes one call in WebAssembly, round by round, with workers where a round is large enough. */
 
-import type { RunRecord } from '../../api/run-record.js';
+import type { CpuRun } from '../../api/run-record.js';
 import type { AffinePoint, Coordinate } from '../../api/values.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { type Affine, addAffine, infinityOf, toAffine } from '../../curves/jacobian.js';
@@ -121,7 +121,7 @@ export class WasmMsm {
       arithmetic: this.#kernel.arithmetic,
       workers: this.#workers.size,
       noWorkers: this.#isLarge && this.#workers.size === 0 ? this.#whyNone : null,
-      chunk: this.#mostRows,
+      chunkRows: this.#mostRows,
       lost: this.#lost.length === 0 ? null : this.#lost.join('; '),
       waitedMs: this.#timeSlice.waitedMs,
     };
@@ -281,22 +281,10 @@ export class WasmMsm {
 }
 
 /** Result of a call on the CPU. */
-export interface CpuOutcome {
+export interface CpuOutcome
+  extends Pick<CpuRun, 'windowBits' | 'windows' | 'entries' | 'arithmetic' | 'workers' | 'noWorkers' | 'chunkRows'> {
   /** One sum per vector. */
   readonly sums: AffinePoint<Coordinate>[];
-  /** Window width c in bits, of the vector with the most digits. */
-  readonly windowBits: number;
-  /** Windows of a scalar, of the same vector. */
-  readonly windows: number;
-  /** Digits that were not zero, of all vectors. */
-  readonly entries: number;
-  readonly arithmetic: Exclude<RunRecord['arithmetic'], null>;
-  /** Number of workers that took part. */
-  readonly workers: number;
-  /** Reason why no worker took part in a sum large enough for some; null if there is none. */
-  readonly noWorkers: string | null;
-  /** Rows per chunk of the last round; 0 on one thread. */
-  readonly chunk: number;
   /** Why workers were lost; null if none was. */
   readonly lost: string | null;
   /** Time in which other sums went first, in milliseconds. */

@@ -1,7 +1,6 @@
 /** Multi-scalar multiplication as an operation of a session. */
 
-import type { AdapterDescription } from '../../api/device.js';
-import type { RunRecord } from '../../api/run-record.js';
+import type { GpuRun } from '../../api/run-record.js';
 import type { AffinePoint, Coordinate } from '../../api/values.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { addAffine, infinityOf, type Jacobian, toAffine } from '../../curves/jacobian.js';
@@ -396,13 +395,9 @@ export const gpuRecord = (
   { plan, entries, combineMs, isVerified }: GpuFacts,
   { dispatches, submits, uploadedBytes, timeline }: Report,
   { clock }: CallContext,
-  facts: Pick<RunRecord, 'retried' | 'fallback'> & { readonly adapter: AdapterDescription },
-): RunRecord => ({
+  facts: Pick<GpuRun, 'retried' | 'fallback' | 'adapter'>,
+): GpuRun => ({
   on: 'gpu',
-  gpuShare: 1,
-  arithmetic: null,
-  workers: 0,
-  noWorkers: null,
   n: vectors.reduce((sum, vector) => sum + vector.n, 0),
   vectors: vectors.length,
   windowBits: plan.tuning.windowBits,

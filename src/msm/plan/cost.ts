@@ -2,7 +2,7 @@
  * Cost model of an MSM on the GPU and on the CPU: a few coefficients for each, which runs correct.
  */
 import type { AdapterDescription } from '../../api/device.js';
-import type { RunRecord } from '../../api/run-record.js';
+import type { CpuRun } from '../../api/run-record.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { deviceClassOf, type Trust } from './device-profiles.js';
 import { cpuWindowBits, defaultWindowBits, SUBMIT_MS, UNMEASURED_BOUND } from './tuning.js';
@@ -49,7 +49,7 @@ const CPU_BUCKET_ADDITIONS = 2;
 const GPU_BUCKET_ADDITIONS = 4.3;
 
 /** A form of arithmetic on the CPU. */
-export type CpuArithmetic = Exclude<RunRecord['arithmetic'], null>;
+export type CpuArithmetic = CpuRun['arithmetic'];
 
 /**
  * Time of an addition in each arithmetic, relative to `additionNs`: measured at 2^16 in Node 24,

@@ -1,5 +1,5 @@
 /** Sends each call to the backend that is expected to be the fastest, or to both. */
-import type { Prediction, RunRecord } from '../../api/run-record.js';
+import type { CpuRun, GpuRun, Prediction, RunFacts, RunRecord } from '../../api/run-record.js';
 import type { CurveContext } from '../../curves/curve.js';
 import type { CallContext } from '../../session/call.js';
 import type { Accelerator, Backend, MsmDone, MsmRequest } from '../backend.js';
@@ -13,9 +13,14 @@ import { type BackendName, type CapOptions, pacesOf, type Stretch, workerCap } f
 /** Scalars of a call, before their survey. */
 type SomeScalars = Pick<MsmRequest, 'bases' | 'vectors' | 'verify'>;
 
+/** The sums of a call, which one backend computed or both. */
+export interface Dispatched extends Pick<MsmDone, 'sums'> {
+  readonly record: RunRecord;
+}
+
 /** Computes calls on its backends. */
 export interface Dispatcher {
-  multiply(request: MsmRequest, call: CallContext): Promise<MsmDone>;
+  multiply(request: MsmRequest, call: CallContext): Promise<Dispatched>;
   /**
    * Returns true if the GPU has the vectors of field engines among these, and multiplies them.
    *
@@ -99,7 +104,7 @@ export class Router implements Dispatcher {
     return this.#estimates.decide(this.#facts(bases), filledOf(this.#gpu.survey(bases, vectors))).route === 'gpu';
   }
 
-  async multiply(given: MsmRequest, call: CallContext): Promise<MsmDone> {
+  async multiply(given: MsmRequest, call: CallContext): Promise<Dispatched> {
     this.#hasBegun = true;
     const isGpuBusy = (): boolean => this.#gpu.isBusyBeside(call.ticket);
     const request = { ...given, workersAllowed: workerCap(this.#options.cap, isGpuBusy) };
@@ -124,7 +129,7 @@ export class Router implements Dispatcher {
     call: CallContext,
     facts: RoutingFacts,
     estimate: Estimate,
-  ): Promise<MsmDone> {
+  ): Promise<Dispatched> {
     switch (estimate.route) {
       case 'gpu':
         return this.#onOne('gpu', halves.gpu, request, call, estimate);
@@ -144,14 +149,14 @@ export class Router implements Dispatcher {
     request: MsmRequest,
     call: CallContext,
     estimate: Estimate,
-  ): Promise<MsmDone> {
+  ): Promise<Dispatched> {
     const compiled = this.#gpu.pipelines.length;
     const done = await backend.multiply(request, call);
     // a call that waited for a compilation predicts nothing
     const isTelling = this.#gpu.pipelines.length === compiled && done.record.on === name;
     if (isTelling) this.#estimates.learn(estimate, name, done.ms);
     const predicted = estimate.isFixed ? null : estimate.predicted;
-    return { ...done, record: { ...done.record, predicted } };
+    return { sums: done.sums, record: { ...done.record, predicted } };
   }
 
   async #onBoth(
@@ -160,7 +165,7 @@ export class Router implements Dispatcher {
     call: CallContext,
     facts: RoutingFacts,
     estimate: Estimate,
-  ): Promise<MsmDone> {
+  ): Promise<Dispatched> {
     const begun = performance.now();
     const compiled = this.#gpu.pipelines.length;
     const divided = new DividedCall(this.#curve, halves, request, call, this.#estimates, facts, estimate);
@@ -169,7 +174,7 @@ export class Router implements Dispatcher {
     const isTelling = this.#gpu.pipelines.length === compiled;
     if (isTelling) this.#estimates.learnDivision(facts, stretches, estimate.predicted, ms);
     const predicted = estimate.isFixed ? null : estimate.predicted;
-    return { sums, record: { ...record, predicted }, ms };
+    return { sums, record: { ...record, predicted } };
   }
 
   #facts(bases: LoadedBases): RoutingFacts {
@@ -182,6 +187,9 @@ export class Router implements Dispatcher {
  * Computes a call on both backends at once: the GPU draws from the front, the CPU from the back.
  */
 
+/** Record of a part, which one backend computed. */
+type PartRun = MsmDone['record'];
+
 /** The two backends. The GPU has the front half. */
 interface Halves {
   readonly gpu: Backend;
@@ -189,7 +197,7 @@ interface Halves {
 }
 
 /** The outcome of a divided call, with its measured draws. */
-interface Divided extends Omit<MsmDone, 'ms'> {
+interface Divided extends Dispatched {
   readonly stretches: readonly Stretch[];
 }
 
@@ -204,11 +212,10 @@ class DividedCall {
   readonly #facts: RoutingFacts;
   readonly #division: Division;
   readonly #sums: PartialSums;
-  readonly #records: Record<Half, RunRecord[]> = { front: [], back: [] };
+  readonly #records: PartRun[] = [];
   readonly #stretches: Stretch[] = [];
   readonly #half: CallContext;
   #done = 0;
-  #onGpu = 0;
   #isStopped = false;
 
   constructor(
@@ -241,7 +248,7 @@ class DividedCall {
     this.#call.checkpoint();
     for (const each of settled) if (each.status === 'rejected') throw each.reason;
     const { wallMs } = this.#call.clock.read();
-    const record = joinedRecord(this.#records, this.#onGpu / n, { n, vectors: vectors.length, wallMs });
+    const record = joinedRecord(this.#records, { vectors: vectors.length, wallMs });
     return { sums: this.#sums.points(), record, stretches: this.#stretches };
   }
 
@@ -260,7 +267,7 @@ class DividedCall {
 
   async #computeDrawn(half: Half, drawn: Drawn): Promise<void> {
     const { gpu, cpu } = this.#halves;
-    const { bases, vectors, n } = this.#request;
+    const { bases, vectors } = this.#request;
     const parts = partsOf(vectors, this.#curve.scalarBytes, drawn);
     const own = parts.map(({ scalars }) => scalars);
     const surveyed = gpu.survey(bases, own);
@@ -269,7 +276,8 @@ class DividedCall {
     const backend = half === 'back' || loads.length === 0 ? cpu : gpu;
     const context = backend === gpu ? this.#call.half() : this.#half.half();
     const before = gpu.pipelines.length;
-    const done = await backend.multiply({ ...this.#request, vectors: own, surveyed }, context);
+    const amount = drawn.to - drawn.from;
+    const done = await backend.multiply({ ...this.#request, vectors: own, surveyed, n: amount }, context);
     this.#division.done(half, performance.now());
     // a draw that waited for a compilation predicts nothing
     const isTelling = loads.length > 0 && gpu.pipelines.length === before;
@@ -279,53 +287,78 @@ class DividedCall {
       this.#stretches.push({ backend: name, work, ms: done.ms });
     }
     this.#sums.add(parts, done.sums);
-    this.#records[half].push(done.record);
-    const amount = drawn.to - drawn.from;
+    this.#records.push(done.record);
     this.#done += amount;
-    if (done.record.on === 'gpu') this.#onGpu += amount;
-    this.#call.progress('msm', this.#done, n);
+    this.#call.progress('msm', this.#done, this.#request.n);
   }
 }
 
-/** Returns the record of most additions. */
-const largestOf = (records: readonly RunRecord[]): RunRecord =>
-  records.reduce((most, each) => (each.entries > most.entries ? each : most));
+/** Facts of a whole call, which its parts do not have. */
+type WholeCall = Pick<RunFacts, 'vectors' | 'wallMs'>;
 
-/**
- * Joins the records of the halves of a call, which ran at the same time or one after the other.
- *
- * @param gpuShare share of the scalars that the GPU computed
- */
-export const joinedRecord = (
-  { front, back }: Readonly<Record<Half, readonly RunRecord[]>>,
-  gpuShare: number,
-  own: Pick<RunRecord, 'n' | 'vectors' | 'wallMs'>,
-): RunRecord => {
-  const all = [...front, ...back];
-  const onCpu = all.filter(({ on }) => on === 'cpu');
-  const sum = (field: 'entries' | 'dispatches' | 'uploadedBytes' | 'submits'): number =>
-    all.reduce((total, each) => total + each[field], 0);
-  const workers = onCpu.reduce((most, record) => Math.max(most, record.workers), 0);
-  const retried = [...new Set(all.flatMap((each) => each.retried ?? []))];
-  const whyNone = onCpu.findLast(({ noWorkers }) => noWorkers !== null)?.noWorkers ?? null;
+/** Returns the part of most additions. */
+const largestOf = <Run extends RunFacts>(runs: readonly Run[]): Run =>
+  runs.reduce((most, each) => (each.entries > most.entries ? each : most));
+
+/** Returns the facts of some parts together: counts add up, widths are those of the largest part. */
+const joinedFacts = (runs: readonly PartRun[], whole: WholeCall): RunFacts => {
+  const { windowBits, windows } = largestOf(runs);
+  const retried = [...new Set(runs.flatMap((each) => each.retried ?? []))];
   return {
-    ...largestOf(all),
-    ...own,
-    on: onCpu.length === all.length ? 'cpu' : onCpu.length === 0 ? 'gpu' : 'both',
-    gpuShare: onCpu.length === all.length ? 0 : gpuShare,
-    arithmetic: onCpu.length === 0 ? null : largestOf(onCpu).arithmetic,
-    workers,
-    noWorkers: workers > 0 ? null : whyNone,
-    entries: sum('entries'),
-    dispatches: sum('dispatches'),
-    uploadedBytes: sum('uploadedBytes'),
-    submits: sum('submits'),
-    hostTimes: null,
+    ...whole,
+    n: runs.reduce((sum, { n }) => sum + n, 0),
+    windowBits,
+    windows,
+    entries: runs.reduce((sum, { entries }) => sum + entries, 0),
     retried: retried.length === 0 ? null : retried.join('; '),
-    fallback: front[0]?.fallback ?? null,
-    verified: all.every(({ verified }) => verified),
-    phases: null,
-    timeline: null,
+    verified: runs.every(({ verified }) => verified),
     predicted: null,
   };
+};
+
+/** Joins what the GPU computed of a call. Its times overlap with those of the CPU, so it has none. */
+const joinedGpuRun = (runs: readonly GpuRun[], whole: WholeCall): GpuRun => {
+  const total = (count: 'dispatches' | 'uploadedBytes' | 'submits'): number =>
+    runs.reduce((sum, each) => sum + each[count], 0);
+  const { tasks, tuning, adapter } = largestOf(runs);
+  return {
+    on: 'gpu',
+    ...joinedFacts(runs, whole),
+    tasks,
+    tuning,
+    adapter,
+    dispatches: total('dispatches'),
+    uploadedBytes: total('uploadedBytes'),
+    submits: total('submits'),
+    hostTimes: null,
+    fallback: runs[0]?.fallback ?? null,
+    phases: null,
+    timeline: null,
+  };
+};
+
+/** Joins what the CPU computed of a call. */
+const joinedCpuRun = (runs: readonly CpuRun[], whole: WholeCall): CpuRun => {
+  const workers = runs.reduce((most, each) => Math.max(most, each.workers), 0);
+  const whyNone = runs.findLast(({ noWorkers }) => noWorkers !== null)?.noWorkers ?? null;
+  return {
+    on: 'cpu',
+    ...joinedFacts(runs, whole),
+    arithmetic: largestOf(runs).arithmetic,
+    workers,
+    noWorkers: workers > 0 ? null : whyNone,
+    chunkRows: runs.reduce((most, each) => Math.max(most, each.chunkRows), 0),
+    cpuMs: runs.reduce((sum, each) => sum + each.cpuMs, 0),
+  };
+};
+
+/** Joins the records of the parts of a call, which ran at the same time or one after the other. */
+export const joinedRecord = (runs: readonly PartRun[], whole: WholeCall): RunRecord => {
+  const onGpu = runs.filter((run) => run.on === 'gpu');
+  const onCpu = runs.filter((run) => run.on === 'cpu');
+  if (onGpu.length === 0) return joinedCpuRun(onCpu, whole);
+  if (onCpu.length === 0) return joinedGpuRun(onGpu, whole);
+  const facts = joinedFacts(runs, whole);
+  const gpu = joinedGpuRun(onGpu, whole);
+  return { on: 'both', ...facts, gpuShare: gpu.n / facts.n, gpu, cpu: joinedCpuRun(onCpu, whole) };
 };

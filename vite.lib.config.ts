@@ -1,5 +1,5 @@
 import { defineConfig } from 'vite';
-import { noSideEffects, quietStructs, keptComments, shortLines, smallWgsl } from './scripts/package/output-plugins.js';
+import { keptComments, noSideEffects, quietStructs, shortLines, smallWgsl } from './scripts/package/output-plugins.js';
 import { serviceWorkerFile, workerFile } from './scripts/package/worker-file.js';
 import { wgslTemplates } from './scripts/templates/wgsl-templates.js';
 

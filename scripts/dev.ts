@@ -1,4 +1,4 @@
-/** npm run dev: see ./dev/options.ts, or --help. */
+/** npm run dev: see ./page-query.ts, or --help. */
 import { join } from 'node:path';
 import { renderUnicodeCompact } from 'uqr';
 import { project } from './builds.mjs';

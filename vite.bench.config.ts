@@ -33,7 +33,6 @@ export default defineConfig({
       entry: {
         bench: 'scripts/commands.ts',
         'fault-worker': 'scripts/faults/worker.ts',
-        'mutate-worker': 'scripts/mutate/worker.ts',
       },
       formats: ['es'],
       fileName: (_, name) => `${name}.js`,

@@ -1,10 +1,6 @@
 import { defineConfig } from 'vite';
-import { noSideEffects } from './scripts/package/no-side-effects.js';
-import { quietStructs } from './scripts/package/quiet-structs.js';
-import { serviceWorkerFile } from './scripts/package/service-worker-file.js';
-import { keptComments, shortLines } from './scripts/package/short-lines.js';
-import { smallWgsl } from './scripts/package/small-wgsl.js';
-import { workerFile } from './scripts/package/worker-file.js';
+import { keptComments, noSideEffects, quietStructs, shortLines, smallWgsl } from './scripts/package/output-plugins.js';
+import { serviceWorkerFile, workerFile } from './scripts/package/worker-file.js';
 import { wgslTemplates } from './scripts/templates/wgsl-templates.js';
 
 /**

@@ -1,16 +1,11 @@
-import { leftToEngine, spelledOut } from './bench/check-knobs.js';
 import { problemText, queryText } from './bench/knob.js';
-import { needsGpu, readKnobs, suggestedMode } from './bench/knobs.js';
+import { isKnob, leftToEngine, needsGpu, readKnobs, spelledOut, suggestedMode } from './bench/knobs.js';
 import { modeOf, startBench } from './bench/modes.js';
 import { type MsmBench, Run } from './bench/run.js';
-import { isKnob } from './bench/run-knobs.js';
-import { readAddress } from './page/address.js';
 import { h, note } from './page/dom.js';
-import { missingGpu, offerCpu, whyNoGpu } from './page/gpu-here.js';
-import { pageHost } from './page/host.js';
+import { missingGpu, noteList, offerCpu, problemList, whyNoGpu } from './page/gpu-here.js';
+import { makeRowPoster, pageHost, readAddress } from './page/host.js';
 import { FORM_ID, type KnobForm, knobForm } from './page/knob-form.js';
-import { noteList, problemList } from './page/problems.js';
-import { makeRowPoster } from './page/row-poster.js';
 import { RunView } from './page/run-view.js';
 
 declare global {

@@ -4,17 +4,15 @@
  * Runs the modes of the bench page in Node or in a remote browser, and the modes that only Node
  * has.
  */
-import { nearestKnobs } from '../dev/bench/check-knobs.js';
+
 import { isList } from '../dev/bench/knob.js';
-import { needsGpu, parseKnobs } from '../dev/bench/knobs.js';
+import { knobHelp, knobsOf, modeHelp, nearestKnobs, needsGpu, parseKnobs } from '../dev/bench/knobs.js';
 import { modeOf } from '../dev/bench/modes.js';
-import { knobHelp, knobsOf, modeHelp } from '../dev/bench/run-knobs.js';
 import { settingKnobs } from '../dev/bench/settings.js';
 import {
   adapterOption,
   anyText,
   asksForHelp,
-  flag,
   type Option,
   type Options,
   onAdapter,
@@ -32,8 +30,7 @@ import {
   valued,
 } from './command-line.js';
 import { countCommand } from './count.js';
-import { selfTestCommand } from './gpu-day/self-test.js';
-import { gpuDayCommand } from './gpu-day.js';
+import { gpuDayCommand, selfTestCommand } from './gpu-day.js';
 import { benchRemotely, remoteNotes, remoteOptions } from './remote.js';
 import { findLibrary, reportBench } from './run-bench.js';
 
@@ -56,14 +53,10 @@ const others = { ...outputs, ...ofRun, ...onlyRemote, adapter: adapterOption };
 /** Modes of commands that have one; `run` chooses its mode by its options. */
 const modesOfCommands: Readonly<Record<string, string>> = {
   check: 'msm-cross-check',
-  load: 'load',
   proof: 'proof',
   proofs: 'proofs',
   field: 'field-bench',
-  targets: 'targets',
   calibrate: 'calibrate',
-  'cpu-distribution': 'cpu-distribution',
-  'cpu-pool': 'cpu-pool',
 };
 
 /** Modes of `run`, with the options that choose them. */
@@ -94,11 +87,11 @@ function modeOfRun({ phase, op, trace }: Partial<Values<typeof others>>, knobs: 
 }
 
 /** Returns an option for each knob of a mode. @param mode null for the knobs of all modes */
-export const knobOptions = (mode: string | null): Record<string, Option<string[] | boolean>> =>
+export const knobOptions = (mode: string | null): Record<string, Option<string[]>> =>
   Object.fromEntries(
     knobsOf(mode).map((name) => {
       const help = knobHelp(mode, name.replace(/^[ab]\./, ''));
-      return [name, name === 'strict' ? flag(help) : repeatable(name.endsWith('build') ? 'DIR' : '…', help)];
+      return [name, repeatable(name.endsWith('build') ? 'DIR' : '…', help)];
     }),
   );
 
@@ -113,9 +106,8 @@ function readRun(named: string | null, args: readonly string[]) {
   const given = readKnown({ ...knobOptions(null), ...others, ...(isRemote && { adapter: remoteAdapter }) }, args);
   const isOther = (name: string): boolean => Object.hasOwn(others, name);
   const own = Object.fromEntries(Object.entries(given).filter(([name]) => isOther(name))) as Values<typeof others>;
-  const knobs = Object.entries(given as object as Record<string, string[] | boolean>).flatMap(
-    ([name, texts]): Knob[] =>
-      isOther(name) ? [] : (texts === true ? ['1'] : texts || []).map((text) => [name, text]),
+  const knobs = Object.entries(given as object as Record<string, string[]>).flatMap(([name, texts]): Knob[] =>
+    isOther(name) ? [] : texts.map((text) => [name, text]),
   );
   const mode = named ?? modeOfRun(own, knobs);
   if (own.trace !== undefined && mode !== 'msm-trace') throw new UsageError(`--trace: not used by ${mode}`);

@@ -17,8 +17,7 @@ import {
   parsePointDistribution,
   parseScalarDistribution,
 } from '../dev/cases/address.js';
-import { countTable, makeCounter } from '../dev/count/count-msm.js';
-import { countTransforms, transformTable } from '../dev/count/count-transforms.js';
+import { countTable, countTransforms, makeCounter, transformTable } from '../dev/count/count.js';
 import { loadTable } from '../dev/count/load-products.js';
 import {
   adapterOption,

@@ -1,10 +1,9 @@
-/** npm run dev: see ./dev/options.ts, or --help. */
+/** npm run dev: see ./page-query.ts, or --help. */
 import { join } from 'node:path';
 import { renderUnicodeCompact } from 'uqr';
 import { project } from './builds.mjs';
 import { runCommand } from './command-line.js';
-import { command, parseOptions } from './dev/options.js';
-import { withQuery } from './page-query.js';
+import { command, parseOptions, withQuery } from './page-query.js';
 
 async function serve({ host, port, open, query, https }: ReturnType<typeof parseOptions>) {
   const { createServer } = await import('vite');

@@ -1,10 +1,7 @@
-/**
- * Options that make the page's query: `--autorun MODE --query k=v k=v …`. The page itself checks
- * the names of the knobs.
- */
-import { anyText, pair, repeatable, UsageError, valued } from './command-line.js';
+/** The command line of `npm run dev`, and options that make the page's query. */
+import { anyText, flag, integer, pair, readArguments, repeatable, UsageError, valued } from './command-line.js';
 
-export const pageOptions = {
+const pageOptions = {
   autorun: valued('MODE', 'the mode that the page runs, such as msm-bench', anyText),
   query: repeatable('k=v k=v …', "the page's knobs; may be repeated"),
 };
@@ -15,10 +12,7 @@ export const pageOptions = {
  * @param words words that belong to no option: further pairs of --query
  * @throws UsageError
  */
-export function readQuery(
-  { autorun, query: pairs }: { autorun: string | undefined; query: string[] },
-  words: string[],
-) {
+function readQuery({ autorun, query: pairs }: { autorun: string | undefined; query: string[] }, words: string[]) {
   if (words.length > 0 && pairs.length === 0) {
     throw new UsageError(`'${words[0]}' belongs to no option; knobs of the page go after --query`);
   }
@@ -34,3 +28,37 @@ export function withQuery(url: string, query: URLSearchParams) {
   for (const [name, value] of query) address.searchParams.append(name, value);
   return address.href;
 }
+
+export const command = {
+  usage: `usage: npm run dev -- [options]
+
+Serves the bench page and stores the rows of its runs in dev/results (or in the folder WEBGPU_MSM_RESULTS).`,
+  options: {
+    host: valued(
+      '[address]',
+      `serve it in the local network too, over https, and print a QR code for a phone; with an address, only on
+      that address of this machine`,
+      anyText,
+    ),
+    http: flag('with --host: plain http; browsers on other machines then have no WebGPU'),
+    port: valued('5173', 'the port; if it is taken, the next free one', integer(0, 65_535)),
+    open: flag('open a browser'),
+    ...pageOptions,
+  },
+};
+
+/**
+ * Reads the arguments as the settings of the server and the page's query.
+ *
+ * @throws UsageError
+ */
+export function parseOptions(args: string[]) {
+  const { values, words } = readArguments(command.options, args);
+  const { host: text, http, port, open } = values;
+  const host = text === '' ? true : text;
+  // browsers count http as secure on their own machine only
+  return { host, port, open, query: readQuery(values, words), https: host !== undefined && !isLoopback(host) && !http };
+}
+
+const isLoopback = (host: string | true) =>
+  host !== true && /^(localhost|.*\.localhost|127(\.\d+){3}|\[?::1\]?)$/.test(host);

@@ -4,8 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright';
-import { toJson } from '../dev/bench/export.js';
-import { reportLines } from '../dev/bench/report.js';
+import { reportLines, toJson } from '../dev/bench/report.js';
 import type { StampedRow } from '../dev/bench/rows.js';
 import { type Adapter, adapterLine, isCpu } from './adapter/adapter-line.mjs';
 import { hadNoWebGpu, watchPage } from './browser/watch-page.js';

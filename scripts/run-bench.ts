@@ -3,14 +3,11 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { availableParallelism, machine, release, type } from 'node:os';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
-import type { Library } from '../dev/bench/environment.js';
-import { toChromeTrace, toCsv, toJson } from '../dev/bench/export.js';
 import { formatProgress } from '../dev/bench/format.js';
-import type { AnyKnobs } from '../dev/bench/knobs.js';
+import type { AnyKnobs } from '../dev/bench/knob.js';
 import { startBench } from '../dev/bench/modes.js';
-import { reportLines } from '../dev/bench/report.js';
+import { reportLines, toChromeTrace, toCsv, toJson } from '../dev/bench/report.js';
+import type { Library } from '../dev/bench/rows.js';
 import { Run } from '../dev/bench/run.js';
 import { closeGpu, openGpu } from './adapter/open-gpu.mjs';
 import { commit } from './builds.mjs';
@@ -24,20 +21,6 @@ const runtimeName = () => {
 
 /** Dawn rounds GPU times to 100 µs, which is more than some phases of a fast GPU take. */
 const EXACT_TIMES = ['disable-dawn-features=timestamp_quantization'];
-
-let collect: (() => void) | undefined;
-
-/** V8 releases its young generation, up to 32 MB, after so many collections without a survivor. */
-const COLLECTIONS = 16;
-
-/** Collects garbage. Only contexts that are made after the flag is set have the function `gc`. */
-const collectGarbage = () => {
-  if (collect === undefined) {
-    setFlagsFromString('--expose-gc');
-    collect = runInNewContext('gc') as () => void;
-  }
-  for (let i = 0; i < COLLECTIONS; i++) collect();
-};
 
 /**
  * Returns the path of the built library in a package folder.
@@ -93,12 +76,7 @@ export async function runBench(knobs: AnyKnobs, query: string) {
     },
     query,
     openBuild: openLibrary,
-    cpuSeconds: () => process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6,
     usedBytes: () => process.memoryUsage.rss(),
-    residentBytes: () => {
-      collectGarbage();
-      return process.memoryUsage.rss();
-    },
     facts: {
       runtime: runtimeName(),
       os: `${type()} ${release()} ${machine()}`,

@@ -6,9 +6,8 @@
  * GPU, the CPU, or both. Exits non-zero when a result is wrong.
  */
 import { writeFileSync } from 'node:fs';
-import { toJson } from '../dev/bench/export.js';
 import { parseKnobs } from '../dev/bench/knobs.js';
-import { reportLines } from '../dev/bench/report.js';
+import { reportLines, toJson } from '../dev/bench/report.js';
 import { rowsOf, type StampedRow } from '../dev/bench/rows.js';
 import { chooseAdapter, NoAdapterError, parseAdapterRequest } from './adapter/choose-adapter.mjs';
 import { ensureBuilt, project } from './builds.mjs';

@@ -1,17 +1,55 @@
 /** Sets a run up on a GPU device or on the CPU alone, and emits its first row. */
 
-import type { ComputeWorker } from '../../src/api/calls.js';
 import type { AdapterDescription } from '../../src/api/device.js';
 import { MsmError } from '../../src/errors.js';
 import { openDevice } from '../../src/gpu/device.js';
+import { bufferUsage } from '../../src/gpu/device-memory.js';
 import { createMsmEngine } from '../../src/index.js';
 import { version } from '../../src/version.js';
 import { createCheckedEngine } from '../checks/engine.js';
-import type { Environment, Host, Library } from './environment.js';
-import type { Knobs } from './knobs.js';
+import { readBack } from '../field-bench/rig.js';
+import type { Knobs } from './knob.js';
+import type { Environment, Host, Library } from './rows.js';
 import type { Run } from './run.js';
 import type { Setting } from './settings.js';
-import { timestampQuantum } from './timestamp-quantum.js';
+
+const SUBMITS = 24;
+
+const divisor = (a: bigint, b: bigint): bigint => (b === 0n ? a : divisor(b, a % b));
+
+/** Returns the largest step that divides all differences; null if nothing differs. */
+export function quantumOf(times: readonly bigint[]): number | null {
+  const first = times[0] ?? 0n;
+  const step = times.reduce((sofar, time) => divisor(sofar, time > first ? time - first : first - time), 0n);
+  return step === 0n ? null : Number(step);
+}
+
+/**
+ * Reads the times of empty passes in submits of their own.
+ *
+ * @param device a device with `timestamp-query`
+ * @returns nanoseconds; null if no two times differ
+ */
+async function timestampQuantum(device: GPUDevice): Promise<number | null> {
+  const querySet = device.createQuerySet({ label: 'quantum', type: 'timestamp', count: 2 });
+  const resolved = device.createBuffer({ size: 16, usage: bufferUsage.queryResolve | bufferUsage.copySrc });
+  const times: bigint[] = [];
+  try {
+    for (let i = 0; i < SUBMITS; i++) {
+      const encoder = device.createCommandEncoder();
+      const timestampWrites = { querySet, beginningOfPassWriteIndex: 0, endOfPassWriteIndex: 1 };
+      encoder.beginComputePass({ timestampWrites }).end();
+      encoder.resolveQuerySet(querySet, 0, 2, resolved, 0);
+      device.queue.submit([encoder.finish()]);
+      const { buffer } = await readBack(device, resolved);
+      times.push(...new BigUint64Array(buffer));
+    }
+  } finally {
+    querySet.destroy();
+    resolved.destroy();
+  }
+  return quantumOf(times);
+}
 
 interface Owned {
   destroy(): void;
@@ -31,8 +69,6 @@ export interface Bench {
   readonly own: Own;
   /** Returns the library that measures a setting. */
   library(setting: Pick<Setting, 'build' | 'checks'>): Promise<Library>;
-  /** Starts a worker; default: the library's own way. */
-  createWorker?(): ComputeWorker;
 }
 
 export interface GpuBench extends Bench {
@@ -138,7 +174,7 @@ export const ownLibrary = ({ checks }: Pick<Setting, 'checks'>): Library => ({
 });
 
 /** Returns the sources of this bench, unless the setting names a build. */
-export const libraryOf = async (host: Host, setting: Pick<Setting, 'build' | 'checks'>): Promise<Library> => {
+const libraryOf = async (host: Host, setting: Pick<Setting, 'build' | 'checks'>): Promise<Library> => {
   if (setting.build === null) return ownLibrary(setting);
   if (host.openBuild === undefined) throw new Error('build: this host has no folders; run it with npm run bench');
   return host.openBuild(setting.build);

@@ -1,8 +1,28 @@
-/** Formats numbers and names for the page and for terminals. */
+/** Formats numbers, names and tables for the page and for terminals. */
 import type { AdapterDescription } from '../../src/api/device.js';
-import type { Environment } from './environment.js';
-import type { RowOf } from './rows.js';
+import type { Environment, RowOf } from './rows.js';
 import type { MsmBench } from './run.js';
+
+/**
+ * Formats a table for terminals, with columns as wide as their content.
+ *
+ * @param lines the heads, then the rows
+ * @param words number of columns from the left with text, which is left-aligned; numbers are
+ *   right-aligned
+ */
+export function tableLines(lines: readonly (readonly string[])[], words = 1): string[] {
+  const columns = Math.max(0, ...lines.map((line) => line.length));
+  const widths = Array.from({ length: columns }, (_, i) => Math.max(...lines.map((line) => line[i]?.length ?? 0)));
+  const cell = (text: string, i: number): string =>
+    i < words ? text.padEnd(widths[i] ?? 0) : text.padStart(widths[i] ?? 0);
+  return lines.map((line) => line.map(cell).join('   ').trimEnd());
+}
+
+/** Returns the table without columns that are empty in every row. */
+export const withoutEmpty = (lines: readonly (readonly string[])[]): string[][] => {
+  const [, ...rows] = lines;
+  return lines.map((line) => line.filter((_, i) => rows.some((each) => each[i] !== '–')));
+};
 
 /** Formats milliseconds with three significant digits; from 100 on without decimals. */
 export function formatMs(ms: number | null): string {
@@ -39,7 +59,7 @@ export function describeAdapter({ vendor, architecture, device, description }: A
 }
 
 /** Formats the remaining time of a run, rounded to the precision of the estimate. */
-export function formatTimeLeft(seconds: number): string {
+function formatTimeLeft(seconds: number): string {
   if (seconds < 2) return 'a moment left';
   if (seconds < 90) return `about ${Math.round(seconds)} s left`;
   return seconds < 5400 ? `about ${Math.round(seconds / 60)} min left` : `about ${(seconds / 3600).toFixed(1)} h left`;
@@ -57,7 +77,7 @@ export function formatProgress({ doing, done, total, stepSeconds, secondsLeft }:
 }
 
 /** Formats nanoseconds as the step of a clock. */
-export function formatStep(ns: number): string {
+function formatStep(ns: number): string {
   if (ns < 1000) return `${ns} ns`;
   return ns < 1e6 ? `${Number((ns / 1000).toPrecision(3))} µs` : `${Number((ns / 1e6).toPrecision(3))} ms`;
 }
@@ -93,7 +113,7 @@ export const formatOfPeak = (ofPeak: number | null): string =>
   ofPeak === null ? '–' : ofPeak > 1 ? 'no limit' : formatPercent(ofPeak);
 
 /** Formats the resolution of the GPU's timestamps. */
-export function formatClock({ timestamps, timestampQuantumNs }: Environment): string {
+function formatClock({ timestamps, timestampQuantumNs }: Environment): string {
   if (!timestamps) return 'no timestamps: total times only';
   return timestampQuantumNs === null
     ? 'timestamps do not tick'

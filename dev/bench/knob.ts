@@ -2,8 +2,19 @@
  * Knobs of a run: how their texts are read, lists such as `10,12,14` or `10..18` included, and what
  * help and form say about them.
  */
-import { parseInteger } from '../cases/address.js';
-import type { CurveGroup } from '../oracle/curves.js';
+import {
+  type CaseAddress,
+  defaultCurve,
+  defaultEncoding,
+  defaultGroup,
+  type EncodedGroup,
+  parseInteger,
+} from '../cases/address.js';
+import { pointDistributions } from '../cases/point-distributions.js';
+import { scalarDistributions } from '../cases/scalar-distributions.js';
+import { type CurveGroup, curveNames, pairNames } from '../oracle/curves.js';
+import type { Placement } from './rows.js';
+import { type Setting, settingKnobs } from './settings.js';
 
 export interface KnobText {
   readonly label: string;
@@ -14,7 +25,7 @@ export interface KnobText {
   readonly unset: string;
 }
 
-export interface Knob<Value = unknown> extends KnobText {
+interface Knob<Value = unknown> extends KnobText {
   /**
    * @param text null if the knob is not given
    * @param name name of the knob, for errors
@@ -34,7 +45,7 @@ type Texts = readonly [label: string, help: string];
 type Range = readonly [least: number, most: number];
 
 /** Parses one of several words. @throws RangeError that begins with the name */
-export function oneOf<const Word extends string>(name: string, text: string, words: readonly Word[]): Word {
+function oneOf<const Word extends string>(name: string, text: string, words: readonly Word[]): Word {
   const word = words.find((each) => each === text);
   if (word === undefined) throw new RangeError(`${name}: "${text}" is not ${words.join(' or ')}`);
   return word;
@@ -142,7 +153,7 @@ export interface Problem {
 /**
  * Returns the knob that a message begins with: `logn` for `logn: "x"`, and `case` for `case "x"`.
  */
-export const nameAtStart = (text: string): string => /^[\w.]*/.exec(text)?.[0] ?? '';
+const nameAtStart = (text: string): string => /^[\w.]*/.exec(text)?.[0] ?? '';
 
 /** Collects problems instead of stopping at the first. */
 export class Problems {
@@ -170,3 +181,74 @@ export const problemText = ({ text, instead }: Problem): string =>
 /** Formats a query for people, with commas unescaped. */
 export const queryText = (query: URLSearchParams): string =>
   query.toString().replaceAll('%2C', ',').replaceAll('%3D', '=');
+
+/** A case, and where the walker keeps its prefix products; undefined leaves that to the engine. */
+interface PlacedCase {
+  readonly address: CaseAddress;
+  readonly placement: Placement | undefined;
+}
+
+/**
+ * Knobs of a run that modes share. Curve, group and encoding hold for timed MSMs, and for cases
+ * that name none.
+ */
+export interface Knobs extends EncodedGroup {
+  /** Null starts nothing; all else is then read for suggested mode. */
+  readonly mode: string | null;
+  /** True if the run opens a GPU: not if all settings compute on the CPU. */
+  readonly opensGpu: boolean;
+  /** Cases to run. A case with two placements is listed twice in a row. */
+  readonly cases: readonly PlacedCase[];
+  readonly reps: number;
+  readonly seed: number;
+  /** A and B of a comparison, all settings of a sweep, one setting otherwise. */
+  readonly settings: readonly Setting[];
+}
+
+/** Knobs with those that a mode has of its own. */
+export type AnyKnobs = Knobs & Values<KnobTable>;
+
+/*
+ * Knobs that several modes share. Each mode says which it uses; knobs of the engine are in
+ * settings.ts.
+ */
+
+const text = (label: string, help: string, values = '', unset = ''): KnobText => ({ label, help, values, unset });
+
+/** Common knobs, in the order of the form. */
+export const commonKnobs = {
+  autorun: text('What to run', 'Each mode answers a question. A URL without a mode starts nothing.'),
+  curve: text('Curve', 'Curve of the points.', curveNames.join(', '), defaultCurve),
+  group: text(
+    'Group',
+    `Group of the curve: g1, or g2, which ${pairNames.join(', ')} have. With a prefix (a.group), the group of that side of a comparison.`,
+    'g1, g2',
+    defaultGroup,
+  ),
+  encoding: text(
+    'Point encoding',
+    'Encoding of the loaded points: le, or another that the library supports for them. The cross-check also asks for the sum in it.',
+    '',
+    defaultEncoding,
+  ),
+  logn: text('Sizes, log₂ n', 'Sizes as powers of two: 10 or 10,12,14 or 10..18.', '0 to 22, or a list'),
+  n: text('Other sizes', 'Sizes that are not powers of two: 1000 or 1000,4097.', '0 to 2^22, or a list', 'none'),
+  points: text('Points', 'Distribution of the points.', Object.keys(pointDistributions).join(', '), 'distinct'),
+  scalars: text('Scalars', 'Distribution of the scalars.', Object.keys(scalarDistributions).join(', '), 'random'),
+  case: text(
+    'Cases',
+    'A case, a filter such as points=*,scalars=random, or a set such as core. May be repeated in the URL.',
+    '',
+    'the points and scalars above',
+  ),
+  reps: text('Repetitions', 'Timed repetitions, runs of each case, or passes.', '1 to 1000'),
+  seed: text('Seed', 'Seed of all points and scalars.', '', '1'),
+} as const satisfies Readonly<Record<string, KnobText>>;
+
+export type CommonKnob = keyof typeof commonKnobs;
+
+/** Knobs of modes that compute the MSMs that the knobs describe. */
+export const ofMsm = {
+  uses: ['curve', 'group', 'encoding', 'logn', 'n', 'points', 'scalars', 'reps', 'seed'],
+  engine: settingKnobs,
+} as const satisfies { uses: readonly CommonKnob[]; engine: readonly string[] };

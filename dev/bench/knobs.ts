@@ -1,7 +1,8 @@
 /**
- * Parses the knobs of the bench from a URL or a command line. Unknown names and invalid values are
- * rejected.
+ * Parses the knobs of the bench from a URL or a command line: those that modes share, those of each
+ * mode, and those of the engine. Unknown names and invalid values are rejected, with suggestions.
  */
+
 import {
   type CaseAddress,
   curveGroup,
@@ -18,20 +19,259 @@ import {
   parseScalarDistribution,
   parseSeed,
 } from '../cases/address.js';
-import { alternatingPlacement } from '../cases/list.js';
-import { selectCases } from '../cases/select.js';
+import { alternatingPlacement, selectCases } from '../cases/select.js';
 import type { CurveGroup } from '../oracle/curves.js';
-import { checkHost, checkMeaning, checkNames, checkValues, nearestNames, spelledOut } from './check-knobs.js';
-import { type KnobTable, listItems, type Problem, Problems, parseIntegers, problemText, type Values } from './knob.js';
-import { type Mode, modeNames, modeOf, modes, pageModeNames } from './modes.js';
+import {
+  type AnyKnobs,
+  commonKnobs,
+  isList,
+  type Knobs,
+  type KnobText,
+  listItems,
+  type Problem,
+  Problems,
+  parseIntegers,
+  problemText,
+} from './knob.js';
+import type { BenchMode } from './modes/mode.js';
+import { benchModes, type Mode, modeNames, modeOf, notOnPage, pageModeNames } from './modes.js';
 import type { Placement } from './rows.js';
-import { DEFAULT_LOGN, DEFAULT_REPS, type RunKnobName } from './run-knobs.js';
-import { makeSetting, type Setting, settingKnobs, sideKnobs } from './settings.js';
+import {
+  engineKnobs,
+  isFlag,
+  knobOfTuning,
+  makeSetting,
+  parseEngineKnob,
+  type Setting,
+  settingKnobs,
+  sideKnobs,
+} from './settings.js';
 
-export const MOST_SETTINGS = 64;
+/** Knobs of a run, in the order of the form; a knob of several modes has the texts of the first. */
+export const runKnobs: Readonly<Record<string, KnobText>> = {
+  // first for the order, and last so that no mode changes them
+  ...commonKnobs,
+  ...Object.fromEntries(modeNames.toReversed().flatMap((mode) => Object.entries(modeOf(mode).knobs))),
+  ...commonKnobs,
+};
+
+export type RunKnobName = string;
+
+/** Returns the texts of a knob of a run in a mode: its values, and what holds without it. */
+export function knobText(mode: string, name: string): KnobText {
+  const { knobs, defaults } = modeOf(mode);
+  const text = knobs[name] ?? (runKnobs[name] as KnobText);
+  const own = { reps: defaults.reps ?? DEFAULT_REPS, logn: (defaults.logn ?? DEFAULT_LOGN).join(',') };
+  return Object.hasOwn(knobs, name) || !Object.hasOwn(own, name)
+    ? text
+    : { ...text, unset: String(own[name as keyof typeof own]) };
+}
+
+/** Repetitions, and sizes, of a mode that has no others. */
+const DEFAULT_REPS = 5;
+const DEFAULT_LOGN: readonly number[] = [12];
+
+/** Returns the lines about a mode: its purpose, duration, limits, and an example. */
+export function modeHelp(mode: Mode): string[] {
+  const { title, about, takes, runsOn, limits, example } = modeOf(mode);
+  const why = notOnPage(mode);
+  return [
+    `${title}: ${about}`,
+    `With defaults it takes ${takes} on two cores${runsOn === 'cpu' ? '' : ' with a software adapter'}.`,
+    ...(limits === undefined ? [] : [limits]),
+    ...(why === null ? [] : [`In a terminal only: ${why}.`]),
+    `Example: npm run bench -- ${example}`,
+  ];
+}
+
+/** Returns the help of a knob, with its values and its default, in one mode or in general. */
+export function knobHelp(mode: Mode | null, name: string): string {
+  if (name === 'build') return 'The library in DIR/dist.';
+  const engine = engineKnobs[name];
+  if (engine !== undefined) {
+    const values = 'words' in engine ? Object.keys(engine.words).join(', ') : engine.range.join(' to ');
+    return `${engine.help} Values: ${values}.`;
+  }
+  const { help, values, unset } = mode === null ? (runKnobs[name] as KnobText) : knobText(mode, name);
+  return [help, values && `Values: ${values}.`, unset && `Default: ${unset}.`].filter((part) => part !== '').join(' ');
+}
+
+/** Matches a knob of one side of a comparison: `a.walkerpriv`. */
+const sideKnob = /^([ab])\.(.+)$/;
+
+const isEngineKnob = (name: string): boolean => settingKnobs.includes(name);
+
+/** Returns whether a name is a knob of the engine, or of one side of a comparison. */
+export const isSettingKnob = (name: string): boolean =>
+  sideKnob.test(name) ? sideKnobs.includes(withoutSide(name)) : isEngineKnob(name);
+
+const isRunKnob = (name: string): name is RunKnobName => Object.hasOwn(runKnobs, name);
+
+/** Strips the side from a name: `walkerpriv` for `a.walkerpriv`. */
+export const withoutSide = (name: string): string => sideKnob.exec(name)?.[2] ?? name;
+
+export const isKnob = (name: string): boolean => isRunKnob(name) || isSettingKnob(name);
+
+const engineNames = ['', 'a.', 'b.'].flatMap((side) => Object.keys(engineKnobs).map((name) => side + name));
+
+const knobNames = [...Object.keys(runKnobs), ...engineNames];
+
+function uses(mode: Mode, name: string): boolean {
+  const { knobs, uses: common, engine, settings } = modeOf(mode);
+  if (withoutSide(name) !== name) return settings === 'sides';
+  const run: readonly string[] = ['autorun', ...common];
+  return run.includes(name) || Object.hasOwn(knobs, name) || engine.includes(name);
+}
+
+const modesOf = (name: string): readonly Mode[] => modeNames.filter((mode) => uses(mode, name));
+
+export const knobsOf = (mode: Mode | null): string[] =>
+  [
+    ...Object.keys(runKnobs),
+    ...settingKnobs,
+    ...['a.', 'b.'].flatMap((side) => sideKnobs.map((name) => side + name)),
+  ].filter((name) => mode === null || uses(mode, name));
+
+/** Suggests names for a mistyped one. */
+
+/** Edits allowed in a name. Names of one or two letters allow a change of case only. */
+const slipsAllowed = ({ length }: string): number => (length < 3 ? 0 : length < 5 ? 1 : length < 9 ? 2 : 3);
+
+/** Returns the edit distance from `a` to `b` (Levenshtein 1966), computed row by row. */
+function slips(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (const letter of a) {
+    const next = [(row[0] as number) + 1];
+    for (const [j, other] of [...b].entries()) {
+      const [left, above, before] = [next[j], row[j + 1], row[j]] as [number, number, number];
+      next.push(Math.min(left + 1, above + 1, before + (letter === other ? 0 : 1)));
+    }
+    row = next;
+  }
+  return row.at(-1) as number;
+}
+
+/** Returns the names nearest to `name`, ignoring case; none if all are far. */
+function nearestNames(name: string, names: readonly string[]): string[] {
+  const distances = names.map((each) => slips(name.toLowerCase(), each.toLowerCase()));
+  const least = Math.min(...distances);
+  return least > slipsAllowed(name) ? [] : names.filter((_, i) => distances[i] === least);
+}
+
+/** Returns the query with each pair changed; pairs for which `change` returns null are dropped. */
+const replaced = (
+  query: URLSearchParams,
+  change: (name: string, value: string) => [string, string] | null,
+): URLSearchParams =>
+  new URLSearchParams([...query].map(([name, value]) => change(name, value)).filter((pair) => pair !== null));
+
+/** Returns the knobs that a mistyped name may mean, or the knob of a property of `Tuning`. */
+export function nearestKnobs(name: string): readonly string[] {
+  const ofTuning = knobOfTuning(name);
+  return ofTuning === null ? nearestNames(name, knobNames) : [ofTuning];
+}
+
+/** Rejects names that are nearly those of a knob. Other unknown names are ignored with a note. */
+function checkNames(query: URLSearchParams, problems: Problems): string[] {
+  const notes: string[] = [];
+  for (const name of new Set(query.keys())) {
+    if (isKnob(name)) {
+      if (name !== 'case' && query.getAll(name).length > 1) problems.add(`${name}: given more than once`);
+    } else if (isRunKnob(withoutSide(name))) {
+      problems.add(`${name}: A and B share this knob; write it as ${withoutSide(name)}`);
+    } else {
+      const near = nearestKnobs(name);
+      const [knob] = near;
+      if (knob !== undefined) problems.add(`${name}: no such knob; did you mean ${near.join(' or ')}?`, { knob });
+      else notes.push(`${name} is not a knob of the bench, and was ignored.`);
+    }
+  }
+  return notes;
+}
+
+/** Rejects what only a program can do. */
+function checkHost(query: URLSearchParams, mode: Mode, problems: Problems): void {
+  const why = notOnPage(mode);
+  if (why !== null) problems.add(`autorun: ${mode} runs in a terminal only, npm run bench -- ${mode}: ${why}`);
+  for (const name of query.keys()) {
+    if (withoutSide(name) === 'build') problems.add(`${name}: a page has no folders; use npm run bench for builds`);
+  }
+}
+
+/** Rejects knobs that the mode does not use. */
+function checkMeaning(query: URLSearchParams, mode: Mode, problems: Problems): void {
+  for (const name of query.keys()) {
+    const known = isKnob(name) ? modesOf(name) : [mode];
+    if (!known.includes(mode)) problems.add(`${name}: not used by autorun=${mode}; it is for ${known.join(', ')}`);
+  }
+}
+
+/**
+ * Spells out knobs of the engine that are given without a value. A flag (`?walkerpriv`) becomes 1.
+ * Any other (`?walkertpb`) is the default and is dropped. For one side it overrides the common
+ * value, and stays.
+ */
+export const spelledOut = (query: URLSearchParams): URLSearchParams =>
+  replaced(query, (name, value) => {
+    const knob = withoutSide(name);
+    if (value !== '' || !isEngineKnob(knob)) return [name, value];
+    if (isFlag(knob)) return [name, '1'];
+    return name !== knob && query.has(knob) ? [name, ''] : null;
+  });
+
+/**
+ * Returns the knobs that a query names without a value, which leaves them to the engine:
+ * `walkertpb` for `?walkertpb`.
+ */
+export const leftToEngine = (query: URLSearchParams): string[] => [
+  ...new Set(
+    [...query].flatMap(([name, value]) =>
+      value === '' && isSettingKnob(name) && !isFlag(withoutSide(name)) ? [name] : [],
+    ),
+  ),
+];
+
+/** Returns the name of the mode with a property. */
+const nameOf = (is: (mode: BenchMode) => boolean | undefined): Mode => modeNames.find((name) => is(modeOf(name))) ?? '';
+
+/**
+ * Rejects values that a knob of the engine cannot have. Suggests a sweep for a list.
+ *
+ * @param isValid returns whether a query has no problems
+ */
+function checkValues(
+  query: URLSearchParams,
+  mode: Mode,
+  problems: Problems,
+  isValid: (sweep: URLSearchParams) => boolean,
+): void {
+  const [sweeping, placing] = [nameOf(({ settings }) => settings === 'lists'), nameOf((each) => each.checksPlacements)];
+  for (const [name, text] of query) {
+    const knob = withoutSide(name);
+    if (!isSettingKnob(name) || text === '') continue;
+    if (knob === 'walkerpriv' && text === 'turns') {
+      if (!modeOf(mode).checksPlacements) problems.add(`${name}: "turns" is for autorun=${placing} only`);
+    } else if (modeOf(mode).settings === 'lists') {
+      for (const item of problems.attempt(() => listItems(name, text), []))
+        problems.attempt(() => parseEngineKnob(knob, item, name), null);
+    } else if (isList(text)) {
+      const sweep = replaced(query, (each, value) =>
+        each === name ? [knob, text] : isKnob(each) && modesOf(each).includes(sweeping) ? [each, value] : null,
+      );
+      sweep.set('autorun', sweeping);
+      problems.add(`${name}: "${text}" is a list; autorun=${mode} takes one value, autorun=${sweeping} takes lists`, {
+        instead: isValid(sweep) ? sweep : null,
+      });
+    } else {
+      problems.attempt(() => parseEngineKnob(knob, text, name), null);
+    }
+  }
+}
+
+const MOST_SETTINGS = 64;
 
 /** Returns the settings of the engine's knobs, each of which is valid by itself. */
-export function parseSettings(query: URLSearchParams, mode: Mode): Setting[] {
+function parseSettings(query: URLSearchParams, mode: Mode): Setting[] {
   const given = (prefix: '' | 'a.' | 'b.'): [string, string][] =>
     (prefix === '' ? settingKnobs : sideKnobs).flatMap((name): [string, string][] => {
       const text = query.get(prefix + name);
@@ -64,7 +304,7 @@ export function parseSettings(query: URLSearchParams, mode: Mode): Setting[] {
 }
 
 /** Returns the placements of prefix products by case. Only the cross-check runs both. */
-export function placementsOf(
+function placementsOf(
   query: URLSearchParams,
   mode: Mode,
   [setting]: readonly Setting[],
@@ -77,38 +317,10 @@ export function placementsOf(
 }
 
 /** Host of a query: a page, which has no folders, or a terminal. */
-export type KnobHost = 'page' | 'terminal';
-
-/** A case, and where the walker keeps its prefix products; undefined leaves that to the engine. */
-export interface PlacedCase {
-  readonly address: CaseAddress;
-  readonly placement: Placement | undefined;
-}
-
-/**
- * Knobs of a run that modes share. Curve, group and encoding hold for timed MSMs, and for cases
- * that name none.
- */
-export interface Knobs extends EncodedGroup {
-  /** Null starts nothing; all else is then read for the {@link suggestedMode}. */
-  readonly mode: Mode | null;
-  /** True if the run opens a GPU: not if all settings compute on the CPU. */
-  readonly opensGpu: boolean;
-  /** Cases to run. A case with two placements is listed twice in a row. */
-  readonly cases: readonly PlacedCase[];
-  readonly reps: number;
-  readonly seed: number;
-  /** A and B of a comparison, all settings of a sweep, one setting otherwise. */
-  readonly settings: readonly Setting[];
-  /** True if a missed target is a failure. */
-  readonly strict: boolean;
-}
-
-/** Knobs with those that a mode has of its own. */
-export type AnyKnobs = Knobs & Values<KnobTable>;
+type KnobHost = 'page' | 'terminal';
 
 /** Result of reading a query: knobs, or all problems. */
-export interface KnobReading {
+interface KnobReading {
   readonly knobs: AnyKnobs | null;
   readonly problems: readonly Problem[];
   /** Parameters that were ignored without being a mistake. */
@@ -116,7 +328,7 @@ export interface KnobReading {
 }
 
 function parseMode(text: string): Mode {
-  if (Object.hasOwn(modes, text)) return text;
+  if (Object.hasOwn(benchModes, text)) return text;
   const near = nearestNames(text, modeNames);
   const help = near.length > 0 ? `did you mean ${near.join(' or ')}?` : `there are ${modeNames.join(', ')}`;
   throw new RangeError(`autorun: "${text}" is not a mode; ${help}`);
@@ -227,7 +439,7 @@ export function readKnobs(asked: URLSearchParams, host: KnobHost = 'page'): Knob
   const select = (filters: readonly string[]): CaseAddress[] => selectCases(filters, sizes, seed, of);
   const filters = readFilters(read, query, select, problems);
   const rest = {
-    ...{ mode: autorun ?? null, ...of, seed, strict: query.has('strict') },
+    ...{ mode: autorun ?? null, ...of, seed },
     reps: read('reps', (text) => parseInteger('reps', text, 1, 1000)) ?? modeOf(mode).defaults.reps ?? DEFAULT_REPS,
     ...readOwn(query, mode, { curve, group }, problems),
   };

@@ -59,12 +59,6 @@ export interface Block {
   readonly ms: number;
 }
 
-/** One of several concurrent jobs, with its phases. */
-export interface Course {
-  readonly label: string;
-  readonly spans: readonly { readonly name: string; readonly startMs: number; readonly ms: number }[];
-}
-
 /** A time split into parts. */
 export interface Shares {
   readonly label: string;
@@ -79,7 +73,6 @@ export interface ChartData {
   readonly shares: { readonly bars: readonly Shares[] };
   readonly distribution: { readonly series: readonly { readonly name: string; readonly values: readonly number[] }[] };
   readonly timeline: { readonly blocks: readonly Block[] };
-  readonly waterfall: { readonly lines: readonly Course[] };
 }
 
 export interface ChartOptions {
@@ -96,8 +89,6 @@ export interface TableData<Row = readonly Cell[] | Line> {
   readonly words?: number;
   /** Terminals print the failed rows only. */
   readonly long?: boolean;
-  /** The page wraps text and, on narrow screens, rows, so that every column is visible. */
-  readonly fits?: boolean;
 }
 
 export type Part =
@@ -134,7 +125,7 @@ export function tableOf<Item>(
   caption: string,
   items: readonly Item[],
   columns: readonly (Column<Item> | null)[],
-  { of, ...how }: { of?(item: Item): Omit<Line, 'cells'>; words?: number; long?: boolean; fits?: boolean } = {},
+  { of, ...how }: { of?(item: Item): Omit<Line, 'cells'>; words?: number; long?: boolean } = {},
 ): Part {
   const there = present(columns);
   const rows = items.map((item): Line => ({ cells: there.map(([, cell]) => cell(item)), ...of?.(item) }));

@@ -1,6 +1,10 @@
-/** Prints the report of a run as text for terminals. */
-import { placeOf } from './format.js';
-import { modeOf, modes } from './modes.js';
+/**
+ * Reports of a run as text for terminals, and its exports: JSON with all rows, CSV for spreadsheets,
+ * and a trace for Perfetto or chrome://tracing.
+ */
+import { placeOf, tableLines, withoutEmpty } from './format.js';
+import { blocksOf } from './modes/msm-modes.js';
+import { benchModes, modeOf } from './modes.js';
 import {
   type Cell,
   lineOf,
@@ -11,19 +15,18 @@ import {
   sharesTable,
   type TableData,
 } from './parts.js';
-import { rowsOf, type StampedRow } from './rows.js';
-import { tableLines, withoutEmpty } from './table.js';
+import { rowsOf, type StampedRow, voidWrongTimes } from './rows.js';
 
 /** Returns the report line by line; empty if the rows are not those of a bench run. */
 export function reportLines(told: readonly unknown[]): string[] {
   const rows = told as readonly StampedRow[];
   const [init] = rowsOf(rows, 'init');
-  if (init === undefined || !Object.hasOwn(modes, init.mode)) return [];
+  if (init === undefined || !Object.hasOwn(benchModes, init.mode)) return [];
   return [`adapter: ${placeOf(init)}`, ...textOf(modeOf(init.mode).show(rows))];
 }
 
 /** Returns the lines of all parts, with an empty line between two parts. */
-export const textOf = (parts: Parts): string[] =>
+const textOf = (parts: Parts): string[] =>
   present(parts)
     .map(linesOf)
     .flatMap((lines) => (lines.length === 0 ? [] : ['', ...lines]));
@@ -74,4 +77,91 @@ function tableText({ caption, heads, rows, words, long }: TableData): string[] {
     words,
   );
   return [caption, head, ...lines.flatMap((line, i) => [line, told[i]?.below ? `  ${told[i].below}` : []].flat())];
+}
+
+export const toJson = (rows: readonly StampedRow[]): string => `${JSON.stringify(voidWrongTimes(rows), null, 2)}\n`;
+
+/** Lists whose rows a spreadsheet shows line by line. */
+const spread: readonly string[] = ['phases', 'timeline'];
+
+/** Returns whether a row has numbers and fits into a line. All others are in the JSON alone. */
+const isLine = (row: StampedRow): boolean =>
+  Object.values(row).some((value) => typeof value === 'number') &&
+  Object.entries(row).every(([name, value]) => !Array.isArray(value) || spread.includes(name));
+
+/**
+ * Flattens nested values into names such as `hostTimes.encodeMs`, and phases into `phases.walk`.
+ */
+function flat(value: unknown, name: string, into: Map<string, string>): void {
+  if (value === null || value === undefined) return;
+  if (Array.isArray(value)) {
+    if (name !== 'phases') return;
+    for (const { name: phase, ms } of value as { name: string; ms: number }[]) into.set(`phases.${phase}`, String(ms));
+  } else if (typeof value === 'object') {
+    for (const [key, inner] of Object.entries(value)) flat(inner, name === '' ? key : `${name}.${key}`, into);
+  } else {
+    into.set(name, String(value));
+  }
+}
+
+/** Quotes a cell (RFC 4180), and defuses text that a spreadsheet would take for a formula. */
+function cell(text: string): string {
+  const harmless = /^[=+@\t\r]|^-(?!\d)/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+}
+
+/** Returns one line a row and one column a field. Rows that failed their check have no times. */
+export function toCsv(rows: readonly StampedRow[]): string {
+  const lines = voidWrongTimes(rows)
+    .filter(isLine)
+    .map((row) => {
+      const values = new Map<string, string>();
+      flat(row, '', values);
+      return values;
+    });
+  const columns = [...new Set(lines.flatMap((values) => [...values.keys()]))];
+  const line = (cells: readonly string[]): string => `${cells.map(cell).join(',')}\r\n`;
+  return line(columns) + lines.map((values) => line(columns.map((column) => values.get(column) ?? ''))).join('');
+}
+
+const TRACE_LANES = { host: 1, GPU: 2 } as const;
+
+/** Gap between two MSMs in the trace, in microseconds. */
+const GAP_US = 1000;
+
+export const hasTrace = (rows: readonly StampedRow[]): boolean => rows.some(({ event }) => event === 'trace');
+
+/**
+ * Converts the rows of `msm-trace` to the Trace Event Format: complete events (`X`) in
+ * microseconds. Each case is a process; host and GPU are its threads
+ * (https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU).
+ */
+export function toChromeTrace(rows: readonly StampedRow[]): string {
+  const events: Record<string, unknown>[] = [];
+  const processes = new Map<string, { readonly pid: number; at: number }>();
+  for (const row of voidWrongTimes(rows)) {
+    if (row.event !== 'trace' || row.wallMs === null) continue;
+    let process = processes.get(row.case);
+    if (process === undefined) {
+      process = { pid: processes.size + 1, at: 0 };
+      processes.set(row.case, process);
+      const { pid } = process;
+      events.push({ ph: 'M', name: 'process_name', pid, tid: 0, args: { name: `MSM ${row.case}` } });
+      for (const [name, tid] of Object.entries(TRACE_LANES)) {
+        events.push({ ph: 'M', name: 'thread_name', pid, tid, args: { name } });
+      }
+    }
+    const { pid, at } = process;
+    let end = at;
+    for (const { lane, name, startMs, ms } of blocksOf(row)) {
+      const ts = at + 1000 * startMs;
+      const dur = 1000 * ms;
+      end = Math.max(end, ts + dur);
+      const args = { repetition: row.repetition, n: row.n, setting: row.setting };
+      events.push({ ph: 'X', name, cat: lane, pid, tid: TRACE_LANES[lane], ts, dur, args });
+    }
+    process.at = end + GAP_US;
+  }
+  const [init] = rows.filter((row) => row.event === 'init');
+  return JSON.stringify({ traceEvents: events, displayTimeUnit: 'ms', otherData: init ?? {} });
 }

@@ -1,11 +1,50 @@
 /**
- * Rows of a run: `window.msmBench.rows` holds them, the dev server stores them, and Node prints
- * them.
+ * The environment of a run, and its rows: `window.msmBench.rows` holds them, the dev server stores
+ * them, and Node prints them.
  */
 import type { AdapterDescription, CompileTime, Tuning } from '../../src/api/device.js';
 import type { HostTimes, PhaseTime, RunRecord, TimelineEntry } from '../../src/api/run-record.js';
-import type { Environment } from './environment.js';
-import type { Finding } from './modes/targets/findings.js';
+
+/** Environment of a run: facts that a reader needs to interpret its rows later. */
+
+/** Facts known without a GPU. The page and Node fill them in. */
+interface HostFacts {
+  /** Browser or Node, with its version. */
+  readonly runtime: string;
+  readonly os: string;
+  readonly userAgent: string | null;
+  /** Git commit of the sources that the bench was built from; null if unknown. */
+  readonly commit: string | null;
+  readonly cores: number | null;
+  /** Pages without cross-origin isolation have coarser clocks; null in Node. */
+  readonly crossOriginIsolated: boolean | null;
+}
+
+export interface Environment extends HostFacts {
+  readonly version: string;
+  readonly features: readonly string[];
+  readonly limits: Readonly<Record<string, number>>;
+  readonly wgslFeatures: readonly string[];
+  /** True if the device has timestamp queries for passes. */
+  readonly timestamps: boolean;
+  /** Step of timestamps in nanoseconds; null without timestamps, or if none differed. */
+  readonly timestampQuantumNs: number | null;
+}
+
+/** The measured part of the library. */
+export type Library = Pick<typeof import('../../src/index.js'), 'createMsmEngine'>;
+
+/** Host that a run executes in. */
+export interface Host {
+  readonly gpu: GPU | undefined;
+  readonly facts: HostFacts;
+  /** Loads the library built in a folder; absent on a page, which has no folders. */
+  openBuild?(folder: string): Promise<Library>;
+  /** Resident bytes of this process now. */
+  usedBytes?(): number;
+  /** The knobs as a URL query, without the question mark. */
+  readonly query: string;
+}
 
 /** Paths that each row is posted to, below the address of the page. */
 export const rowPaths = ['progress', 'results'] as const;
@@ -61,11 +100,6 @@ export interface Rows {
     readonly repetition: number;
     readonly agrees: boolean;
     readonly wallMs: number | null;
-    /**
-     * Wall time × rate of the plain 13-bit product, measured before and after. It is the cost as
-     * far as that rate also held in between.
-     */
-    readonly productEquivalents: number | null;
     /** Sum of the phases on the GPU; null without timestamps. */
     readonly gpuMs: number | null;
     /** Times to encode, from submit to result, and to read back. */
@@ -73,7 +107,7 @@ export interface Rows {
     readonly phases: readonly PhaseTime[] | null;
   };
   /** One MSM with its passes in execution order. */
-  readonly trace: Omit<Rows['repetition'], 'productEquivalents'> & {
+  readonly trace: Rows['repetition'] & {
     /** Null without timestamps. */
     readonly timeline: readonly TimelineEntry[] | null;
   };
@@ -101,12 +135,6 @@ export interface Rows {
     readonly productsPerSecond: number;
     readonly ms: number;
   };
-  /** One row of the targets: what was measured, and the findings. */
-  readonly target: {
-    readonly name: string;
-    readonly findings: readonly Finding[];
-    readonly measured: unknown;
-  };
   /** A variant that was skipped, and why. */
   readonly skipped: {
     readonly variant: string;
@@ -119,7 +147,7 @@ export interface Rows {
   };
 }
 
-export type RowEvent = keyof Rows;
+type RowEvent = keyof Rows;
 export type RowOf<Event extends RowEvent> = Rows[Event] & { readonly event: Event };
 export type Row = { [Event in RowEvent]: RowOf<Event> }[RowEvent];
 
@@ -141,7 +169,7 @@ function withoutTimes(row: StampedRow): StampedRow {
     case 'peer':
       return { ...row, wallMs: null };
     case 'repetition':
-      return { ...row, wallMs: null, gpuMs: null, hostTimes: null, phases: null, productEquivalents: null };
+      return { ...row, wallMs: null, gpuMs: null, hostTimes: null, phases: null };
     case 'trace':
       return { ...row, wallMs: null, gpuMs: null, hostTimes: null, phases: null, timeline: null };
     default:

@@ -154,7 +154,7 @@ const otherKnobs = {
   },
   workers: {
     label: 'Workers',
-    help: 'Largest number of worker threads of the CPU. Default: one less than the machine has; 8 in cpu-pool.',
+    help: 'Largest number of worker threads of the CPU. Default: one less than the machine has.',
     range: engineOptions.rows.maxWorkers.range,
   },
 } as const satisfies Readonly<Record<string, EngineKnob>>;

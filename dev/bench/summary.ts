@@ -27,7 +27,6 @@ export interface Timed extends Span {
   readonly setting: string;
   readonly wallTimesMs: readonly number[];
   readonly gpuMs: number | null;
-  readonly productEquivalents: number | null;
   /**
    * Wall time of the median repetition. Its breakdown is below: medians of the parts would not add
    * up to any measured wall time.
@@ -114,12 +113,10 @@ export function summarise(rows: readonly StampedRow[]): Timed[] {
     const bound = bounds.get(keyOf(first)) ?? null;
     const ofBound = bound === null || span.medianMs === null ? null : bound.ms / span.medianMs;
     const boundExceeded = ofBound !== null && ofBound > 1;
-    const costs = own.map((row) => (row.event === 'repetition' ? row.productEquivalents : null));
     return {
       ...span,
       setting: first.setting,
       gpuMs: median(present(own.map(({ gpuMs }) => gpuMs))),
-      productEquivalents: median(present(costs)),
       typicalMs: typical?.wallMs ?? null,
       hostTimes: typical?.hostTimes ?? null,
       phases: typical?.phases ?? null,
@@ -248,13 +245,6 @@ export function comparisonText({ a, b, pairs, wallTimes }: RowOf<'comparison'>):
 /** Formats the 95 % interval of a ratio; too few pairs have none. */
 export const intervalText = ({ low, high, verdict }: RatioOfMedians, digits = 2): string =>
   verdict === 'too few pairs' ? '–' : `${low.toFixed(digits)} to ${high.toFixed(digits)}`;
-
-/**
- * Formats the comparison in product equivalents, which other runs can be compared in. It is not a
- * second verdict.
- */
-export const equivalentsText = (of: RatioOfMedians): string =>
-  `To compare with other runs, in product equivalents: ${ratioText(of)}. The verdict rests on the total times.`;
 
 /** Formats the rank of the best median among several. */
 export const standingText = <One>(

@@ -1,33 +1,104 @@
 /**
  * Times MSMs: the loop over sizes, settings and repetitions that all modes that time whole MSMs
- * share.
+ * share, beside the roofline, their additions at the measured rate of the library's product alone.
  */
+import { median } from '../../src/calibrate/statistics.js';
+import type { FieldProduct } from '../../src/field/modulus.js';
 import { type CaseAddress, formatCaseAddress } from '../cases/address.js';
 import { type MsmCase, makeCase, redrawn } from '../cases/msm-case.js';
-import { openMeter, type ProductMeter, ratesAround } from '../field-bench/product-meter.js';
+import type { PointDistributionName } from '../cases/point-distributions.js';
+import { openMeter, type ProductMeter } from '../field-bench/rig.js';
 import { oracles } from '../oracle/curves.js';
 import { type PeerName, peerNames, peers } from '../peers/index.js';
 import type { Peer } from '../peers/peer.js';
 import type { Bench, GpuBench } from './bench-setup.js';
-import { type EngineUnderTest, gpuPartOf, makeEngine } from './engine-under-test.js';
-import { interleave } from './interleave.js';
-import type { Knobs } from './knobs.js';
-import { raiseClock, timesOf, warmUp, weightOf, wrongResult } from './measure.js';
-import { makeRoofline } from './roofline.js';
-import type { Row } from './rows.js';
+import type { Knobs } from './knob.js';
+import {
+  type EngineUnderTest,
+  gpuPartOf,
+  interleave,
+  makeEngine,
+  raiseClock,
+  timesOf,
+  warmUp,
+  weightOf,
+  wrongResult,
+} from './measure.js';
+import type { Row, RowOf } from './rows.js';
 import type { Run } from './run.js';
+
+/**
+ * Products of an affine addition with a shared inversion (Montgomery's trick, 1987): five products
+ * and a square.
+ */
+const PRODUCTS_OF_AN_ADDITION = 6;
+
+/**
+ * Point sets in which hardly any two points cancel or coincide. In others the count of additions is
+ * unknown.
+ */
+const regularPoints: ReadonlySet<PointDistributionName> = new Set(['distinct', 'consecutive']);
+
+/**
+ * Measures each kind of product that a run uses, between its repetitions.
+ *
+ * @param p prime of the curve's field
+ */
+function makeRoofline({ run, gpu, own }: GpuBench, p: bigint) {
+  const meters = new Map<FieldProduct, { readonly meter: ProductMeter; rates: number[] }>();
+  const rateOf = ({ engine }: Pick<EngineUnderTest, 'engine'>): number | null => {
+    const product = gpuPartOf(engine.lastRun)?.tuning.fieldProduct;
+    return product === undefined ? null : median(meters.get(product)?.rates ?? []);
+  };
+  return {
+    /** Begins a case: measures the products that these engines used from now on. */
+    async begin(subjects: readonly EngineUnderTest[]): Promise<void> {
+      for (const { engine } of subjects) {
+        const product = gpuPartOf(engine.lastRun)?.tuning.fieldProduct;
+        if (product === undefined || meters.has(product)) continue;
+        await run.next('Measuring the field product alone: the hardware limit');
+        const meter = await openMeter(gpu, (why) => run.loseDevice(why), { product, p });
+        meters.set(product, { meter: own(meter), rates: [] });
+      }
+      for (const each of meters.values()) each.rates = [];
+    },
+
+    async measure(): Promise<void> {
+      for (const { meter, rates } of meters.values()) rates.push(await meter.measure());
+    },
+
+    /**
+     * Returns the bound; null on the CPU, where digits do not give the number of additions, and in
+     * G2, whose products are reduced lazily and therefore have no cost in products of the prime
+     * field.
+     */
+    boundOf(address: CaseAddress, { engine, label: setting }: EngineUnderTest): RowOf<'bound'> | null {
+      const record = engine.lastRun;
+      if (record?.on !== 'gpu' || address.group !== 'g1' || !regularPoints.has(address.points)) return null;
+      const productsPerSecond = rateOf({ engine });
+      if (productsPerSecond === null) return null;
+      const additions = record.entries;
+      const products = PRODUCTS_OF_AN_ADDITION * additions;
+      const ms = (1000 * products) / productsPerSecond;
+      const told = { case: formatCaseAddress(address), n: address.n, setting };
+      return { event: 'bound', ...told, additions, products, productsPerSecond, ms };
+    },
+
+    /** Returns products a second of the kind the engine used last: the median of this case. */
+    rateOf,
+  };
+}
 
 /** Times of a case with one setting, in order of repetitions. */
 export interface Times {
   readonly subject: EngineUnderTest;
   readonly wallTimesMs: number[];
-  readonly productEquivalents: number[];
 }
 
-export interface TimingOptions {
+interface TimingOptions {
   /** Measures the roofline between the repetitions. */
   readonly bounded?: boolean;
-  /** Emits every pass of every MSM, and no costs. */
+  /** Emits every pass of every MSM. */
   readonly traced?: boolean;
   /** Names of peers; null for those that are quick at the size. Default: none. */
   readonly peers?: readonly string[] | null;
@@ -54,12 +125,6 @@ export async function runTimings(bench: Bench, knobs: Knobs, options: TimingOpti
     const where = { curve, group: setting.group ?? group };
     subjects.push(own(await makeEngine(bench, where, setting, labels[i] as string)));
   }
-  let meter: ProductMeter | null = null;
-  // costs are counted in products of a GPU, so a GPU is needed
-  if (!traced && gpu !== null) {
-    await run.next('Calibrating the product that costs are counted in');
-    meter = own(await openMeter(gpu, (why) => run.loseDevice(why)));
-  }
   for (const { address } of cases) {
     await run.next(`Making ${address.n.toLocaleString('en')} points and the known answer`);
     const made = casesOf(subjects, address);
@@ -69,11 +134,10 @@ export async function runTimings(bench: Bench, knobs: Knobs, options: TimingOpti
     }
     await roofline?.begin(subjects);
     const peers = await preparePeers(run, made.of(subjects[0] as EngineUnderTest), askedPeers);
-    const times = subjects.map((subject): Times => ({ subject, wallTimesMs: [], productEquivalents: [] }));
-    const rateAround = meter === null ? null : await ratesAround(meter);
+    const times = subjects.map((subject): Times => ({ subject, wallTimesMs: [] }));
     await interleave(times, reps, {
       begin: made.draw,
-      take: (each, repetition) => timeOne(run, each, made.of(each.subject), { traced, rateAround, repetition, reps }),
+      take: (each, repetition) => timeOne(run, each, made.of(each.subject), { traced, repetition, reps }),
       end: async (repetition) => {
         await roofline?.measure();
         await peers.take(repetition);
@@ -103,40 +167,35 @@ function casesOf(subjects: readonly Pick<EngineUnderTest, 'group'>[], address: C
 }
 
 /**
- * Times one MSM and emits a row: with `traced` its passes and no cost.
+ * Times one MSM and emits a row: with `traced` its passes.
  *
  * @throws Error if the answer is wrong
  */
 async function timeOne(
   run: Run,
-  { subject, wallTimesMs, productEquivalents }: Times,
+  { subject, wallTimesMs }: Times,
   msmCase: MsmCase,
   how: {
     readonly traced: boolean;
-    /** Measures products a second around an MSM; null without a GPU. */
-    readonly rateAround: (() => Promise<number>) | null;
     readonly repetition: number;
     readonly reps: number;
   },
 ): Promise<void> {
-  const { traced, rateAround, repetition, reps } = how;
+  const { traced, repetition, reps } = how;
   const { n } = msmCase.address;
   const setting = subject.label;
   await run.next(`${n.toLocaleString('en')} points, ${setting}: repetition ${repetition} of ${reps}`);
   await raiseClock(subject, msmCase);
   const outcome = await subject.compute(msmCase);
-  const productsPerSecond = rateAround === null ? null : await rateAround();
   const times = timesOf(outcome);
   const { wallMs } = times;
-  const cost = wallMs === null || productsPerSecond === null ? null : (wallMs / 1000) * productsPerSecond;
   const told = { case: formatCaseAddress(msmCase.address), n, setting, repetition, ...times };
   const timeline = outcome.agrees ? (gpuPartOf(outcome.record)?.timeline ?? null) : null;
-  run.emit(traced ? { event: 'trace', ...told, timeline } : { event: 'repetition', ...told, productEquivalents: cost });
+  run.emit(traced ? { event: 'trace', ...told, timeline } : { event: 'repetition', ...told });
   run.advance(weightOf(n));
   if (wallMs === null) throw wrongResult(msmCase, `${setting}, repetition ${repetition}`, outcome);
   run.bench.lastWallMs = wallMs;
   wallTimesMs.push(wallMs);
-  if (cost !== null) productEquivalents.push(cost);
 }
 
 /** Repetitions of a peer. A peer may be a hundred times slower, and its median needs no more. */
@@ -148,7 +207,7 @@ const REPETITIONS = 3;
  *
  * @param asked names of peers; null for those that are quick
  */
-export async function preparePeers(run: Run, msmCase: MsmCase, asked: readonly string[] | null) {
+async function preparePeers(run: Run, msmCase: MsmCase, asked: readonly string[] | null) {
   const taking: Peer[] = [];
   const { address, points, scalars, expected } = msmCase;
   const { n } = address;

@@ -1,5 +1,5 @@
-/** Makes cases: bases, scalars, and the expected results of the oracles. */
-import { oracleOf } from '../oracle/curves.js';
+import type { createMsmEngine, MsmEngine, MsmEngineOptions } from '../../src/index.js';
+import { type CurveGroup, oracleOf } from '../oracle/curves.js';
 import { pointsIn } from '../oracle/encodings.js';
 import {
   type AffinePoint,
@@ -12,8 +12,21 @@ import { type CaseAddress, defaultCurve, defaultEncoding, defaultGroup } from '.
 import { type PointSet, pointDistributions } from './point-distributions.js';
 import { type ScalarSet, scalarDistributions } from './scalar-distributions.js';
 
+/**
+ * Creates an engine in a group known only at run time. The options select the type, so each group
+ * has a call of its own.
+ */
+export const engineIn = (
+  create: typeof createMsmEngine,
+  { curve, group }: CurveGroup,
+  options: Omit<MsmEngineOptions, 'curve' | 'group'>,
+): Promise<MsmEngine<Coordinate>> =>
+  group === 'g2' ? create({ ...options, curve, group }) : create({ ...options, curve });
+
+/* Makes cases: bases, scalars, and the expected results of the oracles. */
+
 /** Largest number of points for which a case also has a result without discrete logarithms. */
-export const directUpTo = 256;
+const directUpTo = 256;
 
 export interface MsmCase<Of extends Coordinate = Coordinate> {
   readonly address: CaseAddress;

@@ -1,8 +1,7 @@
-/**
- * Selects the cases of a run: by addresses, by filters over the distributions, and by named sets.
- */
+/** The list of cases, and how filters and sets select from it. */
+
 import type { PointEncoding } from '../../src/api/values.js';
-import type { CurveGroup } from '../oracle/curves.js';
+import { type CurveGroup, curveNames, groupsOf } from '../oracle/curves.js';
 import { encodingsOf, hasInfinity } from '../oracle/encodings.js';
 import {
   type CaseAddress,
@@ -23,11 +22,74 @@ import {
   parseSeed,
   parseSize,
 } from './address.js';
-import { everyCase, everyEncoding, listSizes, pairwiseCases, representatives } from './list.js';
-import { type PointDistribution, pointDistributions } from './point-distributions.js';
+import { type PointDistribution, type PointDistributionName, pointDistributions } from './point-distributions.js';
 import { scalarDistributions } from './scalar-distributions.js';
 
-export interface CaseSet {
+export { everyPoints, everyScalars };
+
+/**
+ * Sizes: empty and nearly empty; the neighbours of a workgroup of 64 and of a window of 2^8; 1000,
+ * which is no power; the neighbours of 2^12; a power that fills every buffer; and 2^17 − 1, at
+ * which a published implementation is wrong.
+ */
+export const listSizes = [0, 1, 2, 3, 63, 65, 257, 1000, 4095, 4097, 65_536, 131_071] as const;
+
+export const everyCase = (of: EncodedGroup, seed: number): CaseAddress[] =>
+  listSizes.flatMap((n) =>
+    everyPoints.flatMap((points) => everyScalars.map((scalars) => ({ ...of, points, scalars, n, seed }))),
+  );
+
+/**
+ * Returns a tenth of the list in which every pair of points, scalars and n occurs: all pairs of
+ * scalars and n, with the points of a Latin square. Points are the fewest of the three, so each row
+ * of the square covers them.
+ */
+export const pairwiseCases = (of: EncodedGroup, seed: number): CaseAddress[] =>
+  listSizes.flatMap((n, i) =>
+    everyScalars.map((scalars, j) => ({
+      ...of,
+      points: everyPoints[(i + j) % everyPoints.length] as PointDistributionName,
+      scalars,
+      n,
+      seed,
+    })),
+  );
+
+export const everyGroup: readonly CurveGroup[] = curveNames.flatMap((curve) =>
+  groupsOf(curve).map((group) => ({ curve, group })),
+);
+
+/**
+ * Returns the case most likely to show a mistake in the constants or arithmetic of a curve: most
+ * additions are exceptional, and all digits occur.
+ */
+const representative = (of: EncodedGroup, n: number, seed: number): CaseAddress => ({
+  ...of,
+  // points without infinity for encodings that cannot express it
+  points: hasInfinity(of.encoding) ? 'few-with-signs' : 'pairs',
+  scalars: 'carry-patterns',
+  n,
+  seed,
+});
+
+const representatives = (n: number, seed: number): CaseAddress[] =>
+  everyGroup.map((of) => representative({ ...of, encoding: defaultEncoding }, n, seed));
+
+/** Returns a case with more than one workgroup of points, in every encoding of every group. */
+export const everyEncoding = (seed: number): CaseAddress[] =>
+  everyGroup.flatMap((of) => encodingsOf(of).map((encoding) => representative({ ...of, encoding }, 100, seed)));
+
+/**
+ * Returns the placement of prefix products of a case that runs with one only. Placements alternate
+ * along each axis of the list.
+ */
+export const alternatingPlacement = ({ points, scalars, n }: CaseAddress): 'private' | 'workgroup' => {
+  const index =
+    everyPoints.indexOf(points) + everyScalars.indexOf(scalars) + (listSizes as readonly number[]).indexOf(n);
+  return index % 2 === 0 ? 'private' : 'workgroup';
+};
+
+interface CaseSet {
   readonly about: string;
   make(sizes: readonly number[], seed: number, of: EncodedGroup): CaseAddress[];
 }

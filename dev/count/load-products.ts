@@ -6,7 +6,7 @@ import { openCurve } from '../../src/curves/open-curve.js';
 import type { RootSign } from '../../src/curves/point-source.js';
 import { decompression, edwardsImage, membershipTest } from '../../src/msm/stages/point-programs.js';
 import { Kind, type Program } from '../../src/msm/stages/program.js';
-import { tableLines } from '../bench/table.js';
+import { tableLines } from '../bench/format.js';
 import type { CurveGroup } from '../oracle/curves.js';
 
 /**

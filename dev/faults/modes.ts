@@ -1,10 +1,13 @@
 /** Modes: kinds of calls with known results, into which faults are injected. */
+
 import type { Bases } from '../../src/api/engine.js';
 import type { AffinePoint } from '../../src/api/values.js';
 import type { MsmEngineOptions } from '../../src/engine/options.js';
 import { MsmError } from '../../src/errors.js';
+import { createFieldEngine, type FieldEngine, type FieldVector } from '../../src/fields.js';
 import { createCheckedEngine } from '../checks/engine.js';
 import { bls12381, bls12381Oracle } from '../oracle/curves.js';
+import { FieldValues, numbersIn } from '../oracle/field-values.js';
 import {
   bn254G1,
   encodeScalars,
@@ -16,9 +19,88 @@ import {
   type Random,
   samePoint,
 } from '../oracle/known-bases.js';
-import type { Mode } from './mode.js';
 import type { RecordingDevice } from './recording-device.js';
-import { vectorMode } from './vector-mode.js';
+
+/** Returns whether the result is correct. It runs after the fault is over. */
+type Judge = () => Promise<boolean>;
+
+/** An engine of a mode, and its calls. */
+export interface Subject {
+  readonly engine: { readonly lastRun: object | null; destroy(): void };
+  /**
+   * Makes a call of the mode on random data. Its commands depend on n alone.
+   *
+   * @param broken true if the call must be refused, for modes with such calls
+   * @throws the errors of the engine
+   */
+  call(random: Random, n: number, broken: boolean): Promise<Judge>;
+}
+
+export interface Mode {
+  /** Smallest and largest number of scalars, or of points. */
+  readonly sizes: readonly [number, number];
+  /** Bytes of a point on the GPU. */
+  readonly pointBytes: number;
+  /** @param most largest number of scalars of a call */
+  open(device: RecordingDevice, random: Random, most: number): Promise<Subject>;
+}
+
+/** Generator of the coset. */
+const COSET = 7n;
+
+const lengthOf = (n: number): number => 2 ** Math.ceil(Math.log2(n));
+
+interface Numbers {
+  readonly quotient: readonly bigint[];
+  readonly inverses: readonly bigint[];
+}
+
+const compute = async (fr: FieldEngine, numbers: readonly bigint[]): Promise<Numbers> => {
+  const a = await fr.load(numbers);
+  const made = await fr.run((ops) => {
+    const onCoset = ops.ntt(ops.intt(a, { to: 'reversed' }), { from: 'reversed', coset: COSET });
+    return {
+      quotient: ops.keep(ops.multiplySubtract(onCoset, onCoset, ops.prefixProduct(a))),
+      inverses: ops.keep(ops.gather(ops.invert(a), [...numbers.keys()].reverse())),
+    };
+  });
+  const read = async (vector: FieldVector): Promise<bigint[]> => numbersIn(await fr.read(vector), fr.numberBytes);
+  const results = { quotient: await read(made.quotient), inverses: await read(made.inverses) };
+  for (const vector of [a, made.quotient, made.inverses]) vector.destroy();
+  return results;
+};
+
+const expectedOf = (oracle: FieldValues, a: readonly bigint[]): Numbers => {
+  const onCoset = oracle.ntt(oracle.intt(a, {}), { coset: COSET });
+  return {
+    quotient: oracle.multiplySubtract(onCoset, onCoset, oracle.prefixProduct(a)),
+    inverses: oracle.invert(a).toReversed(),
+  };
+};
+
+/** A mode of runs on vectors: load, transforms, a quotient, inverses, read. */
+const vectorMode: Mode = {
+  sizes: [2, 200],
+  // no points are read back
+  pointBytes: 64,
+  open: async (device, _, most) => {
+    const engine = await createFieldEngine({ field: 'bn254-fr', device: device.device });
+    const oracle = new FieldValues(engine.p);
+    // the first run tests the kernels, and makes the table of powers
+    await compute(engine, Array(lengthOf(most)).fill(1n));
+    return {
+      engine,
+      call: async (random: Random, n) => {
+        const numbers = Array.from({ length: lengthOf(n) }, () => random.belowBig(engine.p));
+        const { quotient, inverses } = await compute(engine, numbers);
+        return async () => {
+          const expected = expectedOf(oracle, numbers);
+          return String([quotient, inverses]) === String([expected.quotient, expected.inverses]);
+        };
+      },
+    };
+  },
+};
 
 interface Curve {
   readonly oracle: OracleCurve;

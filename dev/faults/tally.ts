@@ -1,7 +1,7 @@
 /** Tallies the outcomes of trials by fault and mode, and compares them with the targets. */
-import { faultNames } from './faults.js';
+
 import { modeNames } from './modes.js';
-import { type Outcome, outcomes, type Trial } from './trial.js';
+import { faultNames, type Outcome, outcomes, type Trial } from './trial.js';
 
 /** Returns whether a trial of a fault in a mode counts. */
 type Covers = (fault: string, mode: string) => boolean;

@@ -1,12 +1,61 @@
-/** Runs a trial: one fault in one call, between correct calls before and after it. */
+/** A trial: one of the faults in one call, between correct calls before and after it. */
+
 import { MsmError } from '../../src/errors.js';
 import { Random } from '../oracle/known-bases.js';
-import type { Armed } from './arm.js';
-import type { Trace } from './commands.js';
-import { faultNames, faults, rare } from './faults.js';
-import type { Mode, Subject } from './mode.js';
-import { type ModeName, modeNames, modes } from './modes.js';
-import type { RecordingDevice } from './recording-device.js';
+import { type Arm, type Armed, delay, drop, promiseFaults, repeat, replace } from './command-faults.js';
+import {
+  changePipeline,
+  flipBit,
+  flipUpload,
+  MOST_WORDS,
+  mappedBefore,
+  misplace,
+  misread,
+  pointChangeNames,
+  pointChanges,
+  slowDown,
+  spoilBuffer,
+} from './data-faults.js';
+import { type Mode, type ModeName, modeNames, modes, type Subject } from './modes.js';
+import { pick, type RecordingDevice, type Trace } from './recording-device.js';
+
+const each = <Word extends string>(kind: string, words: readonly Word[], arm: (target: Word) => Arm): [string, Arm][] =>
+  words.map((word) => [`${kind}: ${word}`, arm(word)]);
+
+const anyMask = (random: Random): number => random.u32() || 1;
+
+/** Faults by name, `kind: target`. */
+const faults: ReadonlyMap<string, Arm> = new Map([
+  ...each('did not happen', ['submit', 'pass', 'dispatch', 'copy', 'clear', 'write'], drop),
+  ['did not happen: map', mappedBefore(({ before }) => before)],
+  ...each('of another call', ['submit', 'dispatch', 'copy', 'write'], replace),
+  ['of another call: map', mappedBefore(({ random, earlier }) => pick(random, earlier))],
+  ...each('done twice', ['submit', 'dispatch', 'copy', 'clear', 'write'], repeat),
+  ...each('late', ['submit', 'dispatch', 'copy', 'clear', 'write'], delay),
+  ['a bit flipped: in an upload', flipUpload],
+  ['a bit flipped: in a buffer', spoilBuffer((random) => [(1 << random.below(32)) >>> 0])],
+  [
+    'a bit flipped: in mapped data',
+    misread(
+      ({ random }) =>
+        (data) =>
+          flipBit(random, data),
+    ),
+  ],
+  ...each('points read back', pointChangeNames, (name) => misplace(pointChanges[name])),
+  ['garbage: in a buffer', spoilBuffer((random) => Array.from({ length: MOST_WORDS }, () => anyMask(random)))],
+  ['one constant changed: pipeline', changePipeline],
+  ['slow by 100 ×: device', slowDown],
+  ...promiseFaults,
+]);
+
+export const faultNames: readonly string[] = [...faults.keys()];
+
+/** Slow faults, of which only one in so many is drawn. */
+const rare: ReadonlyMap<string, number> = new Map([
+  ['one constant changed: pipeline', 2],
+  ['slow by 100 ×: device', 8],
+]);
 
 /** A trial as plain data, so that it can be sent to another process. */
 export interface Trial {

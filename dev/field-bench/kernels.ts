@@ -1,4 +1,4 @@
-/** Kernels of field-bench: the library's field operations, and the peaks of a device. */
+/** Kernels of field-bench: a plain product, the library's field operations, and the peaks of a device. */
 import {
   digitsOf,
   type FieldProduct,
@@ -10,6 +10,7 @@ import {
   type Modulus,
   mod,
   modulus,
+  montgomeryFactor,
   UNSIGNED_LIMB_BITS,
 } from '../../src/field/modulus.js';
 import { range } from '../../src/field/straight-line.js';
@@ -18,8 +19,120 @@ import { type Kernel, kernel, struct } from '../../src/shaders/kernel.js';
 import { renderShader, type Template } from '../../src/shaders/template.js';
 import type { Random } from '../oracle/known-bases.js';
 import template from './chain.wgsl?template';
-import { type FieldOperation, productOf, type Representation } from './operation.js';
-import { plainProduct } from './plain-product.js';
+
+interface Representation {
+  /**
+   * WGSL of the struct `type`, with the members l0, l1, … or those of `member`, and of its
+   * functions.
+   */
+  readonly declarations: string;
+  /** Name of the struct; u32 if one word is an element. */
+  readonly type: string;
+  readonly member?: 'l' | 'w';
+  readonly limbs: number;
+  /** Montgomery divisor of a product: a·b/R. */
+  readonly r: bigint;
+  encode(value: bigint): readonly number[];
+  /** Returns any number congruent to the value. */
+  decode(limbs: readonly number[]): bigint;
+}
+
+/** One operation in one variant: its WGSL and its meaning. */
+export interface FieldOperation {
+  /** Name of the variant: which product. */
+  readonly variant: string;
+  readonly name: string;
+  /** Required WGSL language feature. */
+  readonly feature?: string;
+  /** True if one chain keeps a thread busy, and compiling is slow; measured with one chain only. */
+  readonly alone?: boolean;
+  /**
+   * Repetitions of a step in every chain, interleaved so that chains hide each other's latency.
+   * Default 1.
+   */
+  readonly perStep?: number;
+  /** Draws the first operand of a chain. Default: any element. */
+  readonly draw?: (random: Random) => number;
+  representation(m: Modulus): Representation;
+  /**
+   * Returns the WGSL of one step on `x`, where `y` is the first operand of the thread's first
+   * chain.
+   */
+  wgsl(x: string): string;
+  /**
+   * Returns the 32-bit multiply-adds, or other multiplications, of one operation; null if that is
+   * no measure.
+   */
+  multiplyAdds(m: Modulus): number | null;
+  /**
+   * Computes the operation with BigInts; null if nothing can be compared. @param r Montgomery
+   * divisor of a product
+   */
+  readonly apply: ((m: Modulus, r: bigint, x: bigint, y: bigint) => bigint) | null;
+}
+
+const productOf = (m: Modulus, r: bigint, x: bigint, y: bigint): bigint => mod(x * y * invert(r, m.p), m.p);
+
+/** Width of limbs with which no column of any product overflows a u32. */
+const WIDTH = 13;
+const MASK = 2 ** WIDTH - 1;
+
+/**
+ * Returns statements for s0 …, the columns of a·b/R below 2p, of which all but the low bits must
+ * still be masked. Rows are interleaved (CIOS): row i adds a_i·b, and makes the lowest column 0, so
+ * that every column moves down by one.
+ */
+const montgomeryRows = (m: Modulus): string[] => {
+  const n = lazyLimbs(m, WIDTH);
+  const p = digitsOf(m.p, WIDTH, n);
+  const sumOf = (...terms: readonly (string | undefined)[]): string => terms.filter(Boolean).join(' + ');
+  const lines: string[] = [];
+  let columns: readonly string[] = [];
+  for (const i of range(n)) {
+    lines.push(`let u${i} = ${sumOf(columns[0], `a.l${i} * b.l0`)};`);
+    lines.push(`let q${i} = (u${i} * ${montgomeryFactor(m.p, WIDTH)}u) & ${MASK}u;`);
+    lines.push(`let v${i} = u${i} + q${i} * ${p[0]}u;`);
+    const above = range(n).slice(1);
+    for (const k of above) {
+      const carry = k === 1 ? `(v${i} >> ${WIDTH}u)` : '';
+      lines.push(`let t${i}_${k} = ${sumOf(columns[k], `a.l${i} * b.l${k}`, `q${i} * ${p[k]}u`, carry)};`);
+    }
+    columns = above.map((k) => `t${i}_${k}`);
+  }
+  for (const k of range(n)) lines.push(`let s${k} = ${sumOf(columns[k], k > 0 ? `(s${k - 1} >> ${WIDTH}u)` : '')};`);
+  return lines;
+};
+
+/** Returns statements that subtract p once if possible, and return. */
+const conditionalSubtraction = (m: Modulus): string[] => {
+  const n = lazyLimbs(m, WIDTH);
+  const p = digitsOf(m.p, WIDTH, n);
+  const differences = range(n).map(
+    (i) => `let d${i} = (s${i} & ${MASK}u) - ${p[i]}u${i > 0 ? ` - (d${i - 1} >> 31u)` : ''};`,
+  );
+  const limbs = range(n).map((i) => `(s${i} & ${MASK}u & keep) | (d${i} & ${MASK}u & ~keep)`);
+  return [...differences, `let keep = 0u - (d${n - 1} >> 31u);`, `return Limbs(${limbs.join(',\n')});`];
+};
+
+export const plainProduct: FieldOperation = {
+  ...{ variant: '13-bit, plain', name: 'product' },
+  representation: (m) => {
+    const limbs = lazyLimbs(m, WIDTH);
+    const struct = `struct Limbs {\n${range(limbs)
+      .map((i) => `  l${i}: u32,\n`)
+      .join('')}}\n`;
+    const body = [...montgomeryRows(m), ...conditionalSubtraction(m)].join('\n');
+    return {
+      declarations: `${struct}fn product(a: Limbs, b: Limbs) -> Limbs {\n${body}\n}`,
+      ...{ type: 'Limbs', limbs, r: 1n << BigInt(WIDTH * limbs) },
+      encode: (value) => digitsOf(value, WIDTH, limbs),
+      decode: (digits) => joinLimbs(digits, WIDTH),
+    };
+  },
+  wgsl: (x) => `${x} = product(${x}, y);`,
+  multiplyAdds: (m) => 2 * lazyLimbs(m, WIDTH) ** 2,
+  apply: productOf,
+};
 
 export const ChainConfig = struct('ChainConfig', { steps: 'length of each chain' });
 

@@ -1,19 +1,64 @@
-/** Checks, runs and times kernels of field-bench on a device. */
+/** Checks, runs and times kernels of field-bench on a device, as seen by the host. */
+import { median } from '../../src/calibrate/statistics.js';
 import { MsmError } from '../../src/errors.js';
-import { type Modulus, mod } from '../../src/field/modulus.js';
-import { pipelineFor } from '../../src/gpu/device.js';
-import { bufferUsage } from '../../src/gpu/device-memory.js';
+import { type FieldProduct, type Modulus, mod, modulus } from '../../src/field/modulus.js';
+import { openDevice, pipelineFor } from '../../src/gpu/device.js';
+import { bufferUsage, mapModeRead } from '../../src/gpu/device-memory.js';
+import { measureWaits, waitForQueue } from '../../src/gpu/device-watch.js';
 import type { Kernel } from '../../src/shaders/kernel.js';
 import { Random } from '../oracle/known-bases.js';
-import { CHAIN_THREADS, ChainConfig, fieldChain } from './kernels.js';
-import type { FieldOperation } from './operation.js';
-import { readBack, timeSubmit } from './submit.js';
+import { CHAIN_THREADS, ChainConfig, type FieldOperation, fieldChain, libraryProduct, threadsFor } from './kernels.js';
+
+const EMPTY_SUBMITS = 5;
+
+const emptyMs = new WeakMap<GPUDevice, Promise<number>>();
+
+const timeWhole = async (device: GPUDevice, commands: GPUCommandBuffer[]): Promise<number> => {
+  const begun = performance.now();
+  device.queue.submit(commands);
+  await waitForQueue(device, device.queue.onSubmittedWorkDone());
+  return performance.now() - begun;
+};
+
+/** Measures an empty submit: from a few to a hundred milliseconds of overhead in a browser. */
+const measureEmpty = async (device: GPUDevice): Promise<number> => {
+  await measureWaits(device);
+  const times: number[] = [];
+  for (let i = 0; i < EMPTY_SUBMITS; i++) times.push(await timeWhole(device, []));
+  return median(times) as number;
+};
+
+/**
+ * Returns the milliseconds from a submit until it is done, less those of an empty submit.
+ *
+ * @param encode encodes the commands, called when the device is idle
+ * @returns at least a tenth of the whole time, because less cannot be told from an empty submit
+ */
+export const timeSubmit = async (device: GPUDevice, encode: () => GPUCommandBuffer): Promise<number> => {
+  const empty = emptyMs.get(device) ?? measureEmpty(device);
+  emptyMs.set(device, empty);
+  const nothing = await empty;
+  await waitForQueue(device, device.queue.onSubmittedWorkDone());
+  const whole = await timeWhole(device, [encode()]);
+  return Math.max(whole - nothing, whole / 10);
+};
+
+export const readBack = async (device: GPUDevice, buffer: GPUBuffer): Promise<Uint32Array> => {
+  const staging = device.createBuffer({ size: buffer.size, usage: bufferUsage.mapRead | bufferUsage.copyDst });
+  const encoder = device.createCommandEncoder();
+  encoder.copyBufferToBuffer(buffer, 0, staging, 0, staging.size);
+  device.queue.submit([encoder.finish()]);
+  await waitForQueue(device, staging.mapAsync(mapModeRead));
+  const words = new Uint32Array(staging.getMappedRange().slice(0));
+  staging.destroy();
+  return words;
+};
 
 /** Steps of a check. Few, because BigInts repeat them; odd, and more than one. */
 const CHECKED_STEPS = 7;
 
 /** A kernel to time, with its operands and expected results. */
-export interface Subject {
+interface Subject {
   readonly variant: string;
   readonly multiplyAdds: number | null;
   readonly name: string;
@@ -153,3 +198,65 @@ export const makeRig = async (device: GPUDevice, subject: Subject, leastMs: numb
     throw error;
   }
 };
+
+/** Chains a thread at which the library's product was fastest on the measured devices. */
+const LIBRARY_CHAINS = 2;
+
+/** A kind of the library's product, modulo a prime. */
+interface LibraryProduct {
+  readonly product: FieldProduct;
+  readonly p: bigint;
+}
+
+/** Measures how many products of the library a device computes a second, just now. */
+export interface ProductMeter {
+  /** @returns products a second */
+  measure(): Promise<number>;
+  destroy(): void;
+}
+
+/**
+ * Compiles the product, and checks it against BigInts.
+ *
+ * @param leastMs shortest duration of a dispatch
+ * @throws Error `WRONG: …`
+ */
+export async function makeMeter(
+  device: GPUDevice,
+  software: boolean,
+  { product, p }: LibraryProduct,
+  leastMs = 50,
+): Promise<ProductMeter> {
+  const subject = fieldSubject(modulus(p), libraryProduct(product), LIBRARY_CHAINS, threadsFor(software));
+  const { rate, destroy } = await makeRig(device, subject, leastMs);
+  return { measure: rate, destroy };
+}
+
+/**
+ * Opens a meter on a device of its own, so that no other measurement waits in its queue.
+ *
+ * @param onLost called when the device is lost, unless the meter was destroyed
+ * @throws Error `WRONG: …`, or if there is no adapter
+ */
+export async function openMeter(
+  gpu: GPU,
+  onLost: (why: string) => void,
+  library: LibraryProduct,
+): Promise<ProductMeter> {
+  const { device, adapter } = await openDevice({ gpu });
+  let destroyed = false;
+  void device.lost.then(({ message, reason }) => {
+    if (!destroyed) onLost(message || reason);
+  });
+  const destroy = (): void => {
+    destroyed = true;
+    device.destroy();
+  };
+  try {
+    const { measure } = await makeMeter(device, adapter.software, library);
+    return { measure, destroy };
+  } catch (error) {
+    destroy();
+    throw error;
+  }
+}

@@ -2,10 +2,8 @@
 import { median } from '../../src/calibrate/statistics.js';
 import type { Modulus } from '../../src/field/modulus.js';
 import { bufferUsage } from '../../src/gpu/device-memory.js';
-import { CHAIN_THREADS, fieldOperations, peakOperations } from './kernels.js';
-import type { FieldOperation } from './operation.js';
-import { fieldSubject, makeRig, type Rig } from './rig.js';
-import { timeSubmit } from './submit.js';
+import { CHAIN_THREADS, type FieldOperation, fieldOperations, peakOperations } from './kernels.js';
+import { fieldSubject, makeRig, type Rig, timeSubmit } from './rig.js';
 
 export interface FieldBenchOptions {
   /** Threads of a dispatch, rounded up to whole workgroups. */

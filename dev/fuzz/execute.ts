@@ -3,7 +3,7 @@ import { bytesToHex } from '@noble/curves/utils.js';
 import type { Bases, MsmEngine, Scalars } from '../../src/api/engine.js';
 import type { AffinePoint } from '../../src/api/values.js';
 import { createMsmEngine } from '../../src/engine/create-engine.js';
-import { engineIn } from '../cases/engine-in.js';
+import { engineIn } from '../cases/msm-case.js';
 import { pointDistributions } from '../cases/point-distributions.js';
 import { scalarDistributions } from '../cases/scalar-distributions.js';
 import { createCheckedEngine } from '../checks/engine.js';

@@ -1,8 +1,5 @@
-/**
- * Oracle curves: all named curves of the library and a few more. Constants are noble's where it has
- * the curve. The others come from other sources than the library's: the formula of a family, or the
- * fields of other curves.
- */
+/** Curves of the oracles: those of noble, and those that noble lacks, on its arithmetic. */
+import { Field, FpInvertBatch, FpPow, type IField } from '@noble/curves/abstract/modular.js';
 import { weierstrass } from '@noble/curves/abstract/weierstrass.js';
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { bn254 } from '@noble/curves/bn254.js';
@@ -12,9 +9,154 @@ import { p256 } from '@noble/curves/nist.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import type { Curve } from '../../src/curves/curve.js';
 import type { EdwardsName, Group, PairingName, WeierstrassName } from '../../src/curves/more-curves.js';
-import { bn254G1, type Coordinate, type Fp2, type OracleCurve, type WeierstrassOracle } from './known-bases.js';
-import { quadraticField } from './quadratic-field.js';
-import { twistedEdwards } from './twisted-edwards.js';
+import {
+  bn254G1,
+  type Coordinate,
+  type Fp2,
+  type OracleCurve,
+  type OraclePoint,
+  type OraclePoints,
+  type WeierstrassOracle,
+} from './known-bases.js';
+
+export const quadraticField = (p: bigint, nonResidue: bigint): IField<Fp2> => {
+  const Fp = Field(p);
+  const ZERO = { c0: 0n, c1: 0n };
+  const ONE = { c0: 1n, c1: 0n };
+  const create = ({ c0, c1 }: Fp2): Fp2 => ({ c0: Fp.create(c0), c1: Fp.create(c1) });
+  const number = (value: Fp2 | bigint): Fp2 => (typeof value === 'bigint' ? { c0: value, c1: 0n } : value);
+  const mul = (a: Fp2, other: Fp2 | bigint): Fp2 => {
+    const b = number(other);
+    return create({ c0: a.c0 * b.c0 + nonResidue * a.c1 * b.c1, c1: a.c0 * b.c1 + a.c1 * b.c0 });
+  };
+  const inv = ({ c0, c1 }: Fp2): Fp2 => {
+    const inverse = Fp.inv(Fp.create(c0 * c0 - nonResidue * c1 * c1));
+    return create({ c0: c0 * inverse, c1: -c1 * inverse });
+  };
+  const add = (a: Fp2, b: Fp2): Fp2 => create({ c0: a.c0 + b.c0, c1: a.c1 + b.c1 });
+  const sub = (a: Fp2, b: Fp2): Fp2 => create({ c0: a.c0 - b.c0, c1: a.c1 - b.c1 });
+  const is0 = ({ c0, c1 }: Fp2): boolean => c0 === 0n && c1 === 0n;
+  const isValid = ({ c0, c1 }: Fp2): boolean => Fp.isValid(c0) && Fp.isValid(c1);
+  const field: IField<Fp2> = {
+    ORDER: p * p,
+    BYTES: 2 * Fp.BYTES,
+    BITS: 2 * Fp.BITS,
+    isLE: Fp.isLE,
+    ZERO,
+    ONE,
+    create,
+    isValid,
+    is0,
+    isValidNot0: (a) => isValid(a) && !is0(a),
+    neg: (a) => sub(ZERO, a),
+    inv,
+    sqrt: () => {
+      throw new Error('the oracle field has no square roots');
+    },
+    sqr: (a) => mul(a, a),
+    eql: (a, b) => a.c0 === b.c0 && a.c1 === b.c1,
+    add,
+    sub,
+    mul,
+    pow: (a, power) => FpPow(field, a, power),
+    div: (a, b) => mul(a, inv(number(b))),
+    addN: add,
+    subN: sub,
+    mulN: mul,
+    sqrN: (a) => mul(a, a),
+    isOdd: ({ c0, c1 }) => (c0 !== 0n ? c0 : c1) % 2n === 1n,
+    toBytes: () => {
+      throw new Error('the oracle field writes no bytes');
+    },
+    fromBytes: () => {
+      throw new Error('the oracle field reads no bytes');
+    },
+    cmov: (a, b, condition) => (condition ? b : a),
+    invertBatch: (all) => FpInvertBatch(field, all) as Fp2[],
+  };
+  return field;
+};
+
+interface EdwardsConstants {
+  readonly p: bigint;
+  /**
+   * Order of the generator. It is odd, so no sum of its multiples is an exception of the addition
+   * law.
+   */
+  readonly n: bigint;
+  readonly a: bigint;
+  readonly d: bigint;
+  readonly Gx: bigint;
+  readonly Gy: bigint;
+}
+
+/**
+ * Points (X : Y : Z) with the formulas of Bernstein, Birkner, Joye, Lange, Peters, "Twisted Edwards
+ * Curves", https://eprint.iacr.org/2008/013, section 6.
+ */
+const twistedEdwards = ({ p, n, a, d, Gx, Gy }: EdwardsConstants): OraclePoints<bigint> => {
+  const Fp = Field(p);
+
+  class Point implements OraclePoint<bigint> {
+    static readonly Fp = Fp;
+    static readonly Fn = Field(n);
+    static readonly BASE = new Point(Gx, Gy, 1n);
+    static readonly ZERO = new Point(0n, 1n, 1n);
+    static fromAffine({ x, y }: { readonly x: bigint; readonly y: bigint }): Point {
+      return new Point(x, y, 1n);
+    }
+
+    readonly X: bigint;
+    readonly Y: bigint;
+    readonly Z: bigint;
+
+    constructor(X: bigint, Y: bigint, Z: bigint) {
+      [this.X, this.Y, this.Z] = [X, Y, Z];
+    }
+
+    add({ X, Y, Z }: Point): Point {
+      const A = Fp.mul(this.Z, Z);
+      const B = Fp.sqr(A);
+      const C = Fp.mul(this.X, X);
+      const D = Fp.mul(this.Y, Y);
+      const E = Fp.mul(d * C, D);
+      const [F, G] = [B - E, B + E];
+      const cross = (this.X + this.Y) * (X + Y) - C - D;
+      return new Point(Fp.mul(A * F, cross), Fp.mul(A * G, D - a * C), Fp.mul(F, G));
+    }
+
+    double(): Point {
+      return this.add(this);
+    }
+
+    negate(): Point {
+      return new Point(Fp.neg(this.X), this.Y, this.Z);
+    }
+
+    multiply(k: bigint): Point {
+      return [...k.toString(2)].reduce((sum, bit) => (bit === '1' ? sum.double().add(this) : sum.double()), Point.ZERO);
+    }
+
+    multiplyUnsafe(k: bigint): Point {
+      return this.multiply(k);
+    }
+
+    is0(): boolean {
+      return this.X === 0n && this.Y === this.Z;
+    }
+
+    toAffine(invertedZ = Fp.inv(this.Z)): { x: bigint; y: bigint } {
+      return { x: Fp.mul(this.X, invertedZ), y: Fp.mul(this.Y, invertedZ) };
+    }
+
+    assertValidity(): void {
+      const { x, y } = this.toAffine();
+      const [xx, yy] = [x * x, y * y];
+      if (Fp.create(a * xx + yy - 1n - d * xx * yy) !== 0n) throw new Error('not on the curve');
+    }
+  }
+  return Point;
+};
 
 type PointClass = WeierstrassOracle['Point'];
 

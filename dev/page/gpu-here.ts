@@ -1,9 +1,8 @@
 /** Detects a missing GPU, explains it, and disables what needs one. */
-import { queryText } from '../bench/knob.js';
-import { needsGpu, readKnobs } from '../bench/knobs.js';
-import { isSettingKnob, withoutSide } from '../bench/run-knobs.js';
+import { type Problem, queryText } from '../bench/knob.js';
+import { isSettingKnob, needsGpu, readKnobs, withoutSide } from '../bench/knobs.js';
 import { isGpuKnob } from '../bench/settings.js';
-import { h } from './dom.js';
+import { h, note } from './dom.js';
 
 /** Reason shown on disabled controls and links. */
 export const NEEDS_GPU = 'Needs a GPU, and none is available';
@@ -89,3 +88,17 @@ export function offerCpu(links: Iterable<HTMLAnchorElement>): void {
     link.append(h('small', { class: 'needs-gpu' }, 'Needs a GPU'));
   }
 }
+
+export const problemList = (problems: readonly Problem[]): HTMLElement =>
+  h(
+    'ul',
+    { class: 'alert' },
+    ...problems.map(({ text, instead }) => {
+      const link = `?${instead && queryText(instead)}`;
+      return h('li', {}, text, ...(instead ? [': ', h('a', { href: link }, link)] : []));
+    }),
+  );
+
+/** Lists remarks that are not problems; null if there are none. */
+export const noteList = (notes: readonly string[]): HTMLElement | null =>
+  notes.length === 0 ? null : h('div', {}, ...notes.map((each) => note(each)));

@@ -3,13 +3,9 @@
  * positions of tables stay.
  */
 import type { ChartData, ChartOptions, Part, Parts, Sentence, Tile } from '../bench/parts.js';
-import { settingsChart, stackedShares } from './charts/bars.js';
-import { distributionChart } from './charts/distribution-chart.js';
+import { distributionChart, settingsChart, stackedShares, timeChart, timeline } from './charts/charts.js';
 import type { Chart } from './charts/frame.js';
-import { timeline, waterfall } from './charts/lanes.js';
-import { timeChart } from './charts/time-chart.js';
-import { h, note } from './dom.js';
-import { TableView, wordsOf } from './table-view.js';
+import { h, note, TableView, wordsOf } from './dom.js';
 
 export const charts: { readonly [Kind in keyof ChartData]: (options: ChartOptions) => Chart<ChartData[Kind]> } = {
   time: timeChart,
@@ -17,7 +13,6 @@ export const charts: { readonly [Kind in keyof ChartData]: (options: ChartOption
   shares: stackedShares,
   distribution: distributionChart,
   timeline,
-  waterfall,
 };
 
 /** A view of parts of one kind. */

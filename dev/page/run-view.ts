@@ -1,13 +1,118 @@
-/** Shows a run while it goes on, and when it is over. */
-import { formatProgress } from '../bench/format.js';
+/** Shows a run: its progress, its report, its environment, and what can be copied and downloaded. */
+
+import { describeAdapter, formatProgress, formatRuntime, isCpu, placeOf } from '../bench/format.js';
 import { type Mode, modeOf } from '../bench/modes.js';
-import type { StampedRow } from '../bench/rows.js';
+import { hasTrace, toChromeTrace, toCsv, toJson } from '../bench/report.js';
+import { type RowOf, rowsOf, type StampedRow } from '../bench/rows.js';
 import type { MsmBench, Run, RunListener } from '../bench/run.js';
-import { h, note } from './dom.js';
-import { downloads } from './downloads.js';
-import { adapterLine, environmentDetails } from './environment-view.js';
+import { copyButton, h, note, table } from './dom.js';
+import type { RowPoster } from './host.js';
 import { PartsView } from './parts-view.js';
-import type { RowPoster } from './row-poster.js';
+
+function save(name: string, type: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  h('a', { href: url, download: name }).click();
+  // the browser has started the download by the next task
+  setTimeout(() => URL.revokeObjectURL(url), 0);
+}
+
+/** @param results element that shows the report of the rows */
+function downloads({ runId, rows }: Readonly<MsmBench>, results: HTMLElement): HTMLElement {
+  const [init] = rowsOf(rows, 'init');
+  const link = new URL(`?${init?.query ?? ''}`, document.baseURI).href;
+  const markdown = (): string => {
+    const told = init as NonNullable<typeof init>;
+    const { version, commit } = told.environment;
+    const environment = `${placeOf(told)}; webgpu-msm ${version}${commit === null ? '' : `, ${commit}`}`;
+    return `### ${modeOf(told.mode).title}\n\n${environment}\n<${link}>\n\n${markdownOf(results)}\n`;
+  };
+  const button = (label: string, end: string, type: string, text: () => string): HTMLElement =>
+    h('button', { type: 'button', click: () => save(`webgpu-msm-${runId}${end}`, type, text()) }, label);
+  return h(
+    'div',
+    { class: 'buttons' },
+    copyButton('Copy the link', () => link),
+    init === undefined ? null : copyButton('Copy as Markdown', markdown),
+    button('Download JSON', '.json', 'application/json', () => toJson(rows)),
+    button('Download CSV', '.csv', 'text/csv', () => toCsv(rows)),
+    ...(hasTrace(rows)
+      ? [
+          button('Download trace', '.trace.json', 'application/json', () => toChromeTrace(rows)),
+          h('small', {}, 'The trace opens in ', h('a', { href: 'https://ui.perfetto.dev' }, 'ui.perfetto.dev'), '.'),
+        ]
+      : []),
+  );
+}
+
+/** Converts a report to Markdown, for an issue, a chat or a notebook. */
+
+const plain = ({ innerText }: HTMLElement): string => innerText.trim().replace(/\s+/g, ' ');
+
+const line = (cells: readonly string[]): string =>
+  `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+
+function tableOf(table: HTMLTableElement): string {
+  const [heads = [], ...body] = [...table.rows].map(({ cells }) => [...cells].map(plain));
+  const sides = heads.map((_, i) => (i === 0 ? '---' : '---:'));
+  return [`**${table.ariaLabel}**`, '', line(heads), line(sides), ...body.map(line)].join('\n');
+}
+
+const tilesOf = (tiles: HTMLElement): string =>
+  [...tiles.children]
+    .map((tile) => {
+      const [label = '', value = '', note] = [...(tile.children as HTMLCollectionOf<HTMLElement>)].map(plain);
+      return `- ${label}: **${value}**${note === undefined ? '' : ` (${note})`}`;
+    })
+    .join('\n');
+
+/** Returns the visible headings, figures and tables in order; collapsed ones are left out. */
+const markdownOf = (root: HTMLElement): string =>
+  [...root.querySelectorAll<HTMLElement>('h3, .headline, .tiles, table')]
+    .filter((part) => part.closest('details:not([open]), [hidden]') === null)
+    .map((part) => {
+      if (part instanceof HTMLTableElement) return tableOf(part);
+      if (part.matches('.tiles')) return tilesOf(part);
+      if (part.matches('.headline')) return `**${plain(part)}**`;
+      return `#### ${plain(part)}`;
+    })
+    .join('\n\n');
+
+/** Shows the CPU or the adapter in one line, with a caution for software adapters. */
+function adapterLine(init: RowOf<'init'>): HTMLElement {
+  const { adapter, environment } = init;
+  const small = h('small', {}, formatRuntime(init));
+  if (isCpu(adapter)) {
+    const cores = environment.cores === null ? '' : `, ${environment.cores} logical cores`;
+    return h('p', {}, h('strong', {}, `CPU${cores}`), ' ', h('span', { class: 'badge' }, 'no GPU opened'), ' ', small);
+  }
+  const caution = adapter.software
+    ? [h('span', { class: 'badge' }, 'software'), ' Software GPU: correct but slow; timings do not reflect real GPUs. ']
+    : [];
+  const name = h('strong', {}, describeAdapter(adapter));
+  return h('p', { class: adapter.software ? 'caution' : false }, name, ' ', ...caution, small);
+}
+
+function environmentDetails(init: RowOf<'init'>): HTMLElement {
+  const { environment, seed, settings, query } = init;
+  const { features, limits, wgslFeatures, ...facts } = environment;
+  const lists = { settings: settings.join(' | '), features: features.join(', '), wgsl: wgslFeatures.join(', ') };
+  const described = Object.entries({ ...facts, seed, query, ...lists }).map(
+    ([name, value]) => [name, value === null ? 'unknown' : String(value)] as const,
+  );
+  return h(
+    'details',
+    { class: 'environment' },
+    h('summary', {}, 'Environment, features and limits'),
+    table('Environment', ['Name', 'Value'], described),
+    isCpu(init.adapter)
+      ? null
+      : table(
+          'Limits of the adapter',
+          ['Limit', 'Value'],
+          Object.entries(limits).map(([name, value]) => [name, value.toLocaleString('en')]),
+        ),
+  );
+}
 
 const LOST =
   'The GPU device was lost: the browser or the driver reset it. This happens when the machine sleeps, when another program crashes the driver, or when one command takes too long. Earlier results are below.';

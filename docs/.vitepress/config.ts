@@ -1,8 +1,7 @@
 /** Configures the docs site. `npm run docs` builds it, with the API and the bench. */
 import { readFileSync } from 'node:fs';
 import { defineConfig } from 'vitepress';
-import { inProject, REPOSITORY, siteRules } from '../../scripts/docs/markdown-it.js';
-import { menu, sidebar } from '../../scripts/docs/navigation.js';
+import { inProject, menu, REPOSITORY, sidebar, siteRules } from '../../scripts/docs/site-pages.js';
 
 const icon = `data:image/svg+xml,${encodeURIComponent(readFileSync(inProject('dev/icon.svg'), 'utf8'))}`;
 

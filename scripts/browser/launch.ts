@@ -1,10 +1,98 @@
-/** Starts a Chromium that has an adapter of the requested kind. */
+/** Finds a Chromium, downloading nothing, and starts it with an adapter of the requested kind. */
+import { accessSync, constants, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { type Browser, chromium } from 'playwright';
 import { describeAdapter } from '../adapter/adapter-line.mjs';
 import type { AdapterRequest } from '../adapter/choose-adapter.mjs';
+import { packageRunsHere, unpacked } from '../adapter/chromium-package.mjs';
 import { CommandError } from '../command-line.js';
 import { inTime } from '../in-time.js';
-import { type ChromiumCandidate, findChromium } from './find-chromium.js';
+
+const ARCHIVES = ['chromium.br', 'swiftshader.tar.br', 'al2023.tar.br', 'fonts.tar.br'];
+
+/**
+ * Font configuration. The package's own one names folders of AWS Lambda, and without any font a
+ * page with an input field crashes.
+ */
+const FONTS = `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <include ignore_missing="yes">/etc/fonts/fonts.conf</include>
+  <dir prefix="relative">fonts</dir>
+  <cachedir prefix="xdg">fontconfig</cachedir>
+</fontconfig>
+`;
+
+/** Unpacks Chromium unless that was done before; unpacking takes 2 s and 220 MB. */
+async function npmChromium(): Promise<{ executablePath: string; environment: Record<string, string> }> {
+  const folder = await unpacked('chromium', ARCHIVES, (unpacking) =>
+    writeFileSync(join(unpacking, 'fonts.conf'), FONTS),
+  );
+  const libraries = join(folder, 'al2023', 'lib');
+  const inherited = process.env.LD_LIBRARY_PATH;
+  return {
+    executablePath: join(folder, 'chromium'),
+    environment: {
+      LD_LIBRARY_PATH: inherited ? `${libraries}${delimiter}${inherited}` : libraries,
+      FONTCONFIG_FILE: process.env.FONTCONFIG_FILE ?? join(folder, 'fonts.conf'),
+    },
+  };
+}
+
+interface ChromiumCandidate {
+  readonly source: string;
+  /** The value of `--headless` */
+  readonly headless: 'new' | 'shell';
+  readonly prepare: () => Promise<{ executablePath: string; environment: Record<string, string> }>;
+}
+
+/**
+ * Lists the candidates in the order in which they are tried: PW_EXECUTABLE (the only one where it
+ * is set), Playwright's own, the system's, and the one from npm.
+ */
+function findChromium(): ChromiumCandidate[] {
+  const asked = process.env.PW_EXECUTABLE;
+  if (asked) return [installed('PW_EXECUTABLE', asked)];
+  const [own, system] = [[chromium.executablePath()], systemPlaces()].map((places) => places.find(isExecutable));
+  return [
+    ...(own ? [installed('Playwright’s own', own)] : []),
+    ...(system ? [installed('the system’s', system)] : []),
+    ...(packageRunsHere ? [fromNpm] : []),
+  ];
+}
+
+const fromNpm: ChromiumCandidate = { source: '@sparticuz/chromium from npm', headless: 'shell', prepare: npmChromium };
+
+const installed = (source: string, executablePath: string): ChromiumCandidate => ({
+  source,
+  headless: 'new',
+  prepare: async () => ({ executablePath, environment: {} }),
+});
+
+function systemPlaces() {
+  const { platform, env } = process;
+  if (platform === 'darwin') {
+    return ['Google Chrome', 'Chromium'].map((name) => `/Applications/${name}.app/Contents/MacOS/${name}`);
+  }
+  const folders =
+    platform === 'win32'
+      ? [env.PROGRAMFILES, env['PROGRAMFILES(X86)'], env.LOCALAPPDATA]
+      : (env.PATH ?? '').split(delimiter);
+  const names =
+    platform === 'win32'
+      ? ['Google/Chrome/Application/chrome.exe']
+      : ['google-chrome-stable', 'google-chrome', 'chromium', 'chromium-browser', 'chrome'];
+  return folders.flatMap((folder) => (folder ? names.map((name) => join(folder, name)) : []));
+}
+
+function isExecutable(path: string) {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 export interface Launched {
   readonly browser: Browser;

@@ -8,7 +8,7 @@ import {
   TSConfigReader,
   type TypeDocOptions,
 } from 'typedoc';
-import { entries } from './navigation.js';
+import { entries } from './site-pages.js';
 
 const entryPoints = entries.map((name) => `src/${name === 'worker' ? 'msm/cpu/worker' : name}.ts`);
 

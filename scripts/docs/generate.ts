@@ -8,7 +8,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { project } from '../builds.mjs';
 import { command, flag, runCommand, UsageError } from '../command-line.js';
-import { renewPages, reportLines } from './pages.js';
+import { renewPages } from './pages.js';
 
 const generate = command({
   usage: 'usage: node scripts/docs/generate.mjs --write | --check | --list',
@@ -27,8 +27,12 @@ const generate = command({
       return;
     }
     if (write) for (const { path, found, text } of pages) if (text !== found) writeFileSync(join(project, path), text);
-    const wrong = write ? pages.map((page) => ({ ...page, differences: [] })) : pages;
-    const lines = [...problems, ...reportLines(wrong)];
+    const lines = [
+      ...problems,
+      ...pages.flatMap(({ path, problems: wrong, differences }) =>
+        [...wrong, ...(write ? [] : differences)].map((each) => `${path}:${each}`),
+      ),
+    ];
     if (lines.length === 0) return;
     console.error(lines.join('\n'));
     if (!write) console.error('renew with: node scripts/docs/generate.mjs --write');

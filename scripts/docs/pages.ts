@@ -1,26 +1,92 @@
-/** The pages with their generated text. */
+/**
+ * Generated text in pages of Markdown: tables between two lines.
+ *
+ *     <!-- generated NAME -->
+ *
+ *     text
+ *
+ *     <!-- /generated -->
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { allBlocks } from './blocks.js';
-import { type Renewal, renew } from './markers.js';
-import { pagePaths } from './page-paths.js';
+import { pagePaths } from './site-pages.js';
 
-/** A page of the repository, by its path. */
-export interface Page extends Renewal {
-  readonly path: string;
-  readonly found: string;
+/** Text of a block, or a function that makes it. */
+type Block = string | (() => string | Promise<string>);
+
+/** Blocks by name: `encodings`, `table:NAME`. */
+export type Blocks = Readonly<Record<string, Block>>;
+
+const modules = import.meta.glob<Blocks>('./blocks/*.ts', { import: 'blocks' });
+
+/** Computes every block. An error of a block is a problem, and leaves the others. */
+async function allBlocks() {
+  const texts = new Map<string, string>();
+  const problems: string[] = [];
+  for (const [path, load] of Object.entries(modules)) {
+    for (const [name, block] of Object.entries(await load())) {
+      try {
+        texts.set(name, await (typeof block === 'function' ? block() : block));
+      } catch (error) {
+        problems.push(`${path}: ${name}: ${error instanceof Error ? error.message : error}`);
+      }
+    }
+  }
+  return { texts, problems };
 }
 
-/** All pages with their generated text renewed. */
-export interface RenewedPages {
-  readonly pages: readonly Page[];
-  /** Names of blocks that no page has. */
-  readonly unused: readonly string[];
+/** A page with its generated text renewed. */
+interface Renewal {
+  readonly text: string;
+  readonly names: readonly string[];
+  /** What is wrong, and what differs, with its line. */
   readonly problems: readonly string[];
+  readonly differences: readonly string[];
 }
 
-/** Renews all pages, without writing them. */
-export const renewPages = async (project: string): Promise<RenewedPages> => {
+/** Renews the generated text of a page. @param blocks text by name, without newlines at its ends */
+export function renew(page: string, blocks: ReadonlyMap<string, string>): Renewal {
+  const [names, problems, differences]: [string[], string[], string[]] = [[], [], []];
+  let open: { readonly name: string; readonly line: number } | null = null;
+  let found: string[] = [];
+  const lines = page.split('\n').flatMap((line, i) => {
+    const [marker, name] = /^<!-- (?:generated (\S+)|\/generated) -->$/.exec(line) ?? [];
+    if (marker === undefined && open !== null) {
+      found.push(line);
+      return [];
+    }
+    if (marker === undefined) {
+      if (/<!-- (generated|\/generated)/.test(line)) problems.push(`${i + 1}: a marker needs a line of its own`);
+      return [line];
+    }
+    if (name !== undefined) {
+      if (open !== null) problems.push(`${open.line}: ${open.name} has no <!-- /generated -->`);
+      if (!blocks.has(name)) problems.push(`${i + 1}: no block is named ${name}`);
+      names.push(name);
+      [open, found] = [{ name, line: i + 1 }, []];
+      return [line];
+    }
+    if (open === null) {
+      problems.push(`${i + 1}: the marker closes nothing`);
+      return [line];
+    }
+    const wanted = ['', ...(blocks.get(open.name)?.split('\n') ?? found), ''];
+    const at = wanted.findIndex((each, j) => each !== found[j]);
+    if (at !== -1 || wanted.length !== found.length) {
+      const j = at === -1 ? wanted.length : at;
+      const [page, block] = [found[j], wanted[j]].map((each) => each ?? '(ends)');
+      differences.push(`${open.line}: ${open.name} differs\n  page:  ${page}\n  block: ${block}`);
+    }
+    open = null;
+    return [...wanted, line];
+  });
+  const left = open as { readonly name: string; readonly line: number } | null;
+  if (left !== null) problems.push(`${left.line}: ${left.name} has no <!-- /generated -->`);
+  return { text: problems.length > 0 ? page : lines.join('\n'), names, problems, differences };
+}
+
+/** Renews README.md and all pages of docs/, without writing them. */
+export async function renewPages(project: string) {
   const { texts, problems } = await allBlocks();
   const pages = pagePaths(project).map((path) => {
     const found = readFileSync(join(project, path), 'utf8');
@@ -28,15 +94,4 @@ export const renewPages = async (project: string): Promise<RenewedPages> => {
   });
   const used = new Set(pages.flatMap(({ names }) => names));
   return { pages, unused: [...texts.keys()].filter((name) => !used.has(name)), problems };
-};
-
-/** Returns a line for each problem and each difference of some pages. */
-export const reportLines = (pages: readonly Page[]): string[] =>
-  pages.flatMap(({ path, problems, differences }) => [
-    ...problems.map(({ line, message }) => `${path}:${line}: ${message}`),
-    ...differences.map(({ line, name, found, wanted }) =>
-      [`${path}:${line}: ${name} differs`, `  page:  ${found ?? '(ends)'}`, `  block: ${wanted ?? '(ends)'}`].join(
-        '\n',
-      ),
-    ),
-  ]);
+}

@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { build as buildBench } from 'vite';
 import { build as buildPages } from 'vitepress';
 import { writeApi } from './api.js';
-import { inProject } from './markdown-it.js';
+import { inProject } from './site-pages.js';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -1,4 +1,4 @@
-/** Carries out trials for scripts/faults.ts in a process that can be killed: a trial may hang. */
+/** Carries out trials for scripts/stress.ts in a process that can be killed: a trial may hang. */
 import { RecordingDevice } from '../../dev/faults/recording-device.js';
 import { type Report, runTrial, type Trial } from '../../dev/faults/trial.js';
 import { requestDevice } from '../device.js';

@@ -1,7 +1,7 @@
 /** Engines without a GPU: the same calls, answers and refusals. */
 import { describe, expect, test } from 'vitest';
-import { everyEncoding, everyGroup, everyPoints, everyScalars, pairwiseCases } from '../../dev/cases/list.js';
 import { makeCase } from '../../dev/cases/msm-case.js';
+import { everyEncoding, everyGroup, everyPoints, everyScalars, pairwiseCases } from '../../dev/cases/select.js';
 import { type CurveGroup, oracleOf } from '../../dev/oracle/curves.js';
 import { pointsIn, scalarsIn } from '../../dev/oracle/encodings.js';
 import { encodePoints, type OracleCurve, toAffinePoint } from '../../dev/oracle/known-bases.js';

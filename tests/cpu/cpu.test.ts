@@ -1,10 +1,10 @@
 /** CPU path of small MSMs, alone against noble and the textbook, and in an engine. */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { everyPoints, everyScalars } from '../../dev/cases/list.js';
 import { makeCase } from '../../dev/cases/msm-case.js';
 import { pointDistributions } from '../../dev/cases/point-distributions.js';
 import { scalarDistributions } from '../../dev/cases/scalar-distributions.js';
+import { everyPoints, everyScalars } from '../../dev/cases/select.js';
 import { bls12381, bls12381Oracle } from '../../dev/oracle/curves.js';
 import {
   type AffinePoint,

@@ -3,7 +3,7 @@
  * those of Edwards curves against the reader on BigInts.
  */
 import { describe, expect, test } from 'vitest';
-import { everyGroup } from '../../dev/cases/list.js';
+import { everyGroup } from '../../dev/cases/select.js';
 import { oracleOf } from '../../dev/oracle/curves.js';
 import { type Coordinate, makeKnownBases, Random } from '../../dev/oracle/known-bases.js';
 import { type AnyCurve, type CurveContext, curveContext } from '../../src/curves/curve.js';

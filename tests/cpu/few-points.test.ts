@@ -3,8 +3,8 @@
  * against the textbook, and the choice between this and buckets.
  */
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { everyGroup, everyPoints, everyScalars } from '../../dev/cases/list.js';
 import { makeCase } from '../../dev/cases/msm-case.js';
+import { everyGroup, everyPoints, everyScalars } from '../../dev/cases/select.js';
 import type { CurveGroup } from '../../dev/oracle/curves.js';
 import { bn254G1, type Coordinate, encodeScalars } from '../../dev/oracle/known-bases.js';
 import { type CurveContext, curveContext } from '../../src/curves/curve.js';

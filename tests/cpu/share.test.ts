@@ -3,9 +3,9 @@
  * cut.
  */
 import { describe, expect, test } from 'vitest';
-import { everyScalars } from '../../dev/cases/list.js';
 import { pointDistributions } from '../../dev/cases/point-distributions.js';
 import { scalarDistributions } from '../../dev/cases/scalar-distributions.js';
+import { everyScalars } from '../../dev/cases/select.js';
 import { bn254G1, expectedMsm } from '../../dev/oracle/known-bases.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { curveContext } from '../../src/curves/curve.js';

@@ -3,10 +3,10 @@
  * exceptional case.
  */
 import { describe, expect, test, vi } from 'vitest';
-import { everyGroup, everyPoints, everyScalars } from '../../dev/cases/list.js';
 import { makeCase } from '../../dev/cases/msm-case.js';
 import { pointDistributions } from '../../dev/cases/point-distributions.js';
 import { scalarDistributions } from '../../dev/cases/scalar-distributions.js';
+import { everyGroup, everyPoints, everyScalars } from '../../dev/cases/select.js';
 import { type CurveGroup, edwardsNames, oracleOf } from '../../dev/oracle/curves.js';
 import {
   bn254G1,

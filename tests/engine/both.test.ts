@@ -3,9 +3,8 @@
  * call.
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { engineIn } from '../../dev/cases/engine-in.js';
-import { pairwiseCases } from '../../dev/cases/list.js';
-import { type MsmCase, makeCase, redrawn } from '../../dev/cases/msm-case.js';
+import { engineIn, type MsmCase, makeCase, redrawn } from '../../dev/cases/msm-case.js';
+import { pairwiseCases } from '../../dev/cases/select.js';
 import { type CurveGroup, oracleOf } from '../../dev/oracle/curves.js';
 import { pointsIn } from '../../dev/oracle/encodings.js';
 import { expectedMsm, type OracleCurve } from '../../dev/oracle/known-bases.js';

@@ -11,12 +11,10 @@
  */
 import { afterAll, expect, test, vi } from 'vitest';
 import { type CaseAddress, defaultEncoding, formatCaseAddress } from '../../dev/cases/address.js';
-import { engineIn } from '../../dev/cases/engine-in.js';
-import { alternatingPlacement } from '../../dev/cases/list.js';
-import { encodedPoints, makePoints } from '../../dev/cases/msm-case.js';
+import { encodedPoints, engineIn, makePoints } from '../../dev/cases/msm-case.js';
 import type { PointSet } from '../../dev/cases/point-distributions.js';
 import { scalarDistributions } from '../../dev/cases/scalar-distributions.js';
-import { selectCases } from '../../dev/cases/select.js';
+import { alternatingPlacement, selectCases } from '../../dev/cases/select.js';
 import { oracleOf } from '../../dev/oracle/curves.js';
 import { hasInfinity, pointsIn } from '../../dev/oracle/encodings.js';
 import { type Coordinate, expectedMsm } from '../../dev/oracle/known-bases.js';

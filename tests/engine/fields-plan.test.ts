@@ -1,6 +1,6 @@
 /** Costs of field runs before they run: what they turn out to be. */
 import { describe, expect, test } from 'vitest';
-import { watchBytes } from '../../dev/soak/watch-bytes.js';
+import { watchBytes } from '../../dev/soak/soak.js';
 import {
   createFieldEngine,
   type FieldEngine,

@@ -3,8 +3,8 @@
  * another point of the curve, is found before anything is added up.
  */
 import { describe, expect, test } from 'vitest';
-import { engineIn } from '../../dev/cases/engine-in.js';
-import { type PointChange, pointChangeNames, pointChanges, pointsIn } from '../../dev/faults/points.js';
+import { engineIn } from '../../dev/cases/msm-case.js';
+import { type PointChange, pointChangeNames, pointChanges, pointsIn } from '../../dev/faults/data-faults.js';
 import { type CurveGroup, oracleOf } from '../../dev/oracle/curves.js';
 import { expectedMsm, groupOrder, makeKnownBases, Random } from '../../dev/oracle/known-bases.js';
 import { curveContext } from '../../src/curves/curve.js';

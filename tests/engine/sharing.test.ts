@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { bn254G1, expectedMsm, makeKnownBases, makeRandomScalars } from '../../dev/oracle/known-bases.js';
-import { watchBytes } from '../../dev/soak/watch-bytes.js';
+import { watchBytes } from '../../dev/soak/soak.js';
 import { createMsmEngine, type EngineEvent, type MsmEngineOptions, MsmError, type Sharing } from '../../src/index.js';
 import { openEngine } from '../support/engines.js';
 import { getDevice } from '../support/gpu.js';

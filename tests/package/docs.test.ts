@@ -14,7 +14,7 @@ import axe from 'axe-core';
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchChromium } from '../../scripts/browser/launch.js';
-import { entries } from '../../scripts/docs/navigation.js';
+import { entries } from '../../scripts/docs/site-pages.js';
 import { inProject, runScript } from '../support/run-script.js';
 
 /** The path of the site on its host. */

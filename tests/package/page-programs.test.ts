@@ -11,7 +11,7 @@ import { bn254 } from '@noble/curves/bn254.js';
 import { build as esbuild } from 'esbuild';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { pagePaths } from '../../scripts/docs/page-paths.js';
+import { pagePaths } from '../../scripts/docs/site-pages.js';
 import { buildLibrary } from '../support/build-library.js';
 import { programsOf, programWith } from '../support/page-programs.js';
 import { makePowersOfTau } from '../support/powers-of-tau.js';

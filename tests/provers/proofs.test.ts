@@ -1,10 +1,9 @@
 /** Bench of proofs: its verdicts and its table. */
 import { describe, expect, it, test } from 'vitest';
 import { parseKnobs } from '../../dev/bench/knobs.js';
-import { nobleKeys } from '../../dev/bench/modes/proof/noble-keys.js';
+import { nobleKeys } from '../../dev/bench/modes/proof.js';
 import { openProver } from '../../dev/bench/modes/proofs/prover.js';
-import { judgeProofs, proofsResult } from '../../dev/bench/modes/proofs/result.js';
-import { verdictOf } from '../../dev/bench/modes/targets/findings.js';
+import { proofsResult } from '../../dev/bench/modes/proofs.js';
 import type { RowOf, StampedRow } from '../../dev/bench/rows.js';
 import { makeCircuit } from '../../examples/prover/circuit.js';
 import { makeKeys, makeKeysBy } from '../../examples/prover/keys.js';
@@ -41,32 +40,6 @@ test('keys by noble are those by ffjavascript, byte for byte', async () => {
 });
 
 describe('proofs of snarkjs with the library, and of the library alone', () => {
-  it('have targets: 0.7 of the time at 2^14, no more for the second proof, and 1.5 of the memory', () => {
-    const verdicts = (rows: readonly Proof[]) => judgeProofs(rows).map(verdictOf);
-    expect(verdicts(proofs(0.5, 2, 300))).toEqual(['met', 'met', 'met']);
-    expect(verdicts(proofs(0.9, 0.8, 310))).toEqual(['MISSED', 'MISSED', 'MISSED']);
-    // of small ones nothing is promised but the second, and where nobody knows the memory, nothing
-    // of that
-    expect(verdicts(proofs(0.9, 2, null, 12))).toEqual(['no verdict', 'met', 'not measured']);
-    const [ratio, , memory] = judgeProofs(proofs(0.5, 2, 300));
-    expect(ratio?.value).toBeCloseTo(0.5, 2);
-    // of either by itself: in turns it is the memory of both
-    expect(memory?.value).toBe(1.5);
-  });
-
-  it('have a target of 0.4 for the library alone', () => {
-    const rows = (share: number): Proof[] => [
-      ...proofs(0.5, 2, 300),
-      ...Array.from({ length: 6 }, (_, i) => ({
-        ...proofOf('whole', 'in turns', 1000 * share + i, null),
-        msmMs: null,
-      })),
-    ];
-    expect(judgeProofs(rows(0.3)).map(verdictOf)).toEqual(['met', 'met', 'met', 'met']);
-    expect(judgeProofs(rows(0.5)).map(verdictOf)).toEqual(['met', 'MISSED', 'met', 'met']);
-    expect(JSON.stringify(proofsResult(rows(0.3) as unknown as StampedRow[]))).toContain('the library alone');
-  });
-
   it('are reported size by size', () => {
     const rows = [...proofs(0.5, 2, 300), ...proofs(0.6, 2, null, 12)] as unknown as StampedRow[];
     const text = JSON.stringify(proofsResult(rows));
@@ -74,15 +47,12 @@ describe('proofs of snarkjs with the library, and of the library alone', () => {
     expect(proofsResult([])).toEqual([]);
   });
 
-  it('are compared with snarkjs in a sentence, and with targets only where those were judged', () => {
+  it('are compared with snarkjs in a sentence', () => {
     const rows = proofs(0.5, 2, 300) as unknown as StampedRow[];
     const text = JSON.stringify(proofsResult(rows));
     expect(text).toContain(
       'A Groth16 proof of 16,382 constraints takes snarkjs alone 1,003 ms; snarkjs with the library 503 ms, 2.00 × faster than snarkjs alone.',
     );
-    expect(text).not.toMatch(/MISSED|Target/);
-    const judged = { event: 'target', name: '2^14', findings: judgeProofs(proofs(0.9, 0.8, 310)), measured: null };
-    expect(JSON.stringify(proofsResult([...rows, judged as unknown as StampedRow]))).toContain('MISSED');
   });
 
   it('count the opening of a key to the first proof', () => {

@@ -2,8 +2,7 @@
 import { bn254 as noble } from '@noble/curves/bn254.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { executeFields } from '../../dev/fuzz/fields/execute.js';
-import { type FieldProgram, fieldPrograms, operationKinds } from '../../dev/fuzz/fields/program.js';
+import { executeFields, type FieldProgram, fieldPrograms, operationKinds } from '../../dev/fuzz/fields.js';
 import { FieldValues } from '../../dev/oracle/field-values.js';
 import { getDevice } from '../support/gpu.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { everyGroup } from '../../dev/cases/list.js';
+import { everyGroup } from '../../dev/cases/select.js';
 import { execute, makeInputs } from '../../dev/fuzz/execute.js';
 import {
   type FuzzCall,

@@ -4,7 +4,7 @@
  * and prints what came of them.
  */
 import { expect, test } from 'vitest';
-import { mutate } from '../../dev/faults/mutant.js';
+import { mutate } from '../../dev/faults/data-faults.js';
 import { bn254G1, expectedMsm, groupOrder, makeKnownBases, Random, samePoint } from '../../dev/oracle/known-bases.js';
 import { createMsmEngine, MsmError } from '../../src/index.js';
 import { getDevice } from '../support/gpu.js';

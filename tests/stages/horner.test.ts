@@ -4,7 +4,7 @@
  * them.
  */
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { everyGroup } from '../../dev/cases/list.js';
+import { everyGroup } from '../../dev/cases/select.js';
 import { edwardsNames, oracleOf } from '../../dev/oracle/curves.js';
 import {
   type AffinePoint,

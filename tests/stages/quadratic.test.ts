@@ -3,7 +3,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { quadraticField as oracleField } from '../../dev/oracle/quadratic-field.js';
+import { quadraticField as oracleField } from '../../dev/oracle/curves.js';
 import { bls12377G2, bls12381G2, bn254G2 } from '../../src/curves/pairing-friendly.js';
 import { elementFromMontgomery, elementToMontgomery, readElement, writeElement } from '../../src/field/field.js';
 import { modulus } from '../../src/field/modulus.js';

@@ -3,7 +3,7 @@
  * opens them.
  */
 import { afterAll, onTestFinished, TestRunner } from 'vitest';
-import { engineIn } from '../../dev/cases/engine-in.js';
+import { engineIn } from '../../dev/cases/msm-case.js';
 import { createCheckedEngine } from '../../dev/checks/engine.js';
 import type { CurveGroup } from '../../dev/oracle/curves.js';
 import { type Coordinate, createMsmEngine, type MsmEngine, type MsmEngineOptions } from '../../src/index.js';

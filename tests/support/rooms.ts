@@ -150,7 +150,7 @@ export const toolRooms: Readonly<Record<string, string>> = {
   'dev/soak': 'src dev/oracle',
   'dev/field-bench': 'src dev/oracle',
   'dev/fuzz': 'src dev/oracle dev/cases dev/checks',
-  'dev/faults': 'src dev/oracle dev/checks scripts/mutate',
+  'dev/faults': 'src dev/oracle dev/checks',
   'dev/count': 'src dev/oracle dev/cases dev/field-bench dev/bench',
   'dev/bench': 'src examples dev/oracle dev/cases dev/checks dev/peers dev/field-bench dev/count',
   'dev/page': 'src dev/oracle dev/cases dev/bench',

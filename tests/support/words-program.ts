@@ -2,8 +2,9 @@
  * A program for a platform with wide arithmetic, which Node does not have: every formula of the
  * form against BigInt, additions of every group against noble, and an MSM. Prints what it found.
  */
-import { everyGroup } from '../../dev/cases/list.js';
+
 import { makeCase } from '../../dev/cases/msm-case.js';
+import { everyGroup } from '../../dev/cases/select.js';
 import { type CurveGroup, edwardsNames } from '../../dev/oracle/curves.js';
 import { Random } from '../../dev/oracle/known-bases.js';
 import { openCurve } from '../../src/curves/open-curve.js';

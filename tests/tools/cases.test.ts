@@ -1,11 +1,18 @@
 import { numberToBytesLE } from '@noble/curves/utils.js';
 import { describe, expect, it } from 'vitest';
 import { formatCaseAddress, parseCaseAddress } from '../../dev/cases/address.js';
-import { alternatingPlacement, everyCase, everyGroup, listSizes, pairwiseCases } from '../../dev/cases/list.js';
 import { encodedPoints, isOnCurve, makeCase, makePoints } from '../../dev/cases/msm-case.js';
 import { type PointDistributionName, pointDistributions } from '../../dev/cases/point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from '../../dev/cases/scalar-distributions.js';
-import { caseSets, selectCases } from '../../dev/cases/select.js';
+import {
+  alternatingPlacement,
+  caseSets,
+  everyCase,
+  everyGroup,
+  listSizes,
+  pairwiseCases,
+  selectCases,
+} from '../../dev/cases/select.js';
 import { edwardsNames, oracleOf, oracles, oraclesOfG2 } from '../../dev/oracle/curves.js';
 import { encodingsOf, pointsIn } from '../../dev/oracle/encodings.js';
 import {

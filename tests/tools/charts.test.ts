@@ -4,8 +4,8 @@ import type { Browser, Page } from 'playwright';
 import { createServer, type ViteDevServer } from 'vite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { shortSize } from '../../dev/bench/format.js';
-import { colourOf, PALETTE_SIZE } from '../../dev/page/charts/marks.js';
-import { sizeTicks, timeLabel, timeTicks } from '../../dev/page/charts/time-chart.js';
+import { sizeTicks, timeLabel, timeTicks } from '../../dev/page/charts/charts.js';
+import { colourOf, PALETTE_SIZE } from '../../dev/page/charts/frame.js';
 import { launchChromium } from '../../scripts/browser/launch.js';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
@@ -178,7 +178,7 @@ describe('the charts', () => {
     const image = page.getByRole('img', { name: 'B is faster than A in almost all runs.' });
     expect(await image.evaluate(({ tagName }) => tagName)).toBe('svg');
     await page.getByRole('figure', { name: 'Times of A and B' }).waitFor();
-    expect(await page.getByRole('figure').count()).toBe(8);
+    expect(await page.getByRole('figure').count()).toBe(7);
 
     const time = await rows('time');
     expect(time).toHaveLength(14);
@@ -201,37 +201,7 @@ describe('the charts', () => {
     expect(await page.locator('#placements .chart-parts title').nth(4).textContent()).toMatch(/: [\d.]+ ms, \d+ %$/);
   });
 
-  it.each([360, 1280])('draw a waterfall with a line for each job, at %i px', async (width) => {
-    await open(width);
-    const picture = page.getByRole('img', { name: 'Each of 60 jobs waits, is staged, is on the GPU and is folded.' });
-    const names = picture.locator('[aria-label="y-axis tick label"] text');
-    expect(await names.count()).toBe(60);
-    expect(await names.first().textContent()).toBe('1: 131,072');
-    expect(await wholeNames('waterfall')).toEqual(Array(60).fill(true));
-    const spans = await picture
-      .locator('.chart-span rect')
-      .evaluateAll((all) =>
-        all.map((span) => [span.getBoundingClientRect()].map(({ left, right }) => [left, right])[0]),
-      );
-    expect(spans).toHaveLength(240);
-    // each begins where the one before ends, but for the pixels that make short ones visible
-    for (const [i, [left = 0] = []] of spans.entries())
-      if (i % 4 > 0) expect(Math.abs(left - (spans[i - 1]?.[1] ?? 0))).toBeLessThan(3);
-    const { height } = await picture.evaluate((all) => all.getBoundingClientRect());
-    expect(height).toBeLessThan(1000);
-    expect(await page.locator('#waterfall .chart-entries li').allTextContents()).toEqual([
-      'queued',
-      'staged',
-      'on the GPU',
-      'folded',
-    ]);
-    expect((await rows('waterfall'))[21]).toEqual(['22: 65,536', '180', '1,710', '60.0', '90.0', '4.00']);
-    expect(await picture.locator('.chart-span title').nth(2).textContent()).toBe(
-      'on the GPU: 90.0 ms, from 60.0 to 150 ms',
-    );
-  });
-
-  it('distinguish series and spans without their colours', async () => {
+  it('distinguish series without their colours', async () => {
     await open(1280);
     const dashes = await page
       .locator('#time .chart-entries .chart-swatch')
@@ -241,17 +211,6 @@ describe('the charts', () => {
     const measured = await page.locator('#time .chart-entries [aria-label="dot"]').count();
     expect(measured).toBeGreaterThan(1);
     expect(new Set(dashes.slice(0, measured)).size).toBe(measured);
-    const textures = await page
-      .locator('#waterfall .chart-block rect')
-      .evaluateAll((all) => all.map((block) => block.getAttribute('fill')));
-    expect(textures).toHaveLength(4);
-    expect(new Set(textures).size).toBe(4);
-    // three have a texture, the other one has a plain colour
-    expect(textures.filter((fill) => fill?.startsWith('url(#'))).toHaveLength(3);
-    const spans = await page
-      .locator('#waterfall .chart-span rect')
-      .evaluateAll((all) => all.slice(8, 12).map((span) => span.getAttribute('fill')));
-    expect(spans).toEqual(textures);
   });
 
   it('show other numbers after an update', async () => {

@@ -9,8 +9,7 @@ import { curveContext, withProduct } from '../../src/curves/curve.js';
 import { bn254G2 } from '../../src/curves/pairing-friendly.js';
 import { quadraticField } from '../../src/field/quadratic.js';
 import { createKernels } from '../../src/msm/stages/kernels.js';
-import { chips } from '../../tools/isa/chips.js';
-import { figuresOf } from '../../tools/isa/figures.js';
+import { chips, figuresOf } from '../../tools/isa/chips.js';
 import { forNaga, threadsOf, toCuda } from '../../tools/isa/nvidia-cuda.js';
 import { cyclesOf, innerLoops, nvidiaStatistics, readCode, warpsOf } from '../../tools/isa/nvidia-sass.js';
 

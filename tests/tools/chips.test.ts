@@ -12,11 +12,9 @@ import { fieldKernels } from '../../src/fields/gpu/open-vectors.js';
 import { createKernels } from '../../src/msm/stages/kernels.js';
 import { programKernel } from '../../src/msm/stages/program.js';
 import { tablesKernels } from '../../src/msm/stages/tables.js';
-import { type ChipName, chipNames, chips } from '../../tools/isa/chips.js';
-import { docsTable, kernelsOfTable, sourcesOf, tableChips } from '../../tools/isa/docs-table.js';
-import { type Figures, figuresOf } from '../../tools/isa/figures.js';
+import { type ChipName, chipNames, chips, type Figures, figuresOf } from '../../tools/isa/chips.js';
 import { type ChipKernel, stageKernels, vectorKernels } from '../../tools/isa/kernels.js';
-import { chipReport } from '../../tools/isa/report.js';
+import { chipReport, docsTable, kernelsOfTable, sourcesOf, tableChips } from '../../tools/isa/report.js';
 import { inProject, runNode } from '../support/run-script.js';
 
 const page = readFileSync(inProject('docs/reference/chips.md'), 'utf8');

@@ -1,6 +1,6 @@
 /** Work of transforms, counted by instrumented kernels: it meets its targets. */
 import { expect, test } from 'vitest';
-import { countTransforms, transformTable } from '../../dev/count/count-transforms.js';
+import { countTransforms, transformTable } from '../../dev/count/count.js';
 import { getDevice } from '../support/gpu.js';
 
 test('transforms have the products and the passes of their targets', { tags: 'long' }, async () => {

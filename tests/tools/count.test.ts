@@ -6,11 +6,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { engineIn } from '../../dev/cases/engine-in.js';
-import { makeCase } from '../../dev/cases/msm-case.js';
-import { type CountOptions, countTable, type MsmCounts, makeCounter } from '../../dev/count/count-msm.js';
-import { CountingDevice } from '../../dev/count/counting-device.js';
-import { type Counts, instrument } from '../../dev/count/instrument.js';
+import { engineIn, makeCase } from '../../dev/cases/msm-case.js';
+import {
+  CountingDevice,
+  type CountOptions,
+  type Counts,
+  countTable,
+  instrument,
+  type MsmCounts,
+  makeCounter,
+} from '../../dev/count/count.js';
 import { loadProducts, loadTable } from '../../dev/count/load-products.js';
 import { type CurveGroup, oracleOf } from '../../dev/oracle/curves.js';
 import { pointsIn } from '../../dev/oracle/encodings.js';

@@ -1,12 +1,19 @@
 import { describe, expect, it, test } from 'vitest';
-import { leftToEngine } from '../../dev/bench/check-knobs.js';
 import { queryText } from '../../dev/bench/knob.js';
-import { needsGpu, parseKnobs, readKnobs, suggestedMode } from '../../dev/bench/knobs.js';
+import {
+  knobHelp,
+  knobsOf,
+  leftToEngine,
+  modeHelp,
+  needsGpu,
+  parseKnobs,
+  readKnobs,
+  suggestedMode,
+} from '../../dev/bench/knobs.js';
 import { modeNames, modeOf } from '../../dev/bench/modes.js';
-import { knobHelp, knobsOf, modeHelp } from '../../dev/bench/run-knobs.js';
 import { tuningQuery } from '../../dev/bench/settings.js';
 import { formatCaseAddress } from '../../dev/cases/address.js';
-import { readAddress } from '../../dev/page/address.js';
+import { readAddress } from '../../dev/page/host.js';
 import { median } from '../../src/calibrate/statistics.js';
 import { tuningChoices, tuningRanges } from '../../src/msm/plan/tuning.js';
 
@@ -24,9 +31,7 @@ describe('a run opens a GPU', () => {
     ['autorun=sweep&backend=cpu,gpu', true],
     ['autorun=accum-ab&a.backend=cpu&b.backend=gpu', true],
     ['autorun=accum-ab&backend=cpu&a.workers=1', false],
-    ['autorun=load&backend=cpu', false],
     ['autorun=msm-cross-check&backend=cpu', false],
-    ['autorun=cpu-pool', false],
     ['autorun=calibrate', true],
     ['autorun=field-bench', true],
   ])('by ?%s: %s', (query, isOpened) => {
@@ -173,17 +178,9 @@ describe('the knobs of the page', () => {
       { name: 'defaults', build: null },
     ]);
     expect(() => parseKnobs(query)).toThrow('a.build: a page has no folders; use npm run bench for builds');
-    expect(() => parse('autorun=targets')).toThrow(
-      'autorun: targets runs in a terminal only, npm run bench -- targets: it needs',
+    expect(() => parse('autorun=proofs')).toThrow(
+      'autorun: proofs runs in a terminal only, npm run bench -- proofs: it needs',
     );
-    expect(
-      parseKnobs(new URLSearchParams('autorun=targets&rows=cold, work&logn=14&strict=1'), 'terminal'),
-    ).toMatchObject({
-      mode: 'targets',
-      rows: ['cold', 'work'],
-      logn: 14,
-      strict: true,
-    });
   });
 
   it('make every combination of a sweep', () => {

@@ -3,11 +3,9 @@
  * narrow screens.
  */
 import type { Browser, Page } from 'playwright';
-import type { ViteDevServer } from 'vite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { MsmBench } from '../../dev/bench/run.js';
 import { launchChromium } from '../../scripts/browser/launch.js';
-import { startDevServer } from '../../scripts/dev-server.js';
 import { type ServedPage, servePage } from '../support/built-page.js';
 import { runScript } from '../support/run-script.js';
 
@@ -104,9 +102,7 @@ describe('without a GPU the page', () => {
       greyed,
       greyed,
       greyed,
-      onCpu('?autorun=load&jobs=20&concurrency=1,5,20&backend=cpu'),
       greyed,
-      onCpu('?autorun=cpu-distribution'),
     ]);
     expect(await page.locator('.questions .needs-gpu:visible').count()).toBe(5);
   });
@@ -146,8 +142,8 @@ describe('without a GPU the page', () => {
     expect(await link.getAttribute('href')).toBe('?autorun=msm-bench&logn=4&backend=cpu');
     await control('backend').fill('cpu');
     expect(await control('backend').getAttribute('aria-invalid')).toBeNull();
-    await page.getByLabel('What to run').selectOption('load');
-    expect(await page.locator('a.address').textContent()).toBe('?autorun=load&logn=4&backend=cpu');
+    await page.getByLabel('What to run').selectOption('sweep');
+    expect(await page.locator('a.address').textContent()).toBe('?autorun=sweep&logn=4&backend=cpu');
   });
 
   it('reports why a run of a GPU failed, and offers the same on the CPU', async () => {
@@ -171,7 +167,6 @@ describe('with backend=cpu a run', () => {
     'accum-ab&logn=4&reps=6&a.workers=0&b.workers=1',
     'sweep&logn=4&reps=2&workers=0,1',
     'msm-cross-check&n=9&reps=2',
-    'load&logn=4&jobs=4&concurrency=1,2&reps=1',
   ];
 
   it.each(modes)('of ?autorun=%s opens no device, though there is a GPU', { tags: 'long' }, async (query) => {
@@ -191,7 +186,7 @@ describe('with backend=cpu a run', () => {
     expect(await page.evaluate(() => (window as unknown as { asked: number }).asked)).toBe(0);
     expect(adapter?.vendor).toBe('cpu');
     const computed = rows.filter((row) => row.event === 'repetition');
-    for (const row of computed) expect(row).toMatchObject({ on: 'cpu', agrees: true, productEquivalents: null });
+    for (const row of computed) expect(row).toMatchObject({ on: 'cpu', agrees: true });
     for (const row of rows) if (row.event === 'case') expect(row).toMatchObject({ placement: null, agrees: true });
     // one answer a case: the CPU has no scratch in two places
     if (query.includes('cross-check')) expect(rows.filter(({ event }) => event === 'case')).toHaveLength(1);
@@ -255,57 +250,6 @@ describe('the form of the bench page', () => {
     expect(await ready.locator('p').textContent()).toBe(
       'The address leaves walkertpb to the engine. Nothing has started yet.',
     );
-  });
-});
-
-/**
- * A table of targets with the longest that modes tell, drawn by the page's own modules; text, as
- * vitest would rewrite imports.
- */
-const DRAW = `(async () => {
-  const from = (path) => import(new URL(path, document.baseURI).href);
-  const { findingsTable } = await from('bench/modes/targets/findings.ts');
-  const { PartsView } = await from('page/parts-view.ts');
-  const what = 'p95 of interactive calls with others in the background ÷ (twice that alone, and one submit)';
-  const findings = [
-    { what, target: { most: 1 }, value: 12345.678, interval: [11234.5, 13456.7], unit: 'million' },
-    { what, target: { least: 0.95 }, value: null, note: 'a page cannot measure its memory; needs --logn 16' },
-    { what, target: null, value: null, failure: 'wrong result at ' + 'points=distinct,'.repeat(6) + ': (0x1, 0x2)' },
-  ];
-  const root = document.createElement('section');
-  root.className = 'run';
-  document.querySelector('#main').replaceChildren(root);
-  new PartsView(root).update([findingsTable('Targets', [{ name: 'distributions', findings }])]);
-})()`;
-
-describe('the table of targets', () => {
-  let server: ViteDevServer;
-  let modules: string;
-  beforeAll(async () => {
-    ({ server, url: modules } = await startDevServer());
-  });
-  afterAll(() => server?.close());
-
-  it.each([1280, 360])('shows value and verdict on %i px without scrolling', async (width) => {
-    await page.setViewportSize({ width, height: 800 });
-    await page.goto(modules);
-    await page.locator('main > *').first().waitFor();
-    await page.evaluate(DRAW);
-    const region = page.getByRole('region', { name: 'Targets' });
-    expect(await region.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
-    for (const text of ['12300 million (11200 to 13500)', '✗ MISSED', 'not measured', '✗ FAILED', 'needs --logn 16']) {
-      const box = await region.getByText(text).boundingBox();
-      expect(box?.x).toBeGreaterThanOrEqual(0);
-      expect((box?.x ?? 0) + (box?.width ?? width)).toBeLessThanOrEqual(width);
-    }
-    // which number is which is said on a narrow screen, too
-    const head = await region
-      .locator('tbody tr')
-      .first()
-      .evaluate((line) =>
-        [...line.querySelectorAll('td')].map((cell) => getComputedStyle(cell, '::before').content.replaceAll('"', '')),
-      );
-    expect(head.slice(1)).toEqual(width === 360 ? ['Target', 'Measured', 'Verdict'] : ['none', 'none', 'none']);
   });
 });
 

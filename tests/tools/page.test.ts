@@ -99,9 +99,9 @@ describe('the dev page in Chromium', () => {
     expect(await page.locator('main h2').first().textContent()).toBe('What would you like to know?');
     expect(await page.locator('form').isVisible()).toBe(false);
     await page.getByText('Advanced: choose every knob of a run').click();
-    for (const mode of ['msm-bench', 'load', 'sweep'] as const) {
+    for (const mode of ['msm-bench', 'sweep'] as const) {
       await page.getByLabel('What to run').selectOption(mode);
-      const reps = { 'msm-bench': '5', load: '3', sweep: '7' }[mode];
+      const reps = { 'msm-bench': '5', sweep: '7' }[mode];
       expect(await page.locator('form [name="reps"]').getAttribute('placeholder')).toBe(reps);
     }
     await page.setViewportSize({ width: 360, height: 740 });
@@ -145,7 +145,7 @@ describe('the dev page in Chromium', () => {
     const middle = own[1]?.wallMs as number;
     const wall = page.locator('.tiles > div', { has: page.getByText('Total time', { exact: true }) });
     expect(await wall.locator('dd').first().textContent()).toBe(`${formatMs(middle)} ms`);
-    for (const label of ['GPU time', 'Product equivalents', 'Share of the hardware limit'])
+    for (const label of ['GPU time', 'Share of the hardware limit'])
       expect(await page.locator('.tiles dt', { hasText: label }).count()).toBe(1);
     // three repetitions tell no factor
     expect(await page.locator('.tiles dt', { hasText: 'er than noble' }).count()).toBe(0);
@@ -169,7 +169,7 @@ describe('the dev page in Chromium', () => {
     expect(markdown[heads + 1]).toMatch(/^\| --- \|( ---: \|)+$/);
     expect(markdown[heads + 2]).toContain(`| 2⁶ | ✓ correct | ${formatMs(middle)} |`);
     // a column for each head, in every line
-    for (const line of markdown.slice(heads, heads + 3)) expect(line.split('|')).toHaveLength(11);
+    for (const line of markdown.slice(heads, heads + 3)) expect(line.split('|')).toHaveLength(10);
 
     const [init] = rows.filter((row) => row.event === 'init');
     expect(init).toMatchObject({ mode: 'msm-bench', seed: 7, settings: ['defaults'], query });
@@ -237,17 +237,6 @@ describe('the dev page in Chromium', () => {
     expect(file.suggestedFilename()).toMatch(/\.trace\.json$/);
     const { traceEvents } = JSON.parse(await readFile(await file.path(), 'utf8')) as { traceEvents: { ph: string }[] };
     expect(traceEvents.filter(({ ph }) => ph === 'X').length).toBeGreaterThan(12);
-  });
-
-  it('runs many concurrent calls, and draws the phases of each job', { tags: 'long' }, async () => {
-    const { status, error, rows } = await run('autorun=load&logn=5&jobs=6&concurrency=1,3&reps=1', 120_000);
-    expect({ status, error }).toEqual({ status: 'done', error: null });
-    expect(rows.filter(({ event }) => event === 'load')).toHaveLength(6);
-    const figure = page.getByRole('figure', { name: '6 jobs of 3 callers' });
-    await figure.waitFor();
-    expect(await figure.locator('[aria-label="y-axis tick label"] text').count()).toBe(6);
-    await page.setViewportSize({ width: 360, height: 740 });
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
   });
 
   it('compares two settings in turns, and shows the confidence', { tags: 'long' }, async () => {
@@ -328,7 +317,6 @@ describe('the dev page in Chromium', () => {
       agrees: false,
       wallMs: null,
       gpuMs: null,
-      productEquivalents: null,
       phases: null,
     });
     await page.getByText('✗ wrong').first().waitFor();
@@ -428,24 +416,6 @@ describe('the dev page in Chromium', () => {
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.waitForFunction(() => window.msmBench.status === 'failed');
     expect(await bench()).toMatchObject({ error: 'stopped by you' });
-  });
-
-  it('measures threads of the CPU, one of them slowed, and names values that a page cannot read', {
-    tags: 'long',
-  }, async () => {
-    const pool = await run('autorun=cpu-pool&logn=12&reps=1&workers=1');
-    expect({ status: pool.status, error: pool.error }).toEqual({ status: 'done', error: null });
-    expect(pool.rows.filter(({ event }) => event === 'few-points')).toHaveLength(4);
-    expect(pool.rows.filter(({ event }) => event === 'ready')).toMatchObject([{ workers: 1 }]);
-    expect(pool.rows.filter(({ event }) => event === 'resident')).toEqual([]);
-    const why = 'not measured a page cannot measure its memory';
-    await page.getByRole('cell', { name: why }).first().waitFor();
-    const distribution = await run('autorun=cpu-distribution&logn=12&reps=1&workers=1', 180_000);
-    expect({ status: distribution.status, error: distribution.error }).toEqual({ status: 'done', error: null });
-    const slowed = distribution.rows.filter((row) => row.event === 'shared' && row.work === 'even, one worker slowed');
-    expect(slowed).toHaveLength(13);
-    expect(slowed[0]).toMatchObject({ setting: 'static', mostWorkers: 1 });
-    await page.getByText('Fastest overall').waitFor();
   });
 
   it('checks a case with both placements of the scratch', { tags: 'long' }, async () => {

@@ -3,11 +3,12 @@
  * unit of costs.
  */
 import { describe, expect, it } from 'vitest';
-import { interleave } from '../../dev/bench/interleave.js';
+import { interleave } from '../../dev/bench/measure.js';
 import { makeCase, redrawn } from '../../dev/cases/msm-case.js';
-import { makeMeter } from '../../dev/field-bench/product-meter.js';
+import { makeMeter } from '../../dev/field-bench/rig.js';
 import { bn254G1, Random, samePoint, toAffinePoint } from '../../dev/oracle/known-bases.js';
 import { leastPairs, median, ratioOfMedians } from '../../src/calibrate/statistics.js';
+import { bn254 } from '../../src/curves/bn254.js';
 import { getDevice } from '../support/gpu.js';
 import { leaseDevice } from '../support/leased-gpu.js';
 import { sleep } from '../support/time.js';
@@ -158,15 +159,17 @@ describe('the loop of repetitions', () => {
 });
 
 describe('the product meter', () => {
+  const product = { product: 'unsigned', p: bn254.p } as const;
+
   it('measures a rate', async () => {
-    const meter = await makeMeter(await getDevice(), true, undefined, 1);
+    const meter = await makeMeter(await getDevice(), true, product, 1);
     expect(median([await meter.measure(), await meter.measure()])).toBeGreaterThan(0);
     meter.destroy();
   });
 
   it('measures the same rate if every wait takes 100 ms more', { tags: 'long' }, async () => {
     const leastMs = 20;
-    const plain = await makeMeter(await getDevice(), true, undefined, leastMs);
+    const plain = await makeMeter(await getDevice(), true, product, leastMs);
     const leased = await leaseDevice();
     let waits = 0;
     leased.tap = ({ method, proceed }) => {
@@ -174,7 +177,7 @@ describe('the product meter', () => {
       waits++;
       return (proceed() as Promise<undefined>).then(() => sleep(100));
     };
-    const late = await makeMeter(leased.device, true, undefined, leastMs);
+    const late = await makeMeter(leased.device, true, product, leastMs);
     expect(waits).toBeGreaterThan(5);
     const rates = { plain: [] as number[], late: [] as number[] };
     for (let i = 0; i < 7; i++) {
@@ -193,7 +196,10 @@ describe('the product meter', () => {
     const device = await getDevice({ label: 'wrong' });
     const create = device.createShaderModule.bind(device);
     device.createShaderModule = (descriptor) =>
-      create({ ...descriptor, code: descriptor.code.replace('x0 = product(x0, y)', 'x0 = product(x0, x0)') });
-    await expect(makeMeter(device, true, undefined, 1)).rejects.toThrow(/^WRONG: product/);
+      create({
+        ...descriptor,
+        code: descriptor.code.replace('x0 = field_mul(field_loose(x0), y)', 'x0 = field_mul(field_loose(x0), x0)'),
+      });
+    await expect(makeMeter(device, true, product, 1)).rejects.toThrow(/^WRONG: product/);
   });
 });

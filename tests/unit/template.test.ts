@@ -4,7 +4,7 @@ import Mustache from 'mustache';
 import { describe, expect, test, vi } from 'vitest';
 import { checkKernels, watch } from '../../dev/checks/kernels.js';
 import { p256Curve } from '../../dev/oracle/curves.js';
-import { parseTemplate } from '../../scripts/templates/parse-template.js';
+import { parseTemplate } from '../../scripts/templates/wgsl-templates.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { curveContext, withProduct } from '../../src/curves/curve.js';
 import { bn254G2 } from '../../src/curves/pairing-friendly.js';

@@ -10,8 +10,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CommandError } from '../../scripts/command-line.js';
-import type { Chip } from './chips.js';
-import type { Statistics } from './figures.js';
+import type { Chip, Statistics } from './chips.js';
 import type { ChipKernel } from './kernels.js';
 
 /** Name of every entry point in Dawn's SPIR-V. */

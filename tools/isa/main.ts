@@ -26,14 +26,11 @@ import {
 } from '../../scripts/command-line.js';
 import { writeSection } from '../../scripts/docs-section.js';
 import { openLibrary } from '../../scripts/run-bench.js';
-import { cards, cyclesOfCards, kernelsOfPrediction } from './cards.js';
 import { chips as allChips, type ChipName, chipNames } from './chips.js';
 import { assertCompilers, assertSomeCompilers } from './compilers.js';
-import { docsTable, kernelsOfTable, sourcesOf, tableChips } from './docs-table.js';
 import { type ChipKernel, curves, fieldKernels, stageKernels, vectorKernels } from './kernels.js';
 import { type Compiled, measure } from './measure.js';
-import { predictionTable } from './prediction-table.js';
-import { chipReport } from './report.js';
+import { chipReport, docsTable, kernelsOfTable, sourcesOf, tableChips } from './report.js';
 
 const DEFAULT_CHIPS = ['navi31', 'ampere'];
 
@@ -88,7 +85,7 @@ async function choose(
 }
 
 /**
- * Compiles the kernels of the table in docs/reference/chips.md, and writes it and the predictions.
+ * Compiles the kernels of the table in docs/reference/chips.md, and writes it.
  */
 async function writeTable() {
   const kernels = new Map<ChipName, ChipKernel[]>();
@@ -97,14 +94,6 @@ async function writeTable() {
     [...kernels].map(([chip, own]) => ({ chip, side: 0, kernels: own })),
   );
   writeSection('docs/reference/chips.md', 'isa', docsTable(await sourcesOf(kernels), rows, drivers));
-  const more = [];
-  for (const { chip } of cards) {
-    if (kernels.has(chip)) continue;
-    const names = Object.values(kernelsOfPrediction(chip));
-    more.push({ chip, side: 0, kernels: (await kernelsOfTable(chip)).filter(({ title }) => names.includes(title)) });
-  }
-  const all = [...compiled, ...(await measure(more)).compiled];
-  writeSection('docs/reference/performance.md', 'isa', predictionTable(cyclesOfCards(all)));
   return compiled;
 }
 

@@ -1,7 +1,14 @@
 import { progress } from '../../scripts/command-line.js';
-import { type Chip, type ChipName, chips, takesVulkanMemoryModel } from './chips.js';
+import {
+  type Chip,
+  type ChipName,
+  chips,
+  driverOf,
+  figuresOf,
+  type Statistics,
+  takesVulkanMemoryModel,
+} from './chips.js';
 import { statisticsOf, toSpirv } from './compilers.js';
-import { driverOf, figuresOf, type Statistics } from './figures.js';
 import type { ChipKernel } from './kernels.js';
 import { nvidiaStatisticsOf } from './nvidia.js';
 

@@ -5,8 +5,8 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Statistics } from './chips.js';
 import { compilersIn, hashOf, here, runForBoth, writeWhole } from './compilers.js';
-import type { Statistics } from './figures.js';
 import type { ChipKernel } from './kernels.js';
 import { forNaga, threadsOf, toCuda } from './nvidia-cuda.js';
 import { nvidiaStatistics } from './nvidia-sass.js';

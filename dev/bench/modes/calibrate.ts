@@ -3,7 +3,7 @@ import type { CalibrationTrial, Tuning } from '../../../src/api/device.js';
 import { calibrate as findTuning, indexedDbStore } from '../../../src/calibrate.js';
 import type { GpuBench } from '../bench-setup.js';
 import { formatMs } from '../format.js';
-import type { Knobs } from '../knobs.js';
+import type { Knobs } from '../knob.js';
 import { headline, notes, type Parts, tableOf, tiles } from '../parts.js';
 import { rowsOf, type StampedRow } from '../rows.js';
 import { tuningQuery } from '../settings.js';

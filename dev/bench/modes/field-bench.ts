@@ -5,13 +5,12 @@ import { threadsFor } from '../../field-bench/kernels.js';
 import { type FieldBenchRow, fieldBench as measure } from '../../field-bench/run.js';
 import type { GpuBench } from '../bench-setup.js';
 import { formatMillions, formatOfPeak, formatPeak } from '../format.js';
-import { integerKnob, integersKnob, type Values } from '../knob.js';
-import type { Knobs } from '../knobs.js';
+import { integerKnob, integersKnob, type Knobs, type Values } from '../knob.js';
 import { type Bar, headline, notes, type Part, type Parts, tableOf, tiles } from '../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../rows.js';
 import { type Fastest, fastestBy, grouped, standingText } from '../summary.js';
 import { benchMode } from './mode.js';
-import { skippedText } from './timings-result.js';
+import { skippedText } from './msm-modes.js';
 
 declare module '../rows.js' {
   interface Rows {

@@ -7,17 +7,12 @@ import { median, ratioOfMedians } from '../../../src/calibrate/statistics.js';
 import { type CaseAddress, formatCaseAddress, parseEncoding } from '../../cases/address.js';
 import { encodedPoints, type MsmCase, makeCase, redrawn } from '../../cases/msm-case.js';
 import { type LoadProducts, loadProducts } from '../../count/load-products.js';
-import { oracles } from '../../oracle/curves.js';
 import { encodingsOf } from '../../oracle/encodings.js';
 import type { GpuBench } from '../bench-setup.js';
-import { type EngineUnderTest, makeEngine } from '../engine-under-test.js';
 import { formatMs, formatRatio, formatSize, shortSize } from '../format.js';
-import { interleave } from '../interleave.js';
-import { knob, type Values } from '../knob.js';
-import type { Knobs } from '../knobs.js';
-import { weightOf, wrongResult } from '../measure.js';
-import { headline, notes, type Parts, tableOf, verdict } from '../parts.js';
-import { makeRoofline } from '../roofline.js';
+import { type Knobs, knob, type Values } from '../knob.js';
+import { type EngineUnderTest, interleave, makeEngine, weightOf, wrongResult } from '../measure.js';
+import { headline, type Parts, tableOf } from '../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../rows.js';
 import type { Setting } from '../settings.js';
 import { intervalText, speedText } from '../summary.js';
@@ -62,7 +57,6 @@ export const loading = benchMode({
     'times loading of the same points: uncompressed, compressed, and with a subgroup check, in turns: what does each cost?',
   takes: '20 to 60 s',
   example: 'run --phase load --curve bls12-381 --encodings be,zcash-compressed',
-  limits: 'No target for compressed points in G2, where the rate of products is unknown.',
   runsOn: 'gpu',
   uses: ['curve', 'group', 'logn', 'n', 'reps', 'seed'],
   engine: [],
@@ -74,9 +68,6 @@ export const loading = benchMode({
 
 type LoadingKnobs = Knobs & Values<typeof own>;
 
-/** Limits for compressed points: a factor on uncompressed ones, plus products a point. */
-const ALLOWED = { times: 2, products: 400 } as const;
-
 /** A way to load the points of a case. */
 interface Way {
   readonly name: string;
@@ -85,7 +76,6 @@ interface Way {
   readonly checkSubgroup: boolean;
   /** Products a point, from the steps of its programs. */
   readonly products: number;
-  readonly isCompressed: boolean;
   readonly wallTimesMs: number[];
 }
 
@@ -103,7 +93,7 @@ const waysOf = (address: CaseAddress, { encodings }: LoadingKnobs, taken: LoadPr
     const root = isCompressed ? (decompress?.[encoding.startsWith('aztec') ? 'odd' : 'larger'] ?? 0) : 0;
     return {
       name: checkSubgroup ? `${encoding}, checkSubgroup` : encoding,
-      ...{ msmCase, bytes, checkSubgroup, isCompressed },
+      ...{ msmCase, bytes, checkSubgroup },
       products: every + root + (checkSubgroup ? (subgroup ?? 0) : 0),
       wallTimesMs: [],
     };
@@ -126,11 +116,10 @@ const loadOnce = async (subject: EngineUnderTest, way: Way, scalars: MsmCase): P
 
 async function runLoading(bench: GpuBench, knobs: LoadingKnobs): Promise<null> {
   const { run } = bench;
-  const { cases, curve, reps, settings, encodings } = knobs;
+  const { cases, reps, settings, encodings } = knobs;
   const taken = await loadProducts(knobs);
   const several = encodings.length + Number(taken.subgroup !== null);
   run.plan(cases.flatMap(({ address: { n } }) => Array(several * (reps + 1)).fill(weightOf(n))));
-  const roofline = makeRoofline(bench, oracles[curve].Point.Fp.ORDER);
   const loader = bench.own(await makeEngine(bench, knobs, settings[0] as Setting));
   for (const { address } of cases) {
     const { n } = address;
@@ -142,7 +131,6 @@ async function runLoading(bench: GpuBench, knobs: LoadingKnobs): Promise<null> {
       await loadOnce(loader, way, way.msmCase);
       run.advance(weightOf(n), 'warm-up');
     }
-    await roofline.begin([loader]);
     await interleave(ways, reps, {
       async take(way, repetition) {
         await run.next(`${size} points, ${way.name}: repetition ${repetition} of ${reps}`);
@@ -152,20 +140,14 @@ async function runLoading(bench: GpuBench, knobs: LoadingKnobs): Promise<null> {
         run.emit({ event: 'loading', ...told, wallMs });
         run.advance(weightOf(n));
       },
-      end: () => roofline.measure(),
     });
-    const productsPerSecond = roofline.rateOf(loader);
-    for (const way of ways) run.emit(conclude(address, way, ways[0] as Way, productsPerSecond));
+    for (const way of ways) run.emit(conclude(address, way, ways[0] as Way));
   }
   return null;
 }
 
-function conclude(address: CaseAddress, way: Way, first: Way, rate: number | null) {
-  const { n, group } = address;
-  const wholeMs = median(first.wallTimesMs) as number;
-  // the cost of a product over p² in products of the prime field is unknown
-  const productsPerSecond = group === 'g1' ? rate : null;
-  const isBounded = way.isCompressed && !first.isCompressed && productsPerSecond !== null;
+function conclude(address: CaseAddress, way: Way, first: Way) {
+  const { n } = address;
   return {
     event: 'loaded' as const,
     case: formatCaseAddress(address),
@@ -176,9 +158,6 @@ function conclude(address: CaseAddress, way: Way, first: Way, rate: number | nul
     medianMs: median(way.wallTimesMs) as number,
     ratio: ratioOfMedians(first.wallTimesMs, way.wallTimesMs),
     products: way.products,
-    productsPerSecond,
-    /** Largest time that meets the target; null without a target. */
-    allowedMs: isBounded ? ALLOWED.times * wholeMs + (1000 * ALLOWED.products * n) / productsPerSecond : null,
   };
 }
 
@@ -199,7 +178,6 @@ function show(rows: readonly StampedRow[]): Parts {
     rowsOf(rows, 'loading').flatMap(({ case: name, setting, wallMs }) =>
       name === row.case && setting === row.setting ? [wallMs] : [],
     );
-  const isBounded = loaded.some(({ allowedMs }) => allowedMs !== null);
   return [
     headline(resultOf(loaded, hostTimes)),
     tableOf(
@@ -213,20 +191,8 @@ function show(rows: readonly StampedRow[]): Parts {
         [`÷ ${one.beside}`, ({ ratio }) => formatRatio(ratio.ratio)],
         ['95 % CI', ({ ratio }) => intervalText(ratio)],
         ['Products per point', ({ products }) => products.toLocaleString('en')],
-        isBounded
-          ? [
-              'Limit, ms',
-              ({ allowedMs, medianMs }) =>
-                allowedMs === null ? '–' : verdict(medianMs <= allowedMs, formatMs(allowedMs)),
-            ]
-          : null,
       ],
       { words: 2 },
     ),
-    isBounded
-      ? notes(
-          `Limit: ${ALLOWED.times} times the time of ${one.beside}, plus ${ALLOWED.products} products per point at the rate of the library’s product alone, measured between the repetitions.`,
-        )
-      : null,
   ];
 }

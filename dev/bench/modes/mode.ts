@@ -1,7 +1,5 @@
 import type { Bench } from '../bench-setup.js';
-import type { CommonKnob } from '../common-knobs.js';
-import type { KnobTable, Values } from '../knob.js';
-import type { Knobs } from '../knobs.js';
+import type { CommonKnob, Knobs, KnobTable, Values } from '../knob.js';
 import type { Parts } from '../parts.js';
 import type { StampedRow } from '../rows.js';
 
@@ -39,7 +37,3 @@ export interface BenchMode<Own extends KnobTable = KnobTable> {
 
 /** Infers the knobs of a mode. */
 export const benchMode = <Own extends KnobTable>(mode: BenchMode<Own>): BenchMode<Own> => mode;
-
-/** Refuses a run about workers without workers. */
-export const refuseNoWorkers = (query: URLSearchParams): string | null =>
-  query.get('workers') === '0' ? 'workers: "0" leaves nothing to compare; use 1 or more' : null;

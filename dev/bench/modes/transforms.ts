@@ -1,13 +1,12 @@
 /** `transforms`: times number-theoretic transforms beside those of other libraries. */
 import { median } from '../../../src/calibrate/statistics.js';
 import { createFieldEngine, type FieldEngine, type FieldName, type FieldVector } from '../../../src/fields.js';
-import { assertTransforms, transformInput } from '../../oracle/transforms.js';
+import { assertTransforms, transformInput } from '../../oracle/field-values.js';
 import { openTransformPeer, type TheirTransforms, transformPeers } from '../../peers/transforms.js';
 import type { Bench } from '../bench-setup.js';
 import { formatMs, formatRatio, shortSize } from '../format.js';
-import { interleave } from '../interleave.js';
-import { type Values, wordsKnob } from '../knob.js';
-import type { Knobs } from '../knobs.js';
+import { type Knobs, type Values, wordsKnob } from '../knob.js';
+import { interleave } from '../measure.js';
 import { headline, notes, type Parts, tableOf } from '../parts.js';
 import { rowsOf, type StampedRow } from '../rows.js';
 import type { Run } from '../run.js';

@@ -9,9 +9,9 @@ import { type CurveName, type Group, registry } from '../../../src/curves/more-c
 import { scalarFieldOf } from '../../../src/curves/scalar-field.js';
 import { power } from '../../../src/field/powers.js';
 import { quadraticField } from '../../../src/field/quadratic.js';
-import type { Blocks } from '../blocks.js';
 import { entriesOf } from '../declarations.js';
 import { code, table } from '../markdown.js';
+import type { Blocks } from '../pages.js';
 
 /** A group of a named curve. */
 export interface NamedGroup {

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { oracleOf } from '../../../dev/oracle/curves.js';
 import { pointWriter } from '../../../dev/oracle/encodings.js';
 import type { PointEncoding } from '../../../src/api/values.js';
-import type { Blocks } from '../blocks.js';
 import { type Word, wordsOf } from '../declarations.js';
 import { code, prose, table } from '../markdown.js';
+import type { Blocks } from '../pages.js';
 import { type NamedGroup, namedGroups } from './curves.js';
 
 const VALUES = 'src/api/values.ts';

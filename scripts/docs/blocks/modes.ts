@@ -2,15 +2,14 @@
  * `modes`: the modes of the bench, from their own descriptions. `bench-knobs`: the knobs that modes
  * share, other than those of `tuning`.
  */
-import { commonKnobs } from '../../../dev/bench/common-knobs.js';
-import type { KnobText } from '../../../dev/bench/knob.js';
-import { benchModes } from '../../../dev/bench/modes/index.js';
+import { commonKnobs, type KnobText } from '../../../dev/bench/knob.js';
+import { knobText } from '../../../dev/bench/knobs.js';
 import type { BenchMode } from '../../../dev/bench/modes/mode.js';
-import { knobText } from '../../../dev/bench/run-knobs.js';
+import { benchModes } from '../../../dev/bench/modes.js';
 import { type EngineKnob, engineKnobs, knobOfTuning } from '../../../dev/bench/settings.js';
-import type { Blocks } from '../blocks.js';
 import { membersOf } from '../declarations.js';
 import { code, table } from '../markdown.js';
+import type { Blocks } from '../pages.js';
 
 const modes = Object.entries<BenchMode>(benchModes);
 

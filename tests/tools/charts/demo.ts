@@ -1,11 +1,14 @@
 /** Every chart of the page with plausible numbers: to look at, and for charts.test.ts. */
 import { shortSize } from '../../../dev/bench/format.js';
 import type { ChartOptions, TimePoint } from '../../../dev/bench/parts.js';
-import { settingsChart, stackedShares } from '../../../dev/page/charts/bars.js';
-import { distributionChart } from '../../../dev/page/charts/distribution-chart.js';
+import {
+  distributionChart,
+  settingsChart,
+  stackedShares,
+  timeChart,
+  timeline,
+} from '../../../dev/page/charts/charts.js';
 import type { Chart } from '../../../dev/page/charts/frame.js';
-import { timeline, waterfall } from '../../../dev/page/charts/lanes.js';
-import { timeChart } from '../../../dev/page/charts/time-chart.js';
 import { h } from '../../../dev/page/dom.js';
 
 const powers = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, i) => 2 ** (from + i));
@@ -137,21 +140,6 @@ export const charts = {
         { lane: 'GPU', name: 'reduce', startMs: 24.5, ms: 6.6 },
         { lane: 'GPU', name: 'read back', startMs: 31.1, ms: 0.1 },
       ],
-    },
-  }),
-  waterfall: filled(waterfall, {
-    caption: 'Sixty jobs of 20 callers',
-    summary: 'Each of 60 jobs waits, is staged, is on the GPU and is folded.',
-    data: {
-      lines: Array.from({ length: 60 }, (_, i) => ({
-        label: `${i + 1}: ${(i % 5 === 0 ? 131_072 : 65_536).toLocaleString('en')}`,
-        spans: [
-          { name: 'queued', startMs: Math.max(0, 90 * (i - 19)), ms: 90 * Math.min(i, 19) },
-          { name: 'staged', startMs: 90 * i, ms: 60 },
-          { name: 'on the GPU', startMs: 90 * i + 60, ms: 90 },
-          { name: 'folded', startMs: 90 * i + 150, ms: 4 },
-        ],
-      })),
     },
   }),
   closed: filled(timeChart, {

@@ -8,7 +8,6 @@ import type { Zkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';
 import { noCounts, type ReadAccelerateOptions } from './accelerate-options.js';
 import { BasesCache, type PointFile, ScalarsCache } from './bases-cache.js';
-import { type Contest, contestIn, type OriginalGroup, type Work } from './contest.js';
 import {
   copyOf,
   type FfBytes,
@@ -19,8 +18,9 @@ import {
   type ProofWatch,
   threadedGroup,
 } from './ffjavascript.js';
+import { isLeftToSnarkjs, leftToSnarkjs } from './key-cache.js';
 import { type KeySource, openKeySource, type SnarkjsFile } from './proof-files.js';
-import { ProverEngines } from './prover-engines.js';
+import { type OriginalGroup, ProverEngines } from './prover-engines.js';
 import { WholeProofs } from './whole-proofs.js';
 
 /** Kinds of warnings. Each kind is given once. */
@@ -49,7 +49,6 @@ export class Accelerator {
   readonly #engines: ProverEngines;
   readonly #bases: BasesCache;
   readonly #scalars: ScalarsCache;
-  readonly #contest: Contest;
   /** Groups G1 with their own MSMs. */
   readonly #originals = new WeakMap<FfGroup, OriginalGroup>();
   #isOver = false;
@@ -71,19 +70,18 @@ export class Accelerator {
     const budget = { bytes, onTight: (enough: number) => warnTight(enough + counts.keyBytes) };
     this.#bases = new BasesCache(budget, this.counts, options.signal);
     this.#scalars = new ScalarsCache(this.counts, options.signal);
-    const engine = (curve: FfCurveName): Promise<MsmEngine<Coordinate>> => this.#engines.get(curve, 'g1');
-    const original = (curve: FfCurveName): OriginalGroup | null => {
-      const group = threadedGroup(curve);
-      return (group && this.#originals.get(group)) ?? null;
-    };
-    const mayLeave = (): boolean => options.measure && !this.#isOver;
-    this.#contest = contestIn({ engine, original }, mayLeave, (left) => {
-      counts.leftToSnarkjs = left;
-    });
     this.proofs = new WholeProofs({
-      ...{ options, counts, warnTight, engine, contest: this.#contest, hasCurves },
+      ...{ options, counts, warnTight, hasCurves },
+      engine: (curve) => this.#engines.get(curve, 'g1'),
+      isSlower: (curve) => this.#isSlower(curve),
       warnOf: (error) => this.#warnOfProof(error),
     });
+  }
+
+  /** Returns whether snarkjs computes a curve faster. */
+  #isSlower(curve: FfCurveName): Promise<boolean> {
+    const group = threadedGroup(curve);
+    return this.#engines.isSlower(curve, (group && this.#originals.get(group)) ?? null);
   }
 
   /** Warns of proofs of which this library computed nothing, or sums alone. */
@@ -126,7 +124,7 @@ export class Accelerator {
         const n = filledPoints(bases, pointBytes);
         const filled = n === given ? bases : (bases as Uint8Array).subarray(0, n * pointBytes);
         return this.#compute({
-          ...{ curve, name, group, given, n, scalars, mark: markOf(bases) },
+          ...{ curve, name, group, given, n, scalars },
           file: {
             ...{ byteLength: n * pointBytes, pointBytes },
             read: async (offset, length) => bases.slice(offset, offset + length) as Uint8Array,
@@ -140,7 +138,7 @@ export class Accelerator {
           const given = typeof read === 'function' ? byteLength / pointBytes : Number.NaN;
           const file = { byteLength, pointBytes, read };
           return this.#compute({
-            ...{ curve, name, group, given, n: given, scalars, mark: 'read in chunks', file },
+            ...{ curve, name, group, given, n: given, scalars, file },
             with: (engine, use) => this.#bases.withFile(engine, file, use),
             original: (own) => multiExpAffineChunked(read, byteLength, own, ...more),
           });
@@ -152,7 +150,6 @@ export class Accelerator {
   async #compute(msm: MsmForSnarkjs): Promise<Uint8Array> {
     const { curve, name, group, given, n, scalars, original } = msm;
     this.#seen.msms++;
-    if (this.proofs.isLeaving) return original(scalars);
     const each = given === 0 ? 0 : scalars.byteLength / given;
     // snarkjs reports invalid arguments itself
     const isUsual = Number.isInteger(given) && Number.isInteger(each) && each > 0 && each <= SCALAR_BYTES;
@@ -163,10 +160,9 @@ export class Accelerator {
       this.counts.small++;
       return original(scalars);
     }
-    const work = workOf(msm);
-    if (this.#contest.leaves(work)) {
+    if (this.counts.leftToSnarkjs.includes(curve)) {
       this.counts.slower++;
-      return this.#contest.timed(work, 'snarkjs', () => original(scalars));
+      return original(scalars);
     }
     const opening = this.#engines.get(curve, name);
     // snarkjs's own method copies too: the caller may change the scalars from now on
@@ -174,6 +170,7 @@ export class Accelerator {
     try {
       const use = async (loaded: Bases) => {
         const engine = await opening;
+        if (await this.#isSlower(curve)) throw leftToSnarkjs('snarkjs is faster');
         return this.#scalars.with(engine, curve, own, (all) =>
           engine.msm(loaded, all.subarray(0, n), { result: 'le-montgomery', ...(signal && { signal }) }),
         );
@@ -187,10 +184,14 @@ export class Accelerator {
           return this.#bases.withFile(opening, file, use);
         }
       };
-      const sum = await untilAborted(this.#contest.timed(work, 'own', multiply), signal);
+      const sum = await untilAborted(multiply(), signal);
       this.#count(await opening, n);
       return group.toJacobian(sum);
     } catch (error) {
+      if (isLeftToSnarkjs(error)) {
+        this.counts.slower++;
+        return original(own);
+      }
       if (!(error instanceof MsmError)) throw error;
       // the acceleration was undone meanwhile, which is no failure
       if (this.#isOver) return original(own);
@@ -245,7 +246,7 @@ export class Accelerator {
 
   async #load(curve: FfCurveName, sections: readonly PointSection[]): Promise<void> {
     for (const section of sections) {
-      if (this.#isOver) return;
+      if (this.#isOver || (await this.#isSlower(curve))) return;
       const { byteLength, pointBytes, group } = section;
       const read = (from: number, length: number): Promise<Uint8Array> =>
         section.points(from / pointBytes, (from + length) / pointBytes);
@@ -318,10 +319,7 @@ const filledPoints = (bases: FfBytes, pointBytes: number): number => {
 };
 
 /** Bytes of a scalar on every curve of snarkjs. */
-export const SCALAR_BYTES = 32;
-
-/** Bytes that recognise points. */
-const MARK_BYTES = 16;
+const SCALAR_BYTES = 32;
 
 /** An MSM that snarkjs asked for. */
 interface MsmForSnarkjs {
@@ -332,8 +330,6 @@ interface MsmForSnarkjs {
   readonly given: number;
   /** Points without trailing points at infinity. */
   readonly n: number;
-  /** A few of the points, or their number, by which calls of the same points are recognised. */
-  readonly mark: string;
   readonly scalars: FfBytes;
   /** The points, to be read again. */
   readonly file: PointFile;
@@ -367,16 +363,4 @@ const withoutUnused = ({ byteLength, pointBytes, read }: PointFile, scalars: FfB
       return points;
     },
   };
-};
-
-/** Returns the first bytes of some points. */
-const markOf = (bases: FfBytes): string => `${bases.slice(0, MARK_BYTES)}`;
-
-/**
- * Returns the kind of an MSM. Scalars mostly have as many zeros as those of the same points before,
- * which take as long.
- */
-const workOf = ({ curve, name, n, mark }: MsmForSnarkjs): Work => {
-  const label = `MSM of ${n} points in ${name} of ${curve}`;
-  return { key: `${label} ${mark}`, label, curve };
 };

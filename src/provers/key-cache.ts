@@ -1,7 +1,6 @@
 /** A cache of the keys that whole proofs are computed with. */
 import { badArgument, MsmError } from '../errors.js';
 import type { CircuitKey } from '../proofs/api.js';
-import type { Work } from './contest.js';
 import type { KeySource } from './proof-files.js';
 
 /** Counts of a key cache. */
@@ -22,18 +21,11 @@ export interface KeyBudget {
 
 const LEFT = 'left to snarkjs';
 
-/** An error that leaves a proof to snarkjs. */
-interface Left extends Error {
-  /** The kind of proof, if snarkjs may compute it faster. */
-  readonly work?: Work | undefined;
-}
-
-/** Returns an error that leaves a proof to snarkjs for a reason that is no failure. */
-export const leftToSnarkjs = (reason: string, work?: Work): Left =>
-  Object.assign(new Error(reason), { name: LEFT, work });
+/** Returns an error that leaves a proof or an MSM to snarkjs for a reason that is no failure. */
+export const leftToSnarkjs = (reason: string): Error => Object.assign(new Error(reason), { name: LEFT });
 
 /** Returns whether an error is one of `leftToSnarkjs`. */
-export const isLeftToSnarkjs = (error: unknown): error is Left => error instanceof Error && error.name === LEFT;
+export const isLeftToSnarkjs = (error: unknown): boolean => error instanceof Error && error.name === LEFT;
 
 interface Entry<Key> {
   readonly key: Promise<Key>;

@@ -9,7 +9,6 @@ import { openZkey } from '../formats.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import type { CircuitKey, EngineOptions, ProveOptions } from '../proofs/api.js';
 import type { Counts, ReadAccelerateOptions } from './accelerate-options.js';
-import type { Contest, Work } from './contest.js';
 import type { FfCurveName } from './ffjavascript.js';
 import { isLeftToSnarkjs, KeyCache, leftToSnarkjs } from './key-cache.js';
 import { copyWitnessFile, type KeySource, openKeySource } from './proof-files.js';
@@ -62,10 +61,6 @@ export type OriginalProve = (...given: ProveArguments) => Promise<SnarkjsProof>;
 /** Returns whether a proof of snarkjs's verifies, by snarkjs's verifier and the key's file. */
 export type OriginalVerify = (zkey: unknown, result: SnarkjsProof) => Promise<boolean>;
 
-/** Returns a name of the proofs with a key. Other keys of the same length take about as long. */
-const nameOf = (system: WholeSystem, { byteLength }: KeySource): string =>
-  `${system} proof with a key of ${byteLength} bytes`;
-
 /** Calls `work` with a signal that is aborted as soon as one of some signals is. */
 const withEither = async <Result>(
   signals: readonly (AbortSignal | undefined)[],
@@ -88,7 +83,8 @@ export interface WholeProofsHost {
   readonly counts: Counts;
   /** Returns the engine of a curve's G1, whose device keys use. */
   engine(curve: FfCurveName): Promise<MsmEngine<Coordinate>>;
-  readonly contest: Contest;
+  /** Returns whether snarkjs computes a curve faster. */
+  isSlower(curve: FfCurveName): Promise<boolean>;
   /** Whether snarkjs exports its curves, as 0.7.5 and later versions do. */
   readonly hasCurves: boolean;
   warnOf(error: unknown): void;
@@ -103,9 +99,6 @@ export class WholeProofs {
   /** Ends loads and proofs. */
   readonly #ending = new AbortController();
   readonly #unsubscribe: () => void;
-  /** Curves of keys that were loaded, by `nameOf`. */
-  readonly #curves = new Map<string, FfCurveName>();
-  #leaving = 0;
   /** Proofs that snarkjs computes for `prove`. */
   #originals = 0;
   #isOver = false;
@@ -118,11 +111,6 @@ export class WholeProofs {
     const budget = { bytes: () => counts.basesBudget, onTight: (bytes: number) => host.warnTight(bytes) };
     this.#keys = new KeyCache(budget, counts);
     this.#unsubscribe = onAbort(options.signal, () => this.#ending.abort(options.signal?.reason));
-  }
-
-  /** True while snarkjs computes a proof for comparison, or because it is faster. */
-  get isLeaving(): boolean {
-    return this.#leaving > 0;
   }
 
   /** True while snarkjs computes a proof that was asked of this library. */
@@ -173,7 +161,7 @@ export class WholeProofs {
       if (!this.#host.hasCurves && system !== 'groth16')
         throw badArgument(`whole proofs of ${system} need snarkjs.curves, which snarkjs 0.7.5 or later has`);
       if (singleThread && !options.singleThread) throw leftToSnarkjs('it is to have no threads');
-      const result = await this.#prove(system, zkey, copyWitnessFile(witness), !singleThread, signal);
+      const result = await this.#prove(system, zkey, copyWitnessFile(witness), signal);
       counts.wholeProofs++;
       return result;
     } catch (error) {
@@ -181,12 +169,10 @@ export class WholeProofs {
       // the acceleration was undone meanwhile, which is no failure
       if (this.#isOver) return original(...given);
       assertNotAborted(options.signal, 'proof');
-      const isLeft = isLeftToSnarkjs(error);
-      if (!isLeft) this.#host.warnOf(error);
+      if (!isLeftToSnarkjs(error)) this.#host.warnOf(error);
       // snarkjs says itself how a key or a witness is wrong
       counts.snarkjsProofs++;
-      const work = isLeft ? error.work : undefined;
-      return work === undefined ? proveThere() : this.#leave(work, proveThere);
+      return proveThere();
     }
   }
 
@@ -199,30 +185,15 @@ export class WholeProofs {
     }
   }
 
-  /** Has snarkjs prove with MSMs of its own. */
-  async #leave(work: Work, original: () => Promise<SnarkjsProof>): Promise<SnarkjsProof> {
-    this.#leaving++;
-    try {
-      return await this.#host.contest.timed(work, 'snarkjs', original);
-    } finally {
-      this.#leaving--;
-    }
-  }
-
-  /**
-   * @param isContested whether snarkjs proves where it is faster
-   * @param signalOfProof ends this proof, and no load
-   */
+  /** @param signalOfProof ends this proof, and no load */
   async #prove(
     system: WholeSystem,
     zkey: unknown,
     reading: Promise<Uint8Array>,
-    isContested: boolean,
     signalOfProof: AbortSignal | undefined,
   ): Promise<SnarkjsProof> {
-    const begun = performance.now();
-    const { contest } = this.#host;
-    const { verifyProof } = this.#host.options;
+    const { isSlower, options } = this.#host;
+    const { verifyProof } = options;
     const files = Promise.allSettled([openKeySource(zkey), reading]);
     const [opened, read] = await withEither([this.#ending.signal, signalOfProof], (signal) =>
       untilAborted(files, signal, 'proof'),
@@ -236,14 +207,12 @@ export class WholeProofs {
     if (read.status === 'rejected') throw read.reason;
     try {
       if (opened.status === 'rejected') throw opened.reason;
-      const file = opened.value;
-      const work = isContested ? this.#workOf(system, file) : null;
-      if (work !== null && contest.leaves(work)) throw leftToSnarkjs('snarkjs may be faster', work);
-      const prove = () =>
-        this.#with(system, file, (key) =>
-          withEither([this.#ending.signal, signalOfProof], (signal) => key.prove(read.value, { signal, verifyProof })),
+      return await this.#with(system, opened.value, async (key) => {
+        if (await isSlower(key.curve)) throw leftToSnarkjs('snarkjs is faster');
+        return withEither([this.#ending.signal, signalOfProof], (signal) =>
+          key.prove(read.value, { signal, verifyProof }),
         );
-      return await (work === null ? prove() : contest.timed(work, 'own', prove, begun));
+      });
     } finally {
       read.value.fill(0);
     }
@@ -253,16 +222,9 @@ export class WholeProofs {
     return this.#keys.with(system, file, () => this.#load(system, file), use);
   }
 
-  /** Returns the kind of a proof; null before its key was loaded. */
-  #workOf(system: WholeSystem, file: KeySource): Work | null {
-    const key = nameOf(system, file);
-    const curve = this.#curves.get(key);
-    return curve === undefined ? null : { key, label: key, curve };
-  }
-
-  /** @throws an error of `leftToSnarkjs` for a small circuit; and errors of `openProvingKey` */
+  /** @throws an error of `leftToSnarkjs` for a small circuit or a slow engine; and errors of `openProvingKey` */
   async #load(system: WholeSystem, file: KeySource): Promise<WholeKey> {
-    const { options, counts, engine } = this.#host;
+    const { options, counts, engine, isSlower } = this.#host;
     const { source } = file;
     const { curve, domainSize, protocol } = await openZkey(source, {
       onWarning: options.engines.onWarning,
@@ -270,8 +232,8 @@ export class WholeProofs {
     });
     if (protocol !== system) throw badArgument(`zkey is a key of ${protocol}, not of ${system}`);
     if (domainSize < options.leastPoints) throw leftToSnarkjs('the circuit is small');
-    this.#curves.set(nameOf(system, file), curve);
     const deviceOf = await engine(curve);
+    if (await isSlower(curve)) throw leftToSnarkjs('snarkjs is faster');
     counts.adapter = deviceOf.adapter;
     return this.#open[system](source, { ...options.engines, deviceOf, signal: this.#ending.signal });
   }

@@ -9,7 +9,8 @@ import { createMsmEngine } from '../../src/engine/create-engine.js';
 import type { MsmEngineOptions } from '../../src/engine/options.js';
 import { describeAdapter } from '../../src/gpu/device.js';
 import { readOptions } from '../../src/option-table.js';
-import { type KeyOptions, keyOptions, keySettingsOf } from '../../src/proofs/api.js';
+import type { ProvingKeyOptions } from '../../src/proofs/api.js';
+import { keyOptions, keySettingsOf } from '../../src/proofs/circuit-prover.js';
 import { noCounts, readAccelerateOptions } from '../../src/provers/accelerate-options.js';
 import { ProverEngines } from '../../src/provers/prover-engines.js';
 import { version } from '../../src/version.js';
@@ -171,6 +172,6 @@ describe('the options', () => {
     expect(asked).toHaveLength(2);
     expect(asked[0]).toBe(name);
     engines.destroy();
-    expect(keySettingsOf(readOptions(keyOptions, { ...options } as KeyOptions)).ofEngines).toEqual(options);
+    expect(keySettingsOf(readOptions(keyOptions, { ...options } as ProvingKeyOptions)).ofEngines).toEqual(options);
   });
 });

@@ -31,8 +31,11 @@ const sections: readonly Section[] = [
   },
   {
     title: 'openProvingKey',
-    text: `Modules \`webgpu-msm/groth16\`, \`webgpu-msm/plonk\` and \`webgpu-msm/fflonk\`. It also takes some options of [\`createMsmEngine\`](#createmsmengine) for its engines: ${stringsOf('src/proofs/api.ts', 'ofEngines').map(code).join(', ')}. ${stringsOf('src/proofs/api.ts', 'ofProofs').map(code).join(' and ')} are about its proofs, not about their sums.`,
-    of: [['src/groth16/api.ts', 'ProvingKeyOptions']],
+    text: `Modules \`webgpu-msm/groth16\`, \`webgpu-msm/plonk\` and \`webgpu-msm/fflonk\`. It also takes some options of [\`createMsmEngine\`](#createmsmengine) for its engines: ${stringsOf('src/proofs/circuit-prover.ts', 'ofEngines').map(code).join(', ')}. \`maxQueued\` and \`onEvent\` are about its proofs, not about their sums.`,
+    of: [
+      ['src/proofs/api.ts', 'ProvingKeyOptions'],
+      ['src/groth16/api.ts', 'ProvingKeyOptions'],
+    ],
   },
   { title: 'key.prove', of: [['src/proofs/api.ts', 'ProveOptions'], turn] },
   {

@@ -4,9 +4,8 @@ import type { AdapterDescription } from '../api/device.js';
 import type { RunRecord } from '../api/run-record.js';
 import { engineOptions, type MsmEngineOptions, signalRow } from '../engine/options.js';
 import { type OptionTable, pickRows, readOptions, setOptions } from '../option-table.js';
-import type { BasesCacheStats } from './bases-cache.js';
+import type { BasesCacheStats, KeyCacheCounts } from './caches.js';
 import type { FfCurveName } from './ffjavascript.js';
-import type { KeyCacheCounts } from './key-cache.js';
 
 /** Options that `accelerate` passes on to its engines. */
 const ofEngines = [

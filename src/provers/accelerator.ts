@@ -7,7 +7,7 @@ import type { PointSection } from '../formats/source.js';
 import type { Zkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';
 import { noCounts, type ReadAccelerateOptions } from './accelerate-options.js';
-import { BasesCache, type PointFile, ScalarsCache } from './bases-cache.js';
+import { BasesCache, isLeftToSnarkjs, leftToSnarkjs, type PointFile, ScalarsCache } from './caches.js';
 import {
   copyOf,
   type FfBytes,
@@ -18,7 +18,6 @@ import {
   type ProofWatch,
   threadedGroup,
 } from './ffjavascript.js';
-import { isLeftToSnarkjs, leftToSnarkjs } from './key-cache.js';
 import { type KeySource, openKeySource, type SnarkjsFile } from './proof-files.js';
 import { type OriginalGroup, ProverEngines } from './prover-engines.js';
 import { WholeProofs } from './whole-proofs.js';

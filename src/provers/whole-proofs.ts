@@ -9,8 +9,8 @@ import { openZkey } from '../formats.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import type { CircuitKey, EngineOptions, ProveOptions } from '../proofs/api.js';
 import type { Counts, ReadAccelerateOptions } from './accelerate-options.js';
+import { isLeftToSnarkjs, KeyCache, leftToSnarkjs } from './caches.js';
 import type { FfCurveName } from './ffjavascript.js';
-import { isLeftToSnarkjs, KeyCache, leftToSnarkjs } from './key-cache.js';
 import { copyWitnessFile, type KeySource, openKeySource } from './proof-files.js';
 
 /** Proof systems that the library proves whole. */
@@ -219,7 +219,7 @@ export class WholeProofs {
   }
 
   #with<Result>(system: WholeSystem, file: KeySource, use: (key: WholeKey) => Promise<Result>): Promise<Result> {
-    return this.#keys.with(system, file, () => this.#load(system, file), use);
+    return this.#keys.with({ kind: system, file, open: () => this.#load(system, file) }, use);
   }
 
   /** @throws an error of `leftToSnarkjs` for a small circuit or a slow engine; and errors of `openProvingKey` */

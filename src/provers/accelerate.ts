@@ -10,9 +10,9 @@ import { curvesOf, groupClassOf, isReplaced, notSnarkjs, replaceMultiExp, type S
 import { hasItsMemory, readWitnessProgram, type SnarkjsFile } from './proof-files.js';
 import {
   type OriginalProve,
-  type OriginalVerify,
   type ProveArguments,
   type SnarkjsProof,
+  type SnarkjsSystem,
   type WholeProofs,
   type WholeSystem,
   wholeSystems,
@@ -248,14 +248,14 @@ const proverOf = (system: WholeSystem, snarkjs: Members, proofs: WholeProofs) =>
   const calculate = snarkjs.wtns?.calculate;
   const verifyProof = snarkjs[system]?.verify;
   const exportKey = snarkjs.zKey?.exportVerificationKey;
-  const verify: OriginalVerify = async (zkey, { proof, publicSignals }) => {
+  const verify: SnarkjsSystem['verify'] = async (zkey, { proof, publicSignals }) => {
     if (verifyProof === undefined) throw missing(`${system}.verify`);
     if (exportKey === undefined) throw missing('zKey.exportVerificationKey');
     return verifyProof(await exportKey(zkey), publicSignals, proof);
   };
   const prove = async (...given: ProveArguments): Promise<SnarkjsProof> => {
     if (original === undefined) throw missing(`${system}.prove`);
-    return proofs.prove(system, original, given, verify);
+    return proofs.prove({ system, prove: original, verify }, given);
   };
   return {
     prove,

@@ -58,8 +58,13 @@ const proveOptions = {
 /** snarkjs's own `prove`. */
 export type OriginalProve = (...given: ProveArguments) => Promise<SnarkjsProof>;
 
-/** Returns whether a proof of snarkjs's verifies, by snarkjs's verifier and the key's file. */
-export type OriginalVerify = (zkey: unknown, result: SnarkjsProof) => Promise<boolean>;
+/** A proof system of snarkjs. */
+export interface SnarkjsSystem {
+  readonly system: WholeSystem;
+  readonly prove: OriginalProve;
+  /** Returns whether a proof that snarkjs made verifies, by snarkjs's verifier and the key's file. */
+  verify(zkey: unknown, result: SnarkjsProof): Promise<boolean>;
+}
 
 /** Calls `work` with a signal that is aborted as soon as one of some signals is. */
 const withEither = async <Result>(
@@ -122,64 +127,54 @@ export class WholeProofs {
    * Proves, or has snarkjs prove where the library cannot. A signal of the proof ends it at once, and
    * not the load of a key that other proofs may wait for.
    *
-   * @param verify verifies what snarkjs proves, with `verifyProof`
+   * @param original verifies what snarkjs proves, with `verifyProof`
    * @throws MsmError `bad-argument` with `verifyProof`, if that does not verify
    */
-  async prove(
-    system: WholeSystem,
-    original: OriginalProve,
-    given: ProveArguments,
-    verify: OriginalVerify,
-  ): Promise<SnarkjsProof> {
-    const { signal } = readOptions(proveOptions, given[3] ?? {});
+  async prove(original: SnarkjsSystem, given: ProveArguments): Promise<SnarkjsProof> {
+    // snarkjs takes null, too
+    const { signal, singleThread } = readOptions(proveOptions, given[3] ?? {});
     assertNotAborted(signal, 'proof');
-    return untilAborted(this.#proveOrLeave(system, original, given, verify, signal), signal, 'proof');
+    return untilAborted(this.#proveOrLeave(original, given, Boolean(singleThread), signal), signal, 'proof');
   }
 
   async #proveOrLeave(
-    system: WholeSystem,
-    original: OriginalProve,
+    original: SnarkjsSystem,
     given: ProveArguments,
-    verify: OriginalVerify,
+    singleThread: boolean,
     signal: AbortSignal | undefined,
   ): Promise<SnarkjsProof> {
+    const { system } = original;
     const { options, counts } = this.#host;
-    if (this.#isOver) return original(...given);
+    if (this.#isOver) return original.prove(...given);
     assertNotAborted(options.signal, 'proof');
-    const [zkey, witness, , proveOptions] = given;
-    // snarkjs takes null, too
-    const singleThread = Boolean(proveOptions?.singleThread);
-    const proveThere = async (): Promise<SnarkjsProof> => {
-      const result = await this.#original(() => original(...given));
-      if (!options.verifyProof || (await verify(zkey, result))) return result;
-      throw badArgument(
-        'witness: the proof that snarkjs made of it does not verify, so the witness does not satisfy the circuit, or the key is damaged',
-      );
-    };
     try {
       // snarkjs 0.7.0 changed the proofs of PLONK, and no member tells 0.6 and 0.7.4 apart
       if (!this.#host.hasCurves && system !== 'groth16')
         throw badArgument(`whole proofs of ${system} need snarkjs.curves, which snarkjs 0.7.5 or later has`);
       if (singleThread && !options.singleThread) throw leftToSnarkjs('it is to have no threads');
-      const result = await this.#prove(system, zkey, copyWitnessFile(witness), signal);
+      const result = await this.#prove(system, given[0], copyWitnessFile(given[1]), signal);
       counts.wholeProofs++;
       return result;
     } catch (error) {
       assertNotAborted(signal, 'proof');
       // the acceleration was undone meanwhile, which is no failure
-      if (this.#isOver) return original(...given);
+      if (this.#isOver) return original.prove(...given);
       assertNotAborted(options.signal, 'proof');
       if (!isLeftToSnarkjs(error)) this.#host.warnOf(error);
       // snarkjs says itself how a key or a witness is wrong
       counts.snarkjsProofs++;
-      return proveThere();
     }
+    const result = await this.#proveThere(original, given);
+    if (!options.verifyProof || (await original.verify(given[0], result))) return result;
+    throw badArgument(
+      'witness: the proof that snarkjs made of it does not verify, so the witness does not satisfy the circuit, or the key is damaged',
+    );
   }
 
-  async #original(prove: () => Promise<SnarkjsProof>): Promise<SnarkjsProof> {
+  async #proveThere({ prove }: SnarkjsSystem, given: ProveArguments): Promise<SnarkjsProof> {
     this.#originals++;
     try {
-      return await prove();
+      return await prove(...given);
     } finally {
       this.#originals--;
     }

@@ -91,22 +91,22 @@ const begin = async (snarkjs: Snarkjs, options: AccelerateOptions = {}): Promise
   const read = await readAccelerateOptions(options);
   if (read.singleThread && curves === null)
     throw badArgument('options.singleThread needs snarkjs.curves, which snarkjs 0.7.5 or later has');
-  const own = new Accelerator(read, { hasProvers, hasCurves: curves !== null });
+  const accelerator = new Accelerator(read, { hasProvers, hasCurves: curves !== null });
   const type = read.singleThread && curves !== null ? await groupClassOf(curves) : null;
   // two accelerators would restore each other's methods
   if (isReplaced())
     throw badArgument('snarkjs is accelerated already, maybe by another copy of this library; restore it first');
-  const takeBack = replaceMultiExp(own.replacement, type, own.watch);
-  const provers = proversOf(snarkjs, own.proofs);
+  const takeBack = replaceMultiExp(accelerator.replacement, type, accelerator.watch);
+  const provers = proversOf(snarkjs, accelerator.proofs);
   const putBack = replaceProvers(snarkjs, provers);
-  current = own;
-  last = own;
+  current = accelerator;
+  last = accelerator;
   const restore = (): void => {
-    if (current !== own) return;
+    if (current !== accelerator) return;
     current = null;
     putBack();
     takeBack();
-    own.end();
+    accelerator.end();
   };
   return Object.assign(restore, provers);
 };

@@ -129,7 +129,7 @@ export class Accelerator {
             read: async (offset, length) => bases.slice(offset, offset + length) as Uint8Array,
           },
           with: (engine, use) => this.#bases.with(engine, filled, use),
-          original: (own) => multiExpAffine(bases, own, ...more),
+          original: (copied) => multiExpAffine(bases, copied, ...more),
         });
       },
       ...(multiExpAffineChunked && {
@@ -139,7 +139,7 @@ export class Accelerator {
           return this.#compute({
             ...{ curve, name, group, given, n: given, scalars, file },
             with: (engine, use) => this.#bases.withFile(engine, file, use),
-            original: (own) => multiExpAffineChunked(read, byteLength, own, ...more),
+            original: (copied) => multiExpAffineChunked(read, byteLength, copied, ...more),
           });
         },
       }),
@@ -165,12 +165,12 @@ export class Accelerator {
     }
     const opening = this.#engines.get(curve, name);
     // snarkjs's own method copies too: the caller may change the scalars from now on
-    const own = zeroExtended(scalars, given, each, SCALAR_BYTES);
+    const copied = zeroExtended(scalars, given, each, SCALAR_BYTES);
     try {
       const use = async (loaded: Bases) => {
         const engine = await opening;
         if (await this.#isSlower(curve)) throw leftToSnarkjs('snarkjs is faster');
-        return this.#scalars.with(engine, curve, own, (all) =>
+        return this.#scalars.with(engine, curve, copied, (all) =>
           engine.msm(loaded, all.subarray(0, n), { result: 'le-montgomery', ...(signal && { signal }) }),
         );
       };
@@ -178,7 +178,7 @@ export class Accelerator {
         try {
           return await msm.with(opening, use);
         } catch (error) {
-          const file = isOfPoints(error) ? withoutUnused(msm.file, own) : null;
+          const file = isOfPoints(error) ? withoutUnused(msm.file, copied) : null;
           if (file === null) throw error;
           return this.#bases.withFile(opening, file, use);
         }
@@ -189,17 +189,17 @@ export class Accelerator {
     } catch (error) {
       if (isLeftToSnarkjs(error)) {
         this.counts.slower++;
-        return original(own);
+        return original(copied);
       }
       if (!(error instanceof MsmError)) throw error;
       // the acceleration was undone meanwhile, which is no failure
-      if (this.#isOver) return original(own);
+      if (this.#isOver) return original(copied);
       assertNotAborted(signal);
       // throws if an option proved invalid when the engine opened
       if (error.code === 'bad-argument') await opening;
       this.#warnOf(error);
       this.counts.fallbacks++;
-      return original(own);
+      return original(copied);
     }
   }
 

@@ -54,8 +54,8 @@ export class ProverEngines {
     other: Promise<MsmEngine<Coordinate>> | undefined,
   ): Promise<MsmEngine<Coordinate>> {
     const deviceOf = await other?.catch(() => undefined);
-    const own = { ...this.#options, curve, ...(deviceOf && { deviceOf }) };
-    const engine = await (group === 'g1' ? createMsmEngine(own) : createMsmEngine({ ...own, group }));
+    const settings = { ...this.#options, curve, ...(deviceOf && { deviceOf }) };
+    const engine = await (group === 'g1' ? createMsmEngine(settings) : createMsmEngine({ ...settings, group }));
     const { maxBufferSize = Number.POSITIVE_INFINITY } = engine as { readonly maxBufferSize?: number };
     this.#counts.basesBudget = this.#basesBudget ?? defaultBasesBudget(maxBufferSize);
     return engine;

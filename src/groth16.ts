@@ -3,21 +3,8 @@
  *
  * @module
  */
-export type { FileSource, RandomAccess } from './formats/source.js';
 export type { Groth16Proof, ProofResult, ProvingKey, ProvingKeyOptions } from './groth16/api.js';
 export { exportSolidityCallData } from './groth16/api.js';
 export { openProvingKey } from './groth16/open-proving-key.js';
 export { MsmError } from './index.js';
-export type {
-  CircuitFacts,
-  CircuitKey,
-  EngineOptions,
-  InAnyForm,
-  KeyMemory,
-  NamedProof,
-  ProofInput,
-  ProofNumber,
-  ProofProgress,
-  ProveOptions,
-  VerifyOptions,
-} from './proofs/api.js';
+export type * from './proofs/api.js';

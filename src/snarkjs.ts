@@ -15,6 +15,5 @@ export type {
 } from './provers/accelerate.js';
 export { type Accelerate, type Accelerated, accelerate, type Restore } from './provers/accelerate.js';
 export type { AccelerateOptions, AccelerateStats } from './provers/accelerate-options.js';
-export type { LeftWork } from './provers/contest.js';
 export type { Snarkjs } from './provers/ffjavascript.js';
 export type { SnarkjsFile, SnarkjsFileObject } from './provers/proof-files.js';

@@ -3,6 +3,7 @@ import type { FieldEngine, FieldVector } from '../api/fields.js';
 import { assertNotAborted, badArgument } from '../errors.js';
 import { openField } from '../fields/program/open-field.js';
 import type { FileSource } from '../formats/source.js';
+import type { ProvingKeyOptions } from '../proofs/api.js';
 import { KeyVectors } from '../proofs/key-vectors.js';
 import { loadPolynomials } from '../proofs/plonkish/circuit.js';
 import {
@@ -22,7 +23,6 @@ import {
   type ProofEvaluations,
   type ProofPolynomials,
   type ProvingKey,
-  type ProvingKeyOptions,
   polynomialNames,
 } from './api.js';
 import {

@@ -2,7 +2,14 @@
 import type { Progress } from '../api/calls.js';
 import type { AffinePoint, Fp2 } from '../api/values.js';
 import type { FileSource } from '../formats/source.js';
-import type { CircuitKey, EngineOptions, ProofInput, ProofNumber, ProveOptions, VerifyOptions } from '../proofs/api.js';
+import type {
+  CircuitKey,
+  ProofInput,
+  ProofNumber,
+  ProveOptions,
+  ProvingKeyOptions as SharedOptions,
+  VerifyOptions,
+} from '../proofs/api.js';
 import {
   pairWords,
   pointWords,
@@ -13,12 +20,7 @@ import {
 } from '../proofs/snarkjs-json.js';
 
 /** Options of `openProvingKey`; those of engines are as `createMsmEngine` has them. */
-export interface ProvingKeyOptions extends EngineOptions {
-  /**
-   * Ends the load with code `aborted`, for everyone who awaits it. Load a key that several callers
-   * share without a signal, and end a proof by the signal of `prove`.
-   */
-  readonly signal?: AbortSignal | undefined;
+export interface ProvingKeyOptions extends SharedOptions {
   /** Called when a section of the key is loaded. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }

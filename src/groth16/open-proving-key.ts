@@ -11,11 +11,13 @@ import { CHUNK_BYTES, type FileSource, numbersOf, type PointSection } from '../f
 import { fileOf, type Groth16Zkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';
 import { type OptionTable, readOptions } from '../option-table.js';
-import { type EngineOptions, keyOptions, keySettingsOf } from '../proofs/api.js';
+import type { EngineOptions } from '../proofs/api.js';
 import {
   CircuitProver,
+  type KeySettings,
+  keyOptions,
+  keySettingsOf,
   type ProofRun,
-  type ProofSettings,
   type Statement,
   warnOfOldNode,
 } from '../proofs/circuit-prover.js';
@@ -209,7 +211,7 @@ class LoadedProvingKey extends CircuitProver<ProofResult> implements ProvingKey 
   readonly #draw: DrawScalar;
 
   /** @param draw draws r and s, in this order @param options queue of its proofs, and warnings */
-  constructor(key: LoadedKey, draw: DrawScalar, options: ProofSettings) {
+  constructor(key: LoadedKey, draw: DrawScalar, options: KeySettings) {
     const { engines, vectors } = key;
     super(key, PROOF_PARTS, { ...options, engines: [engines.g1, engines.g2], vectors });
     this.#key = key;

@@ -1,16 +1,7 @@
 /** Types of `webgpu-msm/plonk`, and a proof as calldata. */
 import type { FileSource } from '../formats/source.js';
-import type { CircuitKey, EngineOptions, ProofInput, ProofNumber, ProveOptions, VerifyOptions } from '../proofs/api.js';
+import type { CircuitKey, ProofInput, ProofNumber, ProveOptions, VerifyOptions } from '../proofs/api.js';
 import { numberWord, pointWords, publicWords, readProofObject } from '../proofs/snarkjs-json.js';
-
-/** Options of `openProvingKey`; those of the engine are as `createMsmEngine` has them. */
-export interface ProvingKeyOptions extends EngineOptions {
-  /**
-   * Ends the load with code `aborted`, for everyone who awaits it. Load a key that several callers
-   * share without a signal, and end a proof by the signal of `prove`.
-   */
-  readonly signal?: AbortSignal | undefined;
-}
 
 /** A point of a proof: projective coordinates in decimal. */
 export type ProofPoint = [x: string, y: string, z: string];

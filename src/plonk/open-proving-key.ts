@@ -3,6 +3,7 @@ import type { FieldEngine, FieldVector } from '../api/fields.js';
 import { assertNotAborted, badArgument } from '../errors.js';
 import { openField } from '../fields/program/open-field.js';
 import type { FileSource } from '../formats/source.js';
+import type { ProvingKeyOptions } from '../proofs/api.js';
 import { KeyVectors } from '../proofs/key-vectors.js';
 import { loadPolynomials } from '../proofs/plonkish/circuit.js';
 import {
@@ -16,7 +17,7 @@ import { domainOf, loadOnes } from '../proofs/plonkish/relations.js';
 import { decodeCommitment } from '../proofs/plonkish/transcript.js';
 import { projective, snarkjsNames } from '../proofs/snarkjs-json.js';
 import { type DrawScalar, drawRandomScalar } from '../proofs/witness.js';
-import type { PlonkProof, ProofPoint, ProvingKey, ProvingKeyOptions } from './api.js';
+import type { PlonkProof, ProofPoint, ProvingKey } from './api.js';
 import {
   computeCosetValues,
   cosetLength,

@@ -2,20 +2,21 @@
 import type { EngineStats, TurnOptions } from '../api/calls.js';
 import type { MsmEngine } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
-import { progressRow, signalRow, turnRows } from '../engine/options.js';
+import { engineOptions, progressRow, signalRow, turnRows } from '../engine/options.js';
 import { assertNotAborted, badArgument, fromCaller, MsmError, onAbort, warnBy } from '../errors.js';
 import type { FileSource } from '../formats/source.js';
 import { inspect, printed } from '../handle.js';
-import { type OptionTable, type ReadOptions, readOptions } from '../option-table.js';
-import type { CallQueue } from '../scheduling/call-queue.js';
+import { type OptionTable, pickRows, type ReadOptions, readOptions, setOptions } from '../option-table.js';
+import { CallQueue } from '../scheduling/call-queue.js';
 import { dueTime, type Waiting } from '../scheduling/edf.js';
 import type {
   CircuitFacts,
   CircuitKey,
+  EngineOptions,
   KeyMemory,
-  KeySettings,
   ProofProgress,
   ProveOptions,
+  ProvingKeyOptions,
   VerifyOptions,
 } from './api.js';
 import type { KeyVectors } from './key-vectors.js';
@@ -60,11 +61,57 @@ const erase = (secrets: readonly Uint8Array[]): void => {
   for (const secret of secrets) secret.fill(0);
 };
 
-/** Options that a key's proofs use: their queue, and where warnings go. */
-export type ProofSettings = KeySettings;
+/** Options that keys pass on to their engines. */
+const ofEngines = [
+  'backend',
+  'device',
+  'deviceOf',
+  'gpu',
+  'maxWorkers',
+  'createWorker',
+  'memoryBudget',
+  'deviceBudget',
+  'retries',
+  'sharing',
+  'tuning',
+  'verify',
+  'onWarning',
+] as const satisfies readonly (keyof EngineOptions)[];
+
+/**
+ * Proofs of a key that are under way at a time: one is prepared while the device computes for the
+ * other. The CPU takes as long for many with 1, 2 or 3 (row `proofs-at-a-time`).
+ */
+const PROOFS_AT_A_TIME = 2;
+
+/** `openProvingKey` in all proof systems. */
+export const keyOptions = {
+  of: 'openProvingKey',
+  rows: { .../* @__PURE__ */ pickRows(engineOptions.rows, [...ofEngines, 'maxQueued', 'onEvent']), signal: signalRow },
+} as const satisfies OptionTable<ProvingKeyOptions>;
+
+/** Settings that the options of a key make: its engines, its queue, and where warnings go. */
+export interface KeySettings {
+  /** Options of engines that are set. */
+  readonly ofEngines: EngineOptions;
+  /** Queue of the key's proofs. */
+  readonly proofs: CallQueue;
+}
+
+const NO_LIMITS = { calls: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY } as const;
+
+/** Returns the options of the engines of a key, and the queue of its proofs. */
+export const keySettingsOf = (read: ReadOptions<ProvingKeyOptions, typeof keyOptions.rows>): KeySettings => {
+  const { maxQueued = NO_LIMITS, onEvent, sharing } = read;
+  const width = sharing?.overlap === false ? 1 : PROOFS_AT_A_TIME;
+  return {
+    ofEngines: setOptions(Object.fromEntries(ofEngines.map((name) => [name, read[name]]))) as EngineOptions,
+    proofs: new CallQueue(maxQueued, onEvent, width),
+  };
+};
 
 /** Engines, vectors and queue with which a key proves. */
-interface ProverParts extends ProofSettings {
+interface ProverParts extends KeySettings {
   /** Engines of large sums, of which the first has the key's device. */
   readonly engines: readonly [MsmEngine, ...MsmEngine<Coordinate>[]];
   readonly vectors: Pick<KeyVectors<never>, 'memoryUsed' | 'trim' | 'destroy'>;
@@ -77,7 +124,7 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
   readonly domainSize: number;
   /** Parts of a proof, for progress. */
   readonly #parts: number;
-  readonly #onWarning: ProofSettings['ofEngines']['onWarning'];
+  readonly #onWarning: KeySettings['ofEngines']['onWarning'];
   readonly #warned = new Set<string>();
   readonly #queue: CallQueue;
   readonly #engines: ProverParts['engines'];

@@ -4,9 +4,8 @@ import type { AdapterDescription } from '../api/device.js';
 import type { RunRecord } from '../api/run-record.js';
 import { engineOptions, type MsmEngineOptions, signalRow } from '../engine/options.js';
 import { type OptionTable, pickRows, readOptions, setOptions } from '../option-table.js';
-import type { BasesCacheStats } from './bases-cache.js';
-import type { LeftWork } from './contest.js';
-import type { KeyCacheCounts } from './key-cache.js';
+import type { BasesCacheStats, KeyCacheCounts } from './caches.js';
+import type { FfCurveName } from './ffjavascript.js';
 
 /** Options that `accelerate` passes on to its engines. */
 const ofEngines = [
@@ -51,9 +50,9 @@ export interface AccelerateOptions extends EnginesOptions {
    */
   readonly singleThread?: boolean | undefined;
   /**
-   * Leaves to snarkjs the proofs and MSMs that it computes faster: where the arithmetic of this
-   * library may be slower, snarkjs computes some of them for comparison, once its threads run.
-   * Results are the same. `AccelerateStats.leftToSnarkjs` has the times.
+   * Leaves the proofs and MSMs of a curve to snarkjs where it is faster. Only an engine whose CPU
+   * has neither multiply-adds of floats nor wide arithmetic is measured, once in a process: by a
+   * small MSM of both sides, as soon as snarkjs has started its threads. Results are the same.
    *
    * @defaultValue `true`
    */
@@ -159,10 +158,10 @@ export interface AccelerateStats extends Readonly<BasesCacheStats>, Readonly<Key
   readonly fallbacks: number;
   /** MSMs left to snarkjs because they have fewer points than `leastPoints`. */
   readonly small: number;
-  /** MSMs left to snarkjs because it is faster, or to compare its time. */
+  /** MSMs left to snarkjs because it is faster, those of its proofs included. */
   readonly slower: number;
-  /** Proofs and MSMs that are left to snarkjs because it is faster, with the times of both. */
-  readonly leftToSnarkjs: readonly LeftWork[];
+  /** Curves whose proofs and MSMs are left to snarkjs because it is faster. */
+  readonly leftToSnarkjs: readonly FfCurveName[];
   /** Split of `calls` by what computed them: the GPU, the CPU, or both together. */
   readonly on: Readonly<Record<RunRecord['on'], number>>;
   /** The largest number of workers that took part in one MSM. */

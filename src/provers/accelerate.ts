@@ -10,9 +10,9 @@ import { curvesOf, groupClassOf, isReplaced, notSnarkjs, replaceMultiExp, type S
 import { hasItsMemory, readWitnessProgram, type SnarkjsFile } from './proof-files.js';
 import {
   type OriginalProve,
-  type OriginalVerify,
   type ProveArguments,
   type SnarkjsProof,
+  type SnarkjsSystem,
   type WholeProofs,
   type WholeSystem,
   wholeSystems,
@@ -91,22 +91,22 @@ const begin = async (snarkjs: Snarkjs, options: AccelerateOptions = {}): Promise
   const read = await readAccelerateOptions(options);
   if (read.singleThread && curves === null)
     throw badArgument('options.singleThread needs snarkjs.curves, which snarkjs 0.7.5 or later has');
-  const own = new Accelerator(read, { hasProvers, hasCurves: curves !== null });
+  const accelerator = new Accelerator(read, { hasProvers, hasCurves: curves !== null });
   const type = read.singleThread && curves !== null ? await groupClassOf(curves) : null;
   // two accelerators would restore each other's methods
   if (isReplaced())
     throw badArgument('snarkjs is accelerated already, maybe by another copy of this library; restore it first');
-  const takeBack = replaceMultiExp(own.replacement, type, own.watch);
-  const provers = proversOf(snarkjs, own.proofs);
+  const takeBack = replaceMultiExp(accelerator.replacement, type, accelerator.watch);
+  const provers = proversOf(snarkjs, accelerator.proofs);
   const putBack = replaceProvers(snarkjs, provers);
-  current = own;
-  last = own;
+  current = accelerator;
+  last = accelerator;
   const restore = (): void => {
-    if (current !== own) return;
+    if (current !== accelerator) return;
     current = null;
     putBack();
     takeBack();
-    own.end();
+    accelerator.end();
   };
   return Object.assign(restore, provers);
 };
@@ -248,14 +248,14 @@ const proverOf = (system: WholeSystem, snarkjs: Members, proofs: WholeProofs) =>
   const calculate = snarkjs.wtns?.calculate;
   const verifyProof = snarkjs[system]?.verify;
   const exportKey = snarkjs.zKey?.exportVerificationKey;
-  const verify: OriginalVerify = async (zkey, { proof, publicSignals }) => {
+  const verify: SnarkjsSystem['verify'] = async (zkey, { proof, publicSignals }) => {
     if (verifyProof === undefined) throw missing(`${system}.verify`);
     if (exportKey === undefined) throw missing('zKey.exportVerificationKey');
     return verifyProof(await exportKey(zkey), publicSignals, proof);
   };
   const prove = async (...given: ProveArguments): Promise<SnarkjsProof> => {
     if (original === undefined) throw missing(`${system}.prove`);
-    return proofs.prove(system, original, given, verify);
+    return proofs.prove({ system, prove: original, verify }, given);
   };
   return {
     prove,

@@ -7,8 +7,7 @@ import type { PointSection } from '../formats/source.js';
 import type { Zkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';
 import { noCounts, type ReadAccelerateOptions } from './accelerate-options.js';
-import { BasesCache, type PointFile, ScalarsCache } from './bases-cache.js';
-import { type Contest, contestIn, type OriginalGroup, type Work } from './contest.js';
+import { BasesCache, isLeftToSnarkjs, leftToSnarkjs, type PointFile, ScalarsCache } from './caches.js';
 import {
   copyOf,
   type FfBytes,
@@ -20,7 +19,7 @@ import {
   threadedGroup,
 } from './ffjavascript.js';
 import { type KeySource, openKeySource, type SnarkjsFile } from './proof-files.js';
-import { ProverEngines } from './prover-engines.js';
+import { type OriginalGroup, ProverEngines } from './prover-engines.js';
 import { WholeProofs } from './whole-proofs.js';
 
 /** Kinds of warnings. Each kind is given once. */
@@ -49,7 +48,6 @@ export class Accelerator {
   readonly #engines: ProverEngines;
   readonly #bases: BasesCache;
   readonly #scalars: ScalarsCache;
-  readonly #contest: Contest;
   /** Groups G1 with their own MSMs. */
   readonly #originals = new WeakMap<FfGroup, OriginalGroup>();
   #isOver = false;
@@ -71,19 +69,18 @@ export class Accelerator {
     const budget = { bytes, onTight: (enough: number) => warnTight(enough + counts.keyBytes) };
     this.#bases = new BasesCache(budget, this.counts, options.signal);
     this.#scalars = new ScalarsCache(this.counts, options.signal);
-    const engine = (curve: FfCurveName): Promise<MsmEngine<Coordinate>> => this.#engines.get(curve, 'g1');
-    const original = (curve: FfCurveName): OriginalGroup | null => {
-      const group = threadedGroup(curve);
-      return (group && this.#originals.get(group)) ?? null;
-    };
-    const mayLeave = (): boolean => options.measure && !this.#isOver;
-    this.#contest = contestIn({ engine, original }, mayLeave, (left) => {
-      counts.leftToSnarkjs = left;
-    });
     this.proofs = new WholeProofs({
-      ...{ options, counts, warnTight, engine, contest: this.#contest, hasCurves },
+      ...{ options, counts, warnTight, hasCurves },
+      engine: (curve) => this.#engines.get(curve, 'g1'),
+      isSlower: (curve) => this.#isSlower(curve),
       warnOf: (error) => this.#warnOfProof(error),
     });
+  }
+
+  /** Returns whether snarkjs computes a curve faster. */
+  #isSlower(curve: FfCurveName): Promise<boolean> {
+    const group = threadedGroup(curve);
+    return this.#engines.isSlower(curve, (group && this.#originals.get(group)) ?? null);
   }
 
   /** Warns of proofs of which this library computed nothing, or sums alone. */
@@ -126,13 +123,13 @@ export class Accelerator {
         const n = filledPoints(bases, pointBytes);
         const filled = n === given ? bases : (bases as Uint8Array).subarray(0, n * pointBytes);
         return this.#compute({
-          ...{ curve, name, group, given, n, scalars, mark: markOf(bases) },
+          ...{ curve, name, group, given, n, scalars },
           file: {
             ...{ byteLength: n * pointBytes, pointBytes },
             read: async (offset, length) => bases.slice(offset, offset + length) as Uint8Array,
           },
           with: (engine, use) => this.#bases.with(engine, filled, use),
-          original: (own) => multiExpAffine(bases, own, ...more),
+          original: (copied) => multiExpAffine(bases, copied, ...more),
         });
       },
       ...(multiExpAffineChunked && {
@@ -140,9 +137,9 @@ export class Accelerator {
           const given = typeof read === 'function' ? byteLength / pointBytes : Number.NaN;
           const file = { byteLength, pointBytes, read };
           return this.#compute({
-            ...{ curve, name, group, given, n: given, scalars, mark: 'read in chunks', file },
+            ...{ curve, name, group, given, n: given, scalars, file },
             with: (engine, use) => this.#bases.withFile(engine, file, use),
-            original: (own) => multiExpAffineChunked(read, byteLength, own, ...more),
+            original: (copied) => multiExpAffineChunked(read, byteLength, copied, ...more),
           });
         },
       }),
@@ -152,7 +149,6 @@ export class Accelerator {
   async #compute(msm: MsmForSnarkjs): Promise<Uint8Array> {
     const { curve, name, group, given, n, scalars, original } = msm;
     this.#seen.msms++;
-    if (this.proofs.isLeaving) return original(scalars);
     const each = given === 0 ? 0 : scalars.byteLength / given;
     // snarkjs reports invalid arguments itself
     const isUsual = Number.isInteger(given) && Number.isInteger(each) && each > 0 && each <= SCALAR_BYTES;
@@ -163,18 +159,18 @@ export class Accelerator {
       this.counts.small++;
       return original(scalars);
     }
-    const work = workOf(msm);
-    if (this.#contest.leaves(work)) {
+    if (this.counts.leftToSnarkjs.includes(curve)) {
       this.counts.slower++;
-      return this.#contest.timed(work, 'snarkjs', () => original(scalars));
+      return original(scalars);
     }
     const opening = this.#engines.get(curve, name);
     // snarkjs's own method copies too: the caller may change the scalars from now on
-    const own = zeroExtended(scalars, given, each, SCALAR_BYTES);
+    const copied = zeroExtended(scalars, given, each, SCALAR_BYTES);
     try {
       const use = async (loaded: Bases) => {
         const engine = await opening;
-        return this.#scalars.with(engine, curve, own, (all) =>
+        if (await this.#isSlower(curve)) throw leftToSnarkjs('snarkjs is faster');
+        return this.#scalars.with(engine, curve, copied, (all) =>
           engine.msm(loaded, all.subarray(0, n), { result: 'le-montgomery', ...(signal && { signal }) }),
         );
       };
@@ -182,24 +178,28 @@ export class Accelerator {
         try {
           return await msm.with(opening, use);
         } catch (error) {
-          const file = isOfPoints(error) ? withoutUnused(msm.file, own) : null;
+          const file = isOfPoints(error) ? withoutUnused(msm.file, copied) : null;
           if (file === null) throw error;
           return this.#bases.withFile(opening, file, use);
         }
       };
-      const sum = await untilAborted(this.#contest.timed(work, 'own', multiply), signal);
+      const sum = await untilAborted(multiply(), signal);
       this.#count(await opening, n);
       return group.toJacobian(sum);
     } catch (error) {
+      if (isLeftToSnarkjs(error)) {
+        this.counts.slower++;
+        return original(copied);
+      }
       if (!(error instanceof MsmError)) throw error;
       // the acceleration was undone meanwhile, which is no failure
-      if (this.#isOver) return original(own);
+      if (this.#isOver) return original(copied);
       assertNotAborted(signal);
       // throws if an option proved invalid when the engine opened
       if (error.code === 'bad-argument') await opening;
       this.#warnOf(error);
       this.counts.fallbacks++;
-      return original(own);
+      return original(copied);
     }
   }
 
@@ -245,7 +245,7 @@ export class Accelerator {
 
   async #load(curve: FfCurveName, sections: readonly PointSection[]): Promise<void> {
     for (const section of sections) {
-      if (this.#isOver) return;
+      if (this.#isOver || (await this.#isSlower(curve))) return;
       const { byteLength, pointBytes, group } = section;
       const read = (from: number, length: number): Promise<Uint8Array> =>
         section.points(from / pointBytes, (from + length) / pointBytes);
@@ -318,10 +318,7 @@ const filledPoints = (bases: FfBytes, pointBytes: number): number => {
 };
 
 /** Bytes of a scalar on every curve of snarkjs. */
-export const SCALAR_BYTES = 32;
-
-/** Bytes that recognise points. */
-const MARK_BYTES = 16;
+const SCALAR_BYTES = 32;
 
 /** An MSM that snarkjs asked for. */
 interface MsmForSnarkjs {
@@ -332,8 +329,6 @@ interface MsmForSnarkjs {
   readonly given: number;
   /** Points without trailing points at infinity. */
   readonly n: number;
-  /** A few of the points, or their number, by which calls of the same points are recognised. */
-  readonly mark: string;
   readonly scalars: FfBytes;
   /** The points, to be read again. */
   readonly file: PointFile;
@@ -367,16 +362,4 @@ const withoutUnused = ({ byteLength, pointBytes, read }: PointFile, scalars: FfB
       return points;
     },
   };
-};
-
-/** Returns the first bytes of some points. */
-const markOf = (bases: FfBytes): string => `${bases.slice(0, MARK_BYTES)}`;
-
-/**
- * Returns the kind of an MSM. Scalars mostly have as many zeros as those of the same points before,
- * which take as long.
- */
-const workOf = ({ curve, name, n, mark }: MsmForSnarkjs): Work => {
-  const label = `MSM of ${n} points in ${name} of ${curve}`;
-  return { key: `${label} ${mark}`, label, curve };
 };

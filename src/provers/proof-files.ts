@@ -121,17 +121,17 @@ export const readWitnessProgram = async (given: unknown): Promise<Uint8Array> =>
 const MAGIC = 'wtns';
 
 /**
- * Reads a witness into an array of its own, which its user overwrites. Copies bytes before it
+ * Reads a witness into a new array, which its user overwrites. Copies bytes before it
  * returns.
  *
  * @throws MsmError `bad-argument` for another form or another file; and errors as `openKeySource`
  */
 export const copyWitnessFile = async (given: unknown): Promise<Uint8Array> => {
   const bytes = bytesIn(given);
-  const own = bytes === null ? await readBytes('witness', nameIn('witness', given)) : new Uint8Array(bytes);
+  const copied = bytes === null ? await readBytes('witness', nameIn('witness', given)) : new Uint8Array(bytes);
   // the library also takes values without a header, and snarkjs does not
-  if ([...MAGIC].every((letter, i) => own[i] === letter.charCodeAt(0))) return own;
-  own.fill(0);
+  if ([...MAGIC].every((letter, i) => copied[i] === letter.charCodeAt(0))) return copied;
+  copied.fill(0);
   throw badArgument(`witness: the file must begin with the letters ${MAGIC}`);
 };
 

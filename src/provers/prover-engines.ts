@@ -1,10 +1,10 @@
-/** The engines of a prover, and the memory that its points may take. */
+/** The engines of a prover, whether snarkjs is faster than they are, and the memory of its points. */
 import type { MsmEngine } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
 import type { Group } from '../curves/more-curves.js';
 import { createMsmEngine } from '../index.js';
 import type { Counts, EnginesOptions, ReadAccelerateOptions } from './accelerate-options.js';
-import type { FfCurveName } from './ffjavascript.js';
+import type { FfCurveName, FfGroup, MultiExpAffine } from './ffjavascript.js';
 
 /**
  * The engines of a prover, one for each group, created when first needed. All of them share one
@@ -13,12 +13,16 @@ import type { FfCurveName } from './ffjavascript.js';
 export class ProverEngines {
   readonly #options: EnginesOptions;
   readonly #basesBudget: number | undefined;
+  readonly #measures: boolean;
   readonly #counts: Counts;
   readonly #engines = new Map<string, Promise<MsmEngine<Coordinate>>>();
+  /** Curves whose comparison with snarkjs has begun. */
+  readonly #compared = new Map<FfCurveName, Promise<boolean>>();
 
   /** @param counts takes the adapter's bases budget and the compile times */
-  constructor({ engines, basesBudget }: ReadAccelerateOptions, counts: Counts) {
+  constructor({ engines, basesBudget, measure }: ReadAccelerateOptions, counts: Counts) {
     this.#options = engines;
+    this.#measures = measure;
     this.#basesBudget = basesBudget;
     this.#counts = counts;
     counts.basesBudget = basesBudget ?? defaultBasesBudget(Number.POSITIVE_INFINITY);
@@ -50,11 +54,35 @@ export class ProverEngines {
     other: Promise<MsmEngine<Coordinate>> | undefined,
   ): Promise<MsmEngine<Coordinate>> {
     const deviceOf = await other?.catch(() => undefined);
-    const own = { ...this.#options, curve, ...(deviceOf && { deviceOf }) };
-    const engine = await (group === 'g1' ? createMsmEngine(own) : createMsmEngine({ ...own, group }));
+    const settings = { ...this.#options, curve, ...(deviceOf && { deviceOf }) };
+    const engine = await (group === 'g1' ? createMsmEngine(settings) : createMsmEngine({ ...settings, group }));
     const { maxBufferSize = Number.POSITIVE_INFINITY } = engine as { readonly maxBufferSize?: number };
     this.#counts.basesBudget = this.#basesBudget ?? defaultBasesBudget(maxBufferSize);
     return engine;
+  }
+
+  /**
+   * Returns whether snarkjs computes a curve faster than the library. Only an engine whose CPU has
+   * neither multiply-adds of floats nor wide arithmetic is measured, once in a process.
+   *
+   * @param original G1 of the curve; null without threads of snarkjs, which are not started for this
+   */
+  async isSlower(curve: FfCurveName, original: OriginalGroup | null): Promise<boolean> {
+    if (!this.#measures || original === null) return false;
+    const compared = this.#compared.get(curve) ?? this.#compare(curve, original);
+    this.#compared.set(curve, compared);
+    return compared;
+  }
+
+  async #compare(curve: FfCurveName, original: OriginalGroup): Promise<boolean> {
+    try {
+      const isSlower = await isSnarkjsFaster(curve, await this.get(curve, 'g1'), original);
+      if (isSlower) this.#counts.leftToSnarkjs = [...this.#counts.leftToSnarkjs, curve];
+      return isSlower;
+    } catch {
+      // a side that fails is not compared; the engine's error is that of the call
+      return false;
+    }
   }
 
   /**
@@ -80,6 +108,83 @@ export class ProverEngines {
 }
 
 /** The default of the option `basesBudget`. */
+
+/** G1 of a curve that snarkjs has made, and its own MSM. */
+export interface OriginalGroup {
+  readonly group: FfGroup;
+  readonly multiExpAffine: MultiExpAffine;
+}
+
+/** Arithmetics with which the library takes a third of snarkjs's time, so that nothing is measured. */
+const certain: readonly unknown[] = ['wasm-fma', 'wasm-wide'];
+
+/** Points of the MSM that both sides compute, which takes each some 10 ms. */
+const POINTS = 2 ** 10;
+
+/** Turns of both sides. snarkjs is faster if it wins them all, so the first that it loses decides. */
+const TURNS = 5;
+
+/** snarkjs wins a turn in less than this part of the library's time; a busy machine moves times by less. */
+const CLEARLY = 0.75;
+
+const SCALAR_BYTES = 32;
+
+/** Results of the process by curve, arithmetic and workers. */
+const measured = new Map<string, boolean>();
+
+/** Returns the multiples G to n·G of a group's generator. */
+const multiplesOf = async (group: FfGroup, n: number): Promise<Uint8Array> => {
+  const bytes = 3 * group.F.n8;
+  const all = new Uint8Array(n * bytes);
+  let point = group.g;
+  for (let i = 0; i < n; i++) {
+    all.set(point, i * bytes);
+    point = group.add(point, group.g);
+  }
+  return group.batchToAffine(all);
+};
+
+/** Returns random scalars below the order of every curve of snarkjs. */
+const randomScalars = (n: number): Uint8Array => {
+  const scalars = crypto.getRandomValues(new Uint8Array(n * SCALAR_BYTES));
+  for (let i = 1; i <= n; i++) scalars[i * SCALAR_BYTES - 1] = 0;
+  return scalars;
+};
+
+const msOf = async (compute: () => Promise<unknown>): Promise<number> => {
+  const begun = performance.now();
+  await compute();
+  return performance.now() - begun;
+};
+
+const isSnarkjsFaster = async (
+  curve: FfCurveName,
+  engine: MsmEngine<Coordinate>,
+  { group, multiExpAffine }: OriginalGroup,
+): Promise<boolean> => {
+  if (!engine.adapter.software) return false;
+  const [points, scalars] = [await multiplesOf(group, POINTS), randomScalars(POINTS)];
+  const bases = await engine.loadBases(points.slice(), { encoding: 'le-montgomery' });
+  try {
+    // the first MSM compiles, and tells what computes
+    await engine.msm(bases, scalars);
+    const run = engine.lastRun;
+    if (run?.on !== 'cpu' || certain.includes(run.arithmetic)) return false;
+    const kind = `${curve} ${run.arithmetic} ${run.workers}`;
+    const remembered = measured.get(kind);
+    if (remembered !== undefined) return remembered;
+    await multiExpAffine(points, scalars);
+    let isFaster = true;
+    for (let turn = 0; turn < TURNS && isFaster; turn++) {
+      const libraryMs = await msOf(() => engine.msm(bases, scalars));
+      isFaster = (await msOf(() => multiExpAffine(points, scalars))) < CLEARLY * libraryMs;
+    }
+    measured.set(kind, isFaster);
+    return isFaster;
+  } finally {
+    bases.destroy();
+  }
+};
 
 /** Main memory assumed where its size is unknown, in bytes. */
 const UNKNOWN = 2 ** 32;

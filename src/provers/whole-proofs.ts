@@ -9,9 +9,8 @@ import { openZkey } from '../formats.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import type { CircuitKey, EngineOptions, ProveOptions } from '../proofs/api.js';
 import type { Counts, ReadAccelerateOptions } from './accelerate-options.js';
-import type { Contest, Work } from './contest.js';
+import { isLeftToSnarkjs, KeyCache, leftToSnarkjs } from './caches.js';
 import type { FfCurveName } from './ffjavascript.js';
-import { isLeftToSnarkjs, KeyCache, leftToSnarkjs } from './key-cache.js';
 import { copyWitnessFile, type KeySource, openKeySource } from './proof-files.js';
 
 /** Proof systems that the library proves whole. */
@@ -59,12 +58,13 @@ const proveOptions = {
 /** snarkjs's own `prove`. */
 export type OriginalProve = (...given: ProveArguments) => Promise<SnarkjsProof>;
 
-/** Returns whether a proof of snarkjs's verifies, by snarkjs's verifier and the key's file. */
-export type OriginalVerify = (zkey: unknown, result: SnarkjsProof) => Promise<boolean>;
-
-/** Returns a name of the proofs with a key. Other keys of the same length take about as long. */
-const nameOf = (system: WholeSystem, { byteLength }: KeySource): string =>
-  `${system} proof with a key of ${byteLength} bytes`;
+/** A proof system of snarkjs. */
+export interface SnarkjsSystem {
+  readonly system: WholeSystem;
+  readonly prove: OriginalProve;
+  /** Returns whether a proof that snarkjs made verifies, by snarkjs's verifier and the key's file. */
+  verify(zkey: unknown, result: SnarkjsProof): Promise<boolean>;
+}
 
 /** Calls `work` with a signal that is aborted as soon as one of some signals is. */
 const withEither = async <Result>(
@@ -88,7 +88,8 @@ export interface WholeProofsHost {
   readonly counts: Counts;
   /** Returns the engine of a curve's G1, whose device keys use. */
   engine(curve: FfCurveName): Promise<MsmEngine<Coordinate>>;
-  readonly contest: Contest;
+  /** Returns whether snarkjs computes a curve faster. */
+  isSlower(curve: FfCurveName): Promise<boolean>;
   /** Whether snarkjs exports its curves, as 0.7.5 and later versions do. */
   readonly hasCurves: boolean;
   warnOf(error: unknown): void;
@@ -103,9 +104,6 @@ export class WholeProofs {
   /** Ends loads and proofs. */
   readonly #ending = new AbortController();
   readonly #unsubscribe: () => void;
-  /** Curves of keys that were loaded, by `nameOf`. */
-  readonly #curves = new Map<string, FfCurveName>();
-  #leaving = 0;
   /** Proofs that snarkjs computes for `prove`. */
   #originals = 0;
   #isOver = false;
@@ -120,11 +118,6 @@ export class WholeProofs {
     this.#unsubscribe = onAbort(options.signal, () => this.#ending.abort(options.signal?.reason));
   }
 
-  /** True while snarkjs computes a proof for comparison, or because it is faster. */
-  get isLeaving(): boolean {
-    return this.#leaving > 0;
-  }
-
   /** True while snarkjs computes a proof that was asked of this library. */
   get isSnarkjsProving(): boolean {
     return this.#originals > 0;
@@ -134,95 +127,68 @@ export class WholeProofs {
    * Proves, or has snarkjs prove where the library cannot. A signal of the proof ends it at once, and
    * not the load of a key that other proofs may wait for.
    *
-   * @param verify verifies what snarkjs proves, with `verifyProof`
+   * @param original verifies what snarkjs proves, with `verifyProof`
    * @throws MsmError `bad-argument` with `verifyProof`, if that does not verify
    */
-  async prove(
-    system: WholeSystem,
-    original: OriginalProve,
-    given: ProveArguments,
-    verify: OriginalVerify,
-  ): Promise<SnarkjsProof> {
-    const { signal } = readOptions(proveOptions, given[3] ?? {});
+  async prove(original: SnarkjsSystem, given: ProveArguments): Promise<SnarkjsProof> {
+    // snarkjs takes null, too
+    const { signal, singleThread } = readOptions(proveOptions, given[3] ?? {});
     assertNotAborted(signal, 'proof');
-    return untilAborted(this.#proveOrLeave(system, original, given, verify, signal), signal, 'proof');
+    return untilAborted(this.#proveOrLeave(original, given, Boolean(singleThread), signal), signal, 'proof');
   }
 
   async #proveOrLeave(
-    system: WholeSystem,
-    original: OriginalProve,
+    original: SnarkjsSystem,
     given: ProveArguments,
-    verify: OriginalVerify,
+    singleThread: boolean,
     signal: AbortSignal | undefined,
   ): Promise<SnarkjsProof> {
+    const { system } = original;
     const { options, counts } = this.#host;
-    if (this.#isOver) return original(...given);
+    if (this.#isOver) return original.prove(...given);
     assertNotAborted(options.signal, 'proof');
-    const [zkey, witness, , proveOptions] = given;
-    // snarkjs takes null, too
-    const singleThread = Boolean(proveOptions?.singleThread);
-    const proveThere = async (): Promise<SnarkjsProof> => {
-      const result = await this.#original(() => original(...given));
-      if (!options.verifyProof || (await verify(zkey, result))) return result;
-      throw badArgument(
-        'witness: the proof that snarkjs made of it does not verify, so the witness does not satisfy the circuit, or the key is damaged',
-      );
-    };
     try {
       // snarkjs 0.7.0 changed the proofs of PLONK, and no member tells 0.6 and 0.7.4 apart
       if (!this.#host.hasCurves && system !== 'groth16')
         throw badArgument(`whole proofs of ${system} need snarkjs.curves, which snarkjs 0.7.5 or later has`);
       if (singleThread && !options.singleThread) throw leftToSnarkjs('it is to have no threads');
-      const result = await this.#prove(system, zkey, copyWitnessFile(witness), !singleThread, signal);
+      const result = await this.#prove(system, given[0], copyWitnessFile(given[1]), signal);
       counts.wholeProofs++;
       return result;
     } catch (error) {
       assertNotAborted(signal, 'proof');
       // the acceleration was undone meanwhile, which is no failure
-      if (this.#isOver) return original(...given);
+      if (this.#isOver) return original.prove(...given);
       assertNotAborted(options.signal, 'proof');
-      const isLeft = isLeftToSnarkjs(error);
-      if (!isLeft) this.#host.warnOf(error);
+      if (!isLeftToSnarkjs(error)) this.#host.warnOf(error);
       // snarkjs says itself how a key or a witness is wrong
       counts.snarkjsProofs++;
-      const work = isLeft ? error.work : undefined;
-      return work === undefined ? proveThere() : this.#leave(work, proveThere);
     }
+    const result = await this.#proveThere(original, given);
+    if (!options.verifyProof || (await original.verify(given[0], result))) return result;
+    throw badArgument(
+      'witness: the proof that snarkjs made of it does not verify, so the witness does not satisfy the circuit, or the key is damaged',
+    );
   }
 
-  async #original(prove: () => Promise<SnarkjsProof>): Promise<SnarkjsProof> {
+  async #proveThere({ prove }: SnarkjsSystem, given: ProveArguments): Promise<SnarkjsProof> {
     this.#originals++;
     try {
-      return await prove();
+      return await prove(...given);
     } finally {
       this.#originals--;
     }
   }
 
-  /** Has snarkjs prove with MSMs of its own. */
-  async #leave(work: Work, original: () => Promise<SnarkjsProof>): Promise<SnarkjsProof> {
-    this.#leaving++;
-    try {
-      return await this.#host.contest.timed(work, 'snarkjs', original);
-    } finally {
-      this.#leaving--;
-    }
-  }
-
-  /**
-   * @param isContested whether snarkjs proves where it is faster
-   * @param signalOfProof ends this proof, and no load
-   */
+  /** @param signalOfProof ends this proof, and no load */
   async #prove(
     system: WholeSystem,
     zkey: unknown,
     reading: Promise<Uint8Array>,
-    isContested: boolean,
     signalOfProof: AbortSignal | undefined,
   ): Promise<SnarkjsProof> {
-    const begun = performance.now();
-    const { contest } = this.#host;
-    const { verifyProof } = this.#host.options;
+    const { isSlower, options } = this.#host;
+    const { verifyProof } = options;
     const files = Promise.allSettled([openKeySource(zkey), reading]);
     const [opened, read] = await withEither([this.#ending.signal, signalOfProof], (signal) =>
       untilAborted(files, signal, 'proof'),
@@ -236,33 +202,24 @@ export class WholeProofs {
     if (read.status === 'rejected') throw read.reason;
     try {
       if (opened.status === 'rejected') throw opened.reason;
-      const file = opened.value;
-      const work = isContested ? this.#workOf(system, file) : null;
-      if (work !== null && contest.leaves(work)) throw leftToSnarkjs('snarkjs may be faster', work);
-      const prove = () =>
-        this.#with(system, file, (key) =>
-          withEither([this.#ending.signal, signalOfProof], (signal) => key.prove(read.value, { signal, verifyProof })),
+      return await this.#with(system, opened.value, async (key) => {
+        if (await isSlower(key.curve)) throw leftToSnarkjs('snarkjs is faster');
+        return withEither([this.#ending.signal, signalOfProof], (signal) =>
+          key.prove(read.value, { signal, verifyProof }),
         );
-      return await (work === null ? prove() : contest.timed(work, 'own', prove, begun));
+      });
     } finally {
       read.value.fill(0);
     }
   }
 
   #with<Result>(system: WholeSystem, file: KeySource, use: (key: WholeKey) => Promise<Result>): Promise<Result> {
-    return this.#keys.with(system, file, () => this.#load(system, file), use);
+    return this.#keys.with({ kind: system, file, open: () => this.#load(system, file) }, use);
   }
 
-  /** Returns the kind of a proof; null before its key was loaded. */
-  #workOf(system: WholeSystem, file: KeySource): Work | null {
-    const key = nameOf(system, file);
-    const curve = this.#curves.get(key);
-    return curve === undefined ? null : { key, label: key, curve };
-  }
-
-  /** @throws an error of `leftToSnarkjs` for a small circuit; and errors of `openProvingKey` */
+  /** @throws an error of `leftToSnarkjs` for a small circuit or a slow engine; and errors of `openProvingKey` */
   async #load(system: WholeSystem, file: KeySource): Promise<WholeKey> {
-    const { options, counts, engine } = this.#host;
+    const { options, counts, engine, isSlower } = this.#host;
     const { source } = file;
     const { curve, domainSize, protocol } = await openZkey(source, {
       onWarning: options.engines.onWarning,
@@ -270,8 +227,8 @@ export class WholeProofs {
     });
     if (protocol !== system) throw badArgument(`zkey is a key of ${protocol}, not of ${system}`);
     if (domainSize < options.leastPoints) throw leftToSnarkjs('the circuit is small');
-    this.#curves.set(nameOf(system, file), curve);
     const deviceOf = await engine(curve);
+    if (await isSlower(curve)) throw leftToSnarkjs('snarkjs is faster');
     counts.adapter = deviceOf.adapter;
     return this.#open[system](source, { ...options.engines, deviceOf, signal: this.#ending.signal });
   }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { LoadBasesOptions } from '../../src/api/calls.js';
 import type { Bases, MsmEngine } from '../../src/api/engine.js';
 import type { Coordinate } from '../../src/api/values.js';
-import { type BasesBudget, BasesCache, beginsWith, type CachedBases } from '../../src/provers/bases-cache.js';
+import { BasesCache, beginsWith, type CacheBudget } from '../../src/provers/caches.js';
 import { sleep } from '../support/time.js';
 
 const bytesOf = (length: number, seed = 1): Uint8Array =>
@@ -72,7 +72,7 @@ class Loader {
 }
 
 const counts = () => ({ hits: 0, loads: 0, evictions: 0, bytes: 0 });
-const budgetOf = (bytes: number, tight: number[] = []): BasesBudget => ({
+const budgetOf = (bytes: number, tight: number[] = []): CacheBudget => ({
   bytes: () => bytes,
   onTight: (wanted) => void tight.push(wanted),
 });
@@ -206,7 +206,8 @@ describe('the bases cache', () => {
       };
       return { reads, byteLength: bytes.length, pointBytes: 96, read };
     };
-    const take = async (bases: Bases) => void taken.push((bases as unknown as { source: CachedBases }).source.bytes);
+    const take = async (bases: Bases) =>
+      void taken.push((bases as unknown as { source: { bytes: Uint8Array } }).source.bytes);
     const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0);
     const first = fileOf(points);
     await cache.withFile(engine, first, take);
@@ -233,7 +234,8 @@ describe('the bases cache', () => {
     const { engine, loaded } = new Loader();
     const cache = new BasesCache(budgetOf(1e6), counts());
     const taken: Uint8Array[] = [];
-    const take = async (bases: Bases) => void taken.push((bases as unknown as { source: CachedBases }).source.bytes);
+    const take = async (bases: Bases) =>
+      void taken.push((bases as unknown as { source: { bytes: Uint8Array } }).source.bytes);
     // loaded, waiting for a turn, and there
     for (const calls of [2, 1]) {
       const made = Array.from({ length: calls }, () => {

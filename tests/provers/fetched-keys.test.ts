@@ -20,7 +20,7 @@ let tests = 0;
 
 let restore: Accelerated;
 const begin = async (options: AccelerateOptions = {}): Promise<Accelerated['groth16']> => {
-  restore = await accelerate(snarkjs, { backend: 'cpu', leastPoints: 8, ...options });
+  restore = await accelerate(snarkjs, { backend: 'cpu', measure: false, leastPoints: 8, ...options });
   return restore.groth16;
 };
 

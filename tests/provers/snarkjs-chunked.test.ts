@@ -34,7 +34,10 @@ const warnings: string[] = [];
 const begin = async (options: AccelerateOptions = {}, curve: ProverCurve = 'bn254', name?: string): Promise<void> => {
   takeAway = addChunked(await ffCurveOf(curve), name);
   const onWarning = (message: string): void => void warnings.push(message);
-  restore = await accelerate({ curves: snarkjs.curves }, { backend: 'cpu', leastPoints: 8, onWarning, ...options });
+  restore = await accelerate(
+    { curves: snarkjs.curves },
+    { backend: 'cpu', measure: false, leastPoints: 8, onWarning, ...options },
+  );
 };
 afterEach(() => {
   restore();

@@ -8,7 +8,6 @@ import { openProvingKeyWith as openFflonk } from '../../src/fflonk/open-proving-
 import { openProvingKeyWith as openGroth16 } from '../../src/groth16/open-proving-key.js';
 import { openProvingKeyWith as openPlonk } from '../../src/plonk/open-proving-key.js';
 import { noCounts, readAccelerateOptions } from '../../src/provers/accelerate-options.js';
-import { Contest } from '../../src/provers/contest.js';
 import { ProverEngines } from '../../src/provers/prover-engines.js';
 import { WholeProofs } from '../../src/provers/whole-proofs.js';
 import { nextTurn } from '../../src/scheduling/time-slice.js';
@@ -51,7 +50,13 @@ const warnings: string[] = [];
 const begin = async (options: AccelerateOptions = {}, module: Snarkjs = snarkjs): Promise<Accelerated> => {
   warnings.length = 0;
   const onWarning = (message: string) => void warnings.push(message);
-  const accelerated = await accelerate(module, { backend: 'cpu', leastPoints: 8, onWarning, ...options });
+  const accelerated = await accelerate(module, {
+    backend: 'cpu',
+    leastPoints: 8,
+    measure: false,
+    onWarning,
+    ...options,
+  });
   restore = accelerated;
   return accelerated;
 };
@@ -84,11 +89,10 @@ describe.each(['bn254', 'bls12-381'] as const)('proofs on %s', (curve) => {
     const refuse = (reason: unknown): never => {
       throw reason;
     };
-    const contest = new Contest(
-      () => false,
-      () => undefined,
-    );
-    const host = { options, counts, contest, hasCurves: true, engine: (of: ProverCurve) => engines.get(of, 'g1') };
+    const host = {
+      ...{ options, counts, hasCurves: true, engine: (of: ProverCurve) => engines.get(of, 'g1') },
+      isSlower: async () => false,
+    };
     const proofs = new WholeProofs(
       { ...host, warnOf: refuse, warnTight: refuse },
       {
@@ -98,7 +102,8 @@ describe.each(['bn254', 'bls12-381'] as const)('proofs on %s', (curve) => {
       },
     );
     const original = (): never => refuse(new Error('snarkjs was called'));
-    expect(await proofs.prove(system, original, [zkey, memoryFile(circuit.witness)], original)).toEqual(theirs);
+    const there = { system, prove: original, verify: original };
+    expect(await proofs.prove(there, [zkey, memoryFile(circuit.witness)])).toEqual(theirs);
     proofs.end();
     engines.destroy();
   });
@@ -174,6 +179,27 @@ describe('with verifyProof', () => {
     await expect(begin({ verifyProof: 1 as never })).rejects.toMatchObject({
       ...{ code: 'bad-argument', message: 'options.verifyProof must be true or false, got 1' },
     });
+  });
+});
+
+describe('where snarkjs is faster', () => {
+  test.each(systems)('proofs and MSMs of %s are left to it', async (system) => {
+    const { zkey, circuit, verify, prove } = await statementOf(system);
+    const isSlower = vi.spyOn(ProverEngines.prototype, 'isSlower').mockResolvedValue(true);
+    try {
+      const accelerated = await begin({ measure: true });
+      for (let i = 1; i <= 2; i++) {
+        expect(await verify(await accelerated[system].prove(zkey as never, circuit.witness))).toBe(true);
+        expect(accelerate.stats).toMatchObject({ wholeProofs: 0, snarkjsProofs: i, keyLoads: 0, calls: 0 });
+      }
+      const { slower } = accelerate.stats;
+      expect(slower).toBeGreaterThan(0);
+      expect(await verify(await prove())).toBe(true);
+      expect(accelerate.stats).toMatchObject({ slower: 1.5 * slower, calls: 0, fallbacks: 0 });
+      expect(warnings).toEqual([]);
+    } finally {
+      isSlower.mockRestore();
+    }
   });
 });
 

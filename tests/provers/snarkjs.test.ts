@@ -48,7 +48,7 @@ const fewThreads = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 };
 
 let restore: () => void = () => undefined;
 const begin = async (options: AccelerateOptions = {}): Promise<void> => {
-  restore = await accelerate(snarkjs, { backend: 'cpu', leastPoints: 8, ...options });
+  restore = await accelerate(snarkjs, { backend: 'cpu', measure: false, leastPoints: 8, ...options });
 };
 afterEach(() => restore());
 afterAll(async () => {

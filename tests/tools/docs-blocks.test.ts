@@ -3,7 +3,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { membersOf } from '../../scripts/docs/declarations.js';
-import { renew, renewPages, reportLines } from '../../scripts/docs/pages.js';
+import { renew, renewPages } from '../../scripts/docs/pages.js';
 import { defaultBudget } from '../../src/msm/plan/device-profiles.js';
 import { inProject } from '../support/run-script.js';
 

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { MsmEngine, Scalars } from '../../src/api/engine.js';
 import type { Coordinate } from '../../src/api/values.js';
-import { ScalarsCache } from '../../src/provers/bases-cache.js';
+import { ScalarsCache } from '../../src/provers/caches.js';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

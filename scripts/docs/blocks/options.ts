@@ -36,7 +36,7 @@ import {
 import { type AnyRow, type AnyTable, ruleOf } from '../../../src/option-table.js';
 import { proveOptions } from '../../../src/proofs/circuit-prover.js';
 import { accelerateOptions } from '../../../src/provers/accelerate-options.js';
-import { type Member, membersOf, stringsOf, wordsOf } from '../declarations.js';
+import { type Member, membersOf, wordsOf } from '../declarations.js';
 import { code, prose, table } from '../markdown.js';
 import type { Blocks } from '../pages.js';
 
@@ -60,7 +60,10 @@ const ofEngines = ({ rows }: AnyTable, own: readonly (readonly [path: string, na
 };
 
 const ofAccelerate = [['src/provers/accelerate-options.ts', 'AccelerateOptions']] as const;
-const ofKeys = [['src/groth16/api.ts', 'ProvingKeyOptions']] as const;
+const ofKeys = [
+  ['src/proofs/api.ts', 'ProvingKeyOptions'],
+  ['src/groth16/api.ts', 'ProvingKeyOptions'],
+] as const;
 
 const sections: readonly Section[] = [
   { title: 'createMsmEngine', table: engineOptions, of: [['src/engine/options.ts', 'MsmEngineOptions']] },
@@ -212,7 +215,7 @@ const productsOf = (kind: keyof typeof adapters): string => {
 };
 
 /** Returns the default of a knob for a class of devices. */
-const defaultOf = ({ name, defaultValue }: Member, kind: keyof typeof adapters): string => {
+const knobDefaultOf = ({ name, defaultValue }: Member, kind: keyof typeof adapters): string => {
   if (defaultValue !== null) return prose(defaultValue);
   if (name === 'fieldProduct') return productsOf(kind);
   const knobs = kind === 'gpu' ? gpuKnobs : softwareKnobs;
@@ -242,8 +245,8 @@ const knobRows = (): string[][] =>
     code(knob.name),
     code(knobOfTuning(knob.name) ?? ''),
     knob.type.endsWith('| null') ? `${rangeOf(knob.name)}, \`null\`` : rangeOf(knob.name),
-    defaultOf(knob, 'gpu'),
-    defaultOf(knob, 'software'),
+    knobDefaultOf(knob, 'gpu'),
+    knobDefaultOf(knob, 'software'),
     prose(meaningOf(knob)),
   ]);
 

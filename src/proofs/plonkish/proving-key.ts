@@ -9,8 +9,16 @@ import { createMsmEngine } from '../../index.js';
 import { readOptions } from '../../option-table.js';
 import type { CallQueue } from '../../scheduling/call-queue.js';
 import { nextTurn } from '../../scheduling/time-slice.js';
-import { type CircuitFacts, type EngineOptions, type KeyOptions, keyOptions, keySettingsOf } from '../api.js';
-import { CircuitProver, type ProofRun, type ProofSettings, type Statement, warnOfOldNode } from '../circuit-prover.js';
+import type { CircuitFacts, EngineOptions, ProvingKeyOptions } from '../api.js';
+import {
+  CircuitProver,
+  type KeySettings,
+  keyOptions,
+  keySettingsOf,
+  type ProofRun,
+  type Statement,
+  warnOfOldNode,
+} from '../circuit-prover.js';
 import { assertFinite, inSection } from '../few-points.js';
 import type { KeyVectors } from '../key-vectors.js';
 import { publicSignalsOf } from '../snarkjs-json.js';
@@ -30,7 +38,7 @@ export interface OpenedFile {
 /** Opens a key of a proof system. @param load loads the key @throws errors of `openProvingKey` */
 export const openKey = async <Key>(
   source: FileSource,
-  options: KeyOptions,
+  options: ProvingKeyOptions,
   protocol: PlonkZkey['protocol'],
   load: (file: OpenedFile) => Promise<Key>,
 ): Promise<Key> => {
@@ -91,7 +99,7 @@ export class PlonkishProvingKey<Key extends PlonkishKey, Proof> extends CircuitP
   readonly #system: PlonkishSystem<Key, Proof>;
 
   /** @param draw draws b1, b2 and so on, in this order @param options queue of its proofs, and warnings */
-  constructor(vectors: KeyVectors<Key>, draw: DrawScalar, system: PlonkishSystem<Key, Proof>, options: ProofSettings) {
+  constructor(vectors: KeyVectors<Key>, draw: DrawScalar, system: PlonkishSystem<Key, Proof>, options: KeySettings) {
     super(vectors.home, ROUNDS, { ...options, engines: [vectors.home.g1], vectors });
     this.#vectors = vectors;
     this.#draw = draw;

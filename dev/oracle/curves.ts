@@ -207,9 +207,10 @@ const P192 = weierstrass({
 export const secp192r1 = fromNoble('secp192r1', P192);
 export const secp192r1Oracle = oracle('secp192r1', P192, 32);
 
-/** Returns the curve y² = x³ + b of order n. */
-const plainCurve = (p: bigint, n: bigint, h: bigint, b: bigint, Gx: bigint, Gy: bigint): PointClass =>
-  weierstrass({ p, n, h, a: 0n, b, Gx, Gy });
+/** Constants of a curve y² = x³ + b of order n. */
+type PlainConstants = Readonly<Record<'p' | 'n' | 'h' | 'b' | 'Gx' | 'Gy', bigint>>;
+
+const plainCurve = (constants: PlainConstants): PointClass => weierstrass({ ...constants, a: 0n });
 
 /**
  * Returns parameters of the BLS12 family: Barreto, Lynn, Scott, "Constructing elliptic curves with
@@ -223,27 +224,26 @@ const bls12 = (x: bigint) => {
 const { p: p377, r: r377, h: h377, h2: h377OfG2 } = bls12(0x8508c00000000001n);
 
 /** BLS12-377, with the generator in decimal, as arkworks writes it. */
-const BLS12_377 = plainCurve(
-  ...([p377, r377, h377, 1n] as const),
-  81937999373150964239938255573465948239988671502647976594219695644855304257327692006745978603320413799295628339695n,
-  241266749859715473739788878240585681733927191168601896383759122102112907357779751001206799952863815012735208165030n,
-);
+const BLS12_377 = plainCurve({
+  ...{ p: p377, n: r377, h: h377, b: 1n },
+  Gx: 81937999373150964239938255573465948239988671502647976594219695644855304257327692006745978603320413799295628339695n,
+  Gy: 241266749859715473739788878240585681733927191168601896383759122102112907357779751001206799952863815012735208165030n,
+});
 
 /** Grumpkin, whose generator has the smaller root of −16. */
 const { Fp: bn254Base, Fn: bn254Scalars } = bn254.G1.Point;
 const rootOfMinus16 = bn254Scalars.sqrt(bn254Scalars.create(-16n));
 const smaller = (root: bigint): bigint => (2n * root < bn254Scalars.ORDER ? root : bn254Scalars.ORDER - root);
-const GRUMPKIN = plainCurve(
-  ...([bn254Scalars.ORDER, bn254Base.ORDER, 1n, bn254Scalars.create(-17n)] as const),
-  1n,
-  smaller(rootOfMinus16),
-);
+const GRUMPKIN = plainCurve({
+  ...{ p: bn254Scalars.ORDER, n: bn254Base.ORDER, h: 1n, b: bn254Scalars.create(-17n) },
+  ...{ Gx: 1n, Gy: smaller(rootOfMinus16) },
+});
 
 /** Base field primes of Pallas and Vesta: 2^254 plus a decimal remainder. */
 const PALLAS_BASE = 2n ** 254n + 45560315531419706090280762371685220353n;
 const VESTA_BASE = 2n ** 254n + 45560315531506369815346746415080538113n;
-const PALLAS = plainCurve(PALLAS_BASE, VESTA_BASE, 1n, 5n, PALLAS_BASE - 1n, 2n);
-const VESTA = plainCurve(VESTA_BASE, PALLAS_BASE, 1n, 5n, VESTA_BASE - 1n, 2n);
+const PALLAS = plainCurve({ p: PALLAS_BASE, n: VESTA_BASE, h: 1n, b: 5n, Gx: PALLAS_BASE - 1n, Gy: 2n });
+const VESTA = plainCurve({ p: VESTA_BASE, n: PALLAS_BASE, h: 1n, b: 5n, Gx: VESTA_BASE - 1n, Gy: 2n });
 
 /**
  * BLS12-377 G2. b is that of G1 divided by u, and the generator in decimal, as arkworks writes it.

@@ -244,7 +244,12 @@ describe('batches of many vectors', () => {
     for (const additionsPerMs of [null, 2 ** 14]) {
       for (const budget of budgets) {
         const load = { load: fullWorkload(n, bound), offset: 0, indices: null };
-        const jobs = schedule(new Array(vectors).fill(load), bound, { ...limits, additionsPerMs }, budget, {});
+        const jobs = schedule(
+          new Array(vectors).fill(load),
+          bound,
+          { limits: { ...limits, additionsPerMs }, budget },
+          {},
+        );
         const parts = jobs.flatMap((job) => job.batches);
         const covered = new Map<number, number>();
         for (const { chunks } of parts) {
@@ -264,7 +269,7 @@ describe('batches of many vectors', () => {
           expect(Object.values(scratch).reduce((sum, bytes) => sum + bytes, 0)).toBeLessThanOrEqual(budget);
         }
         const widest = Math.max(...parts.map(({ plan }) => plan.tuning.windowBits));
-        const alone = planMsm(fullWorkload(n, bound), bound, { ...limits, additionsPerMs }, budget, {});
+        const alone = planMsm(fullWorkload(n, bound), bound, { limits: { ...limits, additionsPerMs }, budget }, {});
         expect(widest).toBeGreaterThanOrEqual(alone.tuning.windowBits - 1);
       }
     }

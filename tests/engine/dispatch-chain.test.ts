@@ -40,12 +40,14 @@ describe('digests of the dispatch chain', () => {
         ];
         expect(((parts[0] as number) + (parts[1] as number)) >>> 0).toBe(digest(whole, size));
         const consecutive = (i: number): number => 11 + i - first;
-        expect(scalarsDigest(whole, size, 5, first, 11, null)).toBe(
+        expect(scalarsDigest(whole, size, { vector: 5, first, firstBase: 11, picks: null })).toBe(
           digestOfScalars(whole, size, 5, first, consecutive),
         );
         const picks = Uint32Array.from({ length: whole.length / size }, (_, i) => (i * 7 + 3) % 1000);
         const picked = (i: number): number => (picks[i - first] as number) - 3;
-        expect(scalarsDigest(whole, size, 5, first, -3, picks)).toBe(digestOfScalars(whole, size, 5, first, picked));
+        expect(scalarsDigest(whole, size, { vector: 5, first, firstBase: -3, picks })).toBe(
+          digestOfScalars(whole, size, 5, first, picked),
+        );
       }),
     );
   });

@@ -87,7 +87,7 @@ const cutsAnywhere = (name: Other): void => {
       (_, i) => planOne(fullWorkload(23, context), context, limits, knobs, i + 1).peakBytes,
     );
     const memoryBudget = Math.min(...peaks);
-    const plan = planMsm(fullWorkload(n, context), context, limits, memoryBudget, knobs);
+    const plan = planMsm(fullWorkload(n, context), context, { limits, budget: memoryBudget }, knobs);
     expect(plan.n).toBe(23);
     const engine = await openEngine({ curve, memoryBudget, tuning: { windowBits: 4 } });
     const bases = await engine.loadBases(known.bytes);

@@ -84,11 +84,11 @@ describe.each(Object.entries(profiles))('%s', (_, limits) => {
         for (const budget of budgets) {
           const tuning = { ...width, ...slots };
           const what = `${JSON.stringify(tuning)}, budget ${budget}`;
-          const plan = attempt(() => planMsm(fullWorkload(n, curve), curve, limits, budget, tuning));
+          const plan = attempt(() => planMsm(fullWorkload(n, curve), curve, { limits, budget }, tuning));
           if (plan instanceof MsmError) {
             expect(plan.code, what).toBe('bad-argument');
             // the error names the knob if there is a plan without it
-            const open = attempt(() => planMsm(fullWorkload(n, curve), curve, limits, budget, slots));
+            const open = attempt(() => planMsm(fullWorkload(n, curve), curve, { limits, budget }, slots));
             expect(plan.message, what).toMatch(
               open instanceof MsmError
                 ? /^memoryBudget: [^;]*; raise the budget$/
@@ -143,13 +143,20 @@ describe.each(Object.entries(profiles))('%s', (_, limits) => {
       const load = fullWorkload(2 ** logn, curve);
       // wide devices take what the budget has
       const bytes = limits.isWide ? 256 * MiB : most;
-      expect(planMsm(load, curve, { ...limits, additionsPerMs }, 256 * MiB, {}).peakBytes).toBeLessThanOrEqual(bytes);
+      expect(
+        planMsm(load, curve, { limits: { ...limits, additionsPerMs }, budget: 256 * MiB }, {}).peakBytes,
+      ).toBeLessThanOrEqual(bytes);
     }
   });
 
   test('with the default budget, on a measured device, an MSM is one chunk up to 2^20, and one submit up to 2^16', () => {
     for (const n of sizes) {
-      const plan = planMsm(fullWorkload(n, curve), curve, { ...limits, additionsPerMs: 2 ** 15 }, 256 * MiB, {});
+      const plan = planMsm(
+        fullWorkload(n, curve),
+        curve,
+        { limits: { ...limits, additionsPerMs: 2 ** 15 }, budget: 256 * MiB },
+        {},
+      );
       expect(plan.n).toBe(n);
       if (n <= 2 ** 16) expect(plan.submits).toBe(1);
     }
@@ -158,7 +165,12 @@ describe.each(Object.entries(profiles))('%s', (_, limits) => {
   test('no submit exceeds its bound of additions', () => {
     for (const n of [...sizes, 2 ** 22]) {
       for (const additionsPerMs of [null, 1, 5000, 2 ** 15, 2 ** 24]) {
-        const plan = planMsm(fullWorkload(n, curve), curve, { ...limits, additionsPerMs }, 256 * MiB, {});
+        const plan = planMsm(
+          fullWorkload(n, curve),
+          curve,
+          { limits: { ...limits, additionsPerMs }, budget: 256 * MiB },
+          {},
+        );
         const bound = plan.tuning.additionsPerSubmit;
         // the additions of 100 ms, or their default; at least enough for a window
         if (limits.knobs === softwareKnobs) expect(bound).toBe(2 ** 30);
@@ -183,13 +195,13 @@ describe('budgets and limits', () => {
       (_, i) => planOne(fullWorkload(1, curve), curve, limits, {}, i + 1).peakBytes,
     );
     const least = Math.min(...oneByOne);
-    expect(planMsm(fullWorkload(1, curve), curve, limits, least, {}).n).toBe(1);
-    expect(planMsm(fullWorkload(1000, curve), curve, limits, least, {}).n).toBe(1);
-    expect(() => planMsm(fullWorkload(1, curve), curve, limits, least - 1, {})).toThrow(MsmError);
-    expect(() => planMsm(fullWorkload(1000, curve), curve, limits, least - 1, {})).toThrow(MsmError);
+    expect(planMsm(fullWorkload(1, curve), curve, { limits, budget: least }, {}).n).toBe(1);
+    expect(planMsm(fullWorkload(1000, curve), curve, { limits, budget: least }, {}).n).toBe(1);
+    expect(() => planMsm(fullWorkload(1, curve), curve, { limits, budget: least - 1 }, {})).toThrow(MsmError);
+    expect(() => planMsm(fullWorkload(1000, curve), curve, { limits, budget: least - 1 }, {})).toThrow(MsmError);
     const many = planOne(fullWorkload(8191, curve), curve, limits, {});
-    expect(planMsm(fullWorkload(8191, curve), curve, limits, many.peakBytes, {}).n).toBe(8191);
-    expect(planMsm(fullWorkload(8191, curve), curve, limits, many.peakBytes - 1, {})).toMatchObject({
+    expect(planMsm(fullWorkload(8191, curve), curve, { limits, budget: many.peakBytes }, {}).n).toBe(8191);
+    expect(planMsm(fullWorkload(8191, curve), curve, { limits, budget: many.peakBytes - 1 }, {})).toMatchObject({
       n: 8191,
       groups: 2,
     });
@@ -198,7 +210,7 @@ describe('budgets and limits', () => {
   test('the reduction alone fits the least submit, also where the order has 256 bits', () => {
     for (const of of [curve, curveContext(p256Curve)]) {
       for (const n of [1, 1000]) {
-        const plan = planMsm(fullWorkload(n, of), of, limits, 2 ** 30, { additionsPerSubmit: 2 ** 10 });
+        const plan = planMsm(fullWorkload(n, of), of, { limits, budget: 2 ** 30 }, { additionsPerSubmit: 2 ** 10 });
         expect(2 * plan.windows * plan.buckets).toBeLessThanOrEqual(2 ** 10);
       }
     }
@@ -206,14 +218,14 @@ describe('budgets and limits', () => {
 
   test('a budget of one byte is a typed error at every size', () => {
     for (const n of sizes) {
-      const error = attempt(() => planMsm(fullWorkload(n, curve), curve, limits, 1, {}));
+      const error = attempt(() => planMsm(fullWorkload(n, curve), curve, { limits, budget: 1 }, {}));
       expect(error).toMatchObject({ code: 'bad-argument', message: expect.stringContaining('memoryBudget') });
     }
   });
 
   test('a small binding limit makes chunks that the budget does not need', () => {
     const small = { ...limits, maxStorageBufferBindingSize: 2 ** 20, maxBufferSize: 2 ** 20 };
-    const plan = planMsm(fullWorkload(65536, curve), curve, small, 2 ** 40, {});
+    const plan = planMsm(fullWorkload(65536, curve), curve, { limits: small, budget: 2 ** 40 }, {});
     expect(Math.ceil(65536 / plan.n)).toBeGreaterThan(1);
     expect(fits(plan, small, 2 ** 40)).toBe(true);
   });
@@ -221,7 +233,7 @@ describe('budgets and limits', () => {
   test('tiles of the sort never exceed a row of workgroups, for any size of tile', () => {
     const tuning = { sortThreadsPerWorkgroup: 1, sortEntriesPerThread: 1, windowBits: 16 };
     const roomy = profiles['roomy hardware'] as PlanLimits;
-    const plan = planMsm(fullWorkload(2 ** 20, curve), curve, roomy, 2 ** 40, tuning);
+    const plan = planMsm(fullWorkload(2 ** 20, curve), curve, { limits: roomy, budget: 2 ** 40 }, tuning);
     expect(plan.tiles).toBeLessThanOrEqual(65535);
     expect(Math.ceil(2 ** 20 / plan.n)).toBe(17);
   });
@@ -253,7 +265,9 @@ describe('budgets and limits', () => {
         fc.constantFrom(...Object.values(profiles)),
         tuning,
         (of, n, logBudget, device, knobs) => {
-          const plan = attempt(() => planMsm(fullWorkload(n, of), of, device, 2 ** logBudget, knobs));
+          const plan = attempt(() =>
+            planMsm(fullWorkload(n, of), of, { limits: device, budget: 2 ** logBudget }, knobs),
+          );
           if (plan instanceof MsmError) {
             expect(plan.code).toBe('bad-argument');
             return;
@@ -324,7 +338,9 @@ describe('workgroup prefixes', () => {
   test('too many slots for a single thread are a typed error that names the knob', () => {
     const tiny = { ...(profiles.hardware as PlanLimits), maxComputeWorkgroupStorageSize: 1024 };
     const knobs = { walkerSlots: 64, walkerPrefixMemory: 'workgroup' as const };
-    expect(attempt(() => planMsm(fullWorkload(1000, curve), curve, tiny, 2 ** 40, knobs))).toMatchObject({
+    expect(
+      attempt(() => planMsm(fullWorkload(1000, curve), curve, { limits: tiny, budget: 2 ** 40 }, knobs)),
+    ).toMatchObject({
       code: 'bad-argument',
       message: expect.stringContaining('tuning.walkerSlots'),
     });
@@ -347,7 +363,7 @@ describe('commands', () => {
 
   test.each(Object.entries(profiles))('%s: at most 25 dispatches a submit, with the default knobs', (_, limits) => {
     for (const n of [...sizes, 2 ** 22, 2 ** 24]) {
-      const plan = planMsm(fullWorkload(n, curve), curve, limits, 256 * MiB, {});
+      const plan = planMsm(fullWorkload(n, curve), curve, { limits, budget: 256 * MiB }, {});
       const commands = recordPlan(kernels, plan, plan.n);
       expect(commands.filter(({ kind }) => kind === 'submit')).toHaveLength(plan.submits - 1);
       expect(dispatchesOf(commands).length).toBeLessThanOrEqual(25 * plan.groups);
@@ -410,7 +426,7 @@ describe('commands', () => {
   const bindsWell = (n: number): void => {
     for (const tuning of knobs) {
       for (const limits of Object.values(profiles)) {
-        const plan = attempt(() => planMsm(fullWorkload(n, curve), curve, limits, 2 ** 30, tuning));
+        const plan = attempt(() => planMsm(fullWorkload(n, curve), curve, { limits, budget: 2 ** 30 }, tuning));
         if (plan instanceof MsmError) throw plan;
         const rest = n % plan.n || plan.n; // the last chunk is shorter and uses the same plan
         for (const length of new Set([plan.n, rest])) {
@@ -609,7 +625,7 @@ describe('desktop GPUs', () => {
   const wide: PlanLimits = { ...measured, knobs: wideKnobs, isWide: true };
   const budget = 256 * MiB;
   const planned = (n: number, limits: PlanLimits, of = curve): Plan =>
-    planMsm(fullWorkload(n, of), of, limits, budget, {});
+    planMsm(fullWorkload(n, of), of, { limits, budget }, {});
 
   test('of NVIDIA and AMD have extended sums in G1, and 2^18 tasks in slots in G2; others keep their knobs', () => {
     const classOf = (vendor: string, architecture: string, software = false) =>
@@ -678,9 +694,9 @@ describe('desktop GPUs', () => {
 
   test('walk all windows at once where the budget has room', () => {
     const roomy = { ...wide, maxStorageBufferBindingSize: 2 ** 31 - 4, maxBufferSize: 2 ** 32 };
-    const plan = planMsm(fullWorkload(2 ** 21, curve), curve, roomy, 2 ** 40, {});
+    const plan = planMsm(fullWorkload(2 ** 21, curve), curve, { limits: roomy, budget: 2 ** 40 }, {});
     expect(plan).toMatchObject({ groups: 1, n: 2 ** 21 });
     expect(plan.levelTasks[0]).toBe(2 ** 17);
-    expect(planMsm(fullWorkload(2 ** 21, curve), curve, roomy, budget, {}).groups).toBeGreaterThan(1);
+    expect(planMsm(fullWorkload(2 ** 21, curve), curve, { limits: roomy, budget }, {}).groups).toBeGreaterThan(1);
   });
 });

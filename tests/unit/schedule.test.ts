@@ -85,7 +85,12 @@ test('schedules vectors of any length, offset and curve, with all or picked base
           return { load: { ...fullWorkload(n, curve), picked }, offset, indices };
         });
         const knobs = { additionsPerSubmit: 2 ** additionBits };
-        assertSound(schedule(vectors, curve, limits, 2 ** budgetBits, knobs), vectors, 2 ** budgetBits, curve);
+        assertSound(
+          schedule(vectors, curve, { limits, budget: 2 ** budgetBits }, knobs),
+          vectors,
+          2 ** budgetBits,
+          curve,
+        );
       },
     ),
     { numRuns: 60, seed: 1 },
@@ -102,9 +107,9 @@ describe('chunks', () => {
       let [budget, chunk] = [2 ** 22, n];
       while (chunk === n) {
         budget *= 0.9;
-        chunk = planMsm(load, curve, limits, budget, {}).n;
+        chunk = planMsm(load, curve, { limits, budget }, {}).n;
       }
-      const jobs = schedule([{ load, offset: 5, indices: null }], curve, limits, budget, {});
+      const jobs = schedule([{ load, offset: 5, indices: null }], curve, { limits, budget }, {});
       assertSound(jobs, [{ load, offset: 5, indices: null }], budget);
       const lengths = jobs.flatMap(({ batches }) => batches.map(({ chunks: [piece] }) => piece?.length));
       expect(lengths).toHaveLength(Math.ceil(n / chunk));
@@ -119,7 +124,7 @@ test('vectors are planned together only if their reduction fits a submit', {
   const curve = curveContext(bn254);
   const vectors = Array.from({ length: 500 }, () => ({ load: fullWorkload(8, curve), offset: 0, indices: null }));
   for (const additionsPerSubmit of [2 ** 10, 2 ** 13, 2 ** 16]) {
-    const jobs = schedule(vectors, curve, limits, 2 ** 28, { additionsPerSubmit });
+    const jobs = schedule(vectors, curve, { limits, budget: 2 ** 28 }, { additionsPerSubmit });
     assertSound(jobs, vectors, 2 ** 28);
     for (const { plan, chunks } of jobs.flatMap(({ batches }) => batches)) {
       // the other walks of the reduction add little

@@ -90,7 +90,7 @@ export const checkPoints = async (
   const isPlain = source.sign === undefined && source.edwards === undefined;
   if (isPlain) {
     const adding = withAdder(curve, async (adder) => ({
-      wrong: await wrongByLists(curve, source, length, adder, timeSlice, progress),
+      wrong: await wrongByLists(curve, source, adder, { timeSlice, progress }),
     }));
     const found = await unlessNoMemory(adding);
     if (found !== null) {
@@ -140,12 +140,11 @@ const inGroup = async (
 const wrongByLists = async (
   curve: CurveContext,
   { bytes, scale }: PointSource,
-  length: number,
   adder: PointAdder,
-  timeSlice: TimeSlice,
-  progress: (done: number) => void,
+  { timeSlice, progress }: { readonly timeSlice: TimeSlice; readonly progress: (done: number) => void },
 ): Promise<WrongPoint | null> => {
-  const { pointWords } = curve;
+  const { pointBytes, pointWords } = curve;
+  const length = bytes.length / pointBytes;
   const words = wordsOf(bytes);
   const isCanonical = canonicalTest(curve, words, pointWords);
   for (let from = 0; from < length; from += POINTS_PER_LIST) {

@@ -36,7 +36,7 @@ export const expectedOf = async (
         const some = words.subarray((first + begin) * scalarWords, (first + end) * scalarWords);
         const picks = indices?.subarray(first + begin, first + end) ?? null;
         const next = picks === null ? firstBase + first + begin : firstBase;
-        return scalarsDigest(some, scalarWords, v, begin, next, picks);
+        return scalarsDigest(some, scalarWords, { vector: v, first: begin, firstBase: next, picks });
       };
       digests.push(await sumInSlices(length, slice, digest));
     }

@@ -278,6 +278,6 @@ export class GpuBackend implements Accelerator, Surveyor {
   #scheduled(loads: readonly Workload[], knobs: Knobs = {}): Job[] {
     const { bytes, name } = this.#session.runner.room;
     const vectors = loads.map((load) => ({ load, offset: 0, indices: null }));
-    return schedule(vectors, this.#curve, this.limits, bytes, { ...this.tuning, ...knobs }, name);
+    return schedule(vectors, this.#curve, { limits: this.limits, budget: bytes, name }, { ...this.tuning, ...knobs });
   }
 }

@@ -114,7 +114,7 @@ export class MsmOperation implements Operation<MsmInput, MsmResult, MsmSetup, Ms
     const { bytes, name } = device.allowance;
     const limits = limitsOf(device);
     const jobsOf = (some: readonly SurveyedScalars[], more: Knobs = {}): Job[] =>
-      schedule(some, curve, limits, bytes, { ...tuning, ...more }, name);
+      schedule(some, curve, { limits, budget: bytes, name }, { ...tuning, ...more });
     const isCurrent = surveyed !== null && surveyed.picks === this.#surveyor.picks(bases);
     const own = isCurrent ? surveyed.vectors : this.#surveyor.survey(bases, vectors);
     const jobs = jobsOf(own);
@@ -148,9 +148,7 @@ export class MsmOperation implements Operation<MsmInput, MsmResult, MsmSetup, Ms
       const resident = onDevice ?? loaded?.store;
       return resident === undefined ? null : device.bufferOf(resident);
     };
-    return jobSubmission(device.setup, step.job, step.vectors, buffer, find, call, (expected) => {
-      step.expected = expected;
-    });
+    return jobSubmission(device.setup, step, { bases: buffer, find }, call);
   }
 
   cost(_: MsmInput, { job }: MsmStep, device: DeviceView<MsmSetup>): number {
@@ -253,21 +251,21 @@ interface JobOutcome {
 /** Finds a resident's buffer on the device; null if it is not there. */
 type FindBuffer = (resident: SurveyedScalars) => GPUBuffer | null;
 
-/**
- * Records a job.
- *
- * @param bases the resident buffer
- * @param onExpected receives the expected digests of decompose while the GPU computes
- */
+/** Buffers that a job reads and does not upload. */
+interface ResidentBuffers {
+  readonly bases: GPUBuffer;
+  /** Finds the buffer of scalars. */
+  readonly find: FindBuffer;
+}
+
+/** Records the job of a step, whose expected digests are computed while the GPU computes. */
 const jobSubmission = (
   { curve, kernels, horner }: MsmSetup,
-  job: Job,
-  vectors: readonly SurveyedScalars[],
-  bases: GPUBuffer,
-  findBuffer: FindBuffer,
+  step: MsmStep,
+  { bases, find: findBuffer }: ResidentBuffers,
   call: Call,
-  onExpected: (expected: ExpectedDigests) => void,
 ): Submission => {
+  const { job, vectors } = step;
   // the first job waits for its kernels meanwhile
   void horner.prepare();
   return {
@@ -285,7 +283,7 @@ const jobSubmission = (
     result: job.bitSums,
     meanwhile: async () => {
       const slice = new TimeSlice(() => call.checkpoint());
-      onExpected(await expectedOf(curve, job, vectors, slice));
+      step.expected = await expectedOf(curve, job, vectors, slice);
     },
   };
 };

@@ -178,21 +178,18 @@ const walkIn = (
       };
 };
 
-/**
- * Records one walk over a stream of entries.
- *
- * @param tasks the most tasks
- * @param to buffers that receive the carries and their partial sums
- */
-const recordOneWalk = (
-  kernels: Kernels,
-  plan: Plan,
-  phase: 'walk' | 'combine' | 'reduce',
-  config: Parameters<typeof WalkConfig.pack>[0],
-  tasks: number,
-  to: 'A' | 'B',
-  buffers: Readonly<Record<'stream' | 'points' | 'sums', Slice>>,
-): Command => ({
+/** One walk over a stream of entries. */
+interface Walk {
+  readonly phase: 'walk' | 'combine' | 'reduce';
+  readonly config: Parameters<typeof WalkConfig.pack>[0];
+  /** The most tasks. */
+  readonly tasks: number;
+  /** Buffers that receive the carries and their partial sums. */
+  readonly to: 'A' | 'B';
+  readonly buffers: Readonly<Record<'stream' | 'points' | 'sums', Slice>>;
+}
+
+const recordOneWalk = (kernels: Kernels, plan: Plan, { phase, config, tasks, to, buffers }: Walk): Command => ({
   kind: 'dispatch',
   phase,
   ...walkIn(kernels, plan, config, phase === 'walk'),
@@ -222,10 +219,16 @@ const recordWalk = (
     const to = level % 2 === 0 ? 'A' : 'B';
     const from = to === 'A' ? 'B' : 'A';
     const isFirst = level === 0;
-    return recordOneWalk(kernels, plan, isFirst ? 'walk' : 'combine', { level, ...accounts }, tasks, to, {
-      stream: scratch(isFirst ? sortBuffer(plan.sortPasses.length) : `carries${from}`),
-      points: isFirst ? bases : scratch(`partials${from}`),
-      sums: scratch('buckets'),
+    return recordOneWalk(kernels, plan, {
+      phase: isFirst ? 'walk' : 'combine',
+      config: { level, ...accounts },
+      tasks,
+      to,
+      buffers: {
+        stream: scratch(isFirst ? sortBuffer(plan.sortPasses.length) : `carries${from}`),
+        points: isFirst ? bases : scratch(`partials${from}`),
+        sums: scratch('buckets'),
+      },
     });
   });
 };
@@ -289,10 +292,16 @@ const recordReduce = (
       const [isFirst, isLast] = [i === 0, i === last];
       const level = plan.levelTasks.length + i;
       const counted = { per_point: isFirst ? MINUS_ONE : 0, read_back: isLast ? readBack : 0 };
-      return recordOneWalk(kernels, plan, 'reduce', { level, ...accounts, ...counted }, tasks, 'A', {
-        stream: streams[stream],
-        points: isFirst ? scratch('buckets') : sumsOf(i - 1),
-        sums: isLast && !isExtended ? ownSlice(batch, 'bitSums') : sumsOf(i),
+      return recordOneWalk(kernels, plan, {
+        phase: 'reduce',
+        config: { level, ...accounts, ...counted },
+        tasks,
+        to: 'A',
+        buffers: {
+          stream: streams[stream],
+          points: isFirst ? scratch('buckets') : sumsOf(i - 1),
+          sums: isLast && !isExtended ? ownSlice(batch, 'bitSums') : sumsOf(i),
+        },
       });
     }),
     ...(isExtended ? [recordNormalize(kernels, batch, sumsOf(last), readBack)] : []),

@@ -104,6 +104,15 @@ const WORTH_SAVING = 1.1;
 /** The option that a budget comes from. */
 export type BudgetName = 'memoryBudget' | 'deviceBudget';
 
+/** What a device has for a plan. */
+export interface Room {
+  readonly limits: PlanLimits;
+  /** Bytes of scratch. */
+  readonly budget: number;
+  /** Name of the budget, for errors. Default `memoryBudget`. */
+  readonly name?: BudgetName | undefined;
+}
+
 /** Advice besides raising the budget. */
 const budgetAdvice: Readonly<Record<BudgetName, string>> = {
   memoryBudget: '',
@@ -116,18 +125,14 @@ const budgetAdvice: Readonly<Record<BudgetName, string>> = {
  * A group costs a few dispatches, a chunk a reduction.
  *
  * @param load one vector
- * @param budget bytes of scratch
- * @param name name of the budget for the error text
  * @returns the plan of every chunk; the last one may be shorter
  * @throws MsmError `bad-argument` if not even the smallest chunk fits
  */
 export const planMsm = (
   load: Workload,
   curve: CurveContext,
-  limits: PlanLimits,
-  budget: number,
+  { limits, budget, name = 'memoryBudget' }: Room,
   overrides: Knobs,
-  name: BudgetName = 'memoryBudget',
 ): Plan => {
   const { n } = load;
   const attempt = (chunks: number) =>

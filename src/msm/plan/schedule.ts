@@ -1,7 +1,7 @@
 import type { CurveContext } from '../../curves/curve.js';
 import { LANES } from '../../shaders/hash-chain.js';
 import { itemsPerBindingStep, jobBytes, STORAGE_ALIGNMENT } from '../../shaders/limits.js';
-import { type BudgetName, type Plan, type PlanLimits, planMsm, planTogether } from './planner.js';
+import { type Plan, planMsm, planTogether, type Room } from './planner.js';
 import type { Knobs } from './tuning.js';
 import { together, type Workload } from './workload.js';
 
@@ -110,10 +110,8 @@ const MOST_FILLED_UP = 2;
 const cutIntoBatches = (
   vectors: readonly VectorShape[],
   curve: CurveContext,
-  limits: PlanLimits,
-  budget: number,
+  { limits, budget, name }: Room,
   tuning: Knobs,
-  name: BudgetName | undefined,
 ): UnplacedBatch[] => {
   const lengthOf = (vector: number): number => (vectors[vector] as VectorShape).load.n;
   const whole = (vector: number): Chunk => ({ vector, first: 0, length: lengthOf(vector) });
@@ -139,7 +137,7 @@ const cutIntoBatches = (
     if (plan !== null) {
       batches.push({ plan, n: plan.n, chunks: chosen.map(whole), bases: bases(chosen) });
     } else {
-      const chunk = planMsm((vectors[longest] as VectorShape).load, curve, limits, budget, tuning, name);
+      const chunk = planMsm((vectors[longest] as VectorShape).load, curve, { limits, budget, name }, tuning);
       for (let first = 0; first < lengthOf(longest); first += chunk.n) {
         const length = Math.min(chunk.n, lengthOf(longest) - first);
         const chunks = [{ vector: longest, first, length }];
@@ -217,16 +215,13 @@ const jobOf = (batches: readonly UnplacedBatch[], vectors: readonly VectorShape[
  * batches as fit the budget become a job. A job takes one map, and one submit unless that would
  * hold the GPU for too long. Vectors without scalars are in no batch.
  *
- * @param name name of the budget for the error text
  * @throws MsmError `bad-argument` if not even one scalar at a time fits the budget
  */
 export const schedule = (
   vectors: readonly VectorShape[],
   curve: CurveContext,
-  limits: PlanLimits,
-  budget: number,
+  { limits, budget, name }: Room,
   tuning: Knobs,
-  name?: BudgetName,
 ): Job[] => {
   const fits = (batches: readonly UnplacedBatch[]): boolean => {
     const { scratch, bitSums, peakBytes } = layOutBatches(batches, vectors);
@@ -236,7 +231,7 @@ export const schedule = (
   const jobs: UnplacedBatch[][] = [];
   const conversions = vectors.filter(({ onDevice }) => onDevice !== undefined).length;
   const forPlans = budget - conversions * CONVERSION_BYTES;
-  for (const batch of cutIntoBatches(vectors, curve, limits, forPlans, tuning, name)) {
+  for (const batch of cutIntoBatches(vectors, curve, { limits, budget: forPlans, name }, tuning)) {
     const last = jobs.at(-1);
     // an instrument observes one MSM at a time
     const joins = last !== undefined && last.length < MOST_BATCHES && batch.plan.instrument === undefined;

@@ -168,7 +168,11 @@ export class Router implements Dispatcher {
   ): Promise<Dispatched> {
     const begun = performance.now();
     const compiled = this.#gpu.pipelines.length;
-    const divided = new DividedCall(this.#curve, halves, request, call, this.#estimates, facts, estimate);
+    const divided = new DividedCall(this.#curve, halves, request, call, {
+      estimates: this.#estimates,
+      facts,
+      estimate,
+    });
     const { sums, record, stretches } = await divided.compute();
     const ms = performance.now() - begun;
     const isTelling = this.#gpu.pipelines.length === compiled;
@@ -203,6 +207,13 @@ interface Divided extends Dispatched {
 
 const BACKEND_OF: Readonly<Record<Half, BackendName>> = { front: 'gpu', back: 'cpu' };
 
+/** Expected times of a call, and what corrects them. */
+interface Expected {
+  readonly estimates: Estimates;
+  readonly facts: RoutingFacts;
+  readonly estimate: Estimate;
+}
+
 class DividedCall {
   readonly #curve: CurveContext;
   readonly #halves: Halves;
@@ -223,9 +234,7 @@ class DividedCall {
     halves: Halves,
     request: MsmRequest,
     call: Call,
-    estimates: Estimates,
-    facts: RoutingFacts,
-    { models, works, first }: Estimate,
+    { estimates, facts, estimate: { models, works, first } }: Expected,
   ) {
     this.#curve = curve;
     this.#halves = halves;

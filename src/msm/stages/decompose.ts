@@ -33,23 +33,29 @@ export const IN_A_ROW = 0xffffffff;
 
 export const DECOMPOSE_THREADS = 64;
 
+/** Place of some scalars in a batch, and the bases that they multiply. */
+interface ScalarsPlace {
+  /** Index of the vector in the batch. */
+  readonly vector: number;
+  /** Index of the first of the scalars in the vector. */
+  readonly first: number;
+  /**
+   * Base of the first of the scalars, counted from the beginning of the binding; the others multiply
+   * the bases that follow it.
+   */
+  readonly firstBase: number;
+  /** Offsets of their bases from `firstBase`, if the bases are not consecutive. */
+  readonly picks: Uint32Array | null;
+}
+
 /**
  * Returns the digest of scalars of a vector, with their indices and bases, which decompose has to
  * find as well.
- *
- * @param vector index of the vector in the batch
- * @param first index of the first of the scalars in the vector
- * @param firstBase base of the first of the scalars, counted from the beginning of the binding;
- * the others multiply the bases that follow it
- * @param picks offsets of their bases from `firstBase`, if the bases are not consecutive
  */
 export const scalarsDigest = (
   scalars: Uint32Array,
   scalarWords: number,
-  vector: number,
-  first: number,
-  firstBase: number,
-  picks: Uint32Array | null,
+  { vector, first, firstBase, picks }: ScalarsPlace,
 ): number => {
   const [ofVector, ofIndex, ofBase] = [weight(scalarWords), weight(scalarWords + 1), weight(scalarWords + 2)];
   const step = picks === null ? ofIndex + ofBase : ofIndex;

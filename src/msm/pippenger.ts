@@ -1,29 +1,36 @@
 /**
  * Σ sᵢ·Pᵢ by Pippenger's bucket method (Pippenger 1976), seen at once.
  *
- * With windows of c bits, s = Σⱼ dⱼ·2^(c·j) with signed digits |dⱼ| ≤ 2^(c−1), and
+ * n is the number of scalars, λ the bits of the longest. With windows of c bits,
+ * s = Σⱼ dⱼ·2^(c·j) with signed digits |dⱼ| ≤ 2^(c−1), and
  *
  *   Σ sᵢ·Pᵢ = Σⱼ 2^(c·j)·Wⱼ,   Wⱼ = Σₖ k·Bⱼₖ,   Bⱼₖ = Σ of ±Pᵢ where dⱼ of sᵢ is ±k
  *
  * That takes T·n additions into buckets Bⱼₖ, T = ⌈(λ + 1)/c⌉, some 2·T·2^(c−1) for the weighted sums
  * Wⱼ, and λ doublings at the end: a larger c means fewer digits and more buckets.
- * `defaultWindowBits` and `cpuWindowBits` of `plan/tuning.ts` choose it.
+ * `defaultWindowBits` and `cpuWindowBits` of msm/plan/tuning.ts choose it.
  *
- * The functions of this file are the method on BigInts, for platforms without WebAssembly and for
- * readers. At each step a comment says where the fast backends take it, and why there in that way.
+ * The functions of this file are the method on BigInts: for readers, for platforms without
+ * WebAssembly or without memory for it, and for `cpuArithmetic: 'bigint'`. At each step a comment
+ * says where the fast backends take it, and why there in that way. Paths are from src/, and from the
+ * root for wgsl/, tests/ and docs/.
  *
- * The GPU takes the steps as dispatches: `gpu/record-job.ts` lists them in order, `recordBatch`
- * first. From `engine.msm()` to the submit and back a call goes through engine/engine.ts,
- * engine/call-inputs.ts, scheduling/call-queue.ts, engine/request-group.ts, msm/routing/router.ts,
- * msm/gpu/gpu-backend.ts, session/session.ts, session/run-steps.ts, msm/gpu/msm-operation.ts,
- * msm/plan/schedule.ts, msm/plan/planner.ts, msm/gpu/record-job.ts, gpu/runner.ts,
- * gpu/device-scheduler.ts, gpu/submission.ts; then msm/gpu/audit.ts and
- * msm/stages/combine-windows.ts.
+ * The GPU takes the steps as dispatches; `recordBatch` of msm/gpu/record-job.ts lists them in order.
+ * A call of `engine.msm()` goes through these files, in the order of their first work:
  *
- * The CPU goes through the same files as far as the router, then msm/cpu/cpu-backend.ts,
- * msm/cpu/wasm-msm.ts (rounds that fit in memory, cut for threads), msm/cpu/share.ts (the part of
- * one thread), msm/cpu/buckets.ts, and msm/cpu/combine-on-cpu.ts. Sums of up to eight points go to
- * msm/cpu/few-points.ts, which needs no buckets.
+ * 1. engine/engine.ts; engine/call-inputs.ts reads and copies; scheduling/call-queue.ts.
+ * 2. engine/request-group.ts converts; msm/inputs/scalars.ts surveys what plans depend on.
+ * 3. msm/routing/router.ts, estimates.ts and routing.ts choose the backend.
+ * 4. msm/gpu/gpu-backend.ts; session/session.ts finds a tested device.
+ * 5. msm/gpu/msm-operation.ts plans: msm/plan/schedule.ts, msm/plan/planner.ts.
+ * 6. session/run-steps.ts; msm/gpu/record-job.ts records.
+ * 7. gpu/runner.ts, gpu/submission.ts, gpu/device-scheduler.ts: buffers, the lease, the submit.
+ * 8. msm/gpu/audit.ts and msm/stages/combine-windows.ts read the result.
+ *
+ * On the CPU steps 1 to 3 are the same. Then msm/cpu/cpu-backend.ts, msm/cpu/wasm-msm.ts (rounds that
+ * fit in memory, cut for threads), msm/cpu/share.ts (the part of one thread), msm/cpu/buckets.ts,
+ * and msm/cpu/combine-on-cpu.ts. A vector of at most eight points, four in G2, with long scalars
+ * goes to msm/cpu/few-points.ts once the module of Horner's rule is there: it needs no buckets.
  */
 import type { CurveContext } from '../curves/curve.js';
 import { type Affine, add, addAffine, double, infinityOf, type Jacobian, negated } from '../curves/jacobian.js';
@@ -65,14 +72,14 @@ export const pippenger = async (
   const n = scalars.length / curve.scalarBytes;
   if (n === 0) return { sum: infinityOf(curve), windowBits: 2, windows: 0, entries: 0 };
 
-  // Plan. GPU: plan/planner.ts, with limits of buffers and of the time of a submit; plan/schedule.ts
-  // cuts what does not fit. CPU: `cpuShape` in plan/cost.ts.
+  // Plan. GPU: msm/plan/planner.ts, with limits of buffers and of the time of a submit;
+  // msm/plan/schedule.ts cuts what does not fit. CPU: `cpuShape` in msm/plan/cost.ts.
   const windowBits = cpuWindowBits(curve.scalarBits, (c) => n * windowCount(curve.scalarBits, c));
   const windows = windowCount(curve.scalarBits, windowBits);
 
-  // Decompose. GPU: wgsl/msm/decompose.wgsl, stages/decompose.ts; it writes an entry (bucket, ±
-  // index) for each digit. CPU: `digitWriter` in cpu/buckets.ts, without carries, so that each
-  // window is read on its own. Reference: tests/reference/decompose.ts.
+  // Decompose. GPU: wgsl/msm/decompose.wgsl, msm/stages/decompose.ts; it writes an entry (bucket, ±
+  // index) for each digit. CPU: `digitWriter` in msm/cpu/buckets.ts, without carries, so that each
+  // window is read by itself. Reference: tests/reference/decompose.ts.
   const terms: Term[] = [];
   for (let i = 0; i < n; i++) {
     terms.push(termOf(curve, pointOf(i), scalars, i, { windowBits, windows }));
@@ -83,8 +90,9 @@ export const pippenger = async (
   let entries = 0;
   for (let j = windows - 1; j >= 0; j--) {
     // Combine windows: Horner's rule, c doublings between two windows. Both backends take it on the
-    // CPU, since its λ doublings depend on each other. After the GPU: stages/combine-windows.ts.
-    // CPU: cpu/combine-on-cpu.ts. Jacobian coordinates: no other addition shares an inversion.
+    // CPU, since its λ doublings depend on each other. After the GPU: msm/stages/combine-windows.ts.
+    // CPU: msm/cpu/combine-on-cpu.ts, in Jacobian coordinates for up to four vectors; more vectors
+    // share inversions in lists.
     for (let i = 0; i < windowBits; i++) sum = double(curve, sum);
     const filled = await fillBuckets(curve, terms, j, windowBits, timeSlice);
     entries += filled.entries;
@@ -127,19 +135,21 @@ export const signedDigits = (scalar: bigint, windowBits: number, windows: number
 /**
  * Adds the points of window `j` to their buckets.
  *
- * GPU: the entries are sorted by bucket (wgsl/msm/sort.wgsl, stages/sort.ts) and cut into equal
- * tasks across buckets (partition.wgsl, stages/partition.ts), so that no thread waits for a full
- * bucket; the walk (walk.wgsl, stages/walk.ts) sums runs of equal keys, and `combine` walks over
- * what crosses the borders of tasks. Adding to buckets at random places with atomics was rejected:
- * a point has 64 bytes or more. In `walk` the additions in the slots of a thread share one inversion,
- * some six products an addition. NVIDIA and AMD take `walk-xyzz` in G1 instead: sums in extended
- * coordinates, ten products and no inversion. The steps of an inversion depend on each other, and the
- * slots of a thread do not fit its registers, so that this is faster there at every number of tasks
- * (docs/contributing/decisions/15-coordinates-of-the-walk.md).
+ * GPU: the entries are sorted by bucket (wgsl/msm/sort.wgsl, msm/stages/sort.ts) and cut into equal
+ * tasks across buckets (wgsl/msm/partition.wgsl, msm/stages/partition.ts), so that no thread has
+ * more work because one bucket has many points. The walk (wgsl/msm/walk.wgsl, msm/stages/walk.ts)
+ * sums runs of equal keys, and `combine` walks over what crosses the borders of tasks. Adding to
+ * buckets at random places with atomics was rejected: a point has 64 bytes or more.
  *
- * CPU: `addToBuckets` in cpu/buckets.ts sorts the points of a block that fits the cache, and adds
- * pairs in long lists, each with one inversion: 500 or more additions share it, so an inversion of
- * some hundred products is next to nothing for each.
+ * An affine addition takes six products and a share of an inversion. On a GPU only the slots of one
+ * thread share it, usually eight: an eighth of 15 to 24 products, whose steps wait for each other.
+ * NVIDIA and AMD take wgsl/msm/walk-xyzz.wgsl in G1 instead: extended coordinates, ten products, no
+ * inversion and no slots in memory. That is faster on an H200 at every number of tasks; for AMD it
+ * is chosen by what its compiler makes (docs/contributing/decisions/15-coordinates-of-the-walk.md).
+ *
+ * CPU: `addToBuckets` in msm/cpu/buckets.ts sorts the points of a block that fits the cache, and adds
+ * pairs in lists (wasm/arithmetic/bucket-functions.ts and list-adder.ts). Up to 512 additions share
+ * an inversion of about 100 products, a fifth of a product each, so that affine additions win there.
  *
  * References: tests/reference/sort.ts, partition.ts, walk.ts, walk-xyzz.ts.
  */
@@ -167,9 +177,9 @@ const fillBuckets = async (
  * Returns Σ (k + 1)·buckets[k], by running sums from the top bucket.
  *
  * These depend on each other, so neither backend computes them like that. GPU: reduce
- * (wgsl/msm/reduce.wgsl, stages/reduce.ts) lays out streams whose walks sum the buckets by the bits
+ * (wgsl/msm/reduce.wgsl, msm/stages/reduce.ts) lays out streams whose walks sum the buckets by the bits
  * of k; Horner's rule over windows then has a point for each bit. CPU: `weightedSums` in
- * cpu/share.ts takes short segments side by side, whose additions share inversions. Reference:
+ * msm/cpu/share.ts takes short segments side by side, whose additions share inversions. Reference:
  * tests/reference/reduce.ts.
  */
 const weightedSum = async (

@@ -301,11 +301,7 @@ export class PointBlocks {
   }
 }
 
-/*
- * Bucket accumulation of Pippenger's algorithm (Pippenger 1976). Additions go into lists, each of
- * which shares one inversion. WebAssembly sorts the points by bucket, pairs them (wasm/lists/) and
- * adds (wasm/arithmetic/point-kernel.ts, wasm/floats/float-kernel.ts).
- */
+/* Sums of buckets: wasm/arithmetic/bucket-functions.ts sorts and pairs, list-adder.ts adds. */
 
 /** Address of infinity. */
 export const INFINITY: PointAt = 0;

@@ -139,7 +139,10 @@ export class Runner {
   /**
    * Runs a submission. @param clock of the call, in `encodeMs` before and in `readBackMs` after it
    */
-  async run(submission: Submission, clock: Stopwatch = unwatched): Promise<SubmissionResult> {
+  async run<Expected>(
+    submission: Submission<Expected>,
+    clock: Stopwatch = unwatched,
+  ): Promise<SubmissionResult<Expected>> {
     const { ticket } = submission;
     if (this.isOver) ticket?.onRefused?.();
     this.assertAlive();
@@ -153,7 +156,7 @@ export class Runner {
     clock.enter(null);
     const lease = await this.#admit(planned.wanted, ticket);
     clock.enter('encodeMs');
-    const run = new SubmissionRun(this.#use, planned, lease, clock);
+    const run = new SubmissionRun<Expected>(this.#use, planned, lease, clock);
     return await run.run();
   }
 
@@ -232,9 +235,9 @@ export class Runner {
 const used = new WeakSet<GPUComputePipeline>();
 
 /** The run of one submission that has its lease: its submits, its map and its buffers. */
-class SubmissionRun {
+class SubmissionRun<Expected> {
   readonly #use: DeviceUse;
-  readonly #planned: PlannedSubmission;
+  readonly #planned: PlannedSubmission<Expected>;
   readonly #lease: Lease;
   readonly #clock: Stopwatch;
   readonly #signal: AbortSignal | undefined;
@@ -248,7 +251,7 @@ class SubmissionRun {
   /** Waits until the device has done what it was given last; null when nothing is under way. */
   #rest: (() => Promise<unknown>) | null = null;
 
-  constructor(use: DeviceUse, planned: PlannedSubmission, lease: Lease, clock: Stopwatch) {
+  constructor(use: DeviceUse, planned: PlannedSubmission<Expected>, lease: Lease, clock: Stopwatch) {
     this.#use = use;
     this.#planned = planned;
     this.#lease = lease;
@@ -258,12 +261,12 @@ class SubmissionRun {
   }
 
   /** @throws GpuFault where a dispatch is missing; MsmError as runners throw */
-  async run(): Promise<SubmissionResult> {
+  async run(): Promise<SubmissionResult<Expected>> {
     try {
       this.#use.assertAlive();
       await this.#submitAll();
-      const [bytes] = await this.#readBack();
-      return this.#resultOf(bytes);
+      const [bytes, expected] = await this.#readBack();
+      return this.#resultOf(bytes, expected);
     } catch (error) {
       this.#step++;
       this.#querySet?.destroy();
@@ -336,7 +339,7 @@ class SubmissionRun {
   }
 
   /** Maps the result, while the host does its part. */
-  #readBack(): Promise<[ArrayBuffer, unknown]> {
+  #readBack(): Promise<[ArrayBuffer, Expected]> {
     const { device, scheduler, ending } = this.#use;
     const { sizes, submission } = this.#planned;
     const { staging } = this.#prepared as Prepared;
@@ -356,11 +359,11 @@ class SubmissionRun {
         return read;
       });
     this.#rest = () => mapped;
-    const meanwhile = submission.meanwhile?.() ?? Promise.resolve();
+    const meanwhile = submission.meanwhile?.() ?? Promise.resolve(undefined as Expected);
     return Promise.all([ending.race(mapped, this.#signal), meanwhile]);
   }
 
-  #resultOf(bytes: ArrayBuffer): SubmissionResult {
+  #resultOf(bytes: ArrayBuffer, expected: Expected): SubmissionResult<Expected> {
     const { submission, sizes, chain, segments, passes, dispatches, isTimed, readBytes } = this.#planned;
     const { accounts = 0, result = 0, read = [] } = submission;
     const words = (at: number, size: number): Uint32Array => new Uint32Array(bytes, at, size / 4);
@@ -370,6 +373,7 @@ class SubmissionRun {
       accounts: words(0, accounts),
       result: words(sizes.resultAt, result),
       data: cutSlices(words(sizes.returned, readBytes), read),
+      expected,
       dispatches,
       submits: segments.length,
       uploadedBytes: this.#uploadedBytes,

@@ -19,8 +19,11 @@ export interface Upload {
   readonly from?: () => { readonly buffer: GPUBuffer; readonly offset: number } | null;
 }
 
-/** Commands of one or more submits, with their inputs and outputs. */
-export interface Submission {
+/**
+ * Commands of one or more submits, with their inputs and outputs. `Expected` is what the host
+ * computes meanwhile.
+ */
+export interface Submission<Expected = unknown> {
   /** Storage buffers that the commands use, by name, in bytes; pooled for the next submission. */
   readonly scratch: Readonly<Record<string, number>>;
   /** Buffers that are not the runner's, by name. */
@@ -37,18 +40,20 @@ export interface Submission {
   readonly result?: number;
   /** More slices to read back; in whole words. */
   readonly read?: readonly (Slice & { readonly size: number })[];
-  /** Called after the last submit; the host computes its part. */
-  meanwhile?(): Promise<void>;
+  /** Called after the last submit: what the host computes comes back with the result. */
+  meanwhile?(): Promise<Expected>;
   /** Called between submits; its errors end the submission. */
   onSubmitted?(done: number, total: number): void;
 }
 
 /** Results of a submission. */
-export interface SubmissionResult {
+export interface SubmissionResult<Expected = unknown> {
   readonly accounts: Uint32Array;
   readonly result: Uint32Array;
   /** The words of each slice of `read`. */
   readonly data: readonly Uint32Array[];
+  /** The result of `meanwhile`; undefined without it. */
+  readonly expected: Expected;
   readonly dispatches: number;
   readonly submits: number;
   /** Bytes of the uploads that were not on the device already. */
@@ -110,8 +115,8 @@ export const toSegments = (commands: readonly Command[]): Pass[][] => {
 const MAX_QUERIES = 4096;
 
 /** A submission, with all sizes that are known before its lease. */
-export class PlannedSubmission {
-  readonly submission: Submission;
+export class PlannedSubmission<Expected = unknown> {
+  readonly submission: Submission<Expected>;
   readonly pipelines: ReadonlyMap<Kernel, GPUComputePipeline>;
   readonly segments: readonly (readonly Pass[])[];
   readonly passes: number;
@@ -126,7 +131,7 @@ export class PlannedSubmission {
 
   /** @param call number of the submission, which starts its dispatch chain */
   constructor(
-    submission: Submission,
+    submission: Submission<Expected>,
     pipelines: ReadonlyMap<Kernel, GPUComputePipeline>,
     hasTimestamps: boolean,
     call: number,

@@ -108,7 +108,13 @@ export interface CircuitKey extends CircuitFacts {
    * @throws MsmError `destroyed`
    * @example
    * ```ts
+   * import { readFile } from 'node:fs/promises';
+   * import { openProvingKey } from 'webgpu-msm/groth16';
+   *
+   * const key = await openProvingKey(await readFile('circuit.zkey'));
+   * await key.prove(await readFile('witness.wtns'));
    * await key.trim(); // after the last of many proofs
+   * key.destroy();
    * ```
    */
   trim(): Promise<void>;

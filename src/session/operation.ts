@@ -64,15 +64,29 @@ export interface Report {
 
 /** Tests a device by an operation's known answer. */
 export interface DeviceTester<Setup> {
-  test<Input, Result, Planned extends Step, Part>(
-    operation: Operation<Input, Result, Setup, Planned, Part>,
-    knownOf: (setup: Setup) => KnownAnswer<Input, Result> | null,
+  test<Of extends OperationTypes>(
+    operation: Operation<Of, Setup>,
+    knownOf: (setup: Setup) => KnownAnswer<Of['input'], Of['result']> | null,
     call: Call,
   ): Promise<unknown>;
 }
 
-/** A computation on a device. `Planned` is a step of its plan, `Part` the outcome of one step. */
-export interface Operation<Input, Result, Setup, Planned extends Step = Step, Part = unknown> {
+/** Types of an operation. */
+export interface OperationTypes {
+  readonly input: unknown;
+  readonly result: unknown;
+  /** One submission of its plan. */
+  readonly step: Step;
+  /** What the host computes while the device runs a step, to compare the result with. */
+  readonly expected: unknown;
+  /** Outcome of a step. */
+  readonly part: unknown;
+}
+
+/** A computation on a device. */
+export interface Operation<Of extends OperationTypes, Setup> {
+  /** For the compiler alone, which infers `Of` by it. */
+  readonly types?: Of;
   /** Name in progress and errors. */
   readonly name: string;
   /** Unit of its work. Operations with the same unit share the learned rate of the device. */
@@ -82,54 +96,64 @@ export interface Operation<Input, Result, Setup, Planned extends Step = Step, Pa
   /** True if its success shows that the device answers again. */
   readonly showsHealth?: boolean;
   /** Returns the residents that must be on the device. */
-  residents(input: Input): readonly Resident[];
+  residents(input: Of['input']): readonly Resident[];
   /** Returns the residents that a fault may come from; default: `residents`. */
-  suspects?(input: Input): readonly Resident[];
+  suspects?(input: Of['input']): readonly Resident[];
   /** Tests the device for other operations that will use the result. Runs before the plan. */
-  testFirst?(device: DeviceTester<Setup>, input: Input, call: Call): Promise<void>;
+  testFirst?(device: DeviceTester<Setup>, input: Of['input'], call: Call): Promise<void>;
   /** Returns true if the residents must equal what was loaded before the result counts. */
-  mustConfirm?(result: Result): boolean;
+  mustConfirm?(result: Of['result']): boolean;
   /** Describes the buffer that the operation fills; null: none. */
-  output?(input: Input, device: DeviceView<Setup>): Output | null;
+  output?(input: Of['input'], device: DeviceView<Setup>): Output | null;
   /**
    * Plans the steps: sizes, counts and order.
    *
    * @throws MsmError `bad-argument` where no plan fits the device or the budget
    */
-  plan(input: Input, device: DeviceView<Setup>, call: Call): readonly Planned[] | Promise<readonly Planned[]>;
+  plan(
+    input: Of['input'],
+    device: DeviceView<Setup>,
+    call: Call,
+  ): readonly Of['step'][] | Promise<readonly Of['step'][]>;
   /** Records a step: uploads, commands, and the slices to read back. */
-  record(input: Input, step: Planned, device: DeviceView<Setup>, call: Call, output: GPUBuffer | null): Submission;
+  record(
+    input: Of['input'],
+    step: Of['step'],
+    device: DeviceView<Setup>,
+    call: Call,
+    output: GPUBuffer | null,
+  ): Submission<Of['expected']>;
   /** Returns an upper estimate of the time of a step, in ms. */
-  cost(input: Input, step: Planned, device: DeviceView<Setup>): number;
+  cost(input: Of['input'], step: Of['step'], device: DeviceView<Setup>): number;
   /**
    * Reads the result of a step.
    *
    * @throws GpuFault where the device computed wrongly
    */
   read(
-    input: Input,
-    step: Planned,
-    result: SubmissionResult,
+    input: Of['input'],
+    step: Of['step'],
+    result: SubmissionResult<Of['expected']>,
     device: DeviceView<Setup>,
     call: Call,
-  ): Part | Promise<Part>;
+  ): Of['part'] | Promise<Of['part']>;
   /**
    * Makes the result from the parts of all steps.
    *
    * @throws GpuFault where the parts do not agree
    */
   finish(
-    input: Input,
-    done: readonly { readonly step: Planned; readonly part: Part }[],
+    input: Of['input'],
+    done: readonly { readonly step: Of['step']; readonly part: Of['part'] }[],
     call: Call,
     output: GPUBuffer | null,
-  ): Result | Promise<Result>;
+  ): Of['result'] | Promise<Of['result']>;
   /** Returns the new rate of the device after a run, in units a millisecond. */
-  learn?(result: Result, report: Report, before: number | null): number | null;
+  learn?(result: Of['result'], report: Report, before: number | null): number | null;
   /** Returns the test that the device must pass first; null: none. */
-  knownAnswer(input: Input, setup: Setup): KnownAnswer<Input, Result> | null;
+  knownAnswer(input: Of['input'], setup: Setup): KnownAnswer<Of['input'], Of['result']> | null;
   /** Computes the result on the CPU. Absent where only the device has the data. */
-  onCpu?(input: Input, call: Call): Promise<Result>;
+  onCpu?(input: Of['input'], call: Call): Promise<Of['result']>;
 }
 
 /** The interface of a resident to the session. */

@@ -8,7 +8,7 @@ import { GpuFault, MsmError } from '../errors.js';
 import type { Runner } from '../gpu/runner.js';
 import type { SubmissionResult } from '../gpu/submission.js';
 import type { Call } from '../scheduling/call.js';
-import type { DeviceView, KnownAnswer, Operation, Report, Step } from './operation.js';
+import type { DeviceView, KnownAnswer, Operation, OperationTypes, Report } from './operation.js';
 
 /** The result of an operation, and facts about its steps. */
 interface Ran<Result> {
@@ -19,22 +19,22 @@ interface Ran<Result> {
 }
 
 /** A run of an operation: its input, where it runs, and the call that it runs for. */
-export interface OperationRun<Input, Result, Setup, Planned extends Step, Part> {
-  readonly operation: Operation<Input, Result, Setup, Planned, Part>;
-  readonly input: Input;
+export interface OperationRun<Of extends OperationTypes, Setup> {
+  readonly operation: Operation<Of, Setup>;
+  readonly input: Of['input'];
   readonly runner: Runner;
   readonly device: DeviceView<Setup>;
   readonly call: Call;
 }
 
 /** Creates the buffer that an operation fills; null: none. */
-const createOutput = async <Input, Result, Setup, Planned extends Step, Part>({
+const createOutput = async <Of extends OperationTypes, Setup>({
   operation,
   input,
   runner,
   device,
   call,
-}: OperationRun<Input, Result, Setup, Planned, Part>): Promise<GPUBuffer | null> => {
+}: OperationRun<Of, Setup>): Promise<GPUBuffer | null> => {
   const output = operation.output?.(input, device) ?? null;
   if (output === null) return null;
   const wait = { checkpoint: () => call.checkpoint(), ticket: call };
@@ -42,12 +42,12 @@ const createOutput = async <Input, Result, Setup, Planned extends Step, Part>({
 };
 
 /** Loads the residents that are not on the device, or whose contents there changed. */
-export const bringResidents = async <Input, Result, Setup, Planned extends Step, Part>({
+export const bringResidents = async <Of extends OperationTypes, Setup>({
   operation,
   input,
   runner,
   call,
-}: Omit<OperationRun<Input, Result, Setup, Planned, Part>, 'device'>): Promise<void> => {
+}: Omit<OperationRun<Of, Setup>, 'device'>): Promise<void> => {
   for (const resident of operation.residents(input)) {
     resident.assertAlive();
     const before = resident.bufferOn(runner);
@@ -59,12 +59,12 @@ export const bringResidents = async <Input, Result, Setup, Planned extends Step,
 };
 
 /** Compares the residents with what was loaded. Called after a check found the result right. */
-const confirmResidents = async <Input, Result, Setup, Planned extends Step, Part>({
+const confirmResidents = async <Of extends OperationTypes, Setup>({
   operation,
   input,
   runner,
   call,
-}: Omit<OperationRun<Input, Result, Setup, Planned, Part>, 'device'>): Promise<void> => {
+}: Omit<OperationRun<Of, Setup>, 'device'>): Promise<void> => {
   const residents = operation.residents(input).filter(({ canConfirm }) => canConfirm);
   const buffers = residents.map((resident) => resident.bufferOn(runner));
   for (const resident of residents) resident.suspect();
@@ -81,16 +81,16 @@ const confirmResidents = async <Input, Result, Setup, Planned extends Step, Part
  * @param tick called before each submit with the number of submits so far; throws to end the run
  * @throws GpuFault where the device computed wrongly, and the errors of the runner
  */
-export const runSteps = async <Input, Result, Setup, Planned extends Step, Part>(
-  run: OperationRun<Input, Result, Setup, Planned, Part>,
-  steps: readonly Planned[],
+export const runSteps = async <Of extends OperationTypes, Setup>(
+  run: OperationRun<Of, Setup>,
+  steps: readonly Of['step'][],
   tick: (done: number) => void,
-): Promise<Ran<Result>> => {
+): Promise<Ran<Of['result']>> => {
   const { operation, input, runner, device, call } = run;
   const { clock } = call;
   const output = await createOutput(run);
   try {
-    const done: { readonly step: Planned; readonly part: Part }[] = [];
+    const done: { readonly step: Of['step']; readonly part: Of['part'] }[] = [];
     const counted: SubmissionResult[] = [];
     let submits = 0;
     let { hostTimes } = clock.read();
@@ -136,9 +136,9 @@ export const runSteps = async <Input, Result, Setup, Planned extends Step, Part>
 /** Results of the self-tests of a device by key: null, or the reason of a failure. */
 const remembered = new WeakMap<GPUDevice, Map<string, string | null>>();
 
-const computeKnown = async <Input, Result, Setup, Planned extends Step, Part>(
-  operation: Operation<Input, Result, Setup, Planned, Part>,
-  known: KnownAnswer<Input, Result>,
+const computeKnown = async <Of extends OperationTypes, Setup>(
+  operation: Operation<Of, Setup>,
+  known: KnownAnswer<Of['input'], Of['result']>,
   runner: Runner,
   device: DeviceView<Setup>,
   call: Call,
@@ -147,7 +147,7 @@ const computeKnown = async <Input, Result, Setup, Planned extends Step, Part>(
   try {
     const run = { operation, input, runner, device, call };
     await bringResidents(run);
-    const steps: readonly Planned[] = await operation.plan(input, device, call);
+    const steps: readonly Of['step'][] = await operation.plan(input, device, call);
     const { result } = await runSteps(run, steps, () => call.checkpoint());
     return known.check(result);
   } finally {
@@ -163,9 +163,9 @@ const computeKnown = async <Input, Result, Setup, Planned extends Step, Part>(
  * @returns the reason of a failure, or null
  * @throws MsmError of the runner, except `internal`
  */
-export const selfTest = async <Input, Result, Setup, Planned extends Step, Part>(
-  operation: Operation<Input, Result, Setup, Planned, Part>,
-  known: KnownAnswer<Input, Result>,
+export const selfTest = async <Of extends OperationTypes, Setup>(
+  operation: Operation<Of, Setup>,
+  known: KnownAnswer<Of['input'], Of['result']>,
   runner: Runner,
   device: DeviceView<Setup>,
   call: Call,

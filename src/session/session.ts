@@ -7,7 +7,7 @@ import type { Submission } from '../gpu/submission.js';
 import type { Call } from '../scheduling/call.js';
 import type { Kernel, Slice } from '../shaders/kernel.js';
 import { CurrentDevice, type DeviceOptions, type TestReport } from './current-device.js';
-import type { DeviceView, KnownAnswer, Operation, Report, Step } from './operation.js';
+import type { DeviceView, KnownAnswer, Operation, OperationTypes, Report } from './operation.js';
 import { bringResidents, runSteps, selfTest } from './run-steps.js';
 
 /** Maximum number of new plans in place of one that no longer fits. */
@@ -30,7 +30,7 @@ export interface Executed<Result, Setup> {
 }
 
 /** Returns the known answer to test a setup with; null: none. */
-type Known<Input, Result, Setup> = (setup: Setup) => KnownAnswer<Input, Result> | null;
+type Known<Of extends OperationTypes, Setup> = (setup: Setup) => KnownAnswer<Of['input'], Of['result']> | null;
 
 export class Session<Setup> {
   readonly #options: SessionOptions<Setup>;
@@ -110,13 +110,13 @@ export class Session<Setup> {
    *
    * @throws MsmError of planning, runners and self-tests
    */
-  async execute<Input, Result, Planned extends Step, Part>(
-    operation: Operation<Input, Result, Setup, Planned, Part>,
-    input: Input,
+  async execute<Of extends OperationTypes>(
+    operation: Operation<Of, Setup>,
+    input: Of['input'],
     call: Call,
-  ): Promise<Executed<Result, Setup>> {
+  ): Promise<Executed<Of['result'], Setup>> {
     const onCpu = operation.onCpu?.bind(operation);
-    const elsewhere = async (why: string | null): Promise<Executed<Result, Setup>> => ({
+    const elsewhere = async (why: string | null): Promise<Executed<Of['result'], Setup>> => ({
       result: await (onCpu as NonNullable<typeof onCpu>)(input, call),
       report: null,
       retried: why,
@@ -140,9 +140,9 @@ export class Session<Setup> {
    *
    * @throws MsmError `internal` where the simpler setup fails as well
    */
-  async test<Input, Result, Planned extends Step, Part>(
-    operation: Operation<Input, Result, Setup, Planned, Part>,
-    knownOf: Known<Input, Result, Setup>,
+  async test<Of extends OperationTypes>(
+    operation: Operation<Of, Setup>,
+    knownOf: Known<Of, Setup>,
     call: Call,
   ): Promise<Runner> {
     for (;;) {
@@ -160,10 +160,10 @@ export class Session<Setup> {
   /**
    * Compiles kernels, dispatches each without workgroups, and tests the device with `operation`.
    */
-  async warmUp<Input, Result, Planned extends Step, Part>(
+  async warmUp<Of extends OperationTypes>(
     kernelsOf: (device: DeviceView<Setup>) => readonly Kernel[],
-    operation: Operation<Input, Result, Setup, Planned, Part>,
-    known: Known<Input, Result, Setup>,
+    operation: Operation<Of, Setup>,
+    known: Known<Of, Setup>,
     call: Call,
   ): Promise<Runner> {
     const runner = await this.#liveRunner(call);
@@ -204,11 +204,11 @@ export class Session<Setup> {
     }
   }
 
-  async #run<Input, Result, Planned extends Step, Part>(
-    operation: Operation<Input, Result, Setup, Planned, Part>,
-    input: Input,
+  async #run<Of extends OperationTypes>(
+    operation: Operation<Of, Setup>,
+    input: Of['input'],
     call: Call,
-  ): Promise<Executed<Result, Setup>> {
+  ): Promise<Executed<Of['result'], Setup>> {
     await operation.testFirst?.(this, input, call);
     const runner = await this.test(operation, (setup) => operation.knownAnswer(input, setup), call);
     const attempts = new Attempts(this.#options.retries);
@@ -220,7 +220,7 @@ export class Session<Setup> {
     if (hasMoved()) return this.#run(operation, input, call);
     call.checkpoint();
     const device = this.view();
-    const steps: readonly Planned[] = await operation.plan(input, device, call);
+    const steps: readonly Of['step'][] = await operation.plan(input, device, call);
     const total = steps.reduce((sum, { submits }) => sum + submits, 0);
     const tick = (done: number): void => {
       call.checkpoint();
@@ -266,14 +266,14 @@ export class Session<Setup> {
   }
 
   /** Returns the known answer that the current setup has still to compute; null: none. */
-  #untested<Input, Result>(knownOf: Known<Input, Result, Setup>): KnownAnswer<Input, Result> | null {
+  #untested<Of extends OperationTypes>(knownOf: Known<Of, Setup>): KnownAnswer<Of['input'], Of['result']> | null {
     const known = knownOf(this.#current.setup);
     return known === null || this.#current.hasTested(known.key) ? null : known;
   }
 
-  async #test<Input, Result, Planned extends Step, Part>(
-    operation: Operation<Input, Result, Setup, Planned, Part>,
-    known: KnownAnswer<Input, Result>,
+  async #test<Of extends OperationTypes>(
+    operation: Operation<Of, Setup>,
+    known: KnownAnswer<Of['input'], Of['result']>,
     call: Call,
   ): Promise<void> {
     const begun = performance.now();

@@ -1,5 +1,4 @@
 /** A second operation runs on a session, which knows neither it nor multi-scalar multiplication. */
-import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openDevice } from '../../src/gpu/device.js';
 import { Runner } from '../../src/gpu/runner.js';
@@ -8,7 +7,6 @@ import { DeviceSource } from '../../src/session/current-device.js';
 import { type Executed, Session } from '../../src/session/session.js';
 import { strikeAt } from '../support/failure-bench.js';
 import { type LeasedDevice, type LeasedGpu, leaseGpu } from '../support/leased-gpu.js';
-import { inProject } from '../support/run-script.js';
 import { sleep } from '../support/time.js';
 import { type VectorSetup, VectorSum, vectorSetup } from '../support/vector-sum.js';
 import { stopWatchClock } from '../support/watch-clock.js';
@@ -49,11 +47,6 @@ const openSession = async (prepare?: (device: LeasedDevice) => void) => {
 };
 
 describe('a vector sum as an operation', () => {
-  test('is no longer than eighty lines', () => {
-    const lines = readFileSync(inProject('tests/support/vector-sum.ts'), 'utf8').trimEnd().split('\n');
-    expect(lines.length).toBeLessThanOrEqual(80);
-  });
-
   test('computes on the GPU, after one self-test, and tells of its progress', async () => {
     const { session, call, progress } = await openSession();
     for (let i = 0; i < 2; i++) {

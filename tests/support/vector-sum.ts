@@ -31,7 +31,16 @@ export const vectorSetup = (): VectorSetup => ({
   }),
 });
 
-export class VectorSum implements Operation<Uint32Array, number, VectorSetup, Step, number> {
+interface VectorSumTypes {
+  readonly input: Uint32Array;
+  readonly result: number;
+  readonly step: Step;
+  readonly expected: unknown;
+  readonly part: number;
+}
+
+export class VectorSum implements Operation<VectorSumTypes, VectorSetup> {
+  declare readonly types?: VectorSumTypes;
   readonly name = 'vector sum';
   readonly unit = 'words';
   readonly residents = () => [];

@@ -6,7 +6,7 @@ import { invert, mod, readWords, writeWords } from '../../field/modulus.js';
 import { power } from '../../field/powers.js';
 import { range } from '../../field/straight-line.js';
 import { bufferBytes, bytesOf, wantsOf } from '../../gpu/device-memory.js';
-import { PlannedSubmission, type Submission, type SubmissionResult } from '../../gpu/submission.js';
+import { PlannedSubmission, type Submission } from '../../gpu/submission.js';
 import { digestOfItems } from '../../msm/stages/entry.js';
 import type { Call } from '../../scheduling/call.js';
 import { sumInSlices, TimeSlice } from '../../scheduling/time-slice.js';
@@ -32,8 +32,6 @@ type Setup = FieldSetup;
 interface JobPlan extends Step {
   readonly emitted: Emitter;
   readonly read: readonly Part[];
-  /** Digests of what was sent, computed while the GPU has it. */
-  readonly digests: number[];
 }
 
 /** Name of the buffer that stays, in commands. */
@@ -60,7 +58,7 @@ const planOf = (job: FieldJob, { setup, allowance, limits }: DeviceView<Setup>, 
     throw new MsmError('out-of-memory', `the device binds no ${largest} bytes at a time; use shorter vectors`);
   }
   const submits = 1 + emitted.commands.filter(({ kind }) => kind === 'submit').length;
-  return { emitted, read, digests: [], submits, isCheck };
+  return { emitted, read, submits, isCheck };
 };
 
 const areEqual = (some: Uint32Array, others: Uint32Array): boolean => some.every((word, i) => word === others[i]);
@@ -81,29 +79,38 @@ const submissionOf = (emitted: Emitter, output: GPUBuffer | null): Submission =>
   };
 };
 
+/** Types of a job as an operation. */
+interface FieldTypes {
+  readonly input: FieldJob;
+  readonly result: FieldOutcome;
+  readonly step: JobPlan;
+  /** Digests of the numbers as they are sent. */
+  readonly expected: readonly number[];
+  readonly part: readonly Uint32Array[];
+}
+
 /** Computes jobs. */
-export const fieldOperation: Operation<FieldJob, FieldOutcome, Setup, JobPlan, readonly Uint32Array[]> = {
+export const fieldOperation: Operation<FieldTypes, Setup> = {
   name: 'vectors',
   unit: 'products',
   residents: ({ residents }) => residents,
   output: ({ outputBytes }) => (outputBytes === 0 ? null : { account: VECTORS, label: 'vectors', bytes: outputBytes }),
   plan: (job, device) => [planOf(job, device, false), ...(job.check ? [planOf(job, device, true)] : [])],
-  record(_, { emitted, digests }, __, call, output): Submission {
+  record(_, { emitted }, __, call, output): Submission<readonly number[]> {
     const { sent } = emitted;
     return {
       ...submissionOf(emitted, output),
       meanwhile: async () => {
         const slice = new TimeSlice(() => call.checkpoint());
-        for (const [k, { words, itemWords }] of sent.entries()) {
-          if (digests[k] !== undefined) continue;
-          digests[k] = await digestInSlices(words, itemWords, slice);
-        }
+        const digests: number[] = [];
+        for (const { words, itemWords } of sent) digests.push(await digestInSlices(words, itemWords, slice));
+        return digests;
       },
     };
   },
   cost: (_, { emitted }, { setup }) => emitted.products / setup.productsPerMs,
-  async read(_, { emitted, read, digests }, { accounts, result, data }: SubmissionResult, { setup }, call) {
-    if (emitted.sent.some(({ account }, k) => sumOfLanes(accounts, account) !== digests[k])) {
+  async read(_, { emitted, read }, { accounts, result, data, expected }, { setup }, call) {
+    if (emitted.sent.some(({ account }, k) => sumOfLanes(accounts, account) !== expected[k])) {
       throw new GpuFault('vectors', 'other numbers arrived than those that were sent');
     }
     const slice = new TimeSlice(() => call.checkpoint());

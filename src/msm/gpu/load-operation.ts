@@ -5,7 +5,7 @@ import { isInfinity, multiply } from '../../curves/jacobian.js';
 import { formatOf, type PointFormat, type PointSource, readerOf } from '../../curves/point-source.js';
 import { GpuFault } from '../../errors.js';
 import type { Runner } from '../../gpu/runner.js';
-import type { Submission, SubmissionResult, Upload } from '../../gpu/submission.js';
+import type { Submission, Upload } from '../../gpu/submission.js';
 import type { Call } from '../../scheduling/call.js';
 import { sumInSlices, TimeSlice } from '../../scheduling/time-slice.js';
 import type { DeviceView, Operation, Output, Step } from '../../session/operation.js';
@@ -54,6 +54,16 @@ interface PointRange {
   readonly count: number;
 }
 
+/** Types of a load as an operation. */
+interface LoadTypes {
+  readonly input: LoadInput;
+  readonly result: LoadResult;
+  readonly step: LoadStep;
+  /** Digest of the points as they are sent. */
+  readonly expected: number;
+  readonly part: RangeDigest;
+}
+
 /** A step that loads one range. */
 interface LoadStep extends Step, PointRange {
   readonly source: PointSource;
@@ -66,8 +76,6 @@ interface LoadStep extends Step, PointRange {
   /** Slice of the resident buffer that they end in. */
   readonly target: Bound;
   readonly additions: number;
-  /** Digest of the points as they were sent, computed while the GPU has them. */
-  sent: number;
 }
 
 /** Most points in a step that makes tables: enough work for every device, and little scratch. */
@@ -159,7 +167,6 @@ const stepOf = (
     scratch: hasTables ? { points: points.length } : {},
     submits: 1 + commands.filter(({ kind }) => kind === 'submit').length,
     additions: count * (1 + doublings + steps),
-    sent: 0,
   };
 };
 
@@ -194,7 +201,7 @@ const assertImported = (
  * Uploads points to a device, converts them to Montgomery form, checks them and makes their tables.
  * Rejects with `bad-argument`, `not-on-curve` or `not-in-subgroup`, naming the first wrong point.
  */
-export const loadOperation: Operation<LoadInput, LoadResult, MsmSetup, LoadStep, RangeDigest> = {
+export const loadOperation: Operation<LoadTypes, MsmSetup> = {
   name: 'load',
   unit: ADDITIONS,
   residents: () => [],
@@ -206,7 +213,7 @@ export const loadOperation: Operation<LoadInput, LoadResult, MsmSetup, LoadStep,
     const length = input.source.bytes.length / device.setup.curve.pointBytes;
     return rangesOf(length, rangeSize(device, input.tables)).map((range) => stepOf(input, range, device));
   },
-  record(_, step, { setup }, call, output): Submission {
+  record(_, step, { setup }, call, output): Submission<number> {
     const { bytes } = step.source;
     return {
       scratch: Object.assign({}, step.scratch, ...step.programs.map(({ scratch }) => scratch)),
@@ -218,15 +225,15 @@ export const loadOperation: Operation<LoadInput, LoadResult, MsmSetup, LoadStep,
         const { pointWords } = setup.curve;
         const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
         const slice = new TimeSlice(() => call.checkpoint());
-        step.sent = await sumInSlices(words.length / pointWords, slice, (begin, end) =>
+        return sumInSlices(words.length / pointWords, slice, (begin, end) =>
           digestOfItems(words.subarray(begin * pointWords, end * pointWords), pointWords, begin),
         );
       },
     };
   },
   cost: (_, { additions }, device) => additions / rateOf(device),
-  read(_, step, { accounts }: SubmissionResult, { setup }): RangeDigest {
-    if (sumOfLanes(accounts, ARRIVED) !== step.sent) {
+  read(_, step, { accounts, expected }, { setup }): RangeDigest {
+    if (sumOfLanes(accounts, ARRIVED) !== expected) {
       throw new GpuFault('import', 'other points arrived than those that were sent');
     }
     assertImported(setup, step, [

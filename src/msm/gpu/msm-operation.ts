@@ -26,6 +26,15 @@ import { ADDITIONS, limitsOf, type MsmSetup, rateOf } from './gpu-setup.js';
 import { recordJob } from './record-job.js';
 import { type Check, drawCheck, type KnownAnswer as KnownMsm, knownAnswer, otherwise } from './verify-sums.js';
 
+/** Types of a multiplication as an operation. */
+interface MsmTypes {
+  readonly input: MsmInput;
+  readonly result: MsmResult;
+  readonly step: MsmStep;
+  readonly expected: ExpectedDigests;
+  readonly part: JobOutcome;
+}
+
 /** A job of the result, or of a check vector. */
 interface MsmStep extends Step {
   readonly job: Job;
@@ -33,8 +42,6 @@ interface MsmStep extends Step {
   /** 0: the job is of the result; i > 0: it is of vector i − 1 of `check`. */
   readonly of: number;
   readonly check: Check | null;
-  /** Digests of the scalars, computed while the GPU has the job. */
-  expected: ExpectedDigests;
 }
 
 /** Looks at the scalars that plans depend on. */
@@ -68,7 +75,8 @@ const sumsOf = (curve: CurveContext, count: number, done: readonly Done[]): Affi
 };
 
 /** Multi-scalar multiplication: Pippenger's bucket method on a device. */
-export class MsmOperation implements Operation<MsmInput, MsmResult, MsmSetup, MsmStep, JobOutcome> {
+export class MsmOperation implements Operation<MsmTypes, MsmSetup> {
+  declare readonly types?: MsmTypes;
   readonly name = 'msm';
   readonly unit = ADDITIONS;
   readonly canShrink = true;
@@ -129,7 +137,6 @@ export class MsmOperation implements Operation<MsmInput, MsmResult, MsmSetup, Ms
           isCheck: of > 0,
           // a check has other windows, so it could not use the scratch of the result
           startsAfresh: of === 1 && i === 0,
-          expected: [],
         }),
       );
     if (Math.random() >= verify) return stepsOf(jobs, own, 0, null);
@@ -142,7 +149,7 @@ export class MsmOperation implements Operation<MsmInput, MsmResult, MsmSetup, Ms
     return [...stepsOf(jobs, own, 0, check), ...checks];
   }
 
-  record({ bases }: MsmInput, step: MsmStep, device: DeviceView<MsmSetup>, call: Call): Submission {
+  record({ bases }: MsmInput, step: MsmStep, device: DeviceView<MsmSetup>, call: Call): Submission<ExpectedDigests> {
     const buffer = device.bufferOf(bases) as GPUBuffer;
     const find = ({ loaded, onDevice }: SurveyedScalars): GPUBuffer | null => {
       const resident = onDevice ?? loaded?.store;
@@ -157,12 +164,12 @@ export class MsmOperation implements Operation<MsmInput, MsmResult, MsmSetup, Ms
 
   read(
     _: MsmInput,
-    { job, expected }: MsmStep,
-    result: SubmissionResult,
+    { job }: MsmStep,
+    result: SubmissionResult<ExpectedDigests>,
     { setup }: DeviceView<MsmSetup>,
     call: Call,
   ): Promise<JobOutcome> {
-    return readJob(setup, job, result, expected, call);
+    return readJob(setup, job, result, call);
   }
 
   async finish({ vectors }: MsmInput, done: readonly Done[]): Promise<MsmResult> {
@@ -258,14 +265,13 @@ interface ResidentBuffers {
   readonly find: FindBuffer;
 }
 
-/** Records the job of a step, whose expected digests are computed while the GPU computes. */
+/** Records the job of a step. The host computes the digests that decompose has to report meanwhile. */
 const jobSubmission = (
   { curve, kernels, horner }: MsmSetup,
-  step: MsmStep,
+  { job, vectors }: MsmStep,
   { bases, find: findBuffer }: ResidentBuffers,
   call: Call,
-): Submission => {
-  const { job, vectors } = step;
+): Submission<ExpectedDigests> => {
   // the first job waits for its kernels meanwhile
   void horner.prepare();
   return {
@@ -281,10 +287,7 @@ const jobSubmission = (
     ],
     accounts: job.accounts,
     result: job.bitSums,
-    meanwhile: async () => {
-      const slice = new TimeSlice(() => call.checkpoint());
-      step.expected = await expectedOf(curve, job, vectors, slice);
-    },
+    meanwhile: () => expectedOf(curve, job, vectors, new TimeSlice(() => call.checkpoint())),
   };
 };
 
@@ -296,8 +299,7 @@ const jobSubmission = (
 const readJob = async (
   { curve, horner }: MsmSetup,
   { batches }: Job,
-  { accounts, result }: SubmissionResult,
-  expected: ExpectedDigests,
+  { accounts, result, expected }: SubmissionResult<ExpectedDigests>,
   call: Call,
 ): Promise<JobOutcome> => {
   const slice = new TimeSlice(() => call.checkpoint());

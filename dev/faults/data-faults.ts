@@ -135,7 +135,7 @@ const xorWords = (
   return { kind: 'dispatch', label: 'xor', pass, pipeline, group, entries, groups: [1, 1, 1] };
 };
 
-/** What an operator or word becomes. */
+/** Replacements of an operator or word. */
 const operators: Readonly<Record<string, string>> = {
   ...{ '<': '<=', '<=': '<', '>': '>=', '>=': '>', '==': '!=', '!=': '==', '&&': '||', '||': '&&' },
   ...{ '+': '-', '-': '+', '*': '+', '/': '*', '%': '*', '<<': '>>', '>>': '<<', '&': '|', '|': '&', '^': '|' },

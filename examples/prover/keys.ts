@@ -33,7 +33,7 @@ export interface KeyCurve {
   };
 }
 
-/** What keys are computed with: the numbers of a pairing-friendly curve, and multiples of its generators. */
+/** Numbers of a pairing-friendly curve and multiples of its generators, from which keys are computed. */
 export interface KeyArithmetic {
   readonly q: bigint;
   readonly r: bigint;

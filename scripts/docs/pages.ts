@@ -39,7 +39,7 @@ async function allBlocks() {
 interface Renewal {
   readonly text: string;
   readonly names: readonly string[];
-  /** What is wrong, and what differs, with its line. */
+  /** Faults and differences, each with its line. */
   readonly problems: readonly string[];
   readonly differences: readonly string[];
 }

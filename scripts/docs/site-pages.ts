@@ -145,7 +145,7 @@ export const REPOSITORY = 'repository/';
  *
  * @param page path of the page in the repository
  */
-export function linkedFile(page: string, href: string) {
+function linkedFile(page: string, href: string) {
   if (/^([a-z]+:|[/#])/i.test(href)) return null;
   const path = posix.join(posix.dirname(page), decodeURI(href.replace(/[?#].*$/, '')));
   return path.startsWith('..') || !existsSync(inProject(path)) ? null : path.replace(/\/$/, '');
@@ -156,7 +156,7 @@ export function linkedFile(page: string, href: string) {
  *
  * @param page path of the page in the site
  */
-export function siteLink(page: string, href: string) {
+function siteLink(page: string, href: string) {
   const isShown = page.startsWith(REPOSITORY);
   const from = isShown ? page.slice(REPOSITORY.length) : `docs/${page}`;
   const file = linkedFile(from, href);

@@ -91,7 +91,7 @@ export interface Pass {
  * Returns the passes of each submit. Clears precede the pass of the dispatch that follows them; no
  * earlier dispatch of that pass may need the old contents.
  */
-export const toSegments = (commands: readonly Command[]): Pass[][] => {
+const toSegments = (commands: readonly Command[]): Pass[][] => {
   const segments: Pass[][] = [[]];
   let clears: Slice[] = [];
   for (const command of commands) {

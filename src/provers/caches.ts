@@ -1,7 +1,7 @@
 /**
- * What stays loaded from one proof of snarkjs to the next: points and scalars of its MSMs, found by
- * comparing bytes, and keys of whole proofs, found by the identity of their file. All three are
- * caches of one kind: the least recently used entry is evicted first, and freed once nobody uses it.
+ * Caches from one proof of snarkjs to the next: points and scalars of its MSMs are found by
+ * comparing bytes, keys of whole proofs by the identity of their file. All three caches are of one
+ * kind: the least recently used entry is evicted first, and freed once nobody uses it.
  */
 import type { Bases, MsmEngine, Scalars } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';

@@ -59,13 +59,13 @@ const optionNames = /* @__PURE__ */ Object.keys(engineOptions.rows).filter(
 );
 
 /** `nobleMsm`. */
-export const nobleOptions = {
+const nobleOptions = {
   of: 'nobleMsm',
   rows: /* @__PURE__ */ pickRows(engineOptions.rows, optionNames),
 } as const satisfies OptionTable<NobleMsmOptions>;
 
 /** The function that `nobleMsm` returns. */
-export const nobleCallOptions = {
+const nobleCallOptions = {
   of: 'msm',
   rows: { signal: signalRow, verify: { kind: 'share' } },
 } as const satisfies OptionTable<NobleCallOptions>;

@@ -77,7 +77,7 @@ export interface OperationTypes {
   readonly result: unknown;
   /** One submission of its plan. */
   readonly step: Step;
-  /** What the host computes while the device runs a step, to compare the result with. */
+  /** Values that the host computes while the device runs a step, and compares with the result. */
   readonly expected: unknown;
   /** Outcome of a step. */
   readonly part: unknown;

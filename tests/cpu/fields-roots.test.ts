@@ -28,7 +28,7 @@ const [arkworks, gnark] = [read('roots'), read('gnark')];
 /** Fields whose roots are those of ffjavascript. */
 const ofSnarkjs = ['bn254', 'bls12-381'] as const;
 
-/** Which field has the roots of which software. arkworks and gnark-crypto have others in BLS12-381. */
+/** The software whose roots of unity each field has. arkworks and gnark-crypto have others in BLS12-381. */
 const claims = [
   ...arkworks.map((field) => ({ ...field, software: 'arkworks' })),
   ...gnark.map((field) => ({ ...field, software: 'gnark-crypto' })),

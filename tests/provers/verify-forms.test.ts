@@ -41,7 +41,7 @@ const setUp = async (system: System, r1cs: Uint8Array, power: number) => {
   return { zkey: zkey.data as Uint8Array, verificationKey };
 };
 
-/** What snarkjs says; it fails at some proofs that are none. */
+/** The verdict of snarkjs, which fails at some proofs that are none. */
 const theirVerdict = (system: System, verificationKey: unknown, proof: unknown, signals: unknown): Promise<boolean> =>
   snarkjs[system].verify(structuredClone(verificationKey), signals as string[], proof).catch(() => false);
 

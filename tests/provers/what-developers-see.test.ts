@@ -1,4 +1,4 @@
-/** What a developer sees of the library: printed handles, stacks of errors, warnings. */
+/** The library as a developer sees it: printed handles, stacks of errors, warnings. */
 import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -6,7 +6,7 @@
 import type { MsmErrorCode } from '../../src/index.js';
 
 /** Outcomes of the call after the one that failed. */
-export const nextCalls = {
+const nextCalls = {
   right: 'is right',
   anew: 'is right, on a new device',
   moved: 'is right, on a new device that the bases were moved to',

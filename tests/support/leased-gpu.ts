@@ -3,8 +3,8 @@
  * next test where they survived: compiling is what such tests spend their time on, and a device
  * that was made before has its pipelines already.
  *
- * What is handed out stands in for a device of Dawn. All calls on it go through a `tap`, which a
- * test may set.
+ * A leased device stands in for one of Dawn. All calls on it go through a `tap`, which a test may
+ * set.
  */
 import { afterAll } from 'vitest';
 import { getDevice, getGpu, keepPipelines, retained, watchErrors } from './gpu.js';

@@ -5,7 +5,7 @@ import type { Kernels } from '../../src/msm/stages/kernels.js';
 import type { Command, Slice } from '../../src/shaders/kernel.js';
 
 /** The only part of a job: one vector of n scalars, with every buffer from its beginning on. */
-export const onlyPart = (plan: Plan, n = plan.n): Batch => ({
+const onlyPart = (plan: Plan, n = plan.n): Batch => ({
   plan,
   n,
   chunks: Array.from({ length: plan.vectors }, (_, vector) => ({ vector, first: 0, length: n })),

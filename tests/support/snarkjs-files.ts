@@ -37,7 +37,7 @@ const squarings = (prime: bigint, depth: number): Uint8Array<ArrayBuffer> => {
 };
 
 /** Depth of the circuit. */
-export const DEPTH = 4;
+const DEPTH = 4;
 export const VARIABLES = DEPTH + 2;
 
 /** Power of the ceremonies. FFLONK needs 9 · 8 + 18 powers here, which 2^6 provides. */

@@ -4,7 +4,7 @@ import { ABSENT, ENTRY_WORDS, packLevel } from '../../src/msm/stages/entry.js';
 import type { Cut } from '../reference/walk.js';
 
 /** The cut of a stream of `entries` into `tasks` equal tasks. */
-export const cutOf = (entries: number, tasks: number): Cut => ({
+const cutOf = (entries: number, tasks: number): Cut => ({
   entries,
   tasks,
   quotient: Math.floor(entries / tasks),

@@ -15,7 +15,7 @@ const cores =
 /** Workers that wait for messages so long that a round takes the longer the more there are. */
 const slowMessages: Machine = (workers) => 1 / (1 + 0.5 * workers);
 
-/** Of so many rounds in one a part is slowed down by something else. */
+/** Rounds among which one has a part that something else slows down. */
 const MISHAP = { oneOf: 40, times: 3 };
 
 /** Part of a round that is computed alone, if it measures (`cutRows`). */

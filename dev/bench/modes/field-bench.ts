@@ -156,7 +156,7 @@ function figures({ best: { variant, perSecond, ofPeak } }: Fastest<RowOf<'field'
 }
 
 /** Returns the row of an operation in one variant with the best number of chains. */
-export const bestRow = <Row extends FieldBenchRow>(
+const bestRow = <Row extends FieldBenchRow>(
   rows: readonly Row[],
   variant: string,
   operation: string,
@@ -171,8 +171,8 @@ export const products = <Row extends FieldBenchRow>(rows: readonly Row[]): Row[]
   return [...variants].flatMap((variant) => bestRow(rows, variant, 'product') ?? []);
 };
 
-export const fastestProduct = <Row extends FieldBenchRow>(rows: readonly Row[]): Fastest<Row> | null =>
+const fastestProduct = <Row extends FieldBenchRow>(rows: readonly Row[]): Fastest<Row> | null =>
   fastestBy(products(rows), ({ rates }) => rates.map((rate) => 1 / rate));
 
-export const productText = (fastest: Fastest<FieldBenchRow>, rows: readonly FieldBenchRow[]): string =>
+const productText = (fastest: Fastest<FieldBenchRow>, rows: readonly FieldBenchRow[]): string =>
   standingText(fastest, products(rows).length, ({ variant }) => variant);

@@ -28,7 +28,7 @@ import { baseIndex, type CpuOutcome, WasmMsm } from './wasm-msm.js';
 // a GPU takes its last step from this file
 export { WasmHorner } from '../../wasm/points/horner-kernel.js';
 
-/** What stands for the adapter of an engine without a GPU. */
+/** Stand-in for the adapter of an engine without a GPU. */
 const ADAPTER: AdapterDescription = {
   vendor: 'cpu',
   architecture: '',

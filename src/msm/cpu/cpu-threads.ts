@@ -173,7 +173,7 @@ export const workerStarter = (): StartWorker | null => {
  * Loads what starts the worker from its text, for where its file is not found: a bundler may leave
  * the file out, or a server may have it on another origin.
  */
-export const textStarter = async (): Promise<StartWorker> => {
+const textStarter = async (): Promise<StartWorker> => {
   const { workerText } = await import('./worker-text.js');
   return startFromText(workerText, NAME);
 };

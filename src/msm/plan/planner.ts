@@ -104,7 +104,7 @@ const WORTH_SAVING = 1.1;
 /** The option that a budget comes from. */
 export type BudgetName = 'memoryBudget' | 'deviceBudget';
 
-/** What a device has for a plan. */
+/** Limits and scratch that a device offers to a plan. */
 export interface Room {
   readonly limits: PlanLimits;
   /** Bytes of scratch. */

@@ -14,7 +14,7 @@ import { type Interval, type Limbs, range, StraightLine, type Term } from '../..
  * they are doubles: a program has fewer than 2^10 statements of fewer than 2^6 terms, and each term
  * is off by at most 2^10.
  */
-export const MOST_OF_64 = 2 ** 63 - 2 ** 27;
+const MOST_OF_64 = 2 ** 63 - 2 ** 27;
 
 /** Bits of a limb at most. */
 const MAX_LIMB_BITS = 29;

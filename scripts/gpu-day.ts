@@ -18,12 +18,14 @@ import {
   command,
   flag,
   integer,
+  listOf,
   onAdapter,
   outputFile,
   UsageError,
   valued,
 } from './command-line.js';
 import { requestDevice } from './device.js';
+import { table } from './docs/markdown.js';
 import { openLibrary } from './run-bench.js';
 
 const GENERATOR = { x: 1n, y: 2n, infinity: false };
@@ -148,9 +150,13 @@ const summaryOf = (done: readonly Done[], adapter: string, left: readonly string
   [
     `# A day with a GPU\n`,
     `${adapter || 'adapter unknown'} · commit ${commit()} · ${new Date().toISOString().slice(0, 16)} · Node ${process.version}\n`,
-    '| step | ending | seconds |\n|---|---|---|',
-    ...done.map(({ name, ending, seconds }) => `| ${name} | ${ending} | ${seconds.toFixed(0)} |`),
-    ...left.map((name) => `| ${name} | no time left | |`),
+    table(
+      ['step', 'ending', 'seconds'],
+      [
+        ...done.map(({ name, ending, seconds }) => [name, ending, seconds.toFixed(0)]),
+        ...left.map((name) => [name, 'no time left', '']),
+      ],
+    ),
     ...done.map((step) => `\n## ${step.name}\n\n    ${step.command}\n\n\`\`\`text\n${step.output.trim()}\n\`\`\``),
     '',
   ].join('\n');
@@ -165,7 +171,7 @@ usage: npm run bench -- gpu-day [options]`,
   options: {
     out: valued('DIR', 'folder of the results (default $OUT, else gpu-day)', anyText, process.env.OUT ?? 'gpu-day'),
     minutes: valued('9', 'the most time for all steps', integer(1, 600), 9),
-    only: valued('right,sizes', 'only steps whose name begins with one of these words', anyText),
+    only: valued('right,sizes', 'only steps whose name begins with one of these words', listOf(anyText)),
     quick: flag('small sizes, for a rehearsal'),
     adapter: adapterOption,
   },
@@ -173,9 +179,7 @@ usage: npm run bench -- gpu-day [options]`,
 
 Exit code: 0 all steps passed · 1 a step failed, or no time was left for it · 2 bad usage`,
   async run({ out, minutes, only, quick, adapter = 'hardware' }) {
-    const wanted = steps.filter(
-      ([name]) => only === undefined || only.split(',').some((word) => name.startsWith(word)),
-    );
+    const wanted = steps.filter(([name]) => only === undefined || only.some((word) => name.startsWith(word)));
     if (wanted.length === 0) throw new UsageError(`--only: no step begins with ${only}; the steps are ${stepNames}`);
     ensureBuilt('library');
     ensureBuilt('bench');

@@ -139,7 +139,7 @@ export function listItems(name: string, text: string): string[] {
 export const parseIntegers = (name: string, text: string, least: number, most: number): number[] =>
   listItems(name, text).map((item) => parseInteger(name, item, least, most));
 
-/** Problems of a query. */
+/* Problems of a query. */
 
 /** Something invalid in a query. The text begins with the name of the knob. */
 export interface Problem {

@@ -132,7 +132,7 @@ export const knobsOf = (mode: Mode | null): string[] =>
     ...['a.', 'b.'].flatMap((side) => sideKnobs.map((name) => side + name)),
   ].filter((name) => mode === null || uses(mode, name));
 
-/** Suggests names for a mistyped one. */
+/* Suggests names for a mistyped one. */
 
 /** Edits allowed in a name. Names of one or two letters allow a change of case only. */
 const slipsAllowed = ({ length }: string): number => (length < 3 ? 0 : length < 5 ? 1 : length < 9 ? 2 : 3);

@@ -5,8 +5,6 @@
 import type { AdapterDescription, CompileTime, Tuning } from '../../src/api/device.js';
 import type { HostTimes, PhaseTime, RunRecord, TimelineEntry } from '../../src/api/run-record.js';
 
-/** Environment of a run: facts that a reader needs to interpret its rows later. */
-
 /** Facts known without a GPU. The page and Node fill them in. */
 interface HostFacts {
   /** Browser or Node, with its version. */
@@ -20,6 +18,7 @@ interface HostFacts {
   readonly crossOriginIsolated: boolean | null;
 }
 
+/** Environment of a run: facts that a reader needs to interpret its rows later. */
 export interface Environment extends HostFacts {
   readonly version: string;
   readonly features: readonly string[];

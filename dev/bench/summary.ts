@@ -220,7 +220,7 @@ const verdictWords: Readonly<Record<RatioOfMedians['verdict'], string>> = {
 export const verdictText = ({ wallTimes }: RowOf<'comparison'>): string => verdictWords[wallTimes.verdict];
 
 /** Returns the ratio of a comparison with its interval: `B/A 1.07, 95 % CI 0.74 to 1.39`. */
-export function ratioText(of: RatioOfMedians): string {
+function ratioText(of: RatioOfMedians): string {
   const digits = Math.abs(of.ratio - 1) < 0.02 ? 3 : 2;
   const interval = of.verdict === 'too few pairs' ? '' : `, 95 % CI ${intervalText(of, digits)}`;
   return `B/A ${of.ratio.toFixed(digits)}${interval}`;

@@ -17,7 +17,7 @@ import { type CurveGroup, type CurveName, oracleOf } from '../oracle/curves.js';
 import { assertTransforms, transformInput } from '../oracle/field-values.js';
 import { samePoint } from '../oracle/known-bases.js';
 
-/**
+/*
  * Instruments a kernel so that it counts its own work: increments are written into the text of the
  * shipped shader. Tools alone do that; src/ and the package contain nothing of it.
  */

@@ -7,7 +7,7 @@ import { distributionChart, settingsChart, stackedShares, timeChart, timeline } 
 import type { Chart } from './charts/frame.js';
 import { h, note, TableView, wordsOf } from './dom.js';
 
-export const charts: { readonly [Kind in keyof ChartData]: (options: ChartOptions) => Chart<ChartData[Kind]> } = {
+const charts: { readonly [Kind in keyof ChartData]: (options: ChartOptions) => Chart<ChartData[Kind]> } = {
   time: timeChart,
   settings: settingsChart,
   shares: stackedShares,

@@ -8,7 +8,7 @@ import { benchModes } from '../../dev/bench/modes.js';
 import { type Experiment, type Figures, type Row, readExperiments, rowsIn, valueAt } from './figures.js';
 import { code, table } from './markdown.js';
 
-export const power = (logn: number): string => `2^${logn}`;
+const power = (logn: number): string => `2^${logn}`;
 
 interface Environment {
   readonly runtime?: string;
@@ -63,14 +63,14 @@ const sourceOf = (figures: Figures, file: string): string => {
 };
 
 /** Returns how the files of some figures were measured, a line for each. */
-export const sourcesOf = (figures: Figures, ids: readonly string[]): string => {
+const sourcesOf = (figures: Figures, ids: readonly string[]): string => {
   return [...new Set(ids.flatMap((id) => figures.find(id)?.file ?? []))]
     .map((file) => `- ${sourceOf(figures, file)}.`)
     .join('\n');
 };
 
 /** Returns a table of figures: a line for each number, a column for each id with that number. */
-export const grid = (
+const grid = (
   figures: Figures,
   name: string,
   numbers: readonly number[],
@@ -88,7 +88,7 @@ export const grid = (
 };
 
 /** Returns a table of figures by their ids, with a name for each line. */
-export const list = (
+const list = (
   figures: Figures,
   head: readonly string[],
   lines: readonly (readonly [name: string, ...ids: string[]])[],
@@ -104,11 +104,11 @@ export const list = (
 const digits = (ratio: number): string => ratio.toFixed(ratio < 0.1 ? 3 : 2);
 
 /** Returns the ratio of an experiment with its interval. */
-export const ratioText = ({ ratio, interval }: Pick<Experiment, 'ratio' | 'interval'>): string =>
+const ratioText = ({ ratio, interval }: Pick<Experiment, 'ratio' | 'interval'>): string =>
   [ratio && digits(ratio), interval && `(${interval.map(digits).join(' to ')})`].filter(Boolean).join(' ');
 
 /** Experiments whose ids begin with a name, with what was measured. */
-export const measurements = (prefix: string, head: string): string =>
+const measurements = (prefix: string, head: string): string =>
   table(
     [head, 'n', 'before', 'after', 'ratio', 'row'],
     readExperiments()

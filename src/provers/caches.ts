@@ -168,12 +168,7 @@ export class BasesCache {
    * points before it returns, so the caller may change them afterwards.
    */
   async with<Result>(engine: Engine, given: FfBytes, use: (bases: Bases) => Promise<Result>): Promise<Result> {
-    const entry = this.#find(engine, given) ?? (await this.#load(engine, copyOf(given)));
-    try {
-      return await use(entry.bases);
-    } finally {
-      this.#release(entry);
-    }
+    return this.#using(this.#find(engine, given) ?? (await this.#load(engine, copyOf(given))), use);
   }
 
   /**
@@ -181,7 +176,11 @@ export class BasesCache {
    * else loaded.
    */
   async withFile<Result>(engine: Engine, file: PointFile, use: (bases: Bases) => Promise<Result>): Promise<Result> {
-    const entry = await this.#read(engine, file);
+    return this.#using(await this.#read(engine, file), use);
+  }
+
+  /** Calls `use` with the points of an entry that counts as used, and releases it. */
+  async #using<Result>(entry: PointsEntry, use: (bases: Bases) => Promise<Result>): Promise<Result> {
     try {
       return await use(entry.bases);
     } finally {

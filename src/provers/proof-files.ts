@@ -227,7 +227,7 @@ const openFetched = async (
   return { ...before, source: { byteLength: before.byteLength, read } };
 };
 
-/** Memory of circom's witness programs, which are modules of WebAssembly. */
+/* Memory of circom's witness programs, which are modules of WebAssembly. */
 
 /** Id of the section of imports; before it are the types, 1, and custom sections, 0. */
 const IMPORTS = 2;

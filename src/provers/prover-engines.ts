@@ -107,8 +107,6 @@ export class ProverEngines {
   }
 }
 
-/** The default of the option `basesBudget`. */
-
 /** G1 of a curve that snarkjs has made, and its own MSM. */
 export interface OriginalGroup {
   readonly group: FfGroup;

@@ -3,6 +3,7 @@
  * each stage of each row with a test, and docs/reference/failures.md is generated from the rows. A
  * row says nothing that its tests do not assert.
  */
+import { table } from '../../scripts/docs/markdown.js';
 import type { MsmErrorCode } from '../../src/index.js';
 
 /** Outcomes of the call after the one that failed. */
@@ -717,11 +718,10 @@ const stageList = (stages: readonly string[]): string => {
 const outcome = ({ code, says }: Row): string => (code === null ? 'the right result' : `\`${code}\`: “${says.trim()}”`);
 
 const tableOf = (rows: readonly Row[]): string =>
-  [
-    '| what happens | when | what the call gives | the next call |',
-    '|---|---|---|---|',
-    ...rows.map((row) => `| ${row.fault} | ${stageList(row.stages)} | ${outcome(row)} | ${nextCalls[row.next]} |`),
-  ].join('\n');
+  table(
+    ['what happens', 'when', 'what the call gives', 'the next call'],
+    rows.map((row) => [row.fault, stageList(row.stages), outcome(row), nextCalls[row.next]]),
+  );
 
 /** Words in lines of at most 100 columns. */
 const wrap = (text: string): string =>
@@ -769,13 +769,6 @@ const silent = {
   ],
 };
 
-const silentTable = (): string =>
-  [
-    '| what happens | what the call gives | the next call |',
-    '|---|---|---|',
-    ...silent.rows.map((cells) => `| ${cells.join(' | ')} |`.replace('|  |', '| |')),
-  ].join('\n');
-
 const introduction = ({ title, file, text }: Pick<Section, 'title' | 'file' | 'text'>): string[] => [
   `## ${title}`,
   wrap(`${text} Proved by \`${file}\`.`.trim()),
@@ -787,5 +780,7 @@ export const failureTables = (): string =>
     ...Object.values(sections).map((section: Section) =>
       [...introduction(section), tableOf(Object.values(section.rows))].join('\n\n'),
     ),
-    [...introduction(silent), silentTable()].join('\n\n'),
+    [...introduction(silent), table(['what happens', 'what the call gives', 'the next call'], silent.rows)].join(
+      '\n\n',
+    ),
   ].join('\n\n');

@@ -15,7 +15,7 @@ const onlyPart = (plan: Plan, n = plan.n): Batch => ({
 });
 
 /** A plan on its own, as a job. */
-export const jobOf = (plan: Plan, n = plan.n): Job => {
+const jobOf = (plan: Plan, n = plan.n): Job => {
   const { accounts, bitSums, ...scratch } = plan.scratch;
   return { batches: [onlyPart(plan, n)], scratch, accounts, bitSums, submits: plan.submits, peakBytes: plan.peakBytes };
 };

@@ -166,7 +166,7 @@ const bestRow = <Row extends FieldBenchRow>(
     .sort((a, b) => b.perSecond - a.perSecond)[0];
 
 /** Returns the best row of each product. */
-export const products = <Row extends FieldBenchRow>(rows: readonly Row[]): Row[] => {
+const products = <Row extends FieldBenchRow>(rows: readonly Row[]): Row[] => {
   const variants = new Set(rows.filter(({ operation }) => operation === 'product').map(({ variant }) => variant));
   return [...variants].flatMap((variant) => bestRow(rows, variant, 'product') ?? []);
 };

@@ -277,7 +277,7 @@ function rangeOfTimes(series: readonly TimeSeries[]): [number, number] {
   return [min / margin, max * margin];
 }
 
-/** Positions and texts of the labels of logarithmic axes. */
+/* Positions and texts of the labels of logarithmic axes. */
 
 /** Width of a label, in CSS pixels. */
 const LABEL_WIDTH = 40;

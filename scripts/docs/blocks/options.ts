@@ -1,5 +1,4 @@
 /**
-/**
  * Blocks from declarations and their docstrings: `options` of functions and methods, with the values
  * and defaults of the tables by which the library reads them; `errors`, the codes of `MsmError`; and
  * `knobs`, the fields of `tuning` with ranges and defaults of the planner.

@@ -26,7 +26,7 @@ export const sideNames: Readonly<Record<Side, string>> = {
   whole: 'the library alone',
 };
 
-export interface ProofTime {
+interface ProofTime {
   readonly ms: number;
   /**
    * Milliseconds of the proof that MSMs took; of several proofs at once the sum. null for the
@@ -175,7 +175,6 @@ export async function openProver(
 
   return {
     constraints: circuit.constraints.length,
-    zkeyBytes: zkey.data.length,
 
     /** Enables proofs with the library. */
     async accelerate(options: AccelerateOptions): Promise<void> {
@@ -213,7 +212,6 @@ export async function openProver(
     },
   };
 }
-export type Prover = Awaited<ReturnType<typeof openProver>>;
 
 export const systems = ['groth16', 'plonk', 'fflonk'] as const;
 export type System = (typeof systems)[number];

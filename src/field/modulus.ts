@@ -182,3 +182,6 @@ export const writeNumber = (target: BigUint64Array, at: number, count: number, v
     rest >>= 64n;
   }
 };
+
+/** Returns the bytes of a number below p in the public format: whole words of 32 bits. */
+export const wordBytesOf = (p: bigint): number => 4 * Math.ceil(p.toString(2).length / 32);

@@ -27,6 +27,9 @@ export const UNIFORM_ALIGNMENT = 256;
 /** Alignment of storage bindings (WebGPU's default minStorageBufferOffsetAlignment). */
 export const STORAGE_ALIGNMENT = 256;
 
+/** Returns the first offset from `bytes` on at which a storage binding may start. */
+export const aligned = (bytes: number): number => Math.ceil(bytes / STORAGE_ALIGNMENT) * STORAGE_ALIGNMENT;
+
 /**
  * Returns the sizes of the buffers that a job needs besides its scratch: the buffer that it
  * returns, with the accounts, the links of the chain (one per dispatch, the first link, and one
@@ -37,7 +40,7 @@ export const STORAGE_ALIGNMENT = 256;
  */
 export const jobBytes = (accounts: number, result: number, dispatches: number, timedPasses: number, others = 0) => {
   const chain = accounts + 4 * (dispatches + 2);
-  const resultAt = Math.ceil(chain / STORAGE_ALIGNMENT) * STORAGE_ALIGNMENT;
+  const resultAt = aligned(chain);
   const returned = resultAt + result;
   const times = 16 * timedPasses;
   const uniforms = UNIFORM_ALIGNMENT * Math.max(1, dispatches);

@@ -1,6 +1,6 @@
 /** Operations that run along a vector: prefix products, inverses, values of polynomials. */
 import { invert as inverseOf } from '../../field/modulus.js';
-import { withNumbers, wordsOfNumbers, writePowers } from '../../wasm/vectors/transform-passes.js';
+import { squares, withNumbers, wordsOfNumbers, writePowers } from '../../wasm/vectors/transform-passes.js';
 import type { VectorAt } from '../../wasm/vectors/vector-kernel.js';
 import type { Arena } from './arena.js';
 import { inParts, type OfOne } from './combine.js';
@@ -118,8 +118,7 @@ export function* evaluate(arena: Arena, x: bigint, { to, a, length }: OfOne): Ge
     memory.copy(to, a, 1);
     return;
   }
-  const powers = [x];
-  while (2 ** powers.length < length) powers.push((powers.at(-1) as bigint) ** 2n % field.p);
+  const powers = squares(x, Math.ceil(Math.log2(length)), field.p);
   yield* withNumbers(memory, powers, function* (numbers) {
     yield* withMemory(arena, 2 ** (powers.length - 1), function* (sums) {
       let [from, count] = [a, length];

@@ -1,7 +1,8 @@
 /** Combine: elements of a vector from those at the same place of others. */
 import template from '../../../wgsl/fields/combine.wgsl?template';
 import type { FieldOrder } from '../../api/fields.js';
-import { invert, type Modulus, mod, toMontgomery, writeWords } from '../../field/modulus.js';
+import { invert, type Modulus, toMontgomery, writeWords } from '../../field/modulus.js';
+import { power } from '../../field/powers.js';
 import { stageKernel } from '../../shaders/hash-chain.js';
 import type { Kernel } from '../../shaders/kernel.js';
 import { groupsFor } from '../../shaders/limits.js';
@@ -209,16 +210,14 @@ const makeTables = (field: Modulus, { base, factor, length }: Powers, isOther: b
   const high = Math.ceil(length / low);
   const words = new Uint32Array((low + high) * perElement);
   const write = (first: number, count: number, start: bigint, by: bigint): bigint => {
-    let power = toMontgomery(field, start);
+    let value = toMontgomery(field, start);
     for (let i = 0; i < count; i++) {
-      writeWords(words, (first + i) * perElement, perElement, power);
-      power = (power * by) % p;
+      writeWords(words, (first + i) * perElement, perElement, value);
+      value = (value * by) % p;
     }
-    return power;
+    return value;
   };
   write(0, low, factor, base);
-  let step = mod(base, p);
-  for (let count = 1; count < low; count *= 2) step = (step * step) % p;
-  write(low, high, 1n, step);
+  write(low, high, 1n, power(base, BigInt(low), p));
   return { words, low };
 };

@@ -5,7 +5,7 @@ import type { Upload } from '../../gpu/submission.js';
 import { DIGEST_THREADS, DigestConfig } from '../../msm/stages/entry.js';
 import { LANES } from '../../shaders/hash-chain.js';
 import { type Command, type Dispatch, type Kernel, RESULT, type Slice } from '../../shaders/kernel.js';
-import { groupsFor, STORAGE_ALIGNMENT } from '../../shaders/limits.js';
+import { aligned, groupsFor } from '../../shaders/limits.js';
 import type { OpenField } from '../program/open-field.js';
 
 /** Arithmetic and kernels of a device. */
@@ -59,6 +59,23 @@ interface Slot {
   bytes: number;
 }
 
+/** Part of a buffer. */
+export interface Place {
+  readonly offset: number;
+  readonly size: number;
+}
+
+/** Gives parts of a buffer one after the other, each where a binding may start. */
+export class Parts {
+  bytes = 0;
+
+  take(size: number): Place {
+    const offset = this.bytes;
+    this.bytes = aligned(offset + size);
+    return { offset, size };
+  }
+}
+
 export class Emitter {
   readonly setup: FieldSetup;
   readonly isOther: boolean;
@@ -69,7 +86,6 @@ export class Emitter {
   readonly external: Record<string, GPUBuffer> = {};
   readonly #slots: Slot[] = [];
   readonly #free: Slot[] = [];
-  readonly #uploaded: Record<string, number> = {};
   readonly #uploadedAt = new Map<Uint32Array, Part>();
   /** Name of the operation that is emitted, for the times of a run. */
   phase = 'vectors';
@@ -77,7 +93,7 @@ export class Emitter {
   /** Passes of transforms. */
   passes = 0;
   #since = 0;
-  #resultBytes = 0;
+  readonly #result = new Parts();
   #accounts = 0;
 
   /** @param isOther true to compute in another way, for a check */
@@ -95,7 +111,8 @@ export class Emitter {
   get scratch(): Record<string, number> {
     const slots = Object.fromEntries(this.#slots.map(({ name, bytes }) => [name, bytes]));
     const left = this.left.map(({ part }) => [part.buffer, part.size]);
-    return { [nothing.buffer]: this.bytes, ...this.#uploaded, ...slots, ...Object.fromEntries(left) };
+    const uploaded = [...this.#uploadedAt.values()].map(({ buffer, size }) => [buffer, size]);
+    return { [nothing.buffer]: this.bytes, ...Object.fromEntries(uploaded), ...slots, ...Object.fromEntries(left) };
   }
 
   /** Reserves scratch for elements: the free slot whose size is the nearest. */
@@ -132,7 +149,7 @@ export class Emitter {
 
   /** Bytes of the result that is read back. */
   get resultBytes(): number {
-    return this.#resultBytes;
+    return this.#result.bytes;
   }
 
   /** Bytes of the elements that the host reads. */
@@ -156,9 +173,7 @@ export class Emitter {
 
   /** Reserves a part of the result. */
   returned(elements: number): Part {
-    const [offset, size] = [this.#resultBytes, elements * this.bytes];
-    this.#resultBytes = Math.ceil((offset + size) / STORAGE_ALIGNMENT) * STORAGE_ALIGNMENT;
-    return { buffer: RESULT, offset, size };
+    return { buffer: RESULT, ...this.#result.take(elements * this.bytes) };
   }
 
   /** Uploads words before the first command, and the same array once. */
@@ -167,7 +182,6 @@ export class Emitter {
     if (found !== undefined) return found;
     const buffer = `u${this.uploads.length}`;
     const size = Math.max(this.bytes, words.byteLength);
-    this.#uploaded[buffer] = size;
     const part = { buffer, offset: 0, size };
     this.#uploadedAt.set(words, part);
     this.uploadTo(part, words);

@@ -11,14 +11,12 @@ import type { FieldStep } from '../program/operations.js';
 import type { EngineTurns, Entries, ScaledNumbers, VectorBackend, VectorCall } from '../program/vector-backend.js';
 import type { Matrix, Vector } from '../program/vectors.js';
 import { emitEnter, emitLeave } from './combine.js';
-import type { FieldSetup, Part } from './emitter.js';
+import { type FieldSetup, type Part, Parts, type Place } from './emitter.js';
 import { costsOf, type FieldJob, type FieldOutcome, fieldOperation, knownVectors, VECTORS } from './field-operation.js';
 import { type PlacedMatrix, sortRows } from './rows.js';
 import {
   inputsOf,
   longestTransform,
-  Parts,
-  type Place,
   type PlacedPowers,
   placeOfPowers,
   powersJob,

@@ -3,7 +3,6 @@
 import { mod } from '../../field/modulus.js';
 import { power } from '../../field/powers.js';
 import type { Resident } from '../../session/operation.js';
-import { STORAGE_ALIGNMENT } from '../../shaders/limits.js';
 import type { OpenField } from '../program/open-field.js';
 import {
   type Elementwise,
@@ -25,7 +24,7 @@ import {
   scaleByPowers,
   whole,
 } from './combine.js';
-import type { Emitter, Part } from './emitter.js';
+import { type Emitter, type Part, Parts, type Place } from './emitter.js';
 import type { FieldJob, KnownKind } from './field-operation.js';
 import { emitGather } from './gather.js';
 import { emitInverses } from './invert.js';
@@ -354,22 +353,3 @@ export const powersJob = ({ p, rootOfUnity, twoAdicity }: OpenField, logLength: 
 /** Names the table in commands. */
 const powersPart = (emit: Emitter, { buffer, offset, size }: PlacedPowers): Part =>
   buffer === null ? { buffer: 'powers', offset, size } : emit.bind(buffer.buffer, offset, size);
-
-/* Places of vectors in a buffer that stays. */
-
-/** Part of a buffer. */
-export interface Place {
-  readonly offset: number;
-  readonly size: number;
-}
-
-/** Gives parts of a buffer one after the other, each where a binding may start. */
-export class Parts {
-  bytes = 0;
-
-  take(size: number): Place {
-    const offset = this.bytes;
-    this.bytes = Math.ceil((offset + size) / STORAGE_ALIGNMENT) * STORAGE_ALIGNMENT;
-    return { offset, size };
-  }
-}

@@ -6,6 +6,7 @@ import type { NamedCurve } from '../../curves/more-curves.js';
 import { resolveCurve } from '../../curves/open-curve.js';
 import { scalarFieldOf } from '../../curves/scalar-field.js';
 import { badArgument, show } from '../../errors.js';
+import { wordBytesOf } from '../../field/modulus.js';
 import { isPrime, power } from '../../field/powers.js';
 import { type OptionTable, readOptions } from '../../option-table.js';
 
@@ -20,7 +21,7 @@ export interface OpenField {
 }
 
 /** Returns the bytes of a number: those of p, in whole words of 32 bits. */
-export const numberBytesOf = ({ p }: OpenField): number => 4 * Math.ceil(p.toString(2).length / 32);
+export const numberBytesOf = ({ p }: OpenField): number => wordBytesOf(p);
 
 const SUFFIX = '-fr';
 

@@ -1,6 +1,6 @@
 import type { CurveContext } from '../../curves/curve.js';
 import { LANES } from '../../shaders/hash-chain.js';
-import { itemsPerBindingStep, jobBytes, STORAGE_ALIGNMENT } from '../../shaders/limits.js';
+import { aligned, itemsPerBindingStep, jobBytes } from '../../shaders/limits.js';
 import { type Plan, planMsm, planTogether, type Room } from './planner.js';
 import type { Knobs } from './tuning.js';
 import { together, type Workload } from './workload.js';
@@ -69,8 +69,6 @@ export interface Job {
   /** Bytes that the job takes at the same time, bases not counted. */
   readonly peakBytes: number;
 }
-
-const aligned = (bytes: number): number => Math.ceil(bytes / STORAGE_ALIGNMENT) * STORAGE_ALIGNMENT;
 
 /** Returns the bases of chunks, from an index at which a binding may start. */
 const basesOf = (

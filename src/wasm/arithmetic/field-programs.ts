@@ -60,8 +60,6 @@ export const wasmField = (p: bigint, degree: Degree): WasmField => {
 
 /** Returns a·R mod p. */
 export const toMontgomery = (f: FieldFormat, a: bigint): bigint => mod(a * f.r, f.p);
-/** Returns a·R⁻¹ mod p. */
-export const fromMontgomery = (f: FieldFormat, a: bigint): bigint => mod(a * f.rInverse, f.p);
 
 /** Kind of an operand; `signed` is an element or a difference, either negated or not. */
 export type Operand = 'element' | 'difference' | 'signed';

@@ -169,29 +169,31 @@ export const addEnter = (parts: EnterParts): void => {
     const parameters = range(3).map((i) => code.parameter(i)) as [Local, Local, Local];
     const [to, from, count] = parameters;
     const targets = range(lanes).map(() => code.local('i32'));
-    code.loop((again) => {
-      for (const [i, target] of targets.entries()) {
-        splitNumber(
-          code,
-          { ...curve.field, wordBytes: curve.wordBytes },
-          [from, i * curve.wordBytes],
-          raw[i] as number,
-        );
-        code.push([to, i * bytes]).set(target);
-      }
-      for (const target of targets) code.get(target);
-      for (const at of raw) code.i32(at);
-      for (const _ of raw) code.i32(memory.unit);
-      code.call(elements.multiplyPrime);
-      for (const [address, step] of [
-        [to, bytes],
-        [from, curve.wordBytes],
-      ] as const) {
-        code.increase(address, lanes * step);
-      }
-      code.get(count).i32(lanes).do('i32.sub').tee(count).i32(0).do('i32.gt_s');
-      again();
-    });
+    code.countPast(
+      count,
+      () => {
+        for (const [i, target] of targets.entries()) {
+          splitNumber(
+            code,
+            { ...curve.field, wordBytes: curve.wordBytes },
+            [from, i * curve.wordBytes],
+            raw[i] as number,
+          );
+          code.push([to, i * bytes]).set(target);
+        }
+        for (const target of targets) code.get(target);
+        for (const at of raw) code.i32(at);
+        for (const _ of raw) code.i32(memory.unit);
+        code.call(elements.multiplyPrime);
+        for (const [address, step] of [
+          [to, bytes],
+          [from, curve.wordBytes],
+        ] as const) {
+          code.increase(address, lanes * step);
+        }
+      },
+      lanes,
+    );
   });
 };
 

@@ -31,14 +31,17 @@ export const addFloatEnter = ({ module, memory, programs }: FloatParts, wordByte
     c.store(to, c.multiply(c.load(a, { most: 1, terms: 2 }), c.load(b), [], true)),
   );
   module.add('enter', { parameters: ['i32', 'i32', 'i32'] }, (code, to, from, count) => {
-    code.loop((again) => {
-      for (const [lane, at] of raw.entries()) splitFloats(code, { ...field, wordBytes }, [from, lane * wordBytes], at);
-      code.call(multiply, to, [to, field.bytes], ...raw, unit, unit);
-      code.increase(to, 2 * field.bytes);
-      code.increase(from, 2 * wordBytes);
-      code.get(count).i32(2).do('i32.sub').tee(count).i32(0).do('i32.gt_s');
-      again();
-    });
+    code.countPast(
+      count,
+      () => {
+        for (const [lane, at] of raw.entries())
+          splitFloats(code, { ...field, wordBytes }, [from, lane * wordBytes], at);
+        code.call(multiply, to, [to, field.bytes], ...raw, unit, unit);
+        code.increase(to, 2 * field.bytes);
+        code.increase(from, 2 * wordBytes);
+      },
+      2,
+    );
   });
 };
 
@@ -106,11 +109,12 @@ const storeFloats = (
   const { limb, carry, isNegative } = code.named('i64', 'limb', 'carry', 'isNegative');
   code.get(digits.values.at(-1) as Local).i64(63);
   code.do('i64.shr_s').set(isNegative);
+  const digitsOfP = digitsOf(p, width, limbs);
   for (const i of range(limbs)) {
     const isTop = i === limbs - 1;
     pushBits(code, digits, { bit: i * width, count: width, isTop });
     code.get(carry).do('i64.add').get(isNegative);
-    code.i64((p >> BigInt(i * width)) & ((1n << BigInt(width)) - 1n)).do('i64.and', 'i64.add');
+    code.i64(digitsOfP[i] as number).do('i64.and', 'i64.add');
     code.set(limb);
     if (!isTop) {
       // limbs are centred

@@ -62,11 +62,14 @@ const productsIn = (lanes: Lanes): (() => void) => {
   const module = new WasmModule();
   const multiply = addFormula(module, field, lanes, plainProduct);
   module.add('run', { parameters: ['i32'] }, (code, left) => {
-    code.loop((again) => {
-      for (const _ of range(3)) for (const lane of range(lanes)) code.i32(lane * field.bytes);
-      code.call(multiply).get(left).i32(lanes).do('i32.sub').tee(left);
-      again();
-    });
+    code.countDown(
+      left,
+      () => {
+        for (const _ of range(3)) for (const lane of range(lanes)) code.i32(lane * field.bytes);
+        code.call(multiply);
+      },
+      lanes,
+    );
   });
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(module.bytes()), {
     host: { memory: createMemory(1) },

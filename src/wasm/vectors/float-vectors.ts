@@ -2,8 +2,10 @@
  * Vectors whose elements are floats, in two lanes. Butterflies leave sums without a carry where the
  * next pass has room for them: a carry and a reduction take a quarter of the time of a product.
  */
+import { digitsOf } from '../../field/modulus.js';
 import { range } from '../../field/straight-line.js';
 import { pushBits } from '../arithmetic/numbers.js';
+import type { Local } from '../encoder/code.js';
 import { WasmModule } from '../encoder/module.js';
 import { type FloatField, FloatMemory, floatField } from '../floats/float-field.js';
 import { areZero, FloatFunctions } from '../floats/float-functions.js';
@@ -139,12 +141,13 @@ const addJoin = (module: WasmModule, field: FloatField, wordBytes: number): numb
   return module.add(null, { parameters: ['i32', 'i32'] }, (code, words, a) => {
     const signed = loadIntegers(code, field, a);
     const { isNegative, carry } = code.named('i64', 'isNegative', 'carry');
-    code.get(signed.at(-1) as (typeof signed)[number]).i64(63);
+    code.get(signed.at(-1) as Local).i64(63);
     code.do('i64.shr_s').set(isNegative);
+    const digitsOfP = digitsOf(p, width, limbs);
     const digits = range(limbs).map((i) => {
       const digit = code.local('i64');
-      code.i64((p >> BigInt(i * width)) & ((1n << BigInt(width)) - 1n)).get(isNegative);
-      code.do('i64.and').get(signed[i] as (typeof signed)[number]);
+      code.i64(digitsOfP[i] as number).get(isNegative);
+      code.do('i64.and').get(signed[i] as Local);
       code.do('i64.add');
       if (i > 0) code.get(carry).do('i64.add');
       code.set(digit);

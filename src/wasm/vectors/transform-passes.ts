@@ -4,7 +4,7 @@
  * 1965). Neither needs a permutation.
  */
 
-import { mod } from '../../field/modulus.js';
+import { mod, writeWords } from '../../field/modulus.js';
 import type { VectorAt, VectorSpace } from './vector-kernel.js';
 import type { VectorExports } from './vector-loops.js';
 
@@ -100,15 +100,12 @@ export function* decimateTime(transform: Transform): Generator<void> {
 export const wordsOfNumbers = (values: readonly bigint[], wordBytes: number): Uint32Array => {
   const perNumber = wordBytes / 4;
   const words = new Uint32Array(values.length * perNumber);
-  for (const [i, value] of values.entries()) {
-    let rest = value;
-    for (let j = 0; j < perNumber; j++, rest >>= 32n) words[i * perNumber + j] = Number(BigInt.asUintN(32, rest));
-  }
+  for (const [i, value] of values.entries()) writeWords(words, i * perNumber, perNumber, value);
   return words;
 };
 
 /** Returns `first`, and its squares until there are `count`. */
-const squares = (first: bigint, count: number, p: bigint): bigint[] => {
+export const squares = (first: bigint, count: number, p: bigint): bigint[] => {
   const all = [first];
   while (all.length < count) all.push(mod((all.at(-1) as bigint) ** 2n, p));
   return all.slice(0, count);

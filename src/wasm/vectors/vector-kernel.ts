@@ -3,7 +3,7 @@
  * with its memory.
  */
 
-import { invert, mod } from '../../field/modulus.js';
+import { invert, mod, wordBytesOf } from '../../field/modulus.js';
 import { range } from '../../field/straight-line.js';
 import { growMemory, instantiate, PAGE_BYTES } from '../encoder/module.js';
 import { type KernelField, valueOfWords, type WasmArithmetic, wordsOfElement } from '../points/kernel.js';
@@ -33,9 +33,6 @@ const forms: Readonly<Record<WasmArithmetic, VectorForm>> = {
   'wasm-simd': integerVectors(2),
   wasm: integerVectors(1),
 };
-
-/** Returns bytes of a number in the public format: whole words of 32 bits. */
-const wordBytesOf = (p: bigint): number => 4 * Math.ceil(p.toString(2).length / 32);
 
 /** Generates the module of a prime field; null if the arithmetic does not have it. */
 export const vectorKernel = (p: bigint, arithmetic: WasmArithmetic): VectorKernel | null => {

@@ -117,18 +117,22 @@ const addLeave = ({ module, functions: f, wordBytes, unitOut, temporary }: LoopP
 const addProductList = ({ module, functions: { lanes, field, multiplyAdd } }: LoopParts): void => {
   module.add('addProducts', { parameters: i32(5) }, (code, list, count, ...bases) => {
     const addresses = bases.map(() => range(lanes).map(() => code.local('i32')));
-    laneLoop(code, lanes, count, () => {
-      for (const [k, own] of addresses.entries())
-        for (const [lane, address] of own.entries()) {
-          code.get(list).at('i32.load', 12 * lane + 4 * k);
-          code.i32(field.bytes).do('i32.mul');
-          code.get(bases[k] as Local).do('i32.add');
-          code.set(address);
-        }
-      const [to, a, b] = addresses as [Local[], Local[], Local[]];
-      code.call(multiplyAdd, ...to, ...a, ...b, ...to);
-      code.increase(list, 12 * lanes);
-    });
+    code.countPast(
+      count,
+      () => {
+        for (const [k, own] of addresses.entries())
+          for (const [lane, address] of own.entries()) {
+            code.get(list).at('i32.load', 12 * lane + 4 * k);
+            code.i32(field.bytes).do('i32.mul');
+            code.get(bases[k] as Local).do('i32.add');
+            code.set(address);
+          }
+        const [to, a, b] = addresses as [Local[], Local[], Local[]];
+        code.call(multiplyAdd, ...to, ...a, ...b, ...to);
+        code.increase(list, 12 * lanes);
+      },
+      lanes,
+    );
   });
 };
 
@@ -140,27 +144,35 @@ const copyElement = (code: Code, to: Local, from: Local, bytes: number): void =>
 const addPick = ({ module, functions: { field } }: LoopParts): void => {
   module.add('pick', { parameters: i32(4) }, (code, to, from, list, count) => {
     const source = code.local('i32');
-    laneLoop(code, 1, count, () => {
-      code.get(list).at('i32.load', 0).i32(field.bytes).do('i32.mul').get(from).do('i32.add').set(source);
-      copyElement(code, to, source, field.bytes);
-      code.increase(to, field.bytes);
-      code.increase(list, 4);
-    });
+    code.countPast(
+      count,
+      () => {
+        code.get(list).at('i32.load', 0).i32(field.bytes).do('i32.mul').get(from).do('i32.add').set(source);
+        copyElement(code, to, source, field.bytes);
+        code.increase(to, field.bytes);
+        code.increase(list, 4);
+      },
+      1,
+    );
   });
 };
 
 const addZeroLoops = ({ module, functions: { field, isZero } }: LoopParts): void => {
   for (const name of ['replaceZeros', 'restoreZeros'] as const) {
     module.add(name, { parameters: i32(4) }, (code, to, from, other, count) => {
-      laneLoop(code, 1, count, () => {
-        code.get(from).call(isZero);
-        code.if(
-          () => copyElement(code, to, other, field.bytes),
-          name === 'replaceZeros' ? () => copyElement(code, to, from, field.bytes) : undefined,
-        );
-        code.increase(to, field.bytes);
-        code.increase(from, field.bytes);
-      });
+      code.countPast(
+        count,
+        () => {
+          code.get(from).call(isZero);
+          code.if(
+            () => copyElement(code, to, other, field.bytes),
+            name === 'replaceZeros' ? () => copyElement(code, to, from, field.bytes) : undefined,
+          );
+          code.increase(to, field.bytes);
+          code.increase(from, field.bytes);
+        },
+        1,
+      );
     });
   }
 };
@@ -240,27 +252,22 @@ const walk = (
   each: (...addresses: Local[][]) => void,
 ): void => {
   const seconds = walks.map(() => code.local('i32'));
-  laneLoop(code, lanes, count, () => {
-    each(
-      ...walks.map(([first, step], i) => {
-        if (lanes === 1) return [first];
-        const second = seconds[i] as Local;
-        code.get(first).push(step).do('i32.add').get(first).get(count).i32(1).do('i32.gt_s', 'select').set(second);
-        return [first, second];
-      }),
-    );
-    for (const [first, step] of walks) {
-      if (typeof step === 'number') code.increase(first, lanes * step);
-      else code.get(first).get(step).i32(lanes).do('i32.mul', 'i32.add').set(first);
-    }
-  });
-};
-
-/** Writes a loop that counts `count` down by the number of lanes. */
-const laneLoop = (code: Code, lanes: number, count: Local, body: () => void): void => {
-  code.loop((again) => {
-    body();
-    code.get(count).i32(lanes).do('i32.sub').tee(count).i32(0).do('i32.gt_s');
-    again();
-  });
+  code.countPast(
+    count,
+    () => {
+      each(
+        ...walks.map(([first, step], i) => {
+          if (lanes === 1) return [first];
+          const second = seconds[i] as Local;
+          code.get(first).push(step).do('i32.add').get(first).get(count).i32(1).do('i32.gt_s', 'select').set(second);
+          return [first, second];
+        }),
+      );
+      for (const [first, step] of walks) {
+        if (typeof step === 'number') code.increase(first, lanes * step);
+        else code.get(first).get(step).i32(lanes).do('i32.mul', 'i32.add').set(first);
+      }
+    },
+    lanes,
+  );
 };

@@ -348,7 +348,7 @@ export const copyBytes = (
   return copy;
 };
 
-/** Copies of callers' bytes, in memory that earlier copies have left. */
+/* Copies of callers' bytes, in memory that earlier copies have left. */
 
 /** Bytes of the smallest copy whose memory is kept. */
 const LEAST_BYTES = 2 ** 16;

@@ -325,7 +325,7 @@ export class DispatchChain {
   }
 }
 
-/** Bind groups that are made once and used by later submissions with the same pooled buffers. */
+/* Bind groups that are made once and used by later submissions with the same pooled buffers. */
 
 /** A bind group, its pipeline, and the resources of its bindings in their order. */
 interface Made {

@@ -133,6 +133,16 @@ export const runSteps = async <Of extends OperationTypes, Setup>(
   }
 };
 
+/** Plans an operation and runs its steps inside another call, without progress. */
+export const runInside = async <Of extends OperationTypes, Setup>(
+  run: OperationRun<Of, Setup>,
+): Promise<Of['result']> => {
+  const { operation, input, device, call } = run;
+  const steps: readonly Of['step'][] = await operation.plan(input, device, call);
+  const { result } = await runSteps(run, steps, () => call.checkpoint());
+  return result;
+};
+
 /** Results of the self-tests of a device by key: null, or the reason of a failure. */
 const remembered = new WeakMap<GPUDevice, Map<string, string | null>>();
 
@@ -147,9 +157,7 @@ const computeKnown = async <Of extends OperationTypes, Setup>(
   try {
     const run = { operation, input, runner, device, call };
     await bringResidents(run);
-    const steps: readonly Of['step'][] = await operation.plan(input, device, call);
-    const { result } = await runSteps(run, steps, () => call.checkpoint());
-    return known.check(result);
+    return known.check(await runInside(run));
   } finally {
     for (const resident of operation.residents(input)) resident.destroy();
   }

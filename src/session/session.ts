@@ -43,10 +43,7 @@ export class Session<Setup> {
     this.#options = options;
     const current = new CurrentDevice(open, options);
     this.#current = current;
-    this.#admission = new Admission({
-      currentRunner: () => current.runner,
-      mayReplace: () => current.mayReplace,
-    });
+    this.#admission = new Admission(current);
   }
 
   get adapter(): AdapterDescription {
@@ -287,24 +284,17 @@ export class Session<Setup> {
 /** Most devices that may be lost before a call fails that has not begun on any of them. */
 const MOST_DEVICES = 3;
 
-/** State of the session that admission looks at. */
-interface Admitting {
-  currentRunner(): Runner;
-  /** True if another device can take over. */
-  mayReplace(): boolean;
-}
-
 /**
  * Admits calls to the device. When a device is lost, the first running call fails, because its work
  * may be the cause. The other calls begin again on the next device.
  */
 class Admission {
-  readonly #session: Admitting;
+  readonly #current: CurrentDevice<unknown>;
   /** The runner whose loss has failed a call. */
   #blamed: Runner | null = null;
 
-  constructor(session: Admitting) {
-    this.#session = session;
+  constructor(current: CurrentDevice<unknown>) {
+    this.#current = current;
   }
 
   /**
@@ -329,8 +319,8 @@ class Admission {
           return elsewhere(error.message);
         }
         const isLoss = error instanceof MsmError && (error.code === 'device-lost' || seen.wasRefused);
-        if (!isLoss || left === 0 || !this.#session.mayReplace()) throw error;
-        const runner = this.#session.currentRunner();
+        if (!isLoss || left === 0 || !this.#current.mayReplace) throw error;
+        const runner = this.#current.runner;
         const wasBehind = isSilence && !error.isStuck;
         const isInnocent = wasBehind || (seen.wasRefused && !seen.hasBegun) || this.#blamed === runner;
         if (isInnocent) continue;

@@ -16,7 +16,7 @@ import type { PlanLimits } from '../plan/planner.js';
 import { type Job, schedule } from '../plan/schedule.js';
 import type { Knobs } from '../plan/tuning.js';
 import { fullWorkload, type TableShape, type Workload } from '../plan/workload.js';
-import { limitsOf, type MsmSetup } from './gpu-setup.js';
+import { limitsOf, type MsmSetup, roomOf } from './gpu-setup.js';
 import { loadOperation, SessionBasesLoader } from './load-operation.js';
 import { gpuRecord, knownMsm, MsmOperation, planOf, type Surveyor } from './msm-operation.js';
 import { recordJob } from './record-job.js';
@@ -221,7 +221,7 @@ export class GpuBackend implements Accelerator, Surveyor {
     const fallback = this.#session.testReport?.failed ?? null;
     const facts = { retried, fallback, adapter: this.adapter };
     const record = gpuRecord(
-      vectors,
+      request,
       gpu as NonNullable<typeof gpu>,
       report as NonNullable<typeof report>,
       call,
@@ -276,8 +276,7 @@ export class GpuBackend implements Accelerator, Surveyor {
 
   /** Returns the jobs of workloads for the current device and its free memory. */
   #scheduled(loads: readonly Workload[], knobs: Knobs = {}): Job[] {
-    const { bytes, name } = this.#session.runner.room;
     const vectors = loads.map((load) => ({ load, offset: 0, indices: null }));
-    return schedule(vectors, this.#curve, { limits: this.limits, budget: bytes, name }, { ...this.tuning, ...knobs });
+    return schedule(vectors, this.#curve, roomOf(this.#session.view()), { ...this.tuning, ...knobs });
   }
 }

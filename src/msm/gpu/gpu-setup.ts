@@ -8,7 +8,7 @@ import type { Configure } from '../../session/current-device.js';
 import type { DeviceView } from '../../session/operation.js';
 import { safeRate } from '../plan/cost.js';
 import { deviceClassOf, dot4Refusal, productFor } from '../plan/device-profiles.js';
-import type { PlanLimits } from '../plan/planner.js';
+import type { PlanLimits, Room } from '../plan/planner.js';
 import { type DeviceProfile, fieldProductOf, type Knobs } from '../plan/tuning.js';
 import { agree, bigIntHorner, type Horner } from '../stages/horner.js';
 import { createKernels, type Kernels } from '../stages/kernels.js';
@@ -49,6 +49,12 @@ const planLimits = (
 /** Returns the limits of a session's device. */
 export const limitsOf = (device: DeviceView<MsmSetup>): PlanLimits =>
   planLimits(device.adapter, device.limits, device.setup.chipProduct, device.rateOf(ADDITIONS));
+
+/** Returns the limits and the free scratch of a session's device. */
+export const roomOf = (device: DeviceView<MsmSetup>): Room => {
+  const { bytes, name } = device.allowance;
+  return { limits: limitsOf(device), budget: bytes, name };
+};
 
 /** Returns the additions a millisecond that plans may rely on. */
 export const rateOf = (device: DeviceView<MsmSetup>): number =>

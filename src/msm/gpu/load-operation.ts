@@ -9,7 +9,7 @@ import type { Submission, Upload } from '../../gpu/submission.js';
 import type { Call } from '../../scheduling/call.js';
 import { sumInSlices, TimeSlice } from '../../scheduling/time-slice.js';
 import type { DeviceView, Operation, Output, Step } from '../../session/operation.js';
-import { runSteps } from '../../session/run-steps.js';
+import { runInside } from '../../session/run-steps.js';
 import { LANES, sumOfLanes } from '../../shaders/hash-chain.js';
 import type { Command, Slice } from '../../shaders/kernel.js';
 import { groupsFor, itemsPerBindingStep } from '../../shaders/limits.js';
@@ -262,10 +262,8 @@ export class SessionBasesLoader implements BasesLoader {
   async load(runner: Runner, source: PointSource, { tables, label }: LoadedBases, call: Call): Promise<BasesOnDevice> {
     const device = this.#view();
     const input = { source, tables, label, checkSubgroup: false };
-    const steps = await loadOperation.plan(input, device, call);
-    const tick = (): void => call.checkpoint();
-    const { result } = await runSteps({ operation: loadOperation, input, runner, device, call }, steps, tick);
-    return result.onDevice as BasesOnDevice;
+    const { onDevice } = await runInside({ operation: loadOperation, input, runner, device, call });
+    return onDevice as BasesOnDevice;
   }
 
   async isAsLoaded(runner: Runner, { buffer, digests }: BasesOnDevice, call: Call): Promise<boolean> {
@@ -381,27 +379,26 @@ const pointProgram = (
     ],
     additions: steps.length / STEPS_PER_ADDITION,
     commands: (count, first, points, rejects) =>
-      Array.from({ length: Math.ceil(count / most) }, (_, i): Command[] => {
-        const [begin, end] = [i * most, Math.min(count, (i + 1) * most)];
+      rangesOf(count, most).flatMap(({ first: begin, count: size }): Command[] => {
         return [
-          ...(i === 0 ? [] : [{ kind: 'submit' } as const]),
+          ...(begin === 0 ? [] : [{ kind: 'submit' } as const]),
           {
             kind: 'dispatch',
             phase,
             kernel: kernels.program(),
             config: ProgramConfig.pack({
               begin,
-              end,
+              end: begin + size,
               first,
               steps: steps.length,
               writes: Number(writes),
               refused: rejects,
             }),
             bindings: { program, constants: values, points },
-            groups: groupsFor(end - begin, PROGRAM_THREADS),
+            groups: groupsFor(size, PROGRAM_THREADS),
           },
         ];
-      }).flat(),
+      }),
   };
 };
 

@@ -3,7 +3,6 @@
 import type { GpuRun } from '../../api/run-record.js';
 import type { AffinePoint, Coordinate } from '../../api/values.js';
 import type { CurveContext } from '../../curves/curve.js';
-import { addAffine, infinityOf, type Jacobian, toAffine } from '../../curves/jacobian.js';
 import { GpuFault, MsmError } from '../../errors.js';
 import type { Submission, SubmissionResult, Upload } from '../../gpu/submission.js';
 import type { Call } from '../../scheduling/call.js';
@@ -19,10 +18,10 @@ import { type Plan, walksOf } from '../plan/planner.js';
 import { type Batch, type Job, schedule } from '../plan/schedule.js';
 import type { Knobs } from '../plan/tuning.js';
 import { loadedTables } from '../plan/workload.js';
-import { affineOf, areSame, combineWindows, publicPoint } from '../stages/combine-windows.js';
+import { areSame, combineWindows, PartialSums } from '../stages/combine-windows.js';
 import { IN_A_ROW, Vector } from '../stages/decompose.js';
 import { audit, auditSums, type ExpectedDigests, expectedOf } from './audit.js';
-import { ADDITIONS, limitsOf, type MsmSetup, rateOf } from './gpu-setup.js';
+import { ADDITIONS, type MsmSetup, rateOf, roomOf } from './gpu-setup.js';
 import { recordJob } from './record-job.js';
 import { type Check, drawCheck, type KnownAnswer as KnownMsm, knownAnswer, otherwise } from './verify-sums.js';
 
@@ -62,16 +61,11 @@ export const planOf = (jobs: readonly Job[]): Plan => ((jobs[0] as Job).batches[
 
 /** Adds up the sums of the chunks of each vector. @param count number of vectors */
 const sumsOf = (curve: CurveContext, count: number, done: readonly Done[]): AffinePoint<Coordinate>[] => {
-  const totals = Array.from({ length: count }, () => infinityOf(curve));
+  const totals = new PartialSums(curve, count);
   for (const { step, part } of done) {
-    step.job.batches.forEach(({ chunks }, batch) => {
-      chunks.forEach(({ vector }, chunk) => {
-        const sum = part.sums[batch]?.[chunk] as AffinePoint<Coordinate>;
-        totals[vector] = addAffine(curve, totals[vector] as Jacobian, affineOf(sum));
-      });
-    });
+    for (const [i, { chunks }] of step.job.batches.entries()) totals.add(chunks, part.sums[i] ?? []);
   }
-  return totals.map((total) => publicPoint(curve, toAffine(curve, total)));
+  return totals.points();
 };
 
 /** Multi-scalar multiplication: Pippenger's bucket method on a device. */
@@ -119,10 +113,9 @@ export class MsmOperation implements Operation<MsmTypes, MsmSetup> {
   ): Promise<readonly MsmStep[]> {
     const { curve } = device.setup;
     const tuning = knobs ?? device.setup.tuning;
-    const { bytes, name } = device.allowance;
-    const limits = limitsOf(device);
+    const room = roomOf(device);
     const jobsOf = (some: readonly SurveyedScalars[], more: Knobs = {}): Job[] =>
-      schedule(some, curve, { limits, budget: bytes, name }, { ...tuning, ...more });
+      schedule(some, curve, room, { ...tuning, ...more });
     const isCurrent = surveyed !== null && surveyed.picks === this.#surveyor.picks(bases);
     const own = isCurrent ? surveyed.vectors : this.#surveyor.survey(bases, vectors);
     const jobs = jobsOf(own);
@@ -391,14 +384,14 @@ const uploadsOf = (
 
 /** Returns the record of a multiplication that the GPU computed. */
 export const gpuRecord = (
-  vectors: readonly ScalarVector[],
+  { n, vectors }: Pick<MsmRequest, 'n' | 'vectors'>,
   { plan, entries, combineMs, isVerified }: GpuFacts,
   { dispatches, submits, uploadedBytes, timeline }: Report,
   { clock }: Call,
   facts: Pick<GpuRun, 'retried' | 'fallback' | 'adapter'>,
 ): GpuRun => ({
   on: 'gpu',
-  n: vectors.reduce((sum, vector) => sum + vector.n, 0),
+  n,
   vectors: vectors.length,
   windowBits: plan.tuning.windowBits,
   windows: plan.blocks * plan.vectorWindows,

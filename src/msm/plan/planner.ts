@@ -102,7 +102,7 @@ const fewestGroups = (
 const WORTH_SAVING = 1.1;
 
 /** The option that a budget comes from. */
-export type BudgetName = 'memoryBudget' | 'deviceBudget';
+type BudgetName = 'memoryBudget' | 'deviceBudget';
 
 /** Limits and scratch that a device offers to a plan. */
 export interface Room {
@@ -367,7 +367,7 @@ const scratchOf = (shape: Shape, curve: CurveContext, picked: boolean): ScratchS
       ENTRY_BYTES * Math.max(entries, reduce.bitsEntries, reduce.foldEntries && reduce.foldFirst + reduce.foldEntries),
     counts: 4 * windowsPerGroup * shape.sortShape.bins * tiles,
     totals: 4 * windowsPerGroup,
-    levels: Level.byteLength * (levelTasks.length + reduce.walks.length),
+    levels: Level.byteLength * walksOf(shape),
     buckets: sumBytes * windows * buckets,
     carriesA: ENTRY_BYTES * carries,
     partialsA: sumBytes * carries,

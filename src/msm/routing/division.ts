@@ -1,8 +1,4 @@
-import type { AffinePoint, Coordinate } from '../../api/values.js';
-import type { CurveContext } from '../../curves/curve.js';
-import { addAffine, infinityOf, toAffine } from '../../curves/jacobian.js';
 import type { ScalarVector } from '../inputs/scalars.js';
-import { publicPoint } from '../stages/combine-windows.js';
 
 /**
  * Divides the scalars of a call between two sides that compute at the same time. One side draws
@@ -186,27 +182,3 @@ export const partsOf = (
     return [{ vector, scalars: cut }];
   });
 };
-
-/** Adds up the sums of parts, by vector. */
-export class PartialSums {
-  readonly #curve: CurveContext;
-  readonly #sums: ReturnType<typeof infinityOf>[];
-
-  /** @param count number of vectors */
-  constructor(curve: CurveContext, count: number) {
-    this.#curve = curve;
-    this.#sums = Array.from({ length: count }, () => infinityOf(curve));
-  }
-
-  add(parts: readonly VectorPart[], sums: readonly AffinePoint<Coordinate>[]): void {
-    for (const [i, { vector }] of parts.entries()) {
-      const { x, y, infinity } = sums[i] as AffinePoint<Coordinate>;
-      const before = this.#sums[vector] as ReturnType<typeof infinityOf>;
-      this.#sums[vector] = addAffine(this.#curve, before, infinity ? null : { x, y });
-    }
-  }
-
-  points(): AffinePoint<Coordinate>[] {
-    return this.#sums.map((sum) => publicPoint(this.#curve, toAffine(this.#curve, sum)));
-  }
-}

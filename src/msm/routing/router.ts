@@ -6,7 +6,8 @@ import type { Accelerator, Backend, MsmDone, MsmRequest } from '../backend.js';
 import type { LoadedBases } from '../inputs/loaded-bases.js';
 import type { CpuArithmetic } from '../plan/cost.js';
 import { fullWorkload, type Workload } from '../plan/workload.js';
-import { cutsOf, Division, type Drawn, type Half, PartialSums, partsOf } from './division.js';
+import { PartialSums } from '../stages/combine-windows.js';
+import { cutsOf, Division, type Drawn, type Half, partsOf } from './division.js';
 import { type Estimate, Estimates, type RoutingFacts } from './estimates.js';
 import { type BackendName, type CapOptions, pacesOf, type Stretch, workerCap } from './routing.js';
 
@@ -115,7 +116,7 @@ export class Router implements Dispatcher {
     const isGone = !this.#gpu.isAvailable && bases.source !== null && !isOnDevice;
     if (isGone || loads.length === 0) return (await this.#cpu()).multiply(request, call);
     let estimate = this.#estimates.decide(facts, loads);
-    if (estimate.route === 'gpu' || isOnDevice) return this.#onOne('gpu', this.#gpu, request, call, estimate);
+    if (estimate.route === 'gpu' || isOnDevice) return this.#onOne(this.#gpu, request, call, estimate);
     const cpu = await this.#cpu();
     if (!estimate.isFixed && this.#estimates.noteArithmetic(() => cpu.arithmetic())) {
       estimate = this.#estimates.decide(facts, loads);
@@ -132,29 +133,23 @@ export class Router implements Dispatcher {
   ): Promise<Dispatched> {
     switch (estimate.route) {
       case 'gpu':
-        return this.#onOne('gpu', halves.gpu, request, call, estimate);
+        return this.#onOne(halves.gpu, request, call, estimate);
       case 'both':
         return this.#onBoth(halves, request, call, facts, estimate);
       case 'compile':
         this.#options.prepare(request.n);
-        return this.#onOne('cpu', halves.cpu, request, call, estimate);
+        return this.#onOne(halves.cpu, request, call, estimate);
       case 'cpu':
-        return this.#onOne('cpu', halves.cpu, request, call, estimate);
+        return this.#onOne(halves.cpu, request, call, estimate);
     }
   }
 
-  async #onOne(
-    name: BackendName,
-    backend: Backend,
-    request: MsmRequest,
-    call: Call,
-    estimate: Estimate,
-  ): Promise<Dispatched> {
+  async #onOne(backend: Backend, request: MsmRequest, call: Call, estimate: Estimate): Promise<Dispatched> {
     const compiled = this.#gpu.pipelines.length;
     const done = await backend.multiply(request, call);
     // a call that waited for a compilation predicts nothing
-    const isTelling = this.#gpu.pipelines.length === compiled && done.record.on === name;
-    if (isTelling) this.#estimates.learn(estimate, name, done.ms);
+    const isTelling = this.#gpu.pipelines.length === compiled && done.record.on === backend.kind;
+    if (isTelling) this.#estimates.learn(estimate, backend.kind, done.ms);
     const predicted = estimate.isFixed ? null : estimate.predicted;
     return { sums: done.sums, record: { ...done.record, predicted } };
   }
@@ -280,7 +275,7 @@ class DividedCall {
     const parts = partsOf(vectors, this.#curve.scalarBytes, drawn);
     const own = parts.map(({ scalars }) => scalars);
     const surveyed = gpu.survey(bases, own);
-    const loads = surveyed.map(({ load }) => load).filter((load) => load.n > 0);
+    const loads = filledOf(surveyed);
     // sums of zeros alone are computed on the CPU
     const backend = half === 'back' || loads.length === 0 ? cpu : gpu;
     const context = backend === gpu ? this.#call.half() : this.#half.half();

@@ -228,7 +228,7 @@ export const workerCap = ({ sidePool, throttle, yieldWhile }: CapOptions, isGpuB
   return throttle ? cap : onceOf(cap);
 };
 
-/** Request coalescing: selects the waiting small MSMs that are worth computing as one batch. */
+/* Request coalescing: selects the waiting small MSMs that are worth computing as one batch. */
 
 /** Maximum number of calls in a batch. */
 const MOST_TOGETHER = 64;

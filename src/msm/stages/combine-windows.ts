@@ -1,7 +1,7 @@
 import type { Tuning } from '../../api/device.js';
 import type { AffinePoint, Coordinate } from '../../api/values.js';
 import { type CurveContext, isOnCurve } from '../../curves/curve.js';
-import type { Affine } from '../../curves/jacobian.js';
+import { type Affine, addAffine, infinityOf, type Jacobian, toAffine } from '../../curves/jacobian.js';
 import { canonicalTest } from '../../curves/point-source.js';
 import { GpuFault } from '../../errors.js';
 import { bigIntHorner, type Horner, pointOf } from './horner.js';
@@ -79,3 +79,27 @@ export const publicPoint = (curve: CurveContext, point: Affine): AffinePoint<Coo
   }
   return { ...point, infinity: false };
 };
+
+/** Adds up the sums of parts of vectors, by vector. */
+export class PartialSums {
+  readonly #curve: CurveContext;
+  readonly #totals: Jacobian[];
+
+  /** @param count number of vectors */
+  constructor(curve: CurveContext, count: number) {
+    this.#curve = curve;
+    this.#totals = Array.from({ length: count }, () => infinityOf(curve));
+  }
+
+  /** @param parts the vector of each sum */
+  add(parts: readonly { readonly vector: number }[], sums: readonly AffinePoint<Coordinate>[]): void {
+    for (const [i, { vector }] of parts.entries()) {
+      const sum = affineOf(sums[i] as AffinePoint<Coordinate>);
+      this.#totals[vector] = addAffine(this.#curve, this.#totals[vector] as Jacobian, sum);
+    }
+  }
+
+  points(): AffinePoint<Coordinate>[] {
+    return this.#totals.map((total) => publicPoint(this.#curve, toAffine(this.#curve, total)));
+  }
+}

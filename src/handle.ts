@@ -25,3 +25,9 @@ export const printed = (name: string, facts: object): object => {
   const { [name]: Named } = { [name]: class {} };
   return Object.assign(new (Named as new () => object)(), facts);
 };
+
+/**
+ * Name of the method by which an engine lends its CPU threads to engines of vectors. A name, since
+ * the two kinds of engines are in different files of the package.
+ */
+export const cpuThreads: unique symbol = Symbol.for('webgpu-msm.cpuThreads') as never;

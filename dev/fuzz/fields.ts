@@ -5,6 +5,7 @@
  */
 import fc from 'fast-check';
 import type { TransformOptions } from '../../src/api/fields.js';
+import { VectorThreads } from '../../src/fields/cpu/vector-threads.js';
 import {
   createFieldEngine,
   type FieldEngine,
@@ -14,6 +15,7 @@ import {
   type FieldVector,
   type SparseMatrix,
 } from '../../src/fields.js';
+import { createMsmEngine, type MsmEngine } from '../../src/index.js';
 import { FieldValues, numbersIn, type OracleMatrix } from '../oracle/field-values.js';
 import { Random } from '../oracle/known-bases.js';
 import { type FoundProgram, keepPipelines, runPrograms } from './run-programs.js';
@@ -49,12 +51,14 @@ export interface FieldProgram {
   readonly field: string;
   readonly arithmetic: NonNullable<FieldEngineOptions['arithmetic']>;
   readonly verify: boolean;
+  /** Workers of the CPU. */
+  readonly workers: number;
   readonly loaded: readonly Loaded[];
   readonly operations: readonly Operation[];
 }
 
 /** Fields, the most usual first. Each has kernels of its own on the GPU. */
-const fields = [
+export const fields = [
   ...['bn254-fr', 'bn254-fr', 'bn254-fr', 'bls12-381-fr', 'pallas-fr', 'bls12-377-fr', 'vesta-fr'],
   // 2^61 − 1 has transforms of two elements only; 2^64 − 2^32 + 1 fills two words
   ...['2305843009213693951', '18446744069414584321'],
@@ -82,6 +86,7 @@ export const fieldPrograms = (mostElements = 2048): fc.Arbitrary<FieldProgram> =
     field: fc.constantFrom(...fields),
     arithmetic: fc.constantFrom('auto', 'auto', 'wasm', 'wasm-simd'),
     verify: fc.nat(3).map((drawn) => drawn === 3),
+    workers: fc.constantFrom(0, 0, 1, 2, 3, 7),
     loaded: fc.array(fc.record({ n: sizes(mostElements), from: fc.constantFrom(...contents), seed: fc.nat(999) }), {
       minLength: 1,
       maxLength: 3,
@@ -232,10 +237,26 @@ const runsOf = (operations: readonly Operation[]): Operation[][] => {
   return runs.filter(({ length }) => length > 0);
 };
 
-const openField = ({ field, arithmetic, verify }: FieldProgram, device: GPUDevice | null): Promise<FieldEngine> =>
+/** Engines that lend their workers, by the number of them. */
+const lenders = new Map<number, Promise<MsmEngine>>();
+
+/** Returns an engine whose workers compute vectors, however short these are. */
+const lenderOf = (maxWorkers: number): Promise<MsmEngine> => {
+  VectorThreads.prototype.workersFor = function (this: VectorThreads): number {
+    return this.most;
+  };
+  const lender = lenders.get(maxWorkers) ?? createMsmEngine({ curve: 'bn254', backend: 'cpu', maxWorkers });
+  lenders.set(maxWorkers, lender);
+  return lender;
+};
+
+const openField = async (
+  { field, arithmetic, verify, workers }: FieldProgram,
+  device: GPUDevice | null,
+): Promise<FieldEngine> =>
   createFieldEngine({
     field: /^\d/.test(field) ? { p: BigInt(field) } : (field as FieldName),
-    ...(device === null ? { arithmetic } : { device, verify }),
+    ...(device === null ? { arithmetic, backend: 'cpu', deviceOf: await lenderOf(workers) } : { device, verify }),
   });
 
 /** Vectors of an engine, and their values by the oracle. */

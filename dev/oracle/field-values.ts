@@ -19,6 +19,9 @@ type Values = readonly bigint[];
 const inOrder = (items: Values, order: FieldOrder = 'natural'): Values =>
   order === 'natural' ? items : bitReversalPermutation([...items]);
 
+/** Order of BLS12-377, and the generator whose powers arkworks and gnark-crypto transform by; noble takes the least. */
+const [ORDER_377, GENERATOR_377] = [0x12ab655e9a2ca55660b44d1e5c37b00159aa76fed00000010a11800000000001n, 22n];
+
 /** Operations of `FieldOperations` on numbers below p, except `keep`. */
 export class FieldValues {
   readonly #field: ReturnType<typeof Field>;
@@ -26,7 +29,7 @@ export class FieldValues {
 
   constructor(p: bigint) {
     this.#field = Field(p);
-    this.#transforms = FFT(rootsOfUnity(this.#field), this.#field);
+    this.#transforms = FFT(rootsOfUnity(this.#field, p === ORDER_377 ? GENERATOR_377 : undefined), this.#field);
   }
 
   #mod(value: bigint): bigint {

@@ -72,9 +72,11 @@ export interface FieldRunRecord {
   readonly dispatches: number;
   /** Submits to the GPU, without those of the verification; 0 on the CPU. */
   readonly submits: number;
+  /** Workers that took part beside the engine's thread; 0 on the GPU. */
+  readonly workers: number;
   /**
-   * Reason why a GPU computed the run again: the message of the error with which it would have
-   * rejected otherwise. null if nothing was repeated.
+   * Reason why the run was computed again: the message of the error with which a GPU would have
+   * rejected otherwise, or which worker was lost. null if nothing was repeated.
    */
   readonly retried: string | null;
   /** Duration in ms. */
@@ -105,6 +107,11 @@ export interface FieldEngine {
   readonly numberBytes: number;
   /** Longest transform: 2^k for the largest k that divides p − 1. */
   readonly longestTransform: number;
+  /**
+   * Most workers that compute vectors beside the engine's thread. 0 on the GPU, without `deviceOf`,
+   * and where no memory is shared (pages without cross-origin isolation).
+   */
+  readonly workers: number;
   /** Facts about the last run; null before the first. */
   readonly lastRun: FieldRunRecord | null;
   /** Bytes of vectors and tables: now and at most so far. */

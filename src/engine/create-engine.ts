@@ -17,7 +17,7 @@ import { DeviceSource, sourcesOfEngines } from '../session/current-device.js';
 import { Session } from '../session/session.js';
 import { mostWorkers } from '../threads/platform.js';
 import { Engine } from './engine.js';
-import { LazyCpu, WarmUp } from './engine-parts.js';
+import { EngineThreads, LazyCpu, threadsOfEngines, WarmUp } from './engine-parts.js';
 import { type MsmEngineOptions, readSettings, type Settings } from './options.js';
 
 /** Active calls of an engine: the GPU computes one while the other is prepared. */
@@ -65,12 +65,13 @@ export const composeEngine = async (
     throw badArgument(`deviceOf must be an engine of createMsmEngine, got ${show(deviceOf)}`);
   }
   const curve = await openCurve(settings.curve as NamedCurve, settings.group as Group | undefined);
-  if (settings.backend === 'cpu') return cpuOnly(curve, settings);
+  const threads = (deviceOf && threadsOfEngines.get(deviceOf)) ?? new EngineThreads();
+  if (settings.backend === 'cpu') return cpuOnly(curve, threads, settings);
   const source = (deviceOf && sourcesOfEngines.get(deviceOf)) ?? sourceOf(settings);
   const open = await joinDevice(source, settings);
-  if (open === null) return cpuOnly(curve, settings);
+  if (open === null) return cpuOnly(curve, threads, settings);
   try {
-    const engine = withGpu(curve, open, source, settings);
+    const engine = withGpu(curve, threads, { open, source }, settings);
     sourcesOfEngines.set(engine, source);
     return engine;
   } catch (error) {
@@ -83,11 +84,12 @@ const queueOf = ({ maxQueued, onEvent, sharing }: Settings): CallQueue =>
   new CallQueue(maxQueued, onEvent, sharing.overlap ? WIDTH : 1);
 
 /** Composes an engine without a GPU. */
-const cpuOnly = async (curve: CurveContext, settings: Settings): Promise<Engine> => {
-  const backend = await new LazyCpu(curve, settings, settings.tuning).get();
+const cpuOnly = async (curve: CurveContext, threads: EngineThreads, settings: Settings): Promise<Engine> => {
+  const lends = new LazyCpu(curve, threads, settings, settings.tuning);
+  const backend = await lends.get();
   const queue = queueOf(settings);
-  return new Engine({
-    ...{ curve, queue, backend },
+  const engine = new Engine({
+    ...{ curve, queue, backend, lends },
     gpu: null,
     cpu: null,
     cpuComputes: true,
@@ -95,10 +97,17 @@ const cpuOnly = async (curve: CurveContext, settings: Settings): Promise<Engine>
     warmUp: new WarmUp(queue, backend, null),
     coalesces: false,
   });
+  threadsOfEngines.set(engine, threads);
+  return engine;
 };
 
 /** Composes an engine on a device, and with the CPU where the options let it compute. */
-const withGpu = (curve: CurveContext, open: OpenDevice, source: DeviceSource, settings: Settings): Engine => {
+const withGpu = (
+  curve: CurveContext,
+  threads: EngineThreads,
+  { open, source }: { readonly open: OpenDevice; readonly source: DeviceSource },
+  settings: Settings,
+): Engine => {
   const { backend, tuning, retainBases, verify, retries, selfTest, sharing } = settings;
   const mayUseCpu = backend === 'both' || (backend === 'auto' && tuning.cpuBelow !== 0);
   const cpuComputes = tuning.cpuBelow !== 0;
@@ -111,7 +120,7 @@ const withGpu = (curve: CurveContext, open: OpenDevice, source: DeviceSource, se
     adviceAfterLoss: retainBases ? 'call again' : 'as retainBases is false, load the bases again',
     hasAlternative: mayUseCpu,
   });
-  const cpu = new LazyCpu(curve, settings, tuning);
+  const cpu = new LazyCpu(curve, threads, settings, tuning);
   const gpu = new GpuBackend(session, curve, { retainBases, verify, alternative: mayUseCpu ? () => cpu.get() : null });
   const queue = queueOf(settings);
   const warmUp = new WarmUp(queue, gpu, cpuComputes ? cpu : null);
@@ -127,12 +136,14 @@ const withGpu = (curve: CurveContext, open: OpenDevice, source: DeviceSource, se
       warmUp.run(n, 'background').catch(() => undefined);
     },
   });
-  return new Engine({
-    ...{ curve, queue, gpu, cpu, cpuComputes, dispatcher, warmUp },
+  const engine = new Engine({
+    ...{ curve, queue, gpu, cpu, cpuComputes, dispatcher, warmUp, lends: cpu },
     backend: gpu,
     // an instrument observes one sum at a time
     coalesces: sharing.merge && tuning.instrument === undefined,
   });
+  threadsOfEngines.set(engine, threads);
+  return engine;
 };
 
 /** Makes the runner of a device. @param afterLoss advice of the error after a loss of the device */

@@ -4,7 +4,7 @@ import type { CurveContext } from '../curves/curve.js';
 import { notLoaded } from '../errors.js';
 import type { Accelerator, Backend } from '../msm/backend.js';
 import type { CpuBackend } from '../msm/cpu/cpu-backend.js';
-import type { WorkerOptions } from '../msm/cpu/cpu-threads.js';
+import type { CpuThreads, SharedThreads, WorkerOptions } from '../msm/cpu/cpu-threads.js';
 import type { Knobs } from '../msm/plan/tuning.js';
 import type { Dispatcher } from '../msm/routing/router.js';
 import type { CallQueue } from '../scheduling/call-queue.js';
@@ -19,6 +19,8 @@ export interface EngineParts {
   readonly gpu: Accelerator | null;
   /** The CPU beside a GPU. */
   readonly cpu: LazyCpu | null;
+  /** The CPU, whose workers the engine lends to vectors. */
+  readonly lends: LazyCpu;
   /** False if the GPU computes all sums. */
   readonly cpuComputes: boolean;
   readonly dispatcher: Dispatcher;
@@ -31,6 +33,27 @@ export interface EngineParts {
 const loadCpu = (): Promise<typeof import('../msm/cpu/cpu-backend.js')> =>
   import('../msm/cpu/cpu-backend.js').catch(notLoaded('cpu-backend'));
 
+/** The CPU's threads, of one engine or of those that name it by `deviceOf`. */
+export class EngineThreads implements SharedThreads {
+  #threads: CpuThreads | null = null;
+  #users = 0;
+
+  join(open: () => CpuThreads): CpuThreads {
+    this.#threads ??= open();
+    this.#users++;
+    return this.#threads;
+  }
+
+  leave(): void {
+    if (--this.#users > 0) return;
+    this.#threads?.destroy();
+    this.#threads = null;
+  }
+}
+
+/** Threads of engines, for `deviceOf`. */
+export const threadsOfEngines = new WeakMap<object, EngineThreads>();
+
 /** The CPU of an engine, whose code is loaded when it computes. */
 export class LazyCpu {
   readonly #make: (module: typeof import('../msm/cpu/cpu-backend.js')) => CpuBackend;
@@ -38,8 +61,8 @@ export class LazyCpu {
   #loaded: CpuBackend | null = null;
   #isDestroyed = false;
 
-  constructor(curve: CurveContext, workers: WorkerOptions, tuning: Knobs) {
-    this.#make = ({ CpuBackend }) => new CpuBackend(curve, workers, tuning);
+  constructor(curve: CurveContext, threads: EngineThreads, workers: WorkerOptions, tuning: Knobs) {
+    this.#make = ({ CpuBackend }) => new CpuBackend(curve, threads, workers, tuning);
   }
 
   get(): Promise<CpuBackend> {

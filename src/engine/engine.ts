@@ -13,8 +13,9 @@ import type { RunRecord } from '../api/run-record.js';
 import type { AffinePoint, BytesLike, Coordinate, PointEncoding } from '../api/values.js';
 import type { CurveContext } from '../curves/curve.js';
 import { assertNotAborted, badArgument, fromCaller, MsmError, show } from '../errors.js';
-import { dispose, inspect, printed } from '../handle.js';
+import { cpuThreads, dispose, inspect, printed } from '../handle.js';
 import type { Backend } from '../msm/backend.js';
+import type { LentThreads } from '../msm/cpu/cpu-threads.js';
 import type { LoadedBases } from '../msm/inputs/loaded-bases.js';
 import { LoadedScalars, ScalarStore, type ScalarVector } from '../msm/inputs/scalars.js';
 import { loadedTables } from '../msm/plan/workload.js';
@@ -140,6 +141,11 @@ export class Engine implements MsmEngine<Coordinate> {
 
   [dispose](): void {
     this.destroy();
+  }
+
+  /** Lends the CPU's workers to an engine of vectors; null: none, or no memory is shared with them. */
+  async [cpuThreads](): Promise<LentThreads | null> {
+    return (await this.#parts.lends.get()).forVectors;
   }
 
   get [Symbol.toStringTag](): string {

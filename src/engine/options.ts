@@ -69,10 +69,8 @@ export interface MsmEngineOptions<Of extends Coordinate = bigint> {
   /**
    * Another engine, whose device this engine uses: both share one device, one budget and one queue,
    * for as long as either lives. When the device is lost, both continue on the next one. It has
-   * precedence over `device`, `gpu` and `powerPreference`. It has no effect if the other engine has
-   * no GPU.
-   *
-   * @defaultValue none: a device and a queue of its own
+   * precedence over `device`, `gpu` and `powerPreference`. If the other engine has no
+   * GPU, both share the worker threads of the CPU.
    */
   readonly deviceOf?: MsmEngine<Coordinate> | undefined;
   /**

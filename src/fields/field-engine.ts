@@ -14,7 +14,7 @@ import type {
 import type { BytesLike, OwnBytes } from '../api/values.js';
 import { progressRow, signalRow, turnRows } from '../engine/options.js';
 import { assertNotAborted, badArgument, fromCaller, kindOf, MsmError, notLoaded } from '../errors.js';
-import { inspect, printed } from '../handle.js';
+import { cpuThreads, inspect, printed } from '../handle.js';
 import type { FieldScalars } from '../msm/inputs/scalars.js';
 import { bare, type OptionTable, readOptions } from '../option-table.js';
 import { type Ticket, ticketOf } from '../scheduling/edf.js';
@@ -23,6 +23,7 @@ import { wasmArithmetics } from '../wasm/points/kernel.js';
 import { Arena } from './cpu/arena.js';
 import { CpuVectors } from './cpu/cpu-vectors.js';
 import { openMemory } from './cpu/open-memory.js';
+import { type Lent, VectorThreads } from './cpu/vector-threads.js';
 import { copyNumbers, type NumberFormat, resized, reverseNumbers, scaleOf } from './program/numbers.js';
 import { type FieldEngineOptions, numberBytesOf, type OpenField, openField } from './program/open-field.js';
 import { copyIndices, type FieldStep, recordSteps } from './program/operations.js';
@@ -50,14 +51,28 @@ const fieldEngineOptions = {
   },
 } as const satisfies OptionTable<FieldEngineOptions>;
 
+/** An engine that lends its CPU threads. */
+interface Lender {
+  [cpuThreads]?(): Promise<Lent | null>;
+}
+
+/** Bytes of a shared memory beyond the budget: constants, and gaps between vectors. */
+const SPARE_BYTES = 2 ** 26;
+
 /** Opens vectors on the CPU. @throws MsmError `bad-argument`, `unsupported-device` */
 const openCpu = async (
   own: OpenField,
   arithmetic: NonNullable<FieldEngineOptions['arithmetic']>,
   memoryBudget: number,
+  deviceOf: FieldEngineOptions['deviceOf'],
 ): Promise<VectorBackend> => {
-  const memory = await openMemory(own, arithmetic === 'auto' ? undefined : [arithmetic]);
-  if (memory !== null) return new CpuVectors(new Arena(own, memory, memoryBudget));
+  const lent = (await (deviceOf as Lender | undefined)?.[cpuThreads]?.()) ?? null;
+  const sharedBytes = lent && memoryBudget + SPARE_BYTES;
+  const memory = await openMemory(own, arithmetic === 'auto' ? undefined : [arithmetic], sharedBytes);
+  if (memory !== null) {
+    const threads = lent !== null && memory.shared !== null ? new VectorThreads(lent) : null;
+    return new CpuVectors(new Arena(own, memory, memoryBudget), memory, threads);
+  }
   if (arithmetic !== 'auto') {
     throw badArgument(`arithmetic is '${arithmetic}', which this platform does not have for ${own.name}; leave it out`);
   }
@@ -111,7 +126,7 @@ export const createFieldEngine = async (options: FieldEngineOptions = {}): Promi
   const { field, arithmetic, memoryBudget, retainVectors, verify } = settings;
   const own = await openField(field);
   const onGpu = await openGpu(own, settings, { memoryBudget, retainVectors });
-  const vectors = onGpu ?? (await openCpu(own, arithmetic, memoryBudget));
+  const vectors = onGpu ?? (await openCpu(own, arithmetic, memoryBudget, settings.deviceOf));
   return new VectorEngine(own, vectors, verify);
 };
 
@@ -206,6 +221,10 @@ class VectorEngine implements FieldEngine, VectorOwner {
 
   get numberBytes(): number {
     return numberBytesOf(this.#field);
+  }
+
+  get workers(): number {
+    return this.#backend.workers;
   }
 
   get longestTransform(): number {

@@ -122,7 +122,9 @@ class Sums {
     const { ending, onPart } = this.#run;
     const { signal } = ending;
     return vectors.compute({ bases: bases.h, lengths: domainSize }, signal, async ({ fr, ...matrices }, isOnGpu) => {
-      if (!isOnGpu) begin();
+      // Threads that can share vectors compute the quotient first, since H waits for it, and add up afterwards.
+      const isShared = fr.workers > 0 && !engines.g1.backends.includes('gpu');
+      if (!isOnGpu && !isShared) begin();
       // w/2^256: matrices are in memory times 2^256
       const witness = await fr.load(values, { ...this.#options, encoding: 'le-montgomery' });
       try {

@@ -63,7 +63,9 @@ export class KeyVectors<Loaded extends InEngine> {
         ...{ field: `${curve}-fr`, memoryBudget: VECTOR_BYTES },
         ...(verify === undefined ? {} : { verify }),
         // beside the CPU, which has the vectors and takes over, the GPU needs no copy of them
-        ...(isOnGpu ? { backend: 'gpu', deviceOf: g1, retainVectors: backend === 'gpu' } : { backend: 'cpu' }),
+        ...(isOnGpu
+          ? { backend: 'gpu', deviceOf: g1, retainVectors: backend === 'gpu' }
+          : { backend: 'cpu', deviceOf: g1 }),
       });
     const fr = await openUntilAborted(openEngine(backend === 'gpu'), signal);
     const home = await load(fr, signal).catch((error: unknown) => {

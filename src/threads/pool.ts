@@ -189,6 +189,11 @@ export class Pool<Task, Result> {
     }
   }
 
+  /** Lets idle workers drop what they prepared of a setup; busy ones drop it for others in time. */
+  forget(setup: unknown): void {
+    for (const worker of this.#workers.all) if (worker.state === 'idle') worker.forget(setup);
+  }
+
   #endWhenIdle(): void {
     this.#idle = setTimeout(() => {
       this.#workers.loseLate();

@@ -36,6 +36,8 @@ export interface Round<Task, Result> {
    * wait before their next chunk, until all chunks are taken. `static` ignores it.
    */
   allowed?: (() => number) | undefined;
+  /** Called when a worker is lost that has begun its part; its chunks are computed again. */
+  onLost?: (() => void) | undefined;
   /** Called and awaited while the round waits; ends the round by throwing. */
   checkpoint(): Promise<void>;
   /** Lets the event loop run, so that messages arrive, and passes a checkpoint. */
@@ -280,6 +282,7 @@ export class RoundRun<Task, Result> implements RoundListener<Task, Result> {
 
   lost(worker: WorkerHandle<Task, Result>): void {
     this.#again.push(...this.#source.takenBy(worker.number));
+    this.#round.onLost?.();
   }
 
   death(why: string): void {

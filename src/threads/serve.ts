@@ -32,7 +32,7 @@ export const servePool = <Setup, Prepared, Task, Result>({
 }: Computation<Setup, Prepared, Task, Result>): void => {
   const port = nodeModule('node:worker_threads')?.parentPort;
   const say = (message: FromWorker<Result>): void => (port ?? globalThis).postMessage(message);
-  let prepared: Prepared | null = null;
+  const prepared = new Map<number, Prepared>();
   let onAnswer: ((chunk: number | null) => void) | null = null;
 
   const ask: Ask = () => {
@@ -43,9 +43,9 @@ export const servePool = <Setup, Prepared, Task, Result>({
     return answer;
   };
 
-  const compute = async ({ setup, task, assignment }: Begin<Task>): Promise<void> => {
-    if (setup !== null) prepared = await prepare(setup as Setup);
-    const part = begin(prepared as Prepared, task);
+  const compute = async ({ id, setup, task, assignment }: Begin<Task>): Promise<void> => {
+    if (setup !== null) prepared.set(id, await prepare(setup as Setup));
+    const part = begin(prepared.get(id) as Prepared, task);
     let chunks = 0;
     for await (const chunk of chunksOf(assignment, ask)) {
       chunks++;
@@ -59,6 +59,7 @@ export const servePool = <Setup, Prepared, Task, Result>({
 
   const hear = (message: ToWorker<Task>): void => {
     if (message.say === 'more') onAnswer?.(message.chunk);
+    else if (message.say === 'forget') prepared.delete(message.id);
     else compute(message).catch(fail);
   };
 
@@ -70,7 +71,9 @@ export const servePool = <Setup, Prepared, Task, Result>({
 /** Begins a worker's part of a round. */
 export interface Begin<Task> {
   readonly say: 'begin';
-  /** Value that the worker prepares itself with; null if it is that of the round before. */
+  /** Number of the setup. */
+  readonly id: number;
+  /** Value that the worker prepares itself with; null if it has prepared it before. */
   readonly setup: unknown;
   readonly task: Task;
   readonly assignment: Assignment;
@@ -83,7 +86,13 @@ export interface More {
   readonly chunk: number | null;
 }
 
-export type ToWorker<Task> = Begin<Task> | More;
+/** Drops what was prepared of a setup. */
+export interface Forget {
+  readonly say: 'forget';
+  readonly id: number;
+}
+
+export type ToWorker<Task> = Begin<Task> | More | Forget;
 
 export type FromWorker<Result> =
   /** The worker has loaded and can compute. */

@@ -3,7 +3,7 @@
 import type { ComputeWorker } from '../api/calls.js';
 import type { Assignment } from './chunks.js';
 import type { NodeWorker, PageWorker, StartWorker } from './platform.js';
-import type { Begin, FromWorker, More } from './serve.js';
+import type { Begin, Forget, FromWorker, More } from './serve.js';
 
 /** Deaths in a row after which no more workers are started. */
 const MAX_DEATHS = 2;
@@ -221,6 +221,9 @@ const listenTo = <Result>(worker: ComputeWorker, { message, death }: WorkerListe
   });
 };
 
+/** Setups that a worker keeps prepared: of a key both groups, its vectors, and those of others. */
+const MOST_SETUPS = 6;
+
 /** `busy`: the worker computes its part of a round. */
 type WorkerState = 'starting' | 'idle' | 'busy' | 'dead';
 
@@ -230,7 +233,9 @@ export class WorkerHandle<Task, Result> {
   readonly startedAt = performance.now();
   readonly #worker: ComputeWorker;
   #state: WorkerState = 'starting';
-  #setup: unknown = null;
+  /** Setups that the worker has prepared, with their numbers; the last one used is the last. */
+  readonly #setups = new Map<unknown, number>();
+  #nextSetup = 0;
   #isAsking = false;
   #rounds = 0;
 
@@ -260,17 +265,30 @@ export class WorkerHandle<Task, Result> {
   }
 
   begin(setup: unknown, task: Task, assignment: Assignment): void {
-    const known = this.#setup === setup;
-    this.#setup = setup;
+    const known = this.#setups.get(setup);
+    const id = known ?? this.#nextSetup++;
+    this.#setups.delete(setup);
+    this.#setups.set(setup, id);
+    const [oldest] = this.#setups.keys();
+    if (this.#setups.size > MOST_SETUPS) this.forget(oldest);
     this.#state = 'busy';
     this.#isAsking = false;
     if (isOfNode(this.#worker)) this.#worker.ref();
     this.#worker.postMessage({
       say: 'begin',
-      setup: known ? null : setup,
+      id,
+      setup: known === undefined ? setup : null,
       task,
       assignment,
     } satisfies Begin<Task>);
+  }
+
+  /** Lets the worker drop what it prepared of a setup. */
+  forget(setup: unknown): void {
+    const id = this.#setups.get(setup);
+    if (id === undefined) return;
+    this.#setups.delete(setup);
+    this.#worker.postMessage({ say: 'forget', id } satisfies Forget);
   }
 
   asks(): void {

@@ -50,7 +50,7 @@ const actor = (begun: Begin<RoundTask>[], isDone: () => boolean): ComputeWorker 
       void sleep().then(() => say({ say: 'ready' }));
     },
     postMessage: (message: ToWorker<RoundTask>) => {
-      if (message.say === 'more') return;
+      if (message.say !== 'begin') return;
       begun.push(message);
       const result = { windows: new Uint32Array(), points: new Int32Array(), entries: 0 };
       if (isDone()) void sleep().then(() => say({ say: 'done', result, chunks: 0 }));

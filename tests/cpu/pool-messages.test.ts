@@ -24,6 +24,7 @@ const worker = (): ComputeWorker => {
       say({ say: 'ready' });
     },
     postMessage: (message: ToWorker<null>) => {
+      if (message.say === 'forget') return;
       if (message.say === 'begin') taken = [];
       const { chunk } = message.say === 'more' ? message : (message.assignment as { readonly chunk: number });
       if (chunk === null) return say({ say: 'done', result: taken, chunks: taken.length });

@@ -2,7 +2,7 @@
 import { bn254 as noble } from '@noble/curves/bn254.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { executeFields, type FieldProgram, fieldPrograms, operationKinds } from '../../dev/fuzz/fields.js';
+import { executeFields, type FieldProgram, fieldPrograms, fields, operationKinds } from '../../dev/fuzz/fields.js';
 import { FieldValues } from '../../dev/oracle/field-values.js';
 import { getDevice } from '../support/gpu.js';
 
@@ -23,6 +23,15 @@ test('programs of one seed are the same, and have all operations', () => {
   expect(JSON.parse(JSON.stringify(programs))).toEqual(programs);
   const seen = new Set(programs.flatMap(({ operations }) => operations.map(({ kind }) => kind)));
   expect(seen).toEqual(new Set(operationKinds));
+});
+
+test('the oracle has the roots of unity of the library in every field of the fuzzer', async () => {
+  const ntt = { kind: 'ntt', operands: [0, 0, 0], seed: 0, keeps: true, ends: false } as const;
+  const loaded = [{ n: 16, from: 'random', seed: 0 }] as const;
+  for (const field of fields) {
+    const program = { field, arithmetic: 'auto', verify: false, workers: 0, loaded, operations: [ntt] } as const;
+    expect(await executeFields(null, program), field).toBeNull();
+  }
 });
 
 test('random programs are right on the CPU', async () => {

@@ -49,8 +49,9 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: "the forms of arithmetic, an instance of one with its memory, and weighted sums by Horner's rule",
   },
   'wasm/vectors': {
-    imports: 'wasm/encoder wasm/arithmetic wasm/floats wasm/points field',
-    holds: 'transforms, sums and products of vectors as WebAssembly, in every form of arithmetic',
+    imports: 'scheduling wasm/encoder wasm/arithmetic wasm/floats wasm/points field',
+    holds:
+      'transforms, sums and products of vectors as WebAssembly, in every form of arithmetic; programs of them that threads divide',
   },
   'wasm/decode': {
     imports: 'wasm/encoder wasm/arithmetic field',
@@ -80,7 +81,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   'msm/cpu': {
     imports:
-      'field curves scheduling session threads wasm/encoder wasm/arithmetic wasm/points wasm/decode msm msm/inputs msm/plan msm/stages',
+      'field curves scheduling session threads wasm/encoder wasm/arithmetic wasm/points wasm/vectors wasm/decode msm msm/inputs msm/plan msm/stages',
     holds: 'the same without a GPU, on one thread and on several',
   },
   'msm/routing': {
@@ -92,8 +93,8 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: 'operations on vectors of field elements, recorded and checked; the interface of a backend',
   },
   'fields/cpu': {
-    imports: 'field scheduling wasm/points wasm/vectors fields/program',
-    holds: 'vectors of field elements in memory, and what is computed with them',
+    imports: 'field scheduling threads wasm/points wasm/vectors fields/program',
+    holds: 'vectors of field elements in memory, and what is computed with them, on one thread and on several',
   },
   'fields/gpu': {
     imports: 'shaders field scheduling gpu session msm/inputs msm/plan msm/stages fields/program index.ts',

@@ -66,6 +66,15 @@ declare module '../rows.js' {
       readonly ms: number;
       readonly secondsPerProof: number;
     };
+    /** A proof of the library alone on some threads of the CPU; all numbers of threads in turns. */
+    readonly proofThreads: {
+      readonly system: System;
+      readonly witness: Witness;
+      readonly logn: number;
+      readonly threads: number;
+      readonly repetition: number;
+      readonly ms: number;
+    };
   }
 }
 
@@ -107,6 +116,24 @@ function provingTable(rows: readonly RowOf<'proving'>[]): Part | null {
     [sideNames.whole, ({ whole }) => middle(whole)],
     ['With ÷ alone', ({ plain, ours }) => ratioOfMedians(plain, ours).ratio.toFixed(3)],
     ['95 % CI', ({ plain, ours }) => intervalText(ratioOfMedians(plain, ours), 3)],
+  ]);
+}
+
+/** Reports proofs by numbers of threads, beside the time of one thread divided by their number. */
+function threadsTable(rows: readonly RowOf<'proofThreads'>[]): Part | null {
+  if (rows.length === 0) return null;
+  const lines = grouped(rows, ({ logn, threads }) => `${logn} ${threads}`).map((of) => {
+    const first = of[0] as RowOf<'proofThreads'>;
+    const ofOne = rows.filter(({ logn, threads }) => logn === first.logn && threads === 1).map(({ ms }) => ms);
+    return { ...first, times: of.map(({ ms }) => ms), ofOne };
+  });
+  return tableOf('Proofs of the library alone by threads, medians of the interleaved repetitions', lines, [
+    ['Domain', ({ logn }) => `2^${logn}`],
+    ['Threads', ({ threads }) => String(threads)],
+    ['Proof, ms', ({ times }) => ({ text: formatMs(median(times)), as: 'strong' })],
+    ['One thread ÷ threads, ms', ({ ofOne, threads }) => formatMs((median(ofOne) ?? Number.NaN) / threads)],
+    ['÷ one thread', ({ times, ofOne }) => ratioOfMedians(ofOne, times).ratio.toFixed(3)],
+    ['95 % CI', ({ times, ofOne }) => intervalText(ratioOfMedians(ofOne, times), 3)],
   ]);
 }
 
@@ -161,6 +188,7 @@ export function proofsResult(rows: readonly StampedRow[]): Parts {
       ],
     ),
     provingTable(rowsOf(rows, 'proving')),
+    threadsTable(rowsOf(rows, 'proofThreads')),
   ];
 }
 
@@ -180,6 +208,13 @@ const own = {
     '1 to 1000, or a list',
     'no such proofs',
     (text, name) => parseIntegers(name, text, 1, 1000),
+    (): readonly number[] => [],
+  ),
+  threads: knob(
+    ['Threads', 'Also makes proofs by the library alone on so many threads of the CPU, in turns: 1,2,4,8.'],
+    '1 to 64, or a list',
+    'no such proofs',
+    (text, name) => parseIntegers(name, text, 1, 64),
     (): readonly number[] => [],
   ),
 };
@@ -231,12 +266,13 @@ const sidesOf = ({ provers: asked }: Pick<ProofKnobs, 'provers'>): readonly Side
 async function runProofs(bench: Bench, knobs: ProofKnobs): Promise<null> {
   const { run } = bench;
   const sizes = knobs.cases.map(({ address }) => Math.round(Math.log2(address.n)));
-  const { concurrency, reps } = knobs;
+  const { concurrency, reps, threads } = knobs;
   const { length } = sidesOf(knobs);
   run.plan(
     sizes.flatMap((logn) => [
       ...Array(length * (2 * reps + 1)).fill(weightOf(2 ** logn)),
       ...concurrency.flatMap((callers) => Array(length * reps).fill(callers * weightOf(2 ** logn))),
+      ...Array(threads.length * reps).fill(weightOf(2 ** logn)),
     ]),
   );
   for (const logn of sizes) await measure(bench, knobs, logn);
@@ -245,7 +281,7 @@ async function runProofs(bench: Bench, knobs: ProofKnobs): Promise<null> {
 
 async function measure(bench: Bench, knobs: ProofKnobs, logn: number): Promise<void> {
   const { run, host } = bench;
-  const { concurrency, curve, reps, settings, system, witness } = knobs;
+  const { concurrency, curve, reps, settings, system, threads, witness } = knobs;
   await run.next(`Making keys for a domain of 2^${logn}`);
   const sides = sidesOf(knobs);
   const prover = await openProver(curve, logn, () => run.tick(), system, witness);
@@ -291,6 +327,15 @@ async function measure(bench: Bench, knobs: ProofKnobs, logn: number): Promise<v
         },
       });
     }
+    for (const count of threads) await prover.openOn(count, options);
+    await interleave(threads, reps, {
+      async take(count, repetition) {
+        await run.next(`2^${logn}, ${count} threads: repetition ${repetition} of ${reps}`);
+        const { ms } = await prover.prove('whole', 1, count);
+        run.emit({ event: 'proofThreads', system, witness, logn, threads: count, repetition, ms });
+        run.advance(weightOf(2 ** logn));
+      },
+    });
   } finally {
     await prover.close();
   }

@@ -6,6 +6,7 @@ import { power } from '../../field/powers.js';
 import { writePowers, writeTwiddles } from '../../wasm/vectors/transform-passes.js';
 import { bytesOfVector, type VectorAt, type VectorSpace } from '../../wasm/vectors/vector-kernel.js';
 import type { VectorExports } from '../../wasm/vectors/vector-loops.js';
+import type { Phase, Phases } from '../../wasm/vectors/vector-program.js';
 import type { OpenField } from '../program/open-field.js';
 
 export class Arena {
@@ -14,6 +15,8 @@ export class Arena {
   readonly tables: TableCache;
   readonly #budget: number;
   #peak = 0;
+  /** Threads that compute in the memory: work is cut for them. */
+  threads = 1;
 
   /** @param known tables that exist */
   constructor(field: OpenField, memory: VectorSpace, budget: number, known?: TableCache) {
@@ -64,7 +67,23 @@ export class Arena {
   release(at: VectorAt, elements: number): void {
     this.memory.release(at, elements);
   }
+
+  /**
+   * Returns how many of `length` elements a call takes, a power of two: a time slice has several
+   * calls, and each thread some.
+   */
+  grain(length: number): number {
+    if (this.threads === 1) return MOST_AT_ONCE;
+    const share = 2 ** Math.floor(Math.log2(Math.max(1, length / (CALLS_OF_A_THREAD * this.threads))));
+    return Math.min(MOST_AT_ONCE, Math.max(LEAST_AT_ONCE, share));
+  }
 }
+
+/** Elements of one call. Fewer than the least take longer to hand out than threads save. */
+const [LEAST_AT_ONCE, MOST_AT_ONCE] = [2 ** 9, 2 ** 13];
+
+/** Calls that each thread has of a phase, at least where the phase is large. */
+const CALLS_OF_A_THREAD = 4;
 
 /* Twiddles and powers that later runs use again. */
 
@@ -107,7 +126,7 @@ class TableCache {
   }
 
   /** Makes a table, whose memory is released if that does not succeed. */
-  *#make(length: number, write: (at: VectorAt) => Generator<void>): Generator<void, Table> {
+  *#make(length: number, write: (at: VectorAt) => Phases): Generator<Phase, Table> {
     const at = this.#arena.take(length);
     let isWritten = false;
     try {
@@ -120,7 +139,7 @@ class TableCache {
   }
 
   /** Returns the twiddles of transforms of `length` elements; a longer table begins with them. */
-  *twiddles(kind: 'ntt' | 'intt', length: number): Generator<void, VectorAt> {
+  *twiddles(kind: 'ntt' | 'intt', length: number): Generator<Phase, VectorAt> {
     const known = this.#twiddles.get(kind);
     if (known !== undefined && known.length >= length) return known.at;
     const { p, rootOfUnity, twoAdicity } = this.#arena.field;
@@ -134,7 +153,7 @@ class TableCache {
     return table.at;
   }
 
-  *powers({ base, factor, length, order }: Powers): Generator<void, VectorAt> {
+  *powers({ base, factor, length, order }: Powers): Generator<Phase, VectorAt> {
     const key = `${order} ${length} ${factor} ${base}`;
     const known = this.#powers.get(key);
     if (known !== undefined) {

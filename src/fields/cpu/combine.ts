@@ -1,11 +1,9 @@
 /** Sums and products of elements of the same index, some at a time. */
 import { withNumbers } from '../../wasm/vectors/transform-passes.js';
 import type { VectorAt } from '../../wasm/vectors/vector-kernel.js';
+import { call, cut, type KernelCall, type Phase, type Phases } from '../../wasm/vectors/vector-program.js';
 import type { Elementwise } from '../program/operations.js';
 import type { Arena, Powers } from './arena.js';
-
-/** Elements of one call. */
-const ELEMENTS_AT_ONCE = 2 ** 13;
 
 /** An operand and the result. */
 export interface OfOne {
@@ -15,49 +13,63 @@ export interface OfOne {
   readonly length: number;
 }
 
-/** Calls `compute` for parts of a vector, one after the other. */
-export function* inParts(length: number, compute: (first: number, count: number) => void): Generator<void> {
-  for (let first = 0; first < length; first += ELEMENTS_AT_ONCE) {
-    compute(first, Math.min(ELEMENTS_AT_ONCE, length - first));
-    yield;
-  }
-}
+/** Returns a phase that calls a kernel on parts of vectors of `length` elements. */
+export const inParts = (
+  arena: Pick<Arena, 'grain'>,
+  length: number,
+  callsOf: (first: number, count: number) => readonly KernelCall[],
+): Phase => cut(length, arena.grain(length), callsOf);
 
 /** Computes `to` from two or three vectors, which it may overwrite. */
 export function* elementwise(
-  { memory: { exports }, bytes }: Pick<Arena, 'memory' | 'bytes'>,
+  arena: Pick<Arena, 'bytes' | 'grain'>,
   kind: Elementwise,
   { to, operands, length }: { readonly to: VectorAt; readonly operands: readonly VectorAt[]; readonly length: number },
-): Generator<void> {
-  yield* inParts(length, (i, count) => {
+): Phases {
+  const { bytes } = arena;
+  yield inParts(arena, length, (i, count) => {
     const [a, b, c] = operands.map((at) => at + i * bytes) as [number, number, number];
-    if (kind === 'multiplyAdd' || kind === 'multiplySubtract') {
-      exports[kind](to + i * bytes, a, b, c, count, bytes, bytes, bytes, bytes);
-    } else exports[kind](to + i * bytes, a, b, count, bytes, bytes, bytes);
+    const isOfThree = kind === 'multiplyAdd' || kind === 'multiplySubtract';
+    return [
+      isOfThree
+        ? call(kind, to + i * bytes, a, b, c, count, bytes, bytes, bytes, bytes)
+        : call(kind, to + i * bytes, a, b, count, bytes, bytes, bytes),
+    ];
   });
 }
 
 /** Computes to[i] = factor·a[i], or factor·a[i] + to[i]; `factor` is the address of an element. */
-function* scaled(
-  { memory: { exports }, bytes }: Pick<Arena, 'memory' | 'bytes'>,
-  factor: VectorAt,
-  { to, a, length }: OfOne,
-  adds = false,
-): Generator<void> {
-  yield* inParts(length, (i, count) => {
+function* scaled(arena: Arena, factor: VectorAt, { to, a, length }: OfOne, adds = false): Phases {
+  const { bytes } = arena;
+  yield inParts(arena, length, (i, count) => {
     const [target, source] = [to + i * bytes, a + i * bytes];
-    if (adds) exports.multiplyAdd(target, source, factor, target, count, bytes, bytes, 0, bytes);
-    else exports.multiply(target, source, factor, count, bytes, bytes, 0);
+    return [
+      adds
+        ? call('multiplyAdd', target, source, factor, target, count, bytes, bytes, 0, bytes)
+        : call('multiply', target, source, factor, count, bytes, bytes, 0),
+    ];
   });
 }
 
+/** Copies a vector. */
+export function* copyVector(arena: Arena, to: VectorAt, from: VectorAt, length: number): Phases {
+  const { bytes } = arena;
+  yield inParts(arena, length, (i, count) => [call('copy', to + i * bytes, from + i * bytes, count * bytes)]);
+}
+
+/** Sets a vector to 0. */
+export function* clearVector(arena: Arena, at: VectorAt, length: number): Phases {
+  const { bytes } = arena;
+  yield inParts(arena, length, (i, count) => [call('clear', at + i * bytes, count * bytes)]);
+}
+
 /** Computes to[i] = factor·a[i]. */
-export function* scale(arena: Arena, factor: bigint, vectors: OfOne): Generator<void> {
+export function* scale(arena: Arena, factor: bigint, vectors: OfOne): Phases {
   yield* withNumbers(arena.memory, [factor], (at) => scaled(arena, at, vectors));
 }
 
 /** Multiplies a vector by powers, in place. */
-export function* multiplyByPowers(arena: Arena, at: VectorAt, powers: Powers): Generator<void> {
+export function* multiplyByPowers(arena: Arena, at: VectorAt, powers: Powers): Phases {
   const { base, factor, length } = powers;
   if (base === 1n) {
     if (factor !== 1n) yield* scale(arena, factor, { to: at, a: at, length });
@@ -78,14 +90,15 @@ export function* linearCombination(
   arena: Arena,
   terms: readonly { readonly factor: bigint; readonly at: VectorAt; readonly length: number }[],
   { to, length }: { readonly to: VectorAt; readonly length: number },
-): Generator<void> {
-  arena.memory.clear(to, length);
+): Phases {
+  yield* clearVector(arena, to, length);
   const factors = terms.map(({ factor }) => factor);
   yield* withNumbers(arena.memory, factors, function* (numbers) {
-    for (const [k, { factor, at, length: own }] of terms.entries()) {
+    for (const [k, { factor, at, length: elements }] of terms.entries()) {
       const sum = signOf(factor, arena.field.p);
-      if (sum === null) yield* scaled(arena, numbers + k * arena.bytes, { to, a: at, length: own }, true);
-      else yield* elementwise(arena, sum, { to, operands: [to, at], length: own });
+      const scalar = numbers + k * arena.bytes;
+      if (sum === null) yield* scaled(arena, scalar, { to, a: at, length: elements }, true);
+      else yield* elementwise(arena, sum, { to, operands: [to, at], length: elements });
     }
   });
 }

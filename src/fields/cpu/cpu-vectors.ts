@@ -1,8 +1,11 @@
 /** Vectors on the CPU, in memory of WebAssembly, and the execution of the steps of a run. */
 import type { FieldPlan, FieldRunRecord } from '../../api/fields.js';
+import { MsmError } from '../../errors.js';
 import { TimeSlice } from '../../scheduling/time-slice.js';
+import { ANY_SIZE, type Pause } from '../../scheduling/turn-queue.js';
 import { passesOverMemory } from '../../wasm/vectors/transform-passes.js';
-import { bytesOfVector, type VectorAt } from '../../wasm/vectors/vector-kernel.js';
+import { bytesOfVector, type VectorAt, type VectorMemory } from '../../wasm/vectors/vector-kernel.js';
+import type { Phase, Phases, ProgramHost } from '../../wasm/vectors/vector-program.js';
 import {
   type Elementwise,
   type FieldStep,
@@ -21,10 +24,11 @@ import {
 } from '../program/vector-backend.js';
 import type { Matrix, Vector } from '../program/vectors.js';
 import type { Arena } from './arena.js';
-import { elementwise, linearCombination, multiplyByPowers, scale, signOf } from './combine.js';
+import { clearVector, copyVector, elementwise, linearCombination, multiplyByPowers, scale, signOf } from './combine.js';
 import { multiplyMatrix, type PlacedMatrix, placeMatrix, releaseMatrix, sortEntries } from './rows.js';
 import { divideByLinear, evaluate, invertAll, prefixProduct } from './scan.js';
 import { productsOfTransform, transform } from './transform.js';
+import { LostWorker, type VectorThreads } from './vector-threads.js';
 
 /** Runs `work` in turns of the event loop. */
 const inTurns = async <Result>(
@@ -44,17 +48,40 @@ const inTurns = async <Result>(
   }
 };
 
+/** Time of a product and of a sum or copy of elements, in µs, from which the number of workers follows. */
+const [PRODUCT_US, ELEMENT_US] = [0.03, 0.01];
+
+/** Work that is handed to threads at once ends after about so many ms, and keeps so much freed memory. */
+const [MS_OF_A_BATCH, BYTES_OF_A_BATCH] = [100, 2 ** 26];
+
+/** How a run ended. */
+interface Outcome {
+  /** Reason why this thread executed it again, alone; null: it did not. */
+  readonly retried: string | null;
+  /** Workers that took part. */
+  readonly workers: number;
+}
+
 export class CpuVectors implements VectorBackend {
   readonly #arena: Arena;
+  readonly #memory: VectorMemory;
+  readonly #threads: VectorThreads | null;
   readonly #vectors = new Map<Vector, number>();
   readonly #matrices = new Map<Matrix, PlacedMatrix>();
 
-  constructor(arena: Arena) {
+  /** @param threads that compute beside this one; null: none, or the memory is not shared */
+  constructor(arena: Arena, memory: VectorMemory, threads: VectorThreads | null) {
     this.#arena = arena;
+    this.#memory = memory;
+    this.#threads = threads;
   }
 
   get memory(): { readonly used: number; readonly peak: number } {
     return { used: this.#arena.used, peak: this.#arena.peak };
+  }
+
+  get workers(): number {
+    return this.#threads?.most ?? 0;
   }
 
   has(vector: Vector): boolean {
@@ -81,12 +108,15 @@ export class CpuVectors implements VectorBackend {
   async execute(steps: readonly FieldStep[], call: VectorCall): Promise<FieldRunRecord> {
     const begun = performance.now();
     const execution = new Execution(this.#arena, { vectors: this.#vectors, matrices: this.#matrices }, steps);
-    const slice = new TimeSlice(call.check);
+    const most = this.#threads?.workersFor(execution.estimatedMs) ?? 0;
+    let outcome: Outcome;
     try {
-      for (const step of execution.steps(call.onProgress)) {
-        await call.pause();
-        await inTurns(step, call, slice);
-      }
+      outcome =
+        this.#threads === null || most === 0
+          ? await this.#alone(execution, call)
+          : await this.#threads.inTurn(call.ticket, (isFree, pause) =>
+              isFree ? this.#together(execution, most, pause, call) : this.#alone(execution, call),
+            );
     } catch (error) {
       execution.abandon();
       throw error;
@@ -94,7 +124,83 @@ export class CpuVectors implements VectorBackend {
     const { counts, phases } = execution;
     const { arithmetic } = this.#arena.memory.kernel;
     const ms = performance.now() - begun;
-    return { on: 'cpu', arithmetic, operations: steps.length, ...counts, retried: null, ms, phases, verified: true };
+    return { on: 'cpu', arithmetic, operations: steps.length, ...counts, ...outcome, ms, phases, verified: true };
+  }
+
+  /** Executes on this thread. */
+  async #alone(execution: Execution, call: VectorCall): Promise<Outcome> {
+    const slice = new TimeSlice(call.check);
+    execution.begin(call.onProgress);
+    for (const step of execution.steps()) {
+      await call.pause();
+      const begun = performance.now();
+      try {
+        for (const phase of step.phases) {
+          if ('alone' in phase) phase.alone();
+          for (const chunk of 'chunks' in phase ? phase.chunks : []) {
+            for (const each of chunk) {
+              this.#memory.run(each);
+              if (slice.isOver) await slice.yield();
+            }
+          }
+        }
+      } finally {
+        // lets the step free what it holds
+        step.phases.return();
+      }
+      execution.end(step, performance.now() - begun);
+    }
+    return { retried: null, workers: 0 };
+  }
+
+  /**
+   * Executes with workers, in batches: the phases of some steps are recorded, and then computed.
+   * After the loss of a worker the vectors move to memory where it cannot write, and this thread
+   * executes all steps again; vectors from before the run are as they were.
+   *
+   */
+  async #together(execution: Execution, workers: number, pause: Pause, call: VectorCall): Promise<Outcome> {
+    const threads = this.#threads as VectorThreads;
+    const arena = this.#arena;
+    const participants = new Set<number>();
+    arena.threads = 1 + workers;
+    try {
+      execution.begin(call.onProgress);
+      let batch = new Batch();
+      const compute = async (): Promise<void> => {
+        if (batch.phases.length > 0) {
+          const took = await threads.compute(this.#memory, batch.phases, workers, batch.host(execution, call));
+          for (const worker of took) participants.add(worker);
+        }
+        this.#memory.endBatch();
+        batch = new Batch();
+      };
+      for (const step of execution.steps()) {
+        if (batch.isEmpty) {
+          await call.pause();
+          await pause(ANY_SIZE);
+          this.#memory.beginBatch();
+        }
+        batch.add(step);
+        if (batch.ms > MS_OF_A_BATCH || this.#memory.lateBytes > BYTES_OF_A_BATCH) await compute();
+      }
+      await compute();
+      return { retried: null, workers: participants.size };
+    } catch (error) {
+      // a table may be half written
+      arena.tables.clear();
+      this.#memory.endBatch();
+      const isLost = error instanceof LostWorker;
+      // one thread frees each vector after its last use, and may have room
+      const lacksRoom = error instanceof MsmError && error.code === 'out-of-memory';
+      if (!isLost && !lacksRoom) throw error;
+      arena.threads = 1;
+      if (isLost) await this.#memory.move();
+      execution.abandon();
+      return { ...(await this.#alone(execution.again(), call)), retried: isLost ? error.message : null };
+    } finally {
+      arena.threads = 1;
+    }
   }
 
   async plan(steps: readonly FieldStep[], call: VectorCall): Promise<FieldPlan> {
@@ -103,7 +209,10 @@ export class CpuVectors implements VectorBackend {
     const vectors = new Map(this.#vectors);
     const execution = new Execution(planned, { vectors, matrices: this.#matrices }, steps);
     const slice = new TimeSlice(call.check);
-    for (const step of execution.steps(undefined)) await inTurns(step, call, slice);
+    for (const step of execution.steps()) {
+      for (const _ of step.phases) if (slice.isOver) await slice.yield();
+      execution.end(step, 0);
+    }
     const kept = steps.filter(({ result }) => result.isKept);
     const keptBytes = kept.reduce((sum, { result }) => sum + bytesOfVector(planned.memory.kernel, result.length), 0);
     return { on: 'cpu', operations: steps.length, ...execution.counts, bytes: planned.peak - used, keptBytes };
@@ -139,6 +248,7 @@ export class CpuVectors implements VectorBackend {
   destroy(): void {
     for (const handle of [...this.#vectors.keys(), ...this.#matrices.keys()]) this.release(handle);
     this.trim();
+    this.#threads?.forget(this.#memory);
   }
 }
 
@@ -154,6 +264,7 @@ class Execution {
   readonly #places: Places;
   readonly #steps: readonly LiveStep[];
   readonly phases: Record<string, number> = {};
+  #onProgress: VectorCall['onProgress'];
   /** Work so far; the CPU dispatches nothing. */
   readonly counts = { products: 0, passes: 0, dispatches: 0, submits: 0 };
 
@@ -163,23 +274,52 @@ class Execution {
     this.#steps = liveSteps(steps, arena.field.p, false);
   }
 
+  /** Estimated time on one thread, in ms. */
+  get estimatedMs(): number {
+    return this.#steps.reduce((sum, { step }) => sum + this.#msOf(step), 0);
+  }
+
+  #msOf(step: FieldStep): number {
+    return millisecondsOf(step, this.#places.matrices, this.#arena.field.p);
+  }
+
+  begin(onProgress: VectorCall['onProgress']): void {
+    this.#onProgress = onProgress;
+    this.#report(0);
+  }
+
+  #report(done: number): void {
+    this.#onProgress?.({ phase: 'vectors', done, total: this.#steps.length });
+  }
+
   /**
-   * Yields the computation of each step, which yields between calls of WebAssembly. Between two
-   * steps nothing refers to a table, so that other runs may make and free some.
-   *
-   * @param onProgress called before the first step, and after each
+   * Yields each step with its phases. The vectors that end with a step are freed when the next one
+   * is asked for. Between two steps nothing refers to a table, so that other runs may make and free
+   * some.
    */
-  *steps(onProgress: VectorCall['onProgress']): Generator<Generator<void>> {
-    const report = (done: number): void => onProgress?.({ phase: 'vectors', done, total: this.#steps.length });
-    report(0);
+  *steps(): Generator<RunningStep> {
     for (const [i, live] of this.#steps.entries()) {
-      const begun = performance.now();
-      yield this.#compute(live);
-      const { kind } = live.step;
-      this.phases[kind] = (this.phases[kind] ?? 0) + performance.now() - begun;
+      yield {
+        index: i,
+        kind: live.step.kind,
+        ms: this.#msOf(live.step),
+        phases: this.#compute(live),
+      };
       for (const vector of live.ending) if (!vector.isKept) this.#free(vector);
-      report(i + 1);
     }
+  }
+
+  /** Notes the end of a step. */
+  end({ index, kind }: Pick<RunningStep, 'index' | 'kind'>, ms: number): void {
+    this.phases[kind] = (this.phases[kind] ?? 0) + ms;
+    this.#report(index + 1);
+  }
+
+  /** Returns the same execution from the beginning. */
+  again(): Execution {
+    for (const key of Object.keys(this.phases)) delete this.phases[key];
+    Object.assign(this.counts, { products: 0, passes: 0 });
+    return this;
   }
 
   #free(vector: Vector): void {
@@ -200,7 +340,7 @@ class Execution {
     return at;
   }
 
-  *#compute({ step: { kind, parameters, operands, result }, ending }: LiveStep): Generator<void> {
+  *#compute({ step: { kind, parameters, operands, result }, ending }: LiveStep): Phases {
     const { vectors, matrices } = this.#places;
     const from = operands.map((operand) => this.#at(operand));
     // the memory of an operand which nothing else uses, or new memory
@@ -214,6 +354,7 @@ class Execution {
     const lengths = operands.map(({ length }) => length);
     const { products, passes } = yield* computeStep(kind, {
       arena: this.#arena,
+      p: this.#arena.field.p,
       matrices,
       parameters,
       from,
@@ -227,28 +368,88 @@ class Execution {
   }
 }
 
-/** A step whose operands and result have memory. */
-interface PlacedStep<Own> {
-  readonly arena: Arena;
+/** A step that is being computed. */
+interface RunningStep {
+  readonly index: number;
+  readonly kind: Kind;
+  /** Estimated time on one thread. */
+  readonly ms: number;
+  readonly phases: Phases;
+}
+
+/** Returns the estimated time of a step on one thread, in ms. */
+const millisecondsOf = (
+  { kind, parameters, operands, result: { length } }: FieldStep,
+  matrices: Places['matrices'],
+  p: bigint,
+): number => {
+  const lengths = operands.map((operand) => operand.length);
+  const products = productsOf(kind, { p, matrices, parameters, lengths, length } as StepSize<StepParameters[Kind]>);
+  return (products * PRODUCT_US + Math.max(length, ...lengths) * ELEMENT_US) / 1000;
+};
+
+/** Recorded steps that threads compute together. */
+class Batch {
+  readonly phases: Phase[] = [];
+  readonly #steps: { readonly step: RunningStep; readonly end: number }[] = [];
+  ms = 0;
+
+  get isEmpty(): boolean {
+    return this.#steps.length === 0;
+  }
+
+  add(step: RunningStep): void {
+    this.phases.push(...step.phases);
+    this.#steps.push({ step, end: this.phases.length });
+    this.ms += step.ms;
+  }
+
+  /** Returns what the engine's thread does between chunks: it notes the ends of steps. */
+  host(execution: Execution, { check }: VectorCall): Pick<ProgramHost, 'between' | 'onPhase'> {
+    const slice = new TimeSlice(check);
+    let next = 0;
+    let since = performance.now();
+    return {
+      between: () => (slice.isOver ? slice.yield() : undefined),
+      onPhase: (ended) => {
+        for (let each = this.#steps[next]; each !== undefined && each.end <= ended + 1; each = this.#steps[++next]) {
+          const now = performance.now();
+          execution.end(each.step, now - since);
+          since = now;
+        }
+      },
+    };
+  }
+}
+
+/** The sizes of a step. */
+interface StepSize<Parameters> {
+  /** The prime. */
+  readonly p: bigint;
   readonly matrices: Places['matrices'];
-  readonly parameters: Own;
-  /** The operands, and the first of them. */
-  readonly from: readonly VectorAt[];
-  readonly a: VectorAt;
-  /** Elements of each operand. */
+  readonly parameters: Parameters;
+  /** Elements of each operand, and of the result. */
   readonly lengths: readonly number[];
-  /** The result. */
-  readonly to: VectorAt;
   readonly length: number;
 }
 
+/** A step whose operands and result have memory. */
+interface PlacedStep<Parameters> extends StepSize<Parameters> {
+  readonly arena: Arena;
+  /** The operands, and the first of them. */
+  readonly from: readonly VectorAt[];
+  readonly a: VectorAt;
+  /** The result. */
+  readonly to: VectorAt;
+}
+
 /** How the CPU computes an operation. */
-interface CpuOperation<Own> {
-  compute(step: PlacedStep<Own>): Generator<void> | void;
+interface CpuOperation<Parameters> {
+  compute(step: PlacedStep<Parameters>): Phases;
   /** Products of elements. */
-  products(step: PlacedStep<Own>): number;
+  products(step: StepSize<Parameters>): number;
   /** Passes over memory of a transform. */
-  passes?(step: PlacedStep<Own>): number;
+  passes?(step: StepSize<Parameters>): number;
 }
 
 const ofElements = (kind: Elementwise, products: 0 | 1): CpuOperation<object> => ({
@@ -258,7 +459,7 @@ const ofElements = (kind: Elementwise, products: 0 | 1): CpuOperation<object> =>
 
 const ofTransform = (kind: 'ntt' | 'intt'): CpuOperation<Transform> => ({
   *compute({ arena, parameters, to, a, length }) {
-    if (to !== a) arena.memory.copy(to, a, length);
+    if (to !== a) yield* copyVector(arena, to, a, length);
     yield* transform(arena, kind, parameters, { at: to, length });
   },
   products: ({ parameters, length }) => productsOfTransform(parameters, length),
@@ -280,7 +481,7 @@ const cpuOperations: { readonly [Of in Kind]: CpuOperation<StepParameters[Of]> }
   },
   scalePowers: {
     *compute({ arena, parameters, to, a, length }) {
-      if (to !== a) arena.memory.copy(to, a, length);
+      if (to !== a) yield* copyVector(arena, to, a, length);
       yield* multiplyByPowers(arena, to, { ...parameters, length });
     },
     products: ({ length }) => length,
@@ -294,8 +495,8 @@ const cpuOperations: { readonly [Of in Kind]: CpuOperation<StepParameters[Of]> }
       }));
       return linearCombination(arena, terms, { to, length });
     },
-    products: ({ arena, parameters: { factors }, lengths }) =>
-      lengths.reduce((sum, length, k) => sum + (signOf(factors[k] as bigint, arena.field.p) === null ? length : 0), 0),
+    products: ({ p, parameters: { factors }, lengths }) =>
+      lengths.reduce((sum, length, k) => sum + (signOf(factors[k] as bigint, p) === null ? length : 0), 0),
   },
   ntt: ofTransform('ntt'),
   intt: ofTransform('intt'),
@@ -318,19 +519,21 @@ const cpuOperations: { readonly [Of in Kind]: CpuOperation<StepParameters[Of]> }
     products: ({ length }) => 2 * length,
   },
   slice: {
-    compute: ({ arena: { memory, bytes }, parameters: { first }, to, a, length }) =>
-      memory.copy(to, a + first * bytes, length),
+    compute: ({ arena, parameters: { first }, to, a, length }) =>
+      copyVector(arena, to, a + first * arena.bytes, length),
     products: none,
   },
   pad: {
-    compute({ arena: { memory, bytes }, parameters: { first }, to, a, lengths, length }) {
-      memory.clear(to, length);
-      memory.copy(to + first * bytes, a, lengths[0] as number);
+    *compute({ arena, parameters: { first }, to, a, lengths, length }) {
+      yield* clearVector(arena, to, length);
+      yield* copyVector(arena, to + first * arena.bytes, a, lengths[0] as number);
     },
     products: none,
   },
   gather: {
-    compute: ({ arena, parameters: { indices }, to, a }) => arena.memory.pick(to, a, indices),
+    *compute({ arena, parameters: { indices }, to, a }) {
+      yield { alone: () => arena.memory.pick(to, a, indices) };
+    },
     products: none,
   },
   apply: {
@@ -340,13 +543,18 @@ const cpuOperations: { readonly [Of in Kind]: CpuOperation<StepParameters[Of]> }
   },
 };
 
+/** Returns the products of a step. */
+const productsOf = <Of extends Kind>(kind: Of, size: StepSize<StepParameters[Of]>): number => {
+  const operation: CpuOperation<StepParameters[Of]> = cpuOperations[kind];
+  return operation.products(size);
+};
+
 /** Computes a step. @returns its products and passes */
 function* computeStep<Of extends Kind>(
   kind: Of,
   step: PlacedStep<StepParameters[Of]>,
-): Generator<void, { readonly products: number; readonly passes: number }> {
+): Generator<Phase, { readonly products: number; readonly passes: number }> {
   const operation: CpuOperation<StepParameters[Of]> = cpuOperations[kind];
-  const work = operation.compute(step);
-  if (work !== undefined) yield* work;
+  yield* operation.compute(step);
   return { products: operation.products(step), passes: operation.passes?.(step) ?? 0 };
 }

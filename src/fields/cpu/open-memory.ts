@@ -3,10 +3,12 @@ import { NoWasmMemory } from '../../errors.js';
 import { mod } from '../../field/modulus.js';
 import { power } from '../../field/powers.js';
 import { range } from '../../field/straight-line.js';
+import { finish } from '../../scheduling/time-slice.js';
 import { fastestFirst } from '../../wasm/points/fastest-first.js';
 import { hasArithmetic, type WasmArithmetic } from '../../wasm/points/kernel.js';
 import { decimateFrequency, decimateTime, withNumbers, writeTwiddles } from '../../wasm/vectors/transform-passes.js';
 import { type VectorAt, type VectorKernel, VectorMemory, vectorKernel } from '../../wasm/vectors/vector-kernel.js';
+import type { Phases } from '../../wasm/vectors/vector-program.js';
 import type { OpenField } from '../program/open-field.js';
 import type { Elementwise } from '../program/operations.js';
 import { elementwise } from './combine.js';
@@ -32,14 +34,19 @@ const kernelOf = (
  *
  * @throws NoWasmMemory
  * @param given arithmetics in the order in which they are tried; default: the fastest first
+ * @param sharedBytes most bytes of a memory that threads can share; null: not shared
  */
-export const openMemory = async (field: OpenField, given?: readonly WasmArithmetic[]): Promise<VectorMemory | null> => {
+export const openMemory = async (
+  field: OpenField,
+  given?: readonly WasmArithmetic[],
+  sharedBytes: number | null = null,
+): Promise<VectorMemory | null> => {
   for (const arithmetic of given ?? fastestFirst(field.p)) {
     const { key, kernel } = kernelOf(field.p, arithmetic);
     if (kernel === null) continue;
     let memory: VectorMemory;
     try {
-      memory = await VectorMemory.open(kernel);
+      memory = await VectorMemory.open(kernel, sharedBytes);
     } catch (error) {
       if (error instanceof NoWasmMemory) throw error;
       // a content security policy forbids WebAssembly
@@ -56,15 +63,19 @@ export const openMemory = async (field: OpenField, given?: readonly WasmArithmet
 /** Elements of the test: its transforms have passes of every kind. */
 const MOST_BITS = 4;
 
-const run = (steps: Generator<void>): void => {
-  for (const _ of steps);
+/** Computes phases at once. */
+const compute = (memory: VectorMemory, phases: Phases): void => {
+  for (const phase of phases) {
+    if ('alone' in phase) phase.alone();
+    else for (const each of phase.chunks.flat()) memory.run(each);
+  }
 };
 
 /** Reads numbers by the function that users' numbers are read by. */
 const numbersAt = (memory: VectorMemory, at: VectorAt, count: number): bigint[] => {
   const perNumber = memory.kernel.wordBytes / 4;
   const words = new Uint32Array(count * perNumber);
-  run(memory.leave(words, at, 1n));
+  finish(memory.leave(words, at, 1n));
   return range(count).map((i) =>
     range(perNumber).reduceRight((sum, j) => (sum << 32n) + BigInt(words[i * perNumber + j] as number), 0n),
   );
@@ -98,7 +109,8 @@ const results: readonly (readonly [Elementwise, (x: bigint, y: bigint) => bigint
 const areElementsRight = ({ memory, field: { p }, a, b, atA, atB, to }: Known): boolean =>
   results.every(([kind, result]) => {
     const length = a.length;
-    run(elementwise({ memory, bytes: memory.elementBytes }, kind, { to, operands: [atA, atB, atA], length }));
+    const whole = { bytes: memory.elementBytes, grain: () => length };
+    compute(memory, elementwise(whole, kind, { to, operands: [atA, atB, atA], length }));
     const expected = a.map((x, i) => mod(result(x, b[i] as bigint), p));
     return areEqual(numbersAt(memory, to, length), expected);
   });
@@ -108,14 +120,14 @@ const areTransformsRight = ({ memory, field, bits, a, b, atA, atB }: Known, twid
   const { p, twoAdicity, rootOfUnity } = field;
   const length = a.length;
   const root = power(rootOfUnity, 1n << BigInt(twoAdicity - bits), p);
-  run(writeTwiddles(memory, twiddles, length, root));
-  const transform = { exports: memory.exports, length, twiddles, bytes: memory.elementBytes };
+  compute(memory, writeTwiddles(memory, twiddles, length, root));
+  const transform = { length, twiddles, bytes: memory.elementBytes, grain: 2 ** MOST_BITS };
   const reversed = (i: number): number => range(bits).reduce((sum, j) => sum | (((i >> j) & 1) << (bits - 1 - j)), 0);
   const valueAt = (x: bigint, coefficients: readonly bigint[]): bigint =>
     coefficients.reduceRight((sum, c) => mod(sum * x + c, p), 0n);
   const roots = range(length).map((i) => power(root, BigInt(i), p));
-  run(decimateFrequency({ ...transform, at: atA }));
-  run(decimateTime({ ...transform, at: atB }));
+  compute(memory, decimateFrequency({ ...transform, at: atA }));
+  compute(memory, decimateTime({ ...transform, at: atB }));
   const inOrder = b.map((_, i) => b[reversed(i)] as bigint);
   return (
     areEqual(
@@ -139,12 +151,16 @@ export const knowsAnswers = (memory: VectorMemory, field: OpenField): boolean =>
   const a = range(n).map((i) => ((edges[i % edges.length] as bigint) + (i > 4 ? BigInt(i) : 0n)) % p);
   const b = [...a].reverse();
   let isRight = false;
-  run(
+  compute(
+    memory,
     withNumbers(memory, [...a, ...b, ...a, ...a], function* (atA) {
       const [atB, to, twiddles] = [1, 2, 3].map((k) => atA + k * n * memory.elementBytes) as [number, number, number];
       const known: Known = { memory, field, bits, a, b, atA, atB, to };
-      isRight = areElementsRight(known) && areTransformsRight(known, twiddles);
-      yield;
+      yield {
+        alone: () => {
+          isRight = areElementsRight(known) && areTransformsRight(known, twiddles);
+        },
+      };
     }),
   );
   return isRight;

@@ -1,20 +1,29 @@
 /**
- * Products of sparse matrices and vectors. The entries, sorted by row, are two streams of the same
- * length, one for each lane of the arithmetic, which have no row in common.
+ * Products of sparse matrices and vectors. The entries, sorted by row, are parts that
+ * threads take, each of two streams of the same length, one for each lane of the arithmetic.
  */
 import type { VectorAt } from '../../wasm/vectors/vector-kernel.js';
+import { call, type KernelCall, type Phases } from '../../wasm/vectors/vector-program.js';
 import type { Entries } from '../program/vector-backend.js';
 import type { Arena } from './arena.js';
-import { inParts, type OfOne } from './combine.js';
+import { clearVector, copyVector, type OfOne } from './combine.js';
 
 /** Entries of a matrix in words: each value once. */
 interface SortedEntries {
   readonly rows: number;
   /** Numbers, little-endian; the first is 0. */
   readonly values: Uint32Array;
-  /** Triples (row, value, column), an even number. */
+  /** Triples (row, value, column), part by part, an even number in each. */
   readonly list: Uint32Array;
+  /** First triple of each part, and behind them the number of triples. */
+  readonly parts: readonly number[];
 }
+
+/** Entries of a part at least: parts are what threads take. */
+const ENTRIES_OF_A_PART = 2 ** 11;
+
+/** Parts at most: a few for each of many threads. */
+const MOST_PARTS = 64;
 
 /** Words of a triple. */
 const TRIPLE = 3;
@@ -48,7 +57,12 @@ const differentValues = (
   return { values: values.slice(0, found * perNumber), indices };
 };
 
-/** Sorts entries. @param perNumber words of a value */
+/**
+ * Sorts entries by row and deals them to parts: no two parts have a row in common, nor have the two
+ * streams of a part, one for each lane of the arithmetic.
+ *
+ * @param perNumber words of a value
+ */
 export const sortEntries = (
   rows: number,
   { row, column, words }: Pick<Entries, 'row' | 'column' | 'words'>,
@@ -58,25 +72,40 @@ export const sortEntries = (
   const ends = new Uint32Array(rows + 1);
   for (const each of row) ends[each + 1] = (ends[each + 1] as number) + 1;
   for (let i = 0; i < rows; i++) ends[i + 1] = (ends[i + 1] as number) + (ends[i] as number);
-  // the first row that begins in the second half of the entries
-  const half = row.length / 2;
-  let middle = 0;
-  while (middle < rows && (ends[middle] as number) < half) middle++;
-  const first = ends[middle] as number;
-  const length = Math.max(first, row.length - first);
-  // what is missing in the shorter stream adds 0 to a row behind all others
-  const list = new Uint32Array(2 * TRIPLE * length);
+  const partCount = Math.min(MOST_PARTS, Math.max(1, Math.floor(row.length / ENTRIES_OF_A_PART)));
+  // entries before each stream, at the first row that begins there or later
+  const starts = [0];
+  let next = 0;
+  for (let stream = 1; stream <= 2 * partCount; stream++) {
+    const wanted = (row.length * stream) / (2 * partCount);
+    while (next < rows && (ends[next] as number) < wanted) next++;
+    starts.push(ends[next] as number);
+  }
+  const parts = [0];
+  for (let part = 0; part < partCount; part++) {
+    const [first, second, end] = starts.slice(2 * part, 2 * part + 3) as [number, number, number];
+    parts.push((parts.at(-1) as number) + 2 * Math.max(second - first, end - second));
+  }
+  // what is missing in the shorter stream of a part adds 0 to a row behind all others
+  const list = new Uint32Array(TRIPLE * (parts.at(-1) as number));
   for (let i = 0; i < list.length; i += TRIPLE) list[i] = rows;
-  const next = ends.slice(0, rows);
-  for (const [i, own] of row.entries()) {
-    const position = next[own] as number;
-    next[own] = position + 1;
-    const at = TRIPLE * (position < first ? 2 * position : 2 * (position - first) + 1);
-    list[at] = own;
+  const places = new Uint32Array(row.length);
+  for (let part = 0; part < partCount; part++) {
+    const [first, second, end] = starts.slice(2 * part, 2 * part + 3) as [number, number, number];
+    const at = parts[part] as number;
+    for (let i = first; i < second; i++) places[i] = at + 2 * (i - first);
+    for (let i = second; i < end; i++) places[i] = at + 2 * (i - second) + 1;
+  }
+  const nextOf = ends.slice(0, rows);
+  for (const [i, of] of row.entries()) {
+    const position = nextOf[of] as number;
+    nextOf[of] = position + 1;
+    const at = TRIPLE * (places[position] as number);
+    list[at] = of;
     list[at + 1] = indices[i] as number;
     list[at + 2] = column[i] as number;
   }
-  return { rows, values, list };
+  return { rows, values, list, parts };
 };
 
 /** A matrix in memory. */
@@ -87,6 +116,8 @@ export interface PlacedMatrix {
   readonly list: VectorAt;
   /** Elements that take as much memory as the list. */
   readonly listElements: number;
+  /** First triple of each part, and behind them the number of triples. */
+  readonly parts: readonly number[];
   readonly triples: number;
 }
 
@@ -103,7 +134,8 @@ export function* placeMatrix(arena: Arena, sorted: SortedEntries, scale: bigint)
     list = arena.take(listElements);
     memory.putWords(list, sorted.list);
     isDone = true;
-    return { rows: sorted.rows, values, valueCount, list, listElements, triples: sorted.list.length / TRIPLE };
+    const { rows, parts } = sorted;
+    return { rows, values, valueCount, list, listElements, parts, triples: sorted.list.length / TRIPLE };
   } finally {
     if (!isDone) {
       arena.release(values, valueCount);
@@ -117,17 +149,26 @@ export const releaseMatrix = (arena: Arena, matrix: PlacedMatrix): void => {
   arena.release(matrix.list, matrix.listElements);
 };
 
+/** Triples of one call. */
+const TRIPLES_AT_ONCE = 2 ** 13;
+
 /** Writes matrix·a. @param to another vector */
-export function* multiplyMatrix(arena: Arena, matrix: PlacedMatrix, { to, a }: Omit<OfOne, 'length'>): Generator<void> {
-  const { memory } = arena;
-  const { rows, values, list, triples } = matrix;
+export function* multiplyMatrix(arena: Arena, matrix: PlacedMatrix, { to, a }: Omit<OfOne, 'length'>): Phases {
+  const { rows, values, list, parts } = matrix;
   const sums = arena.take(rows + 1);
   try {
-    memory.clear(sums, rows + 1);
-    yield* inParts(triples, (first, count) =>
-      memory.exports.addProducts(list + 4 * TRIPLE * first, count, sums, values, a),
-    );
-    memory.copy(to, sums, rows);
+    yield* clearVector(arena, sums, rows + 1);
+    yield {
+      chunks: parts.slice(1).map((end, part) => {
+        const calls: KernelCall[] = [];
+        for (let first = parts[part] as number; first < end; first += TRIPLES_AT_ONCE) {
+          const count = Math.min(TRIPLES_AT_ONCE, end - first);
+          calls.push(call('addProducts', list + 4 * TRIPLE * first, count, sums, values, a));
+        }
+        return calls;
+      }),
+    };
+    yield* copyVector(arena, to, sums, rows);
   } finally {
     arena.release(sums, rows + 1);
   }

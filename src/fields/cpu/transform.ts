@@ -2,9 +2,10 @@
 import { invert } from '../../field/modulus.js';
 import { decimateFrequency, decimateTime } from '../../wasm/vectors/transform-passes.js';
 import type { VectorAt } from '../../wasm/vectors/vector-kernel.js';
+import type { Phases } from '../../wasm/vectors/vector-program.js';
 import type { Transform } from '../program/operations.js';
 import type { Arena } from './arena.js';
-import { multiplyByPowers } from './combine.js';
+import { copyVector, multiplyByPowers } from './combine.js';
 
 /** Products of a transform with all of its scalings. */
 export const productsOfTransform = ({ factor, coset }: Transform, length: number): number =>
@@ -16,12 +17,12 @@ export function* transform(
   kind: 'ntt' | 'intt',
   { from, to, coset, factor }: Transform,
   { at, length }: { readonly at: VectorAt; readonly length: number },
-): Generator<void> {
-  const { memory, field } = arena;
+): Phases {
+  const { field } = arena;
   if (kind === 'ntt') yield* multiplyByPowers(arena, at, { base: coset, factor, length, order: from });
   const twiddles = yield* arena.tables.twiddles(kind, length);
   const passes = from === 'natural' ? decimateFrequency : decimateTime;
-  yield* passes({ exports: memory.exports, at, length, twiddles, bytes: arena.bytes });
+  yield* passes({ at, length, twiddles, bytes: arena.bytes, grain: arena.grain(length) });
   const order = from === 'natural' ? 'reversed' : 'natural';
   if (kind === 'intt') {
     const base = coset === 1n ? 1n : invert(coset, field.p);
@@ -34,7 +35,7 @@ export function* transform(
 const COPIED_AT_ONCE = 2 ** 14;
 
 /** Moves each element to the index with the bits in reverse. */
-function* reverseOrder(arena: Arena, at: VectorAt, length: number): Generator<void> {
+function* reverseOrder(arena: Arena, at: VectorAt, length: number): Phases {
   const { memory, bytes } = arena;
   const bits = Math.log2(length);
   const copy = arena.take(length);
@@ -43,10 +44,9 @@ function* reverseOrder(arena: Arena, at: VectorAt, length: number): Generator<vo
       const indices = Uint32Array.from({ length: Math.min(COPIED_AT_ONCE, length - first) }, (_, i) =>
         bits === 0 ? 0 : reversed(first + i) >>> (32 - bits),
       );
-      memory.pick(copy + first * bytes, at, indices);
-      yield;
+      yield { alone: () => memory.pick(copy + first * bytes, at, indices) };
     }
-    memory.copy(at, copy, length);
+    yield* copyVector(arena, at, copy, length);
   } finally {
     arena.release(copy, length);
   }

@@ -56,6 +56,8 @@ export class GpuVectors implements VectorBackend {
   /** Powers for transforms up to `logLength`; null before the first. */
   #twiddles: PlacedPowers | null = null;
   #peak = 0;
+  /** The device computes, not workers. */
+  readonly workers = 0;
   /** The runner on which the conversion to scalars is tested. */
   #prepared: Runner | null = null;
   readonly #retains: boolean;
@@ -182,7 +184,16 @@ export class GpuVectors implements VectorBackend {
     const ms = performance.now() - begun;
     const { product: arithmetic } = setup.field;
     const counts = { operations: steps.length, products, passes, dispatches, submits };
-    return { on: 'gpu', arithmetic, ...counts, retried: done.retried, ms, phases, verified: job.check !== undefined };
+    return {
+      on: 'gpu',
+      arithmetic,
+      ...counts,
+      workers: 0,
+      retried: done.retried,
+      ms,
+      phases,
+      verified: job.check !== undefined,
+    };
   }
 
   async plan(steps: readonly FieldStep[], _: VectorCall, verifies: boolean): Promise<FieldPlan> {

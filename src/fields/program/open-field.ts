@@ -95,7 +95,10 @@ export interface FieldEngineOptions {
    * given, and the other engine has a GPU; else `cpu`.
    */
   readonly backend?: 'cpu' | 'gpu' | undefined;
-  /** Engine of `createMsmEngine` whose GPU device this engine uses. */
+  /**
+   * Engine of `createMsmEngine` whose GPU device this engine uses; on the CPU, whose workers compute
+   * vectors as well where memory is shared (in pages: cross-origin isolation).
+   */
   readonly deviceOf?: MsmEngine<Coordinate> | undefined;
   /** Device of the caller; it is used as it is and never destroyed. */
   readonly device?: GPUDevice | undefined;

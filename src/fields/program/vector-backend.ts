@@ -45,6 +45,8 @@ export interface EngineTurns {
 export interface VectorBackend {
   /** Bytes of vectors, matrices and tables, now and at most so far. */
   readonly memory: { readonly used: number; readonly peak: number };
+  /** Most workers that compute beside the engine's thread. */
+  readonly workers: number;
   /** Returns whether a vector has been computed or loaded, and not released. */
   has(vector: Vector): boolean;
   /**

@@ -20,7 +20,14 @@ import { fullWorkload, NO_TABLES, type SurveyedVector } from '../plan/workload.j
 import { publicPoint } from '../stages/combine-windows.js';
 import { arithmeticHere, unlessNoMemory, withAdder } from './adder.js';
 import { hornerFor } from './combine-on-cpu.js';
-import { CpuThreads, SINGLE_THREAD, type Threads, type WorkerOptions } from './cpu-threads.js';
+import {
+  CpuThreads,
+  type LentThreads,
+  type SharedThreads,
+  SINGLE_THREAD,
+  type Threads,
+  type WorkerOptions,
+} from './cpu-threads.js';
 import { type FewSum, multiplyFew } from './few-points.js';
 import { loadOnCpu } from './load-points.js';
 import { baseIndex, type CpuOutcome, WasmMsm } from './wasm-msm.js';
@@ -47,12 +54,15 @@ export class CpuBackend implements Backend {
   readonly maxBufferSize = Number.POSITIVE_INFINITY;
   readonly #curve: CurveContext;
   readonly #tuning: Knobs;
+  readonly #shared: SharedThreads;
   readonly #threads: CpuThreads;
 
-  constructor(curve: CurveContext, workers: WorkerOptions, tuning: Knobs) {
+  /** @param threads those of another engine, or none yet */
+  constructor(curve: CurveContext, threads: SharedThreads, workers: WorkerOptions, tuning: Knobs) {
     this.#curve = curve;
     this.#tuning = tuning;
-    this.#threads = new CpuThreads(workers);
+    this.#shared = threads;
+    this.#threads = threads.join(() => new CpuThreads(workers));
   }
 
   /**
@@ -62,6 +72,11 @@ export class CpuBackend implements Backend {
   arithmetic(): CpuArithmetic {
     const { cpuArithmetic = 'auto' } = this.#tuning;
     return cpuArithmetic === 'auto' ? arithmeticHere(this.#curve) : cpuArithmetic;
+  }
+
+  /** The threads that vectors may use; null without workers or shared memory. */
+  get forVectors(): LentThreads | null {
+    return this.#threads.forVectors(this.#tuning);
   }
 
   assertUsable(): void {}
@@ -130,7 +145,7 @@ export class CpuBackend implements Backend {
   }
 
   destroy(): void {
-    this.#threads.destroy();
+    this.#shared.leave();
   }
 }
 

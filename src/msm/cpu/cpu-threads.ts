@@ -16,8 +16,22 @@ import { Pool } from '../../threads/pool.js';
 import type { Knobs } from '../plan/tuning.js';
 import type { RoundTask, WindowSums } from './share.js';
 
-/** A pool whose workers add up buckets. */
-export type CpuPool = Pool<RoundTask, WindowSums>;
+/** A pool whose workers add up buckets, and compute vectors where memory is shared. */
+export type CpuPool = Pool<RoundTask | VectorTask, WindowSums | null>;
+
+/** A program on vectors, which this module only passes on. */
+interface VectorTask {
+  readonly program: unknown;
+}
+
+/** Threads that sums lend to vectors. */
+export interface LentThreads {
+  readonly pool: CpuPool;
+  /** Workers at most. */
+  readonly most: number;
+  /** Turns of the CPU, which sums and vectors take. */
+  readonly queue: TurnQueue;
+}
 
 /** Threads of one call, and how its rounds are cut for them. */
 export interface Threads extends Cutting {
@@ -51,7 +65,7 @@ export interface WorkerOptions {
 
 /** Owns the pool of an engine. The first load or sum that is large enough starts workers. */
 export class CpuThreads {
-  /** Sums that wait for the CPU. */
+  /** Sums and vectors that wait for the CPU. */
   readonly queue = new TurnQueue();
   readonly #options: WorkerOptions;
   readonly #warned = new Set<string>();
@@ -74,6 +88,12 @@ export class CpuThreads {
     return { pool: this.#pool, workers, distribution: cpuDistribution, chunk: cpuChunk || null, arithmetic };
   }
 
+  /** Returns the threads that vectors may use; null without workers or shared memory. */
+  forVectors(knobs: Knobs): LentThreads | null {
+    const { pool, workers, distribution } = this.of(knobs);
+    return pool?.sharesMemory && distribution === 'dynamic' ? { pool, most: workers, queue: this.queue } : null;
+  }
+
   /** Warns the caller, once per reason, that large sums are computed without workers. */
   warn(why: string): void {
     if (this.#warned.has(why)) return;
@@ -94,6 +114,12 @@ export class CpuThreads {
   destroy(): void {
     this.#pool?.destroy();
   }
+}
+
+/** Threads of engines that share them; the last engine that leaves ends them. */
+export interface SharedThreads {
+  join(open: () => CpuThreads): CpuThreads;
+  leave(): void;
 }
 
 /** How rows are distributed over threads. */

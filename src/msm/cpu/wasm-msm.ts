@@ -165,7 +165,8 @@ export class WasmMsm {
       used,
     );
     for (const worker of outcome.workers) this.#workers.add(worker);
-    const { results, lost, measured } = outcome;
+    const { lost, measured } = outcome;
+    const results = outcome.results.filter((result) => result !== null);
     if (lost !== null) this.#lost.push(lost);
     if (measured !== null) {
       const entries = sumOf(results, (result) => result.entries);

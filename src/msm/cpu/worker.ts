@@ -23,14 +23,28 @@ import { finish } from '../../scheduling/time-slice.js';
 import { servePool } from '../../threads/serve.js';
 import type { CompiledKernel } from '../../wasm/points/kernel.js';
 import { PointAdder } from '../../wasm/points/point-adder.js';
+import type { SharedVectors } from '../../wasm/vectors/vector-kernel.js';
+import type { VectorExports } from '../../wasm/vectors/vector-loops.js';
+import { runOnWorker, type SharedProgram } from '../../wasm/vectors/vector-program.js';
 import { type RoundTask, Share, type WindowSums } from './share.js';
 
-servePool<CompiledKernel, PointAdder, RoundTask, WindowSums>({
-  prepare: (kernel) => PointAdder.open(kernel),
-  begin(adder, { operands, cuts }) {
-    const share = new Share(adder, operands);
+/** Task of a round: buckets to add up, or a program on vectors. */
+type Task = RoundTask | { readonly program: SharedProgram };
+
+const openVectors = async ({ module, memory }: SharedVectors): Promise<VectorExports> => {
+  const { exports } = await WebAssembly.instantiate(module, { host: { memory } });
+  return exports as unknown as VectorExports;
+};
+
+servePool<CompiledKernel | SharedVectors, PointAdder | VectorExports, Task, WindowSums | null>({
+  prepare: (setup) => ('memory' in setup ? openVectors(setup) : PointAdder.open(setup)),
+  begin(prepared, task) {
+    if ('program' in task) {
+      return { add: () => runOnWorker(task.program, prepared as VectorExports), settle: () => null };
+    }
+    const share = new Share(prepared as PointAdder, task.operands);
     return {
-      add: (chunk) => finish(share.addChunk(cuts, chunk)),
+      add: (chunk) => finish(share.addChunk(task.cuts, chunk)),
       settle: () => finish(share.settle()),
     };
   },

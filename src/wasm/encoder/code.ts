@@ -51,6 +51,9 @@ const plain = {
   'i64.add128': [0xfc, 19],
   'i64.sub128': [0xfc, 20],
   'i64.mul_wide_u': [0xfc, 22],
+  // with the index of the memory
+  'memory.copy': [0xfc, 10, 0, 0],
+  'memory.fill': [0xfc, 11, 0],
   return: [0x0f],
   drop: [0x1a],
   select: [0x1b],

@@ -9,6 +9,9 @@ import { Bytes, Code, type Local, type ValueType, valueTypes } from './code.js';
 /** Bytes of a page of WebAssembly memory. */
 export const PAGE_BYTES = 65_536;
 
+/** Pages that 32 bits can address. */
+const MOST_PAGES = 65_536;
+
 const text = (bytes: Bytes, value: string): Bytes =>
   bytes.unsigned(value.length).append([...value].map((character) => character.charCodeAt(0)));
 
@@ -65,8 +68,12 @@ export class WasmModule {
     }
   }
 
-  /** Returns the binary module. It imports its memory as `memory` of the module `host`. */
-  bytes(): Uint8Array<ArrayBuffer> {
+  /**
+   * Returns the binary module. It imports its memory as `memory` of the module `host`.
+   *
+   * @param isShared whether the memory is one that threads share
+   */
+  bytes(isShared = false): Uint8Array<ArrayBuffer> {
     const module = new Bytes().append([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
     const section = (id: number, count: number, write: (bytes: Bytes) => void): void => {
       const content = new Bytes().unsigned(count);
@@ -84,8 +91,11 @@ export class WasmModule {
         }
       }
     });
-    // a memory of at least one page
-    section(2, 1, (bytes) => text(text(bytes, 'host'), 'memory').append([2, 0, 1]));
+    // a memory of at least one page; one that is shared names its most pages as well
+    section(2, 1, (bytes) => {
+      text(text(bytes, 'host'), 'memory').append(isShared ? [2, 3, 1] : [2, 0, 1]);
+      if (isShared) bytes.unsigned(MOST_PAGES);
+    });
     section(3, functions.length, (bytes) => {
       for (const i of functions.keys()) bytes.unsigned(i);
     });
@@ -123,6 +133,26 @@ export const createMemory = (bytes: number): WebAssembly.Memory => {
   } catch (error) {
     throw asNoMemory(error, bytes);
   }
+};
+
+/** Least maximum that a shared memory is tried with, in bytes. */
+const LEAST_MAXIMUM = 2 ** 28;
+
+/**
+ * Creates a memory that threads can share; null where the platform has none. A shared memory names
+ * its most bytes, for which some platforms reserve addresses: less is tried where they refuse.
+ */
+export const createSharedMemory = (bytes: number, mostBytes: number): WebAssembly.Memory | null => {
+  const initial = Math.ceil(bytes / PAGE_BYTES);
+  for (let most = mostBytes; most >= Math.max(bytes, LEAST_MAXIMUM); most /= 2) {
+    const maximum = Math.min(MOST_PAGES, Math.ceil(most / PAGE_BYTES));
+    try {
+      return new WebAssembly.Memory({ initial, maximum, shared: true });
+    } catch {
+      // there is no address space for so much
+    }
+  }
+  return null;
 };
 
 /** Adds at least some bytes to a memory. @throws NoWasmMemory */

@@ -5,8 +5,12 @@
  */
 
 import { mod, writeWords } from '../../field/modulus.js';
+import { finish } from '../../scheduling/time-slice.js';
 import type { VectorAt, VectorSpace } from './vector-kernel.js';
-import type { VectorExports } from './vector-loops.js';
+import { call, cut, inOrder, type KernelCall, type Phase, type Phases } from './vector-program.js';
+
+/** Order of a table of powers. */
+type FieldOrder = 'natural' | 'reversed';
 
 /** Elements of a block at most that all remaining passes run over before the next block. */
 const CACHED_ELEMENTS = 2 ** 11;
@@ -16,7 +20,6 @@ const CACHED_ELEMENTS = 2 ** 11;
  * element h on.
  */
 interface Transform {
-  readonly exports: VectorExports;
   /** Address of the vector. */
   readonly at: number;
   /** Number of elements, a power of two. */
@@ -25,76 +28,96 @@ interface Transform {
   readonly twiddles: number;
   /** Bytes of an element. */
   readonly bytes: number;
+  /** Butterflies of a call at most, a power of two: what one thread does before another may. */
+  readonly grain: number;
 }
-
-/** Butterflies of a call at most, so that calls of some milliseconds can be told apart. */
-const BUTTERFLIES_PER_CALL = 2 ** 13;
 
 /** Returns how often a transform reads and writes the whole vector in memory. */
 export const passesOverMemory = (length: number): number =>
   length === 1 ? 0 : 1 + Math.max(0, Math.log2(length / CACHED_ELEMENTS) - 1);
 
-/** Runs a pass over `count` consecutive elements from `at`, blocks of 2·half. */
-function* pass(
-  { exports, twiddles, bytes }: Transform,
-  name: 'difEven' | 'difOdd' | 'dit' | 'ditLast',
+type PassName = 'difEven' | 'difOdd' | 'dit' | 'ditLast';
+
+/** Returns the calls of a pass over `count` consecutive elements from `at`, blocks of 2·half. */
+const passCalls = (
+  { twiddles, bytes, grain }: Transform,
+  name: PassName,
   at: number,
   count: number,
   half: number,
-): Generator<void> {
-  const run = exports[name];
+): KernelCall[] => {
   const w = twiddles + half * bytes;
   const [distance, blockStep] = [half * bytes, 2 * half * bytes];
-  if (half < BUTTERFLIES_PER_CALL) {
-    const atOnce = BUTTERFLIES_PER_CALL / half;
+  const calls: KernelCall[] = [];
+  if (half < grain) {
+    const atOnce = grain / half;
     for (let left = count / (2 * half), x = at; left > 0; left -= atOnce, x += atOnce * blockStep) {
-      run(x, distance, half, Math.min(left, atOnce), blockStep, w);
-      yield;
+      calls.push(call(name, x, distance, half, Math.min(left, atOnce), blockStep, w));
     }
-    return;
+    return calls;
   }
   for (let x = at; x < at + count * bytes; x += blockStep) {
-    for (let k = 0; k < half; k += BUTTERFLIES_PER_CALL) {
-      run(x + k * bytes, distance, BUTTERFLIES_PER_CALL, 1, blockStep, w + k * bytes);
-      yield;
+    for (let k = 0; k < half; k += grain) {
+      calls.push(call(name, x + k * bytes, distance, grain, 1, blockStep, w + k * bytes));
     }
   }
-}
+  return calls;
+};
 
-/** Returns the number of the pass with blocks of 2·half, from the first. */
+/** Returns a pass over the whole vector, whose calls are independent. */
+const pass = (transform: Transform, name: PassName, half: number): Phase => ({
+  chunks: passCalls(transform, name, transform.at, transform.length, half).map((each) => [each]),
+});
+
+/** Returns the name of the pass with blocks of 2·half, counted from the first. */
 const passName = (length: number, half: number): 'difEven' | 'difOdd' =>
   Math.log2(length / (2 * half)) % 2 === 0 ? 'difEven' : 'difOdd';
 
-/** Transforms a vector in place, from natural to bit-reversed order; yields between calls. */
-export function* decimateFrequency(transform: Transform): Generator<void> {
-  const { exports, at, length, bytes } = transform;
+/** Elements of the blocks whose passes run together. */
+const blockOf = ({ length, grain }: Transform): number => Math.min(length, 2 * CACHED_ELEMENTS, 2 * grain);
+
+/** Returns the passes within each block, for all blocks. */
+const blocks = (transform: Transform, block: number, callsOf: (x: number) => readonly KernelCall[]): Phase => {
+  const { at, length, bytes } = transform;
+  return { chunks: Array.from({ length: length / block }, (_, i) => callsOf(at + i * block * bytes)) };
+};
+
+/** Transforms a vector in place, from natural to bit-reversed order. */
+export function* decimateFrequency(transform: Transform): Phases {
+  const { length } = transform;
   if (length === 1) return;
-  let half = length / 2;
-  for (; half > CACHED_ELEMENTS; half /= 2) yield* pass(transform, passName(length, half), at, length, half);
-  const block = 2 * half;
-  for (let x = at; x < at + length * bytes; x += block * bytes) {
-    for (let own = half; own > 1; own /= 2) yield* pass(transform, passName(length, own), x, block, own);
-    exports.difLast(x, half);
-  }
+  const block = blockOf(transform);
+  for (let half = length / 2; 2 * half > block; half /= 2) yield pass(transform, passName(length, half), half);
+  yield blocks(transform, block, (x) => {
+    const calls: KernelCall[] = [];
+    for (let half = block / 2; half > 1; half /= 2) {
+      calls.push(...passCalls(transform, passName(length, half), x, block, half));
+    }
+    return [...calls, call('difLast', x, block / 2)];
+  });
 }
 
-/** Transforms a vector in place, from bit-reversed to natural order; yields between calls. */
-export function* decimateTime(transform: Transform): Generator<void> {
-  const { exports, at, length, bytes } = transform;
+/** Transforms a vector in place, from bit-reversed to natural order. */
+export function* decimateTime(transform: Transform): Phases {
+  const { at, length } = transform;
   if (length <= 2) {
-    if (length === 2) exports.difLast(at, 1);
+    if (length === 2) yield inOrder(call('difLast', at, 1));
     return;
   }
-  const block = Math.min(length, 2 * CACHED_ELEMENTS);
+  const block = blockOf(transform);
   const nameOf = (half: number): 'dit' | 'ditLast' => (2 * half === length ? 'ditLast' : 'dit');
-  for (let x = at; x < at + length * bytes; x += block * bytes) {
-    exports.ditFirst(x, block / 2);
-    for (let half = 2; half < block; half *= 2) yield* pass(transform, nameOf(half), x, block, half);
-  }
-  for (let half = block; half < length; half *= 2) yield* pass(transform, nameOf(half), at, length, half);
+  yield blocks(transform, block, (x) => {
+    const calls = [call('ditFirst', x, block / 2)];
+    for (let half = 2; half < block; half *= 2) calls.push(...passCalls(transform, nameOf(half), x, block, half));
+    return calls;
+  });
+  for (let half = block; half < length; half *= 2) yield pass(transform, nameOf(half), half);
 }
 
 /* Tables of powers for transforms and cosets. */
+
+/** Powers of one call. */
+const POWERS_AT_ONCE = 2 ** 13;
 
 /** Writes numbers in words of 32 bits, little-endian. */
 export const wordsOfNumbers = (values: readonly bigint[], wordBytes: number): Uint32Array => {
@@ -111,15 +134,11 @@ export const squares = (first: bigint, count: number, p: bigint): bigint[] => {
   return all.slice(0, count);
 };
 
-/** Runs `work` with numbers as elements in memory, which are released afterwards. */
-export function* withNumbers(
-  memory: VectorSpace,
-  values: readonly bigint[],
-  work: (at: VectorAt) => Generator<void>,
-): Generator<void> {
+/** Yields the phases of `work` with numbers as elements in memory, which are released afterwards. */
+export function* withNumbers(memory: VectorSpace, values: readonly bigint[], work: (at: VectorAt) => Phases): Phases {
   const at = memory.take(values.length);
   try {
-    yield* memory.enter(at, wordsOfNumbers(values, memory.kernel.wordBytes), 1n);
+    finish(memory.enter(at, wordsOfNumbers(values, memory.kernel.wordBytes), 1n));
     yield* work(at);
   } finally {
     memory.release(at, values.length);
@@ -132,21 +151,24 @@ export function* withNumbers(
  *
  * @param root a number of order `length`
  */
-export function* writeTwiddles(memory: VectorSpace, to: VectorAt, length: number, root: bigint): Generator<void> {
-  const { exports, elementBytes: bytes, kernel } = memory;
+export function* writeTwiddles(memory: VectorSpace, to: VectorAt, length: number, root: bigint): Phases {
+  const { elementBytes: bytes, kernel } = memory;
   const levels = Math.log2(length);
   // roots of order 2^k by k
   const roots = squares(root, levels + 1, kernel.field.p).reverse();
   yield* withNumbers(memory, roots, function* (at) {
-    for (let half = 1; half < length; half *= 2) {
+    const chunks: KernelCall[][] = [];
+    // the longest first, so that no thread begins it when the others have ended
+    for (let half = length / 2; half >= 1; half /= 2) {
       const level = to + half * bytes;
-      exports.multiply(level, at, at, 1, 0, 0, 0);
+      const calls = [call('multiply', level, at, at, 1, 0, 0, 0)];
       for (let done = 1; done < half; done *= 2) {
         const scalar = at + Math.log2((2 * half) / done) * bytes;
-        exports.multiply(level + done * bytes, level, scalar, done, bytes, bytes, 0);
+        calls.push(call('multiply', level + done * bytes, level, scalar, done, bytes, bytes, 0));
       }
-      yield;
+      chunks.push(calls);
     }
+    yield { chunks };
   });
 }
 
@@ -158,23 +180,20 @@ export function* writePowers(
   memory: VectorSpace,
   to: VectorAt,
   length: number,
-  {
-    base,
-    factor,
-    order = 'natural',
-  }: { readonly base: bigint; readonly factor: bigint; readonly order?: 'natural' | 'reversed' },
-): Generator<void> {
-  const { exports, elementBytes: bytes, kernel } = memory;
+  { base, factor, order = 'natural' }: { readonly base: bigint; readonly factor: bigint; readonly order?: FieldOrder },
+): Phases {
+  const { elementBytes: bytes, kernel } = memory;
   // what is written is doubled by base, base^2, base^4, …, or by these from the last
   const ascending = squares(base, Math.ceil(Math.log2(length)), kernel.field.p);
   const steps = order === 'natural' ? ascending : ascending.reverse();
   yield* withNumbers(memory, [1n, factor, ...steps], function* (at) {
-    exports.multiply(to, at, at + bytes, 1, 0, 0, 0);
+    yield inOrder(call('multiply', to, at, at + bytes, 1, 0, 0, 0));
     for (const i of steps.keys()) {
       const done = 2 ** i;
       const count = Math.min(done, length - done);
-      exports.multiply(to + done * bytes, to, at + (2 + i) * bytes, count, bytes, bytes, 0);
-      yield;
+      yield cut(count, POWERS_AT_ONCE, (first, some) => [
+        call('multiply', to + (done + first) * bytes, to + first * bytes, at + (2 + i) * bytes, some, bytes, bytes, 0),
+      ]);
     }
   });
 }

@@ -172,10 +172,9 @@ const formulaVectors = <Field extends Exclude<KernelField, { kind: 'floats' }>>(
     add: define(sumFormula({ a: 1, b: 1 })),
     subtract: define(sumFormula({ a: 1, b: -1 })),
   };
-  const kept = range(lanes).map(() => memory.take(field.bytes));
   const functions = {
     ...{ lanes, field, ...elementwise },
-    ...addButterflies(module, { lanes, ...elementwise, subtractTwice: define(sumFormula({ a: 1, b: -2 })), kept }),
+    ...addButterflies(module, { lanes, ...elementwise, subtractTwice: define(sumFormula({ a: 1, b: -2 })) }),
     isZero: prime.isZero(),
     ...conversionsOf(module, field, wordBytes),
   };
@@ -184,37 +183,33 @@ const formulaVectors = <Field extends Exclude<KernelField, { kind: 'floats' }>>(
 
 /* Butterflies that are made of products, sums and differences in memory. */
 
-interface ButterflyParts extends Pick<VectorFunctions, 'multiply' | 'add' | 'subtract'> {
+interface ButterflyParts extends Pick<VectorFunctions, 'multiply' | 'add'> {
   readonly lanes: Lanes;
   /** Index of (to, a, b): a − 2·b. */
   readonly subtractTwice: number;
-  /** Address of an element in each lane. */
-  readonly kept: readonly number[];
 }
 
 type Butterflies = Pick<VectorFunctions, 'dif' | 'difLast' | 'ditFirst' | 'dit' | 'ditLast'>;
 
-type Name = 'x' | 'y' | 'w' | 'kept';
+type Name = 'x' | 'y' | 'w';
 
 /** A call with elements by name. */
 type Step = readonly [index: number, ...names: readonly Name[]];
 
 /** Adds butterflies whose results are elements like all others. */
-const addButterflies = (
-  module: WasmModule,
-  { lanes, multiply, add, subtract, subtractTwice, kept }: ButterflyParts,
-): Butterflies => {
+const addButterflies = (module: WasmModule, { lanes, multiply, add, subtractTwice }: ButterflyParts): Butterflies => {
   const define = (operands: 2 | 3, ...steps: readonly Step[]): number =>
     module.add(null, { parameters: range(operands * lanes).map(() => 'i32' as const) }, (code) => {
       const own = (which: number): Local[] => range(lanes).map((lane) => code.parameter(which * lanes + lane));
-      const addresses: Readonly<Record<Name, readonly Address[]>> = { x: own(0), y: own(1), w: own(2), kept };
+      const addresses: Readonly<Record<Name, readonly Address[]>> = { x: own(0), y: own(1), w: own(2) };
       for (const [index, ...names] of steps) {
         const all = names.flatMap((name) => [...addresses[name]]);
         code.call(index, ...all);
       }
     });
+  // x − y is (x + y) − 2·y: no other memory is written, so threads that share it can do the same
   const sums = define(2, [add, 'x', 'x', 'y'], [subtractTwice, 'y', 'x', 'y']);
-  const dif = define(3, [subtract, 'kept', 'x', 'y'], [add, 'x', 'x', 'y'], [multiply, 'y', 'kept', 'w']);
-  const dit = define(3, [multiply, 'kept', 'y', 'w'], [subtract, 'y', 'x', 'kept'], [add, 'x', 'x', 'kept']);
+  const dif = define(3, [add, 'x', 'x', 'y'], [subtractTwice, 'y', 'x', 'y'], [multiply, 'y', 'y', 'w']);
+  const dit = define(3, [multiply, 'y', 'y', 'w'], [add, 'x', 'x', 'y'], [subtractTwice, 'y', 'x', 'y']);
   return { dif: [dif, dif], difLast: sums, ditFirst: sums, dit, ditLast: dit };
 };

@@ -3,18 +3,21 @@
  * with its memory.
  */
 
+import { NoWasmMemory } from '../../errors.js';
 import { invert, mod, wordBytesOf } from '../../field/modulus.js';
 import { range } from '../../field/straight-line.js';
-import { growMemory, instantiate, PAGE_BYTES } from '../encoder/module.js';
+import { createMemory, createSharedMemory, growMemory, PAGE_BYTES } from '../encoder/module.js';
 import { type KernelField, valueOfWords, type WasmArithmetic, wordsOfElement } from '../points/kernel.js';
 import { floatVectors } from './float-vectors.js';
 import { integerVectors, type VectorForm, wordsVectors } from './vector-functions.js';
 import { addVectorLoops, type VectorExports } from './vector-loops.js';
+import { type KernelCall, runCall } from './vector-program.js';
 
 /** A generated module, and the layout of its memory. */
 export interface VectorKernel {
   readonly arithmetic: WasmArithmetic;
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Returns the module. @param isShared whether for a memory that threads share */
+  bytes(isShared: boolean): Uint8Array<ArrayBuffer>;
   readonly field: KernelField;
   /** Bytes of a number in the public format. */
   readonly wordBytes: number;
@@ -46,7 +49,21 @@ export const vectorKernel = (p: bigint, arithmetic: WasmArithmetic): VectorKerne
   addVectorLoops({ module, functions, wordBytes, unitIn, unitOut, temporary });
   const constants = new Map(memory.constants);
   constants.set(unitIn, wordsOfElement(field, 0n));
-  return { arithmetic, bytes: module.bytes(), field, wordBytes, unitIn, unitOut, end: memory.end, constants };
+  return {
+    arithmetic,
+    bytes: (isShared) => module.bytes(isShared),
+    field,
+    wordBytes,
+    unitIn,
+    unitOut,
+    end: memory.end,
+    constants,
+  };
+};
+
+const exportsOf = async (module: WebAssembly.Module, memory: WebAssembly.Memory): Promise<VectorExports> => {
+  const { exports } = await WebAssembly.instantiate(module, { host: { memory } });
+  return exports as unknown as VectorExports;
 };
 
 /** Address of the first element of a vector in memory. */
@@ -70,24 +87,46 @@ interface Range {
 export const bytesOfVector = ({ field }: VectorKernel, elements: number): number =>
   ALIGNMENT * Math.ceil((elements * field.bytes) / ALIGNMENT);
 
-/** Memory of vectors, as what computes in it sees it. */
-export type VectorSpace = Pick<VectorMemory, keyof VectorMemory>;
+/** View of the wasm memory for the vector kernels. */
+export type VectorSpace = Omit<VectorMemory, 'run' | 'shared' | 'move' | 'beginBatch' | 'endBatch' | 'lateBytes'>;
+
+/** Module and memory of vectors, for threads that share them. */
+export interface SharedVectors {
+  readonly module: WebAssembly.Module;
+  readonly memory: WebAssembly.Memory;
+}
+
+/** An instance of a kernel, and its memory. */
+interface OpenedKernel {
+  readonly memory: WebAssembly.Memory;
+  readonly exports: VectorExports;
+  /** Most bytes of a memory that threads share; null: not shared. */
+  readonly mostBytes: number | null;
+}
 
 export class VectorMemory {
   readonly kernel: VectorKernel;
-  readonly exports: VectorExports;
-  readonly #memory: WebAssembly.Memory;
+  readonly #module: WebAssembly.Module;
+  /** Most bytes of a shared memory; null: this memory is not shared. */
+  readonly #mostBytes: number | null;
+  #memory: WebAssembly.Memory;
+  #exports: VectorExports;
+  #shared: SharedVectors | null = null;
   /** Words of the numbers that are converted. */
   readonly #words: number;
   /** Ranges that are not used, by address. */
   #free: Range[];
   #end: number;
   #used = 0;
+  /** Vectors that are released at the end of a batch; null: at once. */
+  #late: { readonly at: VectorAt; readonly elements: number }[] | null = null;
 
-  private constructor(kernel: VectorKernel, memory: WebAssembly.Memory, exports: VectorExports) {
+  private constructor(kernel: VectorKernel, module: WebAssembly.Module, { memory, exports, mostBytes }: OpenedKernel) {
     this.kernel = kernel;
-    this.exports = exports;
+    this.#module = module;
     this.#memory = memory;
+    this.#exports = exports;
+    this.#mostBytes = mostBytes;
     const view = new Int32Array(memory.buffer);
     for (const [at, values] of kernel.constants) view.set(values, at / 4);
     this.#words = ALIGNMENT * Math.ceil(kernel.end / ALIGNMENT);
@@ -96,11 +135,52 @@ export class VectorMemory {
     this.#free = [{ at: first, bytes: this.#end - first }];
   }
 
-  /** Compiles and instantiates a kernel. */
-  static async open(kernel: VectorKernel): Promise<VectorMemory> {
+  /**
+   * Compiles and instantiates a kernel.
+   *
+   * @param mostBytes of a memory that threads can share, if the platform has one; null: not shared
+   * @throws NoWasmMemory
+   */
+  static async open(kernel: VectorKernel, mostBytes: number | null = null): Promise<VectorMemory> {
     const least = kernel.end + 2 * ALIGNMENT + NUMBERS_AT_ONCE * kernel.wordBytes + READ_AHEAD;
-    const { memory, instance } = await instantiate(kernel.bytes, least);
-    return new VectorMemory(kernel, memory, instance.exports as unknown as VectorExports);
+    const shared = mostBytes === null ? null : createSharedMemory(least, mostBytes);
+    const module = await WebAssembly.compile(kernel.bytes(shared !== null));
+    const memory = shared ?? createMemory(least);
+    const exports = await exportsOf(module, memory);
+    return new VectorMemory(kernel, module, { memory, exports, mostBytes: shared && mostBytes });
+  }
+
+  /** The kernels, on the thread of the engine. */
+  get exports(): VectorExports {
+    return this.#exports;
+  }
+
+  /** What other threads compute with; null if the memory is not shared. The same until it moves. */
+  get shared(): SharedVectors | null {
+    if (this.#mostBytes === null) return null;
+    this.#shared ??= { module: this.#module, memory: this.#memory };
+    return this.#shared;
+  }
+
+  /** Does a call on this thread. */
+  run(each: KernelCall): void {
+    runCall(this.#exports, each);
+  }
+
+  /**
+   * Copies all vectors to another memory, with the same addresses, after a thread was lost that may
+   * still write to this one.
+   *
+   * @throws NoWasmMemory
+   */
+  async move(): Promise<void> {
+    const bytes = this.#memory.buffer.byteLength;
+    const memory = createSharedMemory(bytes, this.#mostBytes ?? bytes);
+    if (memory === null) throw new NoWasmMemory(bytes, null);
+    new Uint8Array(memory.buffer).set(new Uint8Array(this.#memory.buffer));
+    this.#exports = await exportsOf(this.#module, memory);
+    this.#memory = memory;
+    this.#shared = null;
   }
 
   /** Bytes of an element. */
@@ -150,10 +230,33 @@ export class VectorMemory {
     else this.#free.push(added);
   }
 
+  /**
+   * Keeps what is released from now on until `endBatch`: recorded phases, which are computed later,
+   * use it.
+   */
+  beginBatch(): void {
+    this.#late ??= [];
+  }
+
+  endBatch(): void {
+    const late = this.#late ?? [];
+    this.#late = null;
+    for (const { at, elements } of late) this.release(at, elements);
+  }
+
+  /** Bytes that `endBatch` will release. */
+  get lateBytes(): number {
+    return (this.#late ?? []).reduce((sum, { elements }) => sum + bytesOfVector(this.kernel, elements), 0);
+  }
+
   /** Returns the memory of a vector, overwritten with zeros. */
   release(at: VectorAt, elements: number): void {
+    if (this.#late !== null) {
+      this.#late.push({ at, elements });
+      return;
+    }
     const bytes = bytesOfVector(this.kernel, elements);
-    new Uint8Array(this.#memory.buffer, at, bytes).fill(0);
+    this.exports.clear(at, bytes);
     this.#used -= bytes;
     const index = this.#free.findIndex((range) => range.at > at);
     const position = index < 0 ? this.#free.length : index;
@@ -219,7 +322,7 @@ export class VectorMemory {
 
   /** Copies consecutive elements. */
   copy(to: VectorAt, from: VectorAt, elements: number): void {
-    new Uint8Array(this.#memory.buffer).copyWithin(to, from, from + elements * this.elementBytes);
+    this.exports.copy(to, from, elements * this.elementBytes);
   }
 
   /** Copies one element to `count` places, `distance` elements apart. */
@@ -229,7 +332,7 @@ export class VectorMemory {
 
   /** Sets elements to 0. */
   clear(at: VectorAt, elements: number): void {
-    new Uint8Array(this.#memory.buffer).fill(0, at, at + elements * this.elementBytes);
+    this.exports.clear(at, elements * this.elementBytes);
   }
 
   /** Reads one element. */
@@ -245,6 +348,6 @@ export class VectorMemory {
 
   /** Overwrites the words of converted numbers, which may be secret. */
   #forgetWords(): void {
-    new Uint8Array(this.#memory.buffer, this.#words, NUMBERS_AT_ONCE * this.kernel.wordBytes).fill(0);
+    this.exports.clear(this.#words, NUMBERS_AT_ONCE * this.kernel.wordBytes);
   }
 }

@@ -155,13 +155,15 @@ export async function openProver(
   const groups = [ff.G1, ff.G2];
   const plain = groups.map(({ multiExpAffine }) => multiExpAffine);
   let own: OwnKey | null = null;
+  /** Keys by the number of threads. */
+  const onThreads = new Map<number, OwnKey>();
   let ours: { readonly functions: readonly MultiExpAffine[]; restore(): void } | null = null;
 
   type ProveAll = (prove: () => Promise<Made>) => Promise<Made[]>;
 
-  const proveAlone = async (proveAll: ProveAll) => {
-    const prover = own;
-    if (prover === null) throw new Error('call open() before proving with the library alone');
+  const proveAlone = async (proveAll: ProveAll, threads?: number) => {
+    const prover = threads === undefined ? own : onThreads.get(threads);
+    if (!prover) throw new Error('call open() before proving with the library alone');
     const begun = performance.now();
     const made = await proveAll(() => prover.prove(circuit.witness));
     return { made, ms: performance.now() - begun, msmMs: null };
@@ -187,15 +189,23 @@ export async function openProver(
       own = await openers[name](zkey.data, options);
     },
 
+    /** Enables proofs by the library alone on some threads of the CPU, and makes two, which start them. */
+    async openOn(threads: number, options: ProvingKeyOptions): Promise<void> {
+      const key = await openers[name](zkey.data, { ...options, backend: 'cpu', maxWorkers: threads - 1 });
+      onThreads.set(threads, key);
+      for (let proofs = 0; proofs < 2; proofs++) await key.prove(circuit.witness);
+    },
+
     /**
      * Makes proofs at once, and verifies them.
      *
+     * @param threads of a key of `openOn`
      * @throws Error if a proof does not verify, or the library fell back to snarkjs
      */
-    async prove(side: Side, count = 1): Promise<ProofTime> {
+    async prove(side: Side, count = 1, threads?: number): Promise<ProofTime> {
       const proveAll = (prove: () => Promise<Made>): Promise<Made[]> =>
         Promise.all(Array.from({ length: count }, prove));
-      const { made, ms, msmMs } = await (side === 'whole' ? proveAlone(proveAll) : proveWith(side, proveAll));
+      const { made, ms, msmMs } = await (side === 'whole' ? proveAlone(proveAll, threads) : proveWith(side, proveAll));
       for (const { proof, publicSignals } of made) {
         const isRight =
           publicSignals.join() === circuit.publicSignals.join() && (await system.verify(key, publicSignals, proof));
@@ -207,6 +217,7 @@ export async function openProver(
 
     async close(): Promise<void> {
       own?.destroy();
+      for (const key of onThreads.values()) key.destroy();
       ours?.restore();
       await ff.terminate();
     },

@@ -1,0 +1,160 @@
+/**
+ * Threads that compute vectors beside the engine's own, where memory is shared: those that sums
+ * have. All threads run one program; each takes chunks of its open phase until none is left.
+ */
+import type { Ticket } from '../../scheduling/edf.js';
+import { nextTurn } from '../../scheduling/time-slice.js';
+import { ANY_SIZE, type Pause, type TurnQueue } from '../../scheduling/turn-queue.js';
+import type { Pool } from '../../threads/pool.js';
+import type { OwnThread } from '../../threads/round.js';
+import type { SharedVectors, VectorMemory } from '../../wasm/vectors/vector-kernel.js';
+import {
+  type Phase,
+  type ProgramHost,
+  runOnHost,
+  type SharedProgram,
+  writeProgram,
+} from '../../wasm/vectors/vector-program.js';
+
+/** What a worker is sent to take part in a program. */
+export interface VectorTask {
+  readonly program: SharedProgram;
+}
+
+/** A pool of workers that add up buckets and compute vectors. */
+export type VectorPool = Pick<
+  Pool<VectorTask, unknown>,
+  'run' | 'isBusy' | 'isOff' | 'size' | 'sharesMemory' | 'forget' | 'afford'
+>;
+
+/** Threads of an engine of sums. */
+export interface Lent {
+  readonly pool: VectorPool;
+  /** Workers at most. */
+  readonly most: number;
+  /** Turns of the CPU. */
+  readonly queue: Pick<TurnQueue, 'inTurn'>;
+}
+
+/** A worker stopped in the middle of a chunk. */
+export class LostWorker extends Error {}
+
+/** A run takes a worker for each of so many ms. */
+const MS_OF_A_WORKER = 4;
+
+/**
+ * Milliseconds without the end of a phase after which a worker in a chunk counts as lost, and where
+ * a worker has ended. A page gets no event when a worker is terminated.
+ */
+const [SILENT_MS, ENDED_MS] = [3000, 100];
+
+export class VectorThreads {
+  readonly #pool: VectorPool;
+  readonly #queue: Lent['queue'];
+  /** Workers at most. */
+  readonly most: number;
+
+  constructor({ pool, most, queue }: Lent) {
+    this.#pool = pool;
+    this.#queue = queue;
+    this.most = most;
+  }
+
+  /** Returns how many workers a run takes. @param ms its estimated time on one thread */
+  workersFor(ms: number): number {
+    const pool = this.#pool;
+    if (pool.isOff || ms < MS_OF_A_WORKER) return 0;
+    const wanted = ms / MS_OF_A_WORKER;
+    return Math.min(this.most, Math.floor(wanted), pool.afford(wanted));
+  }
+
+  /**
+   * Runs `work` in a turn of the CPU, so that a sum and vectors do not share the threads: either
+   * would take the time of both. Vectors go before sums that wait, since more sums wait for them
+   * than for a sum.
+   *
+   * @param work called with true if no paused sum has the workers
+   */
+  inTurn<Result>(ticket: Ticket, work: (isFree: boolean, pause: Pause) => Promise<Result>): Promise<Result> {
+    const first = { ...ticket, deadline: Math.min(ticket.deadline ?? ticket.since, ticket.since), size: ANY_SIZE };
+    return this.#queue.inTurn(first, (pause) => work(!this.#pool.isBusy, pause));
+  }
+
+  /**
+   * Computes phases, one after the other, each on all threads.
+   *
+   * @returns numbers of the workers that took part
+   * @throws LostWorker if a worker stopped that may still write to the memory; what `host` throws
+   */
+  async compute(
+    memory: VectorMemory,
+    phases: readonly Phase[],
+    workers: number,
+    host: Pick<ProgramHost, 'between' | 'onPhase'>,
+  ): Promise<readonly number[]> {
+    const program = writeProgram(phases);
+    const left = { isStuck: false };
+    let hasEnded = false;
+    const work = async (): Promise<void> => {
+      let since = performance.now();
+      const waits = async (): Promise<void> => {
+        await host.between();
+        if (performance.now() - since < (hasEnded ? ENDED_MS : SILENT_MS)) return;
+        throw new LostWorker(
+          `a worker ${hasEnded ? 'ended' : 'was not heard of any more'} while it computed vectors, which were computed again`,
+        );
+      };
+      const onPhase = (ended: number): void => {
+        since = performance.now();
+        host.onPhase(ended);
+      };
+      await runOnHost(phases, program, memory.exports, { between: host.between, waits, onPhase }, left);
+    };
+    try {
+      const outcome = await this.#pool.run(
+        {
+          setup: memory.shared as SharedVectors,
+          task: { program },
+          // a seat for each thread: whoever sits down stays until the program ends
+          chunks: 1 + workers,
+          distribution: 'dynamic',
+          measures: false,
+          own: () => ownThread(work),
+          now: () => performance.now(),
+          checkpoint: async () => host.between(),
+          turn: nextTurn,
+          onLost: () => {
+            hasEnded = true;
+          },
+        },
+        workers,
+      );
+      return outcome.workers;
+    } catch (error) {
+      if (left.isStuck && !(error instanceof LostWorker)) await memory.move();
+      throw error;
+    }
+  }
+
+  /** Lets workers drop a memory. */
+  forget(memory: VectorMemory): void {
+    const { shared } = memory;
+    if (shared !== null) this.#pool.forget(shared);
+  }
+}
+
+/** Returns the engine's thread in a round: its first seat is the whole program. */
+const ownThread = (work: () => Promise<void>): OwnThread<null> => {
+  let isDone = false;
+  return {
+    work: 0,
+    add: async () => {
+      if (isDone) return 0;
+      isDone = true;
+      const begun = performance.now();
+      await work();
+      return performance.now() - begun;
+    },
+    settle: async () => null,
+  };
+};

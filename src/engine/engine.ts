@@ -195,7 +195,7 @@ export class Engine implements MsmEngine<Coordinate> {
         bytes: given.scalars.length,
         settings,
         task: async (call) => {
-          await convertScalars(this.#curve, [given], scalarEncoding, new TimeSlice(() => call.checkpoint()));
+          await convertScalars(this.#curve, [given], scalarEncoding, call.timeSlice());
           call.checkpoint();
           const store = new ScalarStore(this.#curve, given.scalars, label);
           await this.#backend.place(store, call);

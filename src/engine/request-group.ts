@@ -9,7 +9,6 @@ import type { LoadedBases } from '../msm/inputs/loaded-bases.js';
 import type { ScalarVector } from '../msm/inputs/scalars.js';
 import type { Call } from '../scheduling/call.js';
 import type { CoalescedCall, Coalescing } from '../scheduling/call-queue.js';
-import { TimeSlice } from '../scheduling/time-slice.js';
 import { type ResultPoint, type ResultWriter, resultWriter } from './arguments.js';
 import { convertScalars } from './call-inputs.js';
 
@@ -73,7 +72,7 @@ export class RequestGroup {
    */
   async prepare(curve: CurveContext, call: Call): Promise<GroupInput | null> {
     call.clock.enter('encodeMs');
-    const timeSlice = new TimeSlice(() => call.checkpoint());
+    const timeSlice = call.timeSlice();
     for (const member of this.#members) {
       const { vectors, scalarEncoding, result } = member.request;
       try {

@@ -6,6 +6,7 @@ import type { Priority, Progress } from '../api/calls.js';
 import type { HostTimes } from '../api/run-record.js';
 import { assertNotAborted } from '../errors.js';
 import type { Ticket } from './edf.js';
+import { TimeSlice } from './time-slice.js';
 
 /** Parts of a call. */
 export interface CallParts extends Partial<Ticket> {
@@ -75,6 +76,11 @@ export class Call implements Ticket {
       this.clock.enter(part);
       return work();
     }, this.signal);
+  }
+
+  /** Returns time slices between which the call ends if it was aborted, or its engine destroyed. */
+  timeSlice(): TimeSlice {
+    return new TimeSlice(() => this.checkpoint());
   }
 
   /** Returns this call with other parts. */

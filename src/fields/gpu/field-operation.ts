@@ -9,7 +9,7 @@ import { bufferBytes, bytesOf, wantsOf } from '../../gpu/device-memory.js';
 import { PlannedSubmission, type Submission } from '../../gpu/submission.js';
 import { digestOfItems } from '../../msm/stages/entry.js';
 import type { Call } from '../../scheduling/call.js';
-import { sumInSlices, TimeSlice } from '../../scheduling/time-slice.js';
+import { sumInSlices, type TimeSlice } from '../../scheduling/time-slice.js';
 import type { DeviceView, KnownAnswer, Operation, Resident, Step } from '../../session/operation.js';
 import { sumOfLanes } from '../../shaders/hash-chain.js';
 import { groupsFor } from '../../shaders/limits.js';
@@ -101,7 +101,7 @@ export const fieldOperation: Operation<FieldTypes, Setup> = {
     return {
       ...submissionOf(emitted, output),
       meanwhile: async () => {
-        const slice = new TimeSlice(() => call.checkpoint());
+        const slice = call.timeSlice();
         const digests: number[] = [];
         for (const { words, itemWords } of sent) digests.push(await digestInSlices(words, itemWords, slice));
         return digests;
@@ -113,7 +113,7 @@ export const fieldOperation: Operation<FieldTypes, Setup> = {
     if (emitted.sent.some(({ account }, k) => sumOfLanes(accounts, account) !== expected[k])) {
       throw new GpuFault('vectors', 'other numbers arrived than those that were sent');
     }
-    const slice = new TimeSlice(() => call.checkpoint());
+    const slice = call.timeSlice();
     for (const [k, { account }] of emitted.left.entries()) {
       const digest = await digestInSlices(data[k] as Uint32Array, setup.field.words, slice);
       if (sumOfLanes(accounts, account) === digest) continue;

@@ -7,7 +7,7 @@ import { GpuFault } from '../../errors.js';
 import type { Runner } from '../../gpu/runner.js';
 import type { Submission, Upload } from '../../gpu/submission.js';
 import type { Call } from '../../scheduling/call.js';
-import { sumInSlices, TimeSlice } from '../../scheduling/time-slice.js';
+import { sumInSlices } from '../../scheduling/time-slice.js';
 import type { DeviceView, Operation, Output, Step } from '../../session/operation.js';
 import { runInside } from '../../session/run-steps.js';
 import { LANES, sumOfLanes } from '../../shaders/hash-chain.js';
@@ -224,7 +224,7 @@ export const loadOperation: Operation<LoadTypes, MsmSetup> = {
       meanwhile: async () => {
         const { pointWords } = setup.curve;
         const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
-        const slice = new TimeSlice(() => call.checkpoint());
+        const slice = call.timeSlice();
         return sumInSlices(words.length / pointWords, slice, (begin, end) =>
           digestOfItems(words.subarray(begin * pointWords, end * pointWords), pointWords, begin),
         );

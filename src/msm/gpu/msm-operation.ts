@@ -6,7 +6,6 @@ import type { CurveContext } from '../../curves/curve.js';
 import { GpuFault, MsmError } from '../../errors.js';
 import type { Submission, SubmissionResult, Upload } from '../../gpu/submission.js';
 import type { Call } from '../../scheduling/call.js';
-import { TimeSlice } from '../../scheduling/time-slice.js';
 import type { DeviceView, KnownAnswer, Operation, Report, Resident, Step } from '../../session/operation.js';
 import { phasesOf } from '../../session/run-steps.js';
 import type { Command } from '../../shaders/kernel.js';
@@ -133,7 +132,7 @@ export class MsmOperation implements Operation<MsmTypes, MsmSetup> {
         }),
       );
     if (Math.random() >= verify) return stepsOf(jobs, own, 0, null);
-    const slice = new TimeSlice(() => call.checkpoint());
+    const slice = call.timeSlice();
     const check = await drawCheck(curve, vectors, bases.source, slice);
     const checks = this.#surveyor.survey(bases, check.vectors).flatMap((vector, i) => {
       const other = otherwise(planOf(jobs), (more) => jobsOf([vector], more));
@@ -280,7 +279,7 @@ const jobSubmission = (
     ],
     accounts: job.accounts,
     result: job.bitSums,
-    meanwhile: () => expectedOf(curve, job, vectors, new TimeSlice(() => call.checkpoint())),
+    meanwhile: () => expectedOf(curve, job, vectors, call.timeSlice()),
   };
 };
 
@@ -295,7 +294,7 @@ const readJob = async (
   { accounts, result, expected }: SubmissionResult<ExpectedDigests>,
   call: Call,
 ): Promise<JobOutcome> => {
-  const slice = new TimeSlice(() => call.checkpoint());
+  const slice = call.timeSlice();
   const [{ plan: first }] = batches as readonly [Batch];
   // a job with an instrument has one batch
   const found = first.instrument?.read(accounts, first.levelTasks.length, walksOf(first));

@@ -197,6 +197,28 @@ export const addEnter = (parts: EnterParts): void => {
   });
 };
 
+/** Adds the function `leave` of `KernelExports`. @param join index of `FieldFunctions.join` */
+export const addLeave = (
+  { module, curve, lanes, elements, memory, step }: EnterParts,
+  join: number,
+): void => {
+  const { bytes } = curve.field;
+  const products = step.junk;
+  module.add('leave', { parameters: ['i32', 'i32', 'i32'] }, (code, to, from, count) => {
+    const lane = (i: number): Address => [from, i * bytes];
+    code.countPast(
+      count,
+      () => {
+        code.call(elements.multiplyPrime, ...products, ...range(lanes).map(lane), ...products.map(() => memory.unit));
+        for (const [i, product] of products.entries()) code.call(join, [to, i * curve.wordBytes], product);
+        code.increase(to, lanes * curve.wordBytes);
+        code.increase(from, lanes * bytes);
+      },
+      lanes,
+    );
+  });
+};
+
 /** Limbs of a number in memory, and bytes of the number in the public format. */
 interface SplitFormat {
   readonly width: number;

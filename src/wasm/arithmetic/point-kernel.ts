@@ -22,7 +22,7 @@ import {
   type WasmCurve,
 } from './kernel-memory.js';
 import { addListAdder, calledPasses, KIND, type ListForm, type Passes, type PassMemory } from './list-adder.js';
-import { addEnter } from './numbers.js';
+import { addEnter, addLeave } from './numbers.js';
 
 /** Functions of the module. */
 export interface KernelExports extends BucketExports {
@@ -34,6 +34,11 @@ export interface KernelExports extends BucketExports {
   add(list: number, count: number): void;
   /** Converts `count` numbers below p, of `wordBytes` each, and multiplies by the one at `unit`. */
   enter(to: number, from: number, count: number): void;
+  /**
+   * Writes `count` elements of the prime field, times the number at `unit`, as numbers below p, of
+   * `wordBytes` each. With two lanes it may write one more.
+   */
+  leave(to: number, from: number, count: number): void;
   /** Returns how many of `count` ≥ 1 consecutive points precede the first not on the curve. */
   check(points: number, count: number): number;
 }
@@ -62,6 +67,7 @@ export function* kernelModule<Field extends FieldFormat>(
   const parts: KernelParts = { module, curve, lanes, elements, memory, temporary, step };
   const add = addListAdder(integerList(parts));
   addEnter(parts);
+  addLeave(parts, functions.join(curve.wordBytes));
   addCheck(parts);
   // functions take memory for their constants
   yield* module.write();

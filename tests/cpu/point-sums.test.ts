@@ -1,15 +1,14 @@
 /** Sums of few terms in WebAssembly, on one thread and on several, compared with BigInts. */
 import { describe, expect, it } from 'vitest';
-import { addAffine, type Affine, infinityOf, multiply, negated, toAffine } from '../../src/curves/jacobian.js';
 import { halvingOf } from '../../src/curves/halving.js';
+import { type Affine, addAffine, infinityOf, multiply, negated, toAffine } from '../../src/curves/jacobian.js';
 import type { Group } from '../../src/curves/more-curves.js';
 import { openCurve } from '../../src/curves/open-curve.js';
 import { readerOf, writePoint } from '../../src/curves/point-source.js';
 import { mod } from '../../src/field/modulus.js';
 import { withAdder } from '../../src/msm/cpu/adder.js';
 import { PointNotOnCurve, SumThreads } from '../../src/msm/cpu/sum-threads.js';
-import { wasmArithmetics } from '../../src/wasm/points/kernel.js';
-import { hasArithmetic } from '../../src/wasm/points/kernel.js';
+import { hasArithmetic, wasmArithmetics } from '../../src/wasm/points/kernel.js';
 
 const groups = (['bn254', 'bls12-381'] as const).flatMap((curve) =>
   (['g1', 'g2'] as const satisfies Group[]).map((group) => [curve, group] as const),
@@ -48,9 +47,30 @@ describe.each(groups)('%s %s', (name, group) => {
 
   it('adds up multiples, on one thread and on several', async () => {
     const { curve, logs, points } = await samples(name, group);
-    const multipliers = [1n, curve.order - 1n, 2n, 3n, curve.order - 5n, 2n ** 64n, 7n ** 77n % curve.order, curve.order - 2n ** 40n, 0n];
+    const multipliers = [
+      1n,
+      curve.order - 1n,
+      2n,
+      3n,
+      curve.order - 5n,
+      2n ** 64n,
+      7n ** 77n % curve.order,
+      curve.order - 2n ** 40n,
+      0n,
+    ];
     // sums of 0, 1, 2, … terms, with equal points, equal multipliers and opposite terms
-    const terms: [point: number, multiplier: number][][] = [[], [[0, 4]], [[1, 0], [1, 1]], [[1, 0], [1, 0]]];
+    const terms: [point: number, multiplier: number][][] = [
+      [],
+      [[0, 4]],
+      [
+        [1, 0],
+        [1, 1],
+      ],
+      [
+        [1, 0],
+        [1, 0],
+      ],
+    ];
     let state = 1;
     const draw = (below: number): number => {
       state = (state * 48271) % 2147483647;
@@ -65,11 +85,15 @@ describe.each(groups)('%s %s', (name, group) => {
     const flat = terms.flat();
     const scale = 1n << 256n;
     const many = {
-      points: wordsOf(curve, flat.map(([point]) => {
-        const P = points[point] as Affine;
-        const scaled = (c: NonNullable<Affine>['x']) => curve.coordinates.reduced(curve.coordinates.multiple(c, scale));
-        return P && { x: scaled(P.x), y: scaled(P.y) };
-      })),
+      points: wordsOf(
+        curve,
+        flat.map(([point]) => {
+          const P = points[point] as Affine;
+          const scaled = (c: NonNullable<Affine>['x']) =>
+            curve.coordinates.reduced(curve.coordinates.multiple(c, scale));
+          return P && { x: scaled(P.x), y: scaled(P.y) };
+        }),
+      ),
       scale,
       starts,
       which: Uint32Array.from(flat, ([, multiplier]) => multiplier),
@@ -78,15 +102,24 @@ describe.each(groups)('%s %s', (name, group) => {
     };
     const known = new Map<bigint, Affine>();
     const expected = terms.map((row) => {
-      const log = mod(row.reduce((sum, [P, k]) => sum + (logs[P] as bigint) * (multipliers[k] as bigint), 0n), curve.order);
+      const log = mod(
+        row.reduce((sum, [P, k]) => sum + (logs[P] as bigint) * (multipliers[k] as bigint), 0n),
+        curve.order,
+      );
       if (!known.has(log)) known.set(log, toAffine(curve, multiply(curve, log, curve.generator)));
       return known.get(log) as Affine;
     });
     for (const maxWorkers of [0, 2]) {
       const threads = new SumThreads({ maxWorkers }, () => undefined);
-      const [scaled, plain] = (await threads.compute(curve, many)) as [Uint32Array<ArrayBuffer>, Uint32Array<ArrayBuffer>];
+      const [scaled, plain] = (await threads.compute(curve, many)) as [
+        Uint32Array<ArrayBuffer>,
+        Uint32Array<ArrayBuffer>,
+      ];
       threads.destroy();
-      for (const [words, factor] of [[scaled, scale], [plain, 1n]] as const) {
+      for (const [words, factor] of [
+        [scaled, scale],
+        [plain, 1n],
+      ] as const) {
         const read = readerOf(curve, { bytes: new Uint8Array(words.buffer), scale: factor, encoding: 'le' });
         expect(expected.map((_, i) => read(i))).toEqual(expected);
       }
@@ -98,7 +131,14 @@ describe.each(groups)('%s %s', (name, group) => {
     const wrong = curve.coordinates.one;
     const words = wordsOf(curve, [points[1] as Affine, { x: wrong, y: wrong }]);
     const threads = new SumThreads({ maxWorkers: 0 }, () => undefined);
-    const sums = { points: words, scale: 1n, starts: Uint32Array.of(0, 2), which: Uint32Array.of(0, 0), multipliers: [1n], scales: [1n] };
+    const sums = {
+      points: words,
+      scale: 1n,
+      starts: Uint32Array.of(0, 2),
+      which: Uint32Array.of(0, 0),
+      multipliers: [1n],
+      scales: [1n],
+    };
     await expect(threads.compute(curve, sums)).rejects.toThrow(PointNotOnCurve);
   });
 
@@ -106,10 +146,14 @@ describe.each(groups)('%s %s', (name, group) => {
     if (!hasArithmetic(arithmetic)) return;
     const { curve, points } = await samples(name, group);
     const words = wordsOf(curve, points);
-    const left = await withAdder(curve, async (adder) => {
-      const at = adder.enter(words, 1n << 384n);
-      return adder.leave(at, points.length, 1n << 384n);
-    }, [arithmetic]);
+    const left = await withAdder(
+      curve,
+      async (adder) => {
+        const at = adder.enter(words, 1n << 384n);
+        return adder.leave(at, points.length, 1n << 384n);
+      },
+      [arithmetic],
+    );
     expect(left).toEqual(words);
   });
 });

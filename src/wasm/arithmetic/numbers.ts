@@ -198,10 +198,7 @@ export const addEnter = (parts: EnterParts): void => {
 };
 
 /** Adds the function `leave` of `KernelExports`. @param join index of `FieldFunctions.join` */
-export const addLeave = (
-  { module, curve, lanes, elements, memory, step }: EnterParts,
-  join: number,
-): void => {
+export const addLeave = ({ module, curve, lanes, elements, memory, step }: EnterParts, join: number): void => {
   const { bytes } = curve.field;
   const products = step.junk;
   module.add('leave', { parameters: ['i32', 'i32', 'i32'] }, (code, to, from, count) => {

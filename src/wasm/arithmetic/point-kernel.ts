@@ -87,6 +87,7 @@ const integerList = (parts: KernelParts): ListForm => {
     ...{ module, lanes, padding: { to, P, Q } },
     take: (bytes) => memory.take(bytes),
     mayBeExceptional: (code, P, Q) => mayBeExceptional(code, parts, [P, Q]),
+    hasOrdinate: (code, P) => hasOrdinate(code, parts, P),
     classify: addClassify(parts),
     sums: sumPasses(parts, lists),
     doublings: doublePasses(parts, lists),
@@ -240,6 +241,17 @@ const mayBeExceptional = (code: Code, { curve, memory }: KernelParts, points: re
     code.get(point).at('i32.load', 0).get(point).at('i32.load', memory.element);
     code.do('i32.or', 'i32.eqz', 'i32.or');
   }
+};
+
+/** Leaves whether y of a point is neither 0 nor p, by its lowest limb. */
+const hasOrdinate = (code: Code, { curve, memory }: KernelParts, P: Local): void => {
+  const { width, p } = curve.field;
+  const low = code.local('i32');
+  code.get(P).i32(-2).do('i32.and').at('i32.load', memory.element).tee(low).i32(0).do('i32.ne');
+  code
+    .get(low)
+    .i32(Number(BigInt.asIntN(32, p % 2n ** BigInt(width))))
+    .do('i32.ne', 'i32.and');
 };
 
 /** Adds the function `ListForm.classify`. */

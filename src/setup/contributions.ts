@@ -51,6 +51,9 @@ const BEACON = 1;
 
 const parameter = { name: 1, iterations: 2, beacon: 3 } as const;
 
+/** Logarithm of the most iterations of a beacon. */
+export const MOST_ITERATIONS = 63;
+
 /** Code units of a name that are kept. */
 const NAME_LENGTH = 64;
 
@@ -116,6 +119,9 @@ const readContribution = (reader: Reader, { g1, g2, scale }: Groups, what: strin
   }
   if (kind !== BEACON) return { ...points, transcript, name, beacon: null };
   if (iterations === null || bytes === null) throw badArgument(`${what}: a beacon lacks its bytes or its iterations`);
+  if (iterations > MOST_ITERATIONS) {
+    throw badArgument(`${what}: the beacon is hashed 2^${iterations} times, and 2^${MOST_ITERATIONS} is the most`);
+  }
   return { ...points, transcript, name, beacon: { bytes, iterations } };
 };
 

@@ -30,13 +30,17 @@ export const openGroups = async (name: SetupCurve): Promise<Groups> => {
  * Reads points of a file: x‖y in little-endian bytes, in Montgomery form. Infinity is zeros.
  *
  * @param what the place of the points, for errors
- * @throws MsmError `bad-argument` if a point is not on the curve
+ * @throws MsmError `bad-argument` if a point is not on the curve, or a coordinate is not below p
  */
 export const readPoints = (curve: CurveContext, scale: bigint, bytes: Uint8Array, what: string): Affine[] => {
   // aligned
   const read = readerOf(curve, { bytes: bytes.slice(), scale, encoding: 'le-montgomery' });
   return Array.from({ length: bytes.length / curve.pointBytes }, (_, i) => {
     const point = read(i);
+    const own = bytes.subarray(i * curve.pointBytes, (i + 1) * curve.pointBytes);
+    if (filePoint(curve, scale, point).some((byte, k) => byte !== own[k])) {
+      throw badArgument(`${what}: a coordinate is not below p`);
+    }
     if (point !== null && !isOnCurve(curve, point.x, point.y)) {
       throw badArgument(`${what}: the point is not on the curve ${curve.name}`);
     }

@@ -2,7 +2,7 @@
 import nodeCrypto from 'node:crypto';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { openProvingKey } from '../../src/groth16.js';
-import { applyBeacon, contribute, newKey } from '../../src/setup.js';
+import { applyBeacon, contribute, newKey, verifyKey } from '../../src/setup.js';
 import { ffCurveOf, memoryFile, type ProverCurve, powersOf, snarkjs } from '../support/proving.js';
 import { type CircuitShape, randomCircuit } from '../support/random-circuit.js';
 
@@ -98,6 +98,11 @@ describe.each(['bn254', 'bls12-381'] as const)('a key on %s', (curve) => {
     expect(await key.verify(proof, publicSignals)).toBe(true);
     const theirProof = await snarkjs.groth16.prove(memoryFile(last.zkey), memoryFile(witness));
     expect(await key.verify(theirProof.proof as typeof proof, theirProof.publicSignals)).toBe(true);
-    expect(r1cs.length).toBeGreaterThan(0);
+    const verdict = await verifyKey({ zkey: last.zkey, r1cs, ptau }, quiet);
+    expect(verdict).toMatchObject({ isValid: true, why: null });
+    expect(verdict.contributions.map(({ name }) => name)).toEqual(['Ada ☃', null, 'end']);
+    expect(verdict.contributions.map(({ hash }) => hash)).toEqual([first.hash, second.hash, last.hash]);
+    const fromInitial = await verifyKey({ zkey: last.zkey, initial: theirs, ptau }, quiet);
+    expect(fromInitial).toEqual(verdict);
   });
 });

@@ -167,9 +167,10 @@ describe('the built package', () => {
       ['noble.js', 'index.js', 'more-curves.js'],
       ['node.js', 'disk-file.js', 'node:fs/promises', 'node:path'],
       ['plonk.js', 'fields.js', 'index.js', 'plonkish.js', 'proofs.js'],
+      ['setup.js', 'arithmetic.js', 'formats.js', 'index.js', 'proofs.js', 'threads.js'],
       ['snarkjs.js', 'disk-file.js', 'fflonk.js', 'formats.js', 'groth16.js', 'index.js', 'plonk.js'],
       ['arithmetic.js', 'index.js'],
-      ['cpu-backend.js', 'arithmetic.js', 'index.js', 'worker-text.js'],
+      ['cpu-backend.js', 'arithmetic.js', 'index.js', 'threads.js'],
       ['disk-file.js', 'index.js'],
       ['encodings.js'],
       ['more-curves.js'],
@@ -177,6 +178,7 @@ describe('the built package', () => {
       ['pairing.js', 'index.js'],
       ['plonkish.js', 'formats.js', 'index.js', 'proofs.js'],
       ['proofs.js', 'fields.js', 'formats.js', 'index.js', 'pairing.js'],
+      ['threads.js', 'arithmetic.js', 'index.js', 'worker-text.js'],
       ['worker-text.js'],
     ]);
   });

@@ -22,7 +22,7 @@ import {
   type WasmCurve,
 } from './kernel-memory.js';
 import { addListAdder, calledPasses, KIND, type ListForm, type Passes, type PassMemory } from './list-adder.js';
-import { addEnter, addLeave } from './numbers.js';
+import { addEnter, addLeave } from './point-words.js';
 
 /** Functions of the module. */
 export interface KernelExports extends BucketExports {

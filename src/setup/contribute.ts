@@ -23,7 +23,7 @@ import {
 import { type Groups, openGroups, readPoints, times } from './groups.js';
 import { type HeaderPoints, KeyWriter, section } from './key-writer.js';
 import { beaconStream, RandomStream, secretStream } from './randomness.js';
-import { POINTS_PER_ROUND, type Run, type RunOptions, type SetupOptions, setupRows, writeBy } from './run.js';
+import { POINTS_PER_ROUND, type Run, type RunOptions, type SetupOptions, setupOptions, writeBy } from './run.js';
 import type { Output } from './sink.js';
 
 /** The part of a contribution that its author chooses. */
@@ -69,8 +69,6 @@ const beaconTable = {
   },
 } as const satisfies OptionTable<BeaconInput>;
 
-const optionTable = { of: 'contribute and applyBeacon', rows: setupRows } as const satisfies OptionTable<SetupOptions>;
-
 const asArgument = { argument: 'contribution', path: 'contribution.' } as const;
 
 /** A key that is contributed to. */
@@ -94,7 +92,7 @@ interface OpenKey {
  * import { openFile } from 'webgpu-msm/node';
  * import { contribute } from 'webgpu-msm/setup';
  *
- * const key = await openFile('circuit.zkey');
+ * const key = await openFile('ceremony.zkey');
  * const { zkey, hash } = await contribute(key, { name: 'Ada', entropy: 'dice: 6 2 5 1 1 4' });
  * console.log(zkey.length > key.byteLength, hash.length); // true 64
  * ```
@@ -134,7 +132,7 @@ export async function contribute(
  * import { applyBeacon } from 'webgpu-msm/setup';
  *
  * const beacon = '000000000000000000029cba5a5ab5a0f4b0ac5d5f1f1ee8e1b0f9e9b3cf1c56'; // of a block
- * const { hash } = await applyBeacon(await openFile('circuit.zkey'), { beacon, iterations: 10 });
+ * const { hash } = await applyBeacon(await openFile('ceremony.zkey'), { beacon, iterations: 10 });
  * console.log(hash.length); // 64
  * ```
  */
@@ -177,7 +175,7 @@ const apply = async (
   beacon: Beacon | null,
   begin: (run: Run) => Promise<RandomStream>,
 ): Promise<ContributedKey> => {
-  const options = readOptions(optionTable, given);
+  const options = readOptions(setupOptions, given);
   const key = await openKey(source, options);
   const { c, h } = key.zkey.sections;
   const { bytes, result } = await writeBy(

@@ -16,7 +16,7 @@ import { type HeaderPoints, KeyWriter, section } from './key-writer.js';
 import { type MatrixSums, matrixSums, type Product } from './matrix-sums.js';
 import { openPreparedPowers, type PreparedPowers } from './prepared-powers.js';
 import { type Circuit, type Matrix, readCircuit } from './r1cs.js';
-import { type Run, type SetupOptions, setupRows, writeBy } from './run.js';
+import { type Run, type SetupOptions, setupOptions, writeBy } from './run.js';
 import type { Output } from './sink.js';
 
 /** The circuit and the powers of tau of a new key. */
@@ -38,8 +38,6 @@ const inputTable = {
   },
 } as const satisfies OptionTable<NewKeyInput>;
 
-const optionTable = { of: 'newKey', rows: setupRows } as const satisfies OptionTable<SetupOptions>;
-
 /**
  * Makes the first key of a circuit. Proofs with it are not sound before somebody has contributed:
  * its δ is 1, which everybody knows. The bytes are those of snarkjs's `zKey.newZKey`.
@@ -52,7 +50,7 @@ const optionTable = { of: 'newKey', rows: setupRows } as const satisfies OptionT
  * import { openFile } from 'webgpu-msm/node';
  * import { newKey } from 'webgpu-msm/setup';
  *
- * const [r1cs, ptau] = [await openFile('circuit.r1cs'), await openFile('prepared.ptau')];
+ * const [r1cs, ptau] = [await openFile('circuit.r1cs'), await openFile('powers.ptau')];
  * const zkey = await newKey({ system: 'groth16', r1cs, ptau });
  * console.log(new TextDecoder().decode(zkey.subarray(0, 4))); // zkey
  * ```
@@ -67,7 +65,7 @@ export async function newKey(
   given: SetupOptions = {},
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const { r1cs, ptau } = readOptions(inputTable, input, { argument: 'input', path: 'input.' });
-  const options = readOptions(optionTable, given);
+  const options = readOptions(setupOptions, given);
   const powers = await openPreparedPowers(ptau, options);
   const circuit = await readCircuit(r1cs, options, async () => undefined);
   const domainSize = domainOf(circuit, powers);

@@ -37,11 +37,15 @@ export const runRows = {
   onWarning: { kind: 'function' },
 } as const satisfies OptionTable<RunOptions>['rows'];
 
-export const setupRows = {
-  ...runRows,
-  // checked where it is opened
-  sink: { kind: 'any' },
-} as const satisfies OptionTable<SetupOptions>['rows'];
+/** `newKey`, `contribute` and `applyBeacon`. */
+export const setupOptions = {
+  of: 'newKey, contribute and applyBeacon',
+  rows: {
+    ...runRows,
+    // checked where it is opened
+    sink: { kind: 'any' },
+  },
+} as const satisfies OptionTable<SetupOptions>;
 
 /** Sums of one round at most, whose points are in memory at a time. */
 export const POINTS_PER_ROUND = 2 ** 15;

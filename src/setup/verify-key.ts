@@ -92,8 +92,8 @@ type Opened = Awaited<ReturnType<typeof openKey>>;
  * import { openFile } from 'webgpu-msm/node';
  * import { verifyKey } from 'webgpu-msm/setup';
  *
- * const [zkey, r1cs] = [await openFile('circuit.zkey'), await openFile('circuit.r1cs')];
- * const ptau = await openFile('prepared.ptau');
+ * const [zkey, r1cs] = [await openFile('ceremony.zkey'), await openFile('circuit.r1cs')];
+ * const ptau = await openFile('powers.ptau');
  * const { isValid, why, contributions } = await verifyKey({ zkey, r1cs, ptau });
  * console.log(isValid, why, contributions.length); // true null 1
  * ```

@@ -243,7 +243,7 @@ const worksUnbundled = (_: string, library: () => string): void => {
   it('fetches the module, what it loads later, calibrate on request, and nothing else', () => {
     const own = ['/plain.html', '/before.js', '/plain.js', '/plain-worker.js', '/multiply.js', '/case.js'];
     // a GPU takes its last step from the file of the CPU backend
-    const later = ['cpu-backend.js', 'arithmetic.js'].map((name) => MODULE.replace('index.js', name));
+    const later = ['cpu-backend.js', 'arithmetic.js', 'threads.js'].map((name) => MODULE.replace('index.js', name));
     const calibrate = MODULE.replace('index.js', 'calibrate.js');
     expect([...new Set(requested)].filter((path) => !own.includes(path))).toEqual([MODULE, calibrate, ...later]);
   });

@@ -90,8 +90,9 @@ export class PointAdder {
       this.read(results[i] as PointAt).every((value, k) => value === sum[k]),
     );
     const isOnCurve = this.check(points, count) === count;
+    const isLeft = this.leave(points, count, 1n).every((word, i) => word === words[i]);
     this.#next = mark;
-    return isRight && isOnCurve;
+    return isRight && isOnCurve && isLeft;
   }
 
   /** Size of its memory in bytes. */

@@ -102,12 +102,16 @@ export const setupsCommand = command({
     });
     progress('checking');
     const [own, other] = ['webgpu-msm new key', 'snarkjs new key'].map((key) => keys.get(key) as Uint8Array);
-    if (own === undefined || other === undefined || !Buffer.from(own).equals(other)) {
-      throw new Error('the new keys have different bytes');
+    try {
+      if (own === undefined || other === undefined || !Buffer.from(own).equals(other)) {
+        throw new Error('the new keys have different bytes');
+      }
+      const isValid = await zKey.verifyFromInit(file(own), file(ptau), file(keys.get('webgpu-msm') as Uint8Array));
+      if (!isValid) throw new Error('snarkjs does not find the contribution valid');
+    } finally {
+      // its workers would keep the process alive
+      await (await curves.getCurveFromName('bn128')).terminate();
     }
-    const isValid = await zKey.verifyFromInit(file(own), file(ptau), file(keys.get('webgpu-msm') as Uint8Array));
-    if (!isValid) throw new Error('snarkjs does not find the contribution valid');
-    await (await curves.getCurveFromName('bn128')).terminate();
     progress('');
     const of = (library: string, step: string, what: 'ms' | 'cpuMs'): number =>
       median(

@@ -1,6 +1,6 @@
 /** The groups of a setup, and their points as its files and its transcripts have them. */
 import { type CurveContext, isOnCurve } from '../curves/curve.js';
-import { type Affine, multiply, negated, toAffine } from '../curves/jacobian.js';
+import { type Affine, multiply, toAffine } from '../curves/jacobian.js';
 import { openCurve } from '../curves/open-curve.js';
 import { readerOf, writePoint } from '../curves/point-source.js';
 import { badArgument } from '../errors.js';
@@ -83,9 +83,6 @@ export const hashedPoints = (curve: CurveContext, words: Uint32Array<ArrayBuffer
 /** Returns k·P. */
 export const times = (curve: CurveContext, k: bigint, point: Affine): Affine =>
   point && toAffine(curve, multiply(curve, mod(k, curve.order), point));
-
-/** Returns −P. */
-export const opposite = (curve: CurveContext, point: Affine): Affine => point && negated(curve, point);
 
 /** Returns whether two points are equal. */
 export const areEqual = ({ coordinates: f }: CurveContext, P: Affine, Q: Affine): boolean =>

@@ -4,14 +4,14 @@
  * γ = δ = 1. The circuit and its points are hashed as snarkjs does.
  */
 import type { CurveContext } from '../curves/curve.js';
-import { type Affine, addAffine, toAffine } from '../curves/jacobian.js';
+import { type Affine, toAffine } from '../curves/jacobian.js';
 import { badArgument, show } from '../errors.js';
-import { mod, readWords, writeNumber } from '../field/modulus.js';
+import { invert, mod, readWords, writeNumber } from '../field/modulus.js';
 import type { FileSource, PointSection } from '../formats/source.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import { Blake2b } from './blake2b.js';
 import { u32, writeContributions } from './contributions.js';
-import { hashedPoint, hashedPoints, opposite, readPoints } from './groups.js';
+import { hashedPoint, hashedPoints, readPoints } from './groups.js';
 import { type HeaderPoints, KeyWriter, section } from './key-writer.js';
 import { type MatrixSums, matrixSums, type Product } from './matrix-sums.js';
 import { openPreparedPowers, type PreparedPowers } from './prepared-powers.js';
@@ -306,17 +306,41 @@ const hashQuotientPoints = async (powers: PreparedPowers, n: number, hash: Blake
 
 /**
  * Returns the difference that snarkjs hashes behind the last power: it reads the bytes that follow
- * the section as a point, of which the addition's formula needs no equation.
+ * the section as a point, whose coordinates are not below p. Its sums and differences then wrap at
+ * the width of an element, so that the result is none of numbers modulo p: the steps are those of its
+ * formula, madd-2007-bl of the Explicit-Formulas Database.
  */
 const lastDifference = async (
   { groups: { g1, scale }, ptau, behindPowers }: PreparedPowers,
   n: number,
 ): Promise<Affine> => {
-  const words = new Uint32Array((await behindPowers(g1.pointBytes)).slice().buffer);
-  const { coordinates: f, p } = g1;
-  const half = g1.pointWords / 2;
-  const inverse = f.inverse(mod(scale, p)) as bigint;
-  const [x, y] = [0, half].map((at) => mod(readWords(words, at, half) * inverse, p)) as [bigint, bigint];
-  const low = readPoints(g1, scale, await ptau.sections.tauG1.points(n - 1, n), 'ptau: tauG1')[0] as Affine;
-  return toAffine(g1, addAffine(g1, { x, y, z: 1n }, opposite(g1, low)));
+  const { p, pointWords } = g1;
+  const half = pointWords / 2;
+  const inverse = invert(scale, p);
+  const numbersIn = (bytes: Uint8Array): [bigint, bigint] => {
+    const words = new Uint32Array(bytes.slice().buffer);
+    return [readWords(words, 0, half), readWords(words, half, half)];
+  };
+  const sub = (a: bigint, b: bigint): bigint => (a >= b ? a - b : mod(a - b + p, scale));
+  const add = (a: bigint, b: bigint): bigint => (a + b >= p ? mod(a + b - p, scale) : a + b);
+  const factor = scale - invert(p, scale);
+  const mul = (a: bigint, b: bigint): bigint => {
+    const product = (a * b + mod(a * b * factor, scale) * p) / scale;
+    return product >= p ? mod(product - p, scale) : product;
+  };
+  const [x1, y1] = numbersIn(await behindPowers(g1.pointBytes));
+  const [x2, y] = numbersIn(await ptau.sections.tauG1.points(n - 1, n));
+  const h = sub(x2, x1);
+  const square = mul(h, h);
+  const i = add(add(square, square), add(square, square));
+  const j = mul(h, i);
+  const slope = sub(sub(0n, y), y1);
+  const r = add(slope, slope);
+  const v = mul(x1, i);
+  const x3 = sub(sub(mul(r, r), j), add(v, v));
+  const last = mul(y1, j);
+  const y3 = sub(mul(sub(v, x3), r), add(last, last));
+  const z3 = add(h, h);
+  const [x, yOver, z] = [x3, y3, z3].map((value) => mod(value * inverse, p)) as [bigint, bigint, bigint];
+  return toAffine(g1, { x, y: yOver, z });
 };

@@ -38,6 +38,7 @@ export default defineConfig({
         fflonk: 'src/fflonk.ts',
         noble: 'src/noble.ts',
         node: 'src/node.ts',
+        setup: 'src/setup.ts',
         snarkjs: 'src/snarkjs.ts',
       },
       formats: ['es'],
@@ -55,13 +56,15 @@ export default defineConfig({
         minify: false,
         comments: keptComments,
         chunkFileNames: '[name].js',
-        // index.js has all that it imports; fields.js and cpu-backend.js share the second,
-        // groth16.js, plonk.js and fflonk.js the third, plonk.js and fflonk.js the last
+        // index.js has all that it imports; fields.js, cpu-backend.js and setup.js share the second,
+        // cpu-backend.js and setup.js the third, groth16.js, plonk.js, fflonk.js and setup.js the
+        // fourth, plonk.js and fflonk.js the last
         codeSplitting: {
           includeDependenciesRecursively: false,
           groups: [
             { name: 'index', test: /\/src\/index\.ts$/, includeDependenciesRecursively: true },
             { name: 'arithmetic', test: /\/src\/(wasm\/(?!vectors\/)|scheduling\/turn-queue)/, minShareCount: 2 },
+            { name: 'threads', test: /\/src\/(threads\/|msm\/cpu\/(adder|cpu-threads))/, minShareCount: 2 },
             { name: 'proofs', test: /\/src\/proofs\/(?!plonkish\/)/, minShareCount: 2 },
             { name: 'plonkish', test: /\/src\/proofs\/plonkish\//, minShareCount: 2 },
           ],

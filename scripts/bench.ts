@@ -33,6 +33,7 @@ import { countCommand } from './count.js';
 import { gpuDayCommand, selfTestCommand } from './gpu-day.js';
 import { benchRemotely, remoteNotes, remoteOptions } from './remote.js';
 import { findLibrary, reportBench } from './run-bench.js';
+import { setupsCommand } from './setups.js';
 
 const outputs = {
   json: valued('FILE', 'write every row as JSON, as the page posts them', outputFile),
@@ -195,6 +196,7 @@ usage: npm run bench -- COMMAND [options]`,
         Object.entries(modesOfCommands).map(([name, mode]) => [name, ofModes(name, modeOf(mode).about, mode)]),
       ),
       count: subcommand(countCommand),
+      setups: subcommand(setupsCommand),
       'gpu-day': subcommand(gpuDayCommand),
       'self-test': subcommand(selfTestCommand),
     },

@@ -1,6 +1,7 @@
 /**
  * The package as one file without dynamic imports, for service workers, where `import()` is
- * forbidden: what `webgpu-msm` exports, and the other entries under their names.
+ * forbidden: what `webgpu-msm` exports, and the other entries but `setup` under their
+ * names.
  *
  * @module
  */

@@ -33,6 +33,7 @@ const sections = [
         'snarkjs',
         'prove-groth16',
         'circom-witness',
+        'set-up-a-key',
         'noble',
         'your-prover',
         'field-vectors',

@@ -32,6 +32,7 @@ export default ({ configTo = 'dist' }) =>
     { entry: 'plonk', tsconfig: 'tsconfig.build.json' },
     { entry: 'fflonk', tsconfig: 'tsconfig.build.json' },
     { entry: 'noble', tsconfig: 'tsconfig.build.json' },
+    { entry: 'setup', tsconfig: 'tsconfig.build.json' },
     { entry: 'snarkjs', tsconfig: 'tsconfig.build.json' },
     { entry: 'service-worker', tsconfig: 'tsconfig.build.json' },
     { entry: 'node', tsconfig: 'tsconfig.node.json' },

@@ -70,7 +70,22 @@ interface NodePort {
   on(event: 'message', listener: (message: unknown) => void): void;
 }
 
+/** A file that Node writes to. */
+export interface NodeFile {
+  write(bytes: Uint8Array, offset: number, length: number): Promise<{ readonly bytesWritten: number }>;
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
 interface NodeModules {
+  'node:crypto': {
+    createHash(name: string): { update(bytes: Uint8Array): { digest(): Uint8Array<ArrayBuffer> } };
+  };
+  'node:fs/promises': {
+    open(path: string, flags: 'wx'): Promise<NodeFile>;
+    rename(from: string, to: string): Promise<void>;
+    rm(path: string, options: { readonly force: boolean }): Promise<void>;
+  };
   'node:worker_threads': {
     readonly Worker: new (
       url: URL,

@@ -13,10 +13,12 @@ import ts from 'typescript';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { oracleOf } from '../../dev/oracle/curves.js';
 import type { OracleCurve } from '../../dev/oracle/known-bases.js';
+import { contribute, newKey } from '../../src/setup.js';
 import { buildLibrary } from '../support/build-library.js';
 import { type LeasedDevice, leaseGpu } from '../support/leased-gpu.js';
 import { makePowersOfTau } from '../support/powers-of-tau.js';
 import { ffCurveOf, makeStatement } from '../support/proving.js';
+import { randomCircuit } from '../support/random-circuit.js';
 import { inProject } from '../support/run-script.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-examples-'));
@@ -76,17 +78,27 @@ const writeFiles = async (): Promise<void> => {
   const { zkey, circuit } = await makeStatement('groth16', 'bn254', 6, 'dense');
   const plonk = await makeStatement('plonk', 'bn254', 6, 'dense');
   const fflonk = await makeStatement('fflonk', 'bn254', 6, 'dense');
+  const { r1cs } = randomCircuit((oracleOf({ curve: 'bn254', group: 'g1' }) as OracleCurve).Point.Fn.ORDER, {
+    publicInputs: 1,
+    privateInputs: 2,
+    constraints: 9,
+    seed: 3n,
+  });
   const { Fn } = (oracleOf({ curve: 'bn254', group: 'g1' }) as OracleCurve).Point;
   const root = Fn.pow(5n, (Fn.ORDER - 1n) / 2n ** 5n);
   const vector = (name: string) => readFileSync(inProject(`tests/vectors/files/${name}`));
+  const ptau = makePowersOfTau({ curve: 'bn254', power: 4, powers: 31, root, seed: 12 });
+  const first = await newKey({ system: 'groth16', r1cs, ptau });
   const files = {
+    'circuit.r1cs': r1cs,
+    'ceremony.zkey': (await contribute(first)).zkey,
     'circuit.zkey': zkey.data,
     'witness.wtns': circuit.witness,
     'plonk.zkey': plonk.zkey.data,
     'plonk.wtns': plonk.circuit.witness,
     'fflonk.zkey': fflonk.zkey.data,
     'fflonk.wtns': fflonk.circuit.witness,
-    'powers.ptau': makePowersOfTau({ curve: 'bn254', power: 4, powers: 31, root, seed: 12 }),
+    'powers.ptau': ptau,
     'kzg.srs': vector('gnark-0.12-bn254.srs'),
     'kzg.params': vector('halo2-bn254-raw.params'),
     'bn254_g1.dat': vector('aztec-g1.dat'),

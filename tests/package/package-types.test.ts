@@ -23,6 +23,7 @@ import { type FileSource, openPtau, openZkey } from 'webgpu-msm/formats';
 import * as groth16 from 'webgpu-msm/groth16';
 import { nobleMsm } from 'webgpu-msm/noble';
 import * as plonk from 'webgpu-msm/plonk';
+import { contribute, newKey, verifyKey } from 'webgpu-msm/setup';
 import { type Accelerated, accelerate } from 'webgpu-msm/snarkjs';
 import 'webgpu-msm/worker';
 
@@ -70,6 +71,12 @@ export const square = async (numbers: readonly bigint[]): Promise<Uint8Array> =>
   using fr = await createFieldEngine({ field: 'bn254-fr' });
   using vector: FieldVector = await fr.load(numbers);
   return fr.read(await fr.run((ops) => ops.keep(ops.multiply(vector, vector))));
+};
+export const setUp = async (r1cs: FileSource, ptau: FileSource, sink: WritableStream<Uint8Array>): Promise<boolean> => {
+  const first: Uint8Array = await newKey({ system: 'groth16', r1cs, ptau });
+  const { zkey, hash } = await contribute(first, { name: 'Ada' }, { signal: AbortSignal.timeout(1000) });
+  const toStream: { readonly zkey: Uint8Array | undefined } = await contribute(zkey, {}, { sink });
+  return hash.length === 64 && toStream.zkey === undefined && (await verifyKey({ zkey, r1cs, ptau })).isValid;
 };
 export const fullProve = ({ groth16: prover }: Accelerated) => prover.fullProve({ a: 1 }, 'a.wasm', 'a.zkey');
 export const code: MsmErrorCode = new MsmError('aborted', version).code;

@@ -167,9 +167,10 @@ describe('the built package', () => {
       ['noble.js', 'index.js', 'more-curves.js'],
       ['node.js', 'disk-file.js', 'node:fs/promises', 'node:path'],
       ['plonk.js', 'fields.js', 'index.js', 'plonkish.js', 'proofs.js'],
+      ['setup.js', 'arithmetic.js', 'formats.js', 'index.js', 'proofs.js', 'threads.js'],
       ['snarkjs.js', 'disk-file.js', 'fflonk.js', 'formats.js', 'groth16.js', 'index.js', 'plonk.js'],
       ['arithmetic.js', 'index.js'],
-      ['cpu-backend.js', 'arithmetic.js', 'index.js', 'worker-text.js'],
+      ['cpu-backend.js', 'arithmetic.js', 'index.js', 'threads.js'],
       ['disk-file.js', 'index.js'],
       ['encodings.js'],
       ['more-curves.js'],
@@ -177,6 +178,7 @@ describe('the built package', () => {
       ['pairing.js', 'index.js'],
       ['plonkish.js', 'formats.js', 'index.js', 'proofs.js'],
       ['proofs.js', 'fields.js', 'formats.js', 'index.js', 'pairing.js'],
+      ['threads.js', 'arithmetic.js', 'index.js', 'worker-text.js'],
       ['worker-text.js'],
     ]);
   });
@@ -241,7 +243,7 @@ const worksUnbundled = (_: string, library: () => string): void => {
   it('fetches the module, what it loads later, calibrate on request, and nothing else', () => {
     const own = ['/plain.html', '/before.js', '/plain.js', '/plain-worker.js', '/multiply.js', '/case.js'];
     // a GPU takes its last step from the file of the CPU backend
-    const later = ['cpu-backend.js', 'arithmetic.js'].map((name) => MODULE.replace('index.js', name));
+    const later = ['cpu-backend.js', 'arithmetic.js', 'threads.js'].map((name) => MODULE.replace('index.js', name));
     const calibrate = MODULE.replace('index.js', 'calibrate.js');
     expect([...new Set(requested)].filter((path) => !own.includes(path))).toEqual([MODULE, calibrate, ...later]);
   });

@@ -12,6 +12,7 @@ import { type Bases, createMsmEngine, type MsmEngine, MsmError } from '../../src
 import { type NobleMsm, nobleMsm } from '../../src/noble.js';
 import { nearestName } from '../../src/option-table.js';
 import * as plonk from '../../src/plonk.js';
+import { applyBeacon, contribute, newKey, verifyKey } from '../../src/setup.js';
 import { accelerate } from '../../src/snarkjs.js';
 import { ffCurveOf, makeStatement, type Statement, snarkjs, systems } from '../support/proving.js';
 
@@ -131,6 +132,23 @@ const calls: readonly (readonly [string, (options: object) => unknown, Readonly<
   ['msm', (options) => msm([], [], options), { verified: 'verify' }],
   ['openZkey and openPtau', (options) => openZkey(nowhere, options), { onwarning: 'onWarning' }],
   ['openZkey and openPtau', (options) => openPtau(nowhere, options), { onWarn: 'onWarning' }],
+  [
+    'newKey, contribute and applyBeacon',
+    (options) => contribute(nowhere, {}, options),
+    { sinks: 'sink', maxWorker: 'maxWorkers' },
+  ],
+  ['contribute', (contribution) => contribute(nowhere, contribution), { entropie: 'entropy' }],
+  ['applyBeacon', (beacon) => applyBeacon(nowhere, { beacon: '00', iterations: 10, ...beacon }), { nam: 'name' }],
+  [
+    'newKey',
+    (input) => newKey({ system: 'groth16', r1cs: nowhere, ptau: nowhere, ...input }),
+    { r1c: 'r1cs', systems: 'system' },
+  ],
+  [
+    'verifyKey',
+    (input) => verifyKey({ zkey: nowhere, r1cs: nowhere, ptau: nowhere, ...input }),
+    { initials: 'initial', zkeys: 'zkey' },
+  ],
   ['openGnarkSrs', (options) => openGnarkSrs(nowhere, options), { curves: 'curve' }],
   ['chunks', (options) => section().chunks(options), { chunkbytes: 'chunkBytes' }],
 ];

@@ -31,6 +31,7 @@ import type {
 } from '../../src/index.js';
 import type { NobleMsmOptions } from '../../src/noble.js';
 import type * as plonk from '../../src/plonk.js';
+import type { BeaconInput, ContributionInput, SetupOptions, VerifyKeyInput } from '../../src/setup.js';
 import type { AccelerateOptions, SnarkjsProveOptions } from '../../src/snarkjs.js';
 
 /** Names of the optional properties that refuse undefined. */
@@ -77,6 +78,10 @@ type All = [
   Refusing<groth16.VerifyOptions>,
   Refusing<plonk.ProvingKeyOptions>,
   Refusing<fflonk.ProvingKeyOptions>,
+  Refusing<SetupOptions>,
+  Refusing<ContributionInput>,
+  Refusing<BeaconInput>,
+  Refusing<VerifyKeyInput>,
 ];
 
 declare const all: All[number];

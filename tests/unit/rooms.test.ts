@@ -24,6 +24,7 @@ const entries = [
   'node.ts',
   'plonk.ts',
   'service-worker.ts',
+  'setup.ts',
   'snarkjs.ts',
 ];
 

@@ -35,6 +35,7 @@ import {
 import { type AnyRow, type AnyTable, ruleOf } from '../../../src/option-table.js';
 import { proveOptions } from '../../../src/proofs/circuit-prover.js';
 import { accelerateOptions } from '../../../src/provers/accelerate-options.js';
+import { setupOptions } from '../../../src/setup/run.js';
 import { type Member, membersOf, wordsOf } from '../declarations.js';
 import { code, prose, table } from '../markdown.js';
 import type { Blocks } from '../pages.js';
@@ -95,6 +96,15 @@ const sections: readonly Section[] = [
     of: ofKeys,
   },
   { title: 'key.prove', table: proveOptions, of: [['src/proofs/api.ts', 'ProveOptions'], turn] },
+  {
+    title: 'newKey, contribute, applyBeacon',
+    text: 'Module `webgpu-msm/setup`. `verifyKey` takes them, too, without `sink`.',
+    table: setupOptions,
+    of: [
+      ['src/setup/run.ts', 'SetupOptions'],
+      ['src/setup/run.ts', 'RunOptions'],
+    ],
+  },
   {
     title: 'nobleMsm',
     text: 'Module `webgpu-msm/noble`. It takes the options of [`createMsmEngine`](#createmsmengine), without `curve` and `group`.',

@@ -78,13 +78,10 @@ export class CpuThreads {
   /** Returns the threads of a call with these knobs. */
   of({ cpuDistribution = 'dynamic', cpuChunk = 0, cpuArithmetic: arithmetic }: Knobs): Threads {
     const { maxWorkers: workers = threadsHere() - 1, createWorker } = this.#options;
-    const start = createWorker ?? workerStarter();
     const alone = { ...SINGLE_THREAD, arithmetic };
     if (workers === 0) return alone;
-    if (start === null) return { ...alone, whyNone: 'this platform has no workers' };
-    // a caller that brings its own workers wants no others
-    const fallback = createWorker === undefined ? textStarter : null;
-    this.#pool ??= new Pool(start, canShare(), undefined, fallback);
+    this.#pool ??= openPool(createWorker);
+    if (this.#pool === null) return { ...alone, whyNone: 'this platform has no workers' };
     return { pool: this.#pool, workers, distribution: cpuDistribution, chunk: cpuChunk || null, arithmetic };
   }
 
@@ -121,6 +118,14 @@ export interface SharedThreads {
   join(open: () => CpuThreads): CpuThreads;
   leave(): void;
 }
+
+/** Opens a pool of workers; null where there are no threads. */
+export const openPool = <Task, Result>(createWorker: WorkerOptions['createWorker']): Pool<Task, Result> | null => {
+  const start = createWorker ?? workerStarter();
+  if (start === null) return null;
+  // a caller that brings its own workers wants no others
+  return new Pool(start, canShare(), undefined, createWorker === undefined ? textStarter : null);
+};
 
 /** How rows are distributed over threads. */
 export interface Cutting {

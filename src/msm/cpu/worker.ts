@@ -1,6 +1,7 @@
 /**
  * The worker of the CPU: the package's `webgpu-msm-worker.js`, one file without imports and without
- * exports. It is sent the operands of a round and computes the bucket rows that it is handed.
+ * exports. It is sent the operands of a round and computes the bucket rows, or the sums of few terms, that it is
+ * handed.
  *
  * Engines start it by themselves. A bundler or server that does not find the file beside the
  * package gets it from the option `createWorker`, from an address of its own.
@@ -26,23 +27,29 @@ import { PointAdder } from '../../wasm/points/point-adder.js';
 import type { SharedVectors } from '../../wasm/vectors/vector-kernel.js';
 import type { VectorExports } from '../../wasm/vectors/vector-loops.js';
 import { runOnWorker, type SharedProgram } from '../../wasm/vectors/vector-program.js';
+import { type PartialSums, PointSums, type SumsTask } from './point-sums.js';
 import { type RoundTask, Share, type WindowSums } from './share.js';
 
-/** Task of a round: buckets to add up, or a program on vectors. */
-type Task = RoundTask | { readonly program: SharedProgram };
+/** Task of a round: buckets to add up, sums of few multiples, or a program on vectors. */
+type Task = RoundTask | SumsTask | { readonly program: SharedProgram };
 
 const openVectors = async ({ module, memory }: SharedVectors): Promise<VectorExports> => {
   const { exports } = await WebAssembly.instantiate(module, { host: { memory } });
   return exports as unknown as VectorExports;
 };
 
-servePool<CompiledKernel | SharedVectors, PointAdder | VectorExports, Task, WindowSums | null>({
+servePool<CompiledKernel | SharedVectors, PointAdder | VectorExports, Task, WindowSums | PartialSums | null>({
   prepare: (setup) => ('memory' in setup ? openVectors(setup) : PointAdder.open(setup)),
   begin(prepared, task) {
     if ('program' in task) {
       return { add: () => runOnWorker(task.program, prepared as VectorExports), settle: () => null };
     }
-    const share = new Share(prepared as PointAdder, task.operands);
+    const adder = prepared as PointAdder;
+    if ('kind' in task) {
+      const sums = new PointSums(adder, task);
+      return { add: (chunk) => finish(sums.addChunk(chunk)), settle: () => sums.settle() };
+    }
+    const share = new Share(adder, task.operands);
     return {
       add: (chunk) => finish(share.addChunk(task.cuts, chunk)),
       settle: () => finish(share.settle()),

@@ -6,6 +6,7 @@ import type { WasmModule } from '../encoder/module.js';
 import type { WasmField } from './field-programs.js';
 import { addFormula, addIsZero, type Formula, type Lanes, plainProduct, sumFormula } from './formula.js';
 import { addInverse } from './inverse.js';
+import { addReduce, addWriteWords } from './numbers.js';
 
 /** Memory of the module while it is generated, and constants that are in it from the beginning. */
 export interface ElementMemory {
@@ -61,6 +62,8 @@ export interface FieldFunctions {
   isZero(): number;
   /** Adds (to, a): 1/a of an element that is not 0. @param signed index of ±a */
   inverse(memory: ElementMemory, signed: number): number;
+  /** Adds (words, a): writes a, which it may overwrite, as a number below p of `wordBytes`. */
+  join(wordBytes: number): number;
 }
 
 /** ±a. */
@@ -84,6 +87,13 @@ export const integerFunctions = (module: WasmModule, f: WasmField): FieldFunctio
     const start = memory.words(digitsOf(mod(f.r * f.r, f.p), f.width, f.limbs));
     const own = { start, work: memory.take(f.bytes), sign: memory.take(4) };
     return addInverse(module, f, own, (code, ...addresses) => code.call(signed, ...addresses));
+  },
+  join: (wordBytes) => {
+    const parts = { module, field: f, wordBytes };
+    const [reduce, write] = [addReduce(parts), addWriteWords(parts)];
+    return module.add(null, { parameters: ['i32', 'i32'] }, (code, words, a) => {
+      code.get(a).call(reduce).get(words).get(a).call(write);
+    });
   },
 });
 

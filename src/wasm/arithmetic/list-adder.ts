@@ -39,6 +39,8 @@ export interface ListForm {
   readonly take: (bytes: number) => number;
   /** Leaves whether two signed points may have equal x, or one may be infinity, by their lowest limbs. */
   readonly mayBeExceptional: (code: Code, P: Local, Q: Local) => void;
+  /** Leaves whether y of a signed point is not 0, by its lowest limb: false where it may be 0. */
+  readonly hasOrdinate: (code: Code, P: Local) => void;
   /**
    * Index of (to, P, Q) of signed points, which returns the kind of an addition, and computes it where
    * the sum is P, Q or infinity.
@@ -175,10 +177,18 @@ const addPartition = (form: ListForm, doubles: { readonly list: number; readonly
         code.get(list).at('i32.load', 4 * i);
         code.set(value);
       }
-      form.mayBeExceptional(code, P, Q);
-      code.if(
-        () => code.call(form.classify, to, P, Q).set(kind),
-        () => code.i32(KIND.sum).set(kind),
+      // a point and itself: lists of doublings need no comparison
+      code.get(P).get(Q).do('i32.eq');
+      form.hasOrdinate(code, P);
+      code.do('i32.and').if(
+        () => code.i32(KIND.double).set(kind),
+        () => {
+          form.mayBeExceptional(code, P, Q);
+          code.if(
+            () => code.call(form.classify, to, P, Q).set(kind),
+            () => code.i32(KIND.sum).set(kind),
+          );
+        },
       );
       code.get(kind).i32(KIND.double).do('i32.eq');
       code.if(() => put(nextDouble));

@@ -3,9 +3,7 @@ import { digitsOf } from '../../field/modulus.js';
 import { range } from '../../field/straight-line.js';
 import type { Address, Code, Local } from '../encoder/code.js';
 import type { WasmModule } from '../encoder/module.js';
-import type { Elements } from './elements.js';
 import type { WasmField } from './field-programs.js';
-import type { KernelParts, StepMemory } from './kernel-memory.js';
 
 /** Where the functions are added. */
 interface PlainParts {
@@ -151,50 +149,6 @@ export const addPlainFunctions = (parts: PlainParts): PlainFunctions => {
     isLarger: addIsLarger(parts),
     writeWords: addWriteWords(parts),
   };
-};
-
-/** Values of a kernel that the function is written with. */
-interface EnterParts extends Pick<KernelParts, 'module' | 'curve' | 'lanes' | 'memory'> {
-  readonly elements: Pick<Elements, 'multiplyPrime'>;
-  /** Space for a number in each lane. */
-  readonly step: Pick<StepMemory, 'junk'>;
-}
-
-/** Adds the function `enter` of `KernelExports`. */
-export const addEnter = (parts: EnterParts): void => {
-  const { module, curve, lanes, elements, memory } = parts;
-  const { bytes } = curve.field;
-  const raw = parts.step.junk;
-  module.add('enter', { parameters: ['i32', 'i32', 'i32'] }, (code) => {
-    const parameters = range(3).map((i) => code.parameter(i)) as [Local, Local, Local];
-    const [to, from, count] = parameters;
-    const targets = range(lanes).map(() => code.local('i32'));
-    code.countPast(
-      count,
-      () => {
-        for (const [i, target] of targets.entries()) {
-          splitNumber(
-            code,
-            { ...curve.field, wordBytes: curve.wordBytes },
-            [from, i * curve.wordBytes],
-            raw[i] as number,
-          );
-          code.push([to, i * bytes]).set(target);
-        }
-        for (const target of targets) code.get(target);
-        for (const at of raw) code.i32(at);
-        for (const _ of raw) code.i32(memory.unit);
-        code.call(elements.multiplyPrime);
-        for (const [address, step] of [
-          [to, bytes],
-          [from, curve.wordBytes],
-        ] as const) {
-          code.increase(address, lanes * step);
-        }
-      },
-      lanes,
-    );
-  });
 };
 
 /** Limbs of a number in memory, and bytes of the number in the public format. */

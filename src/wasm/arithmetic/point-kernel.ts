@@ -22,7 +22,7 @@ import {
   type WasmCurve,
 } from './kernel-memory.js';
 import { addListAdder, calledPasses, KIND, type ListForm, type Passes, type PassMemory } from './list-adder.js';
-import { addEnter } from './numbers.js';
+import { addEnter, addLeave } from './point-words.js';
 
 /** Functions of the module. */
 export interface KernelExports extends BucketExports {
@@ -34,6 +34,11 @@ export interface KernelExports extends BucketExports {
   add(list: number, count: number): void;
   /** Converts `count` numbers below p, of `wordBytes` each, and multiplies by the one at `unit`. */
   enter(to: number, from: number, count: number): void;
+  /**
+   * Writes `count` elements of the prime field, times the number at `unit`, as numbers below p, of
+   * `wordBytes` each. With two lanes it may write one more.
+   */
+  leave(to: number, from: number, count: number): void;
   /** Returns how many of `count` ≥ 1 consecutive points precede the first not on the curve. */
   check(points: number, count: number): number;
 }
@@ -62,6 +67,7 @@ export function* kernelModule<Field extends FieldFormat>(
   const parts: KernelParts = { module, curve, lanes, elements, memory, temporary, step };
   const add = addListAdder(integerList(parts));
   addEnter(parts);
+  addLeave(parts, functions.join(curve.wordBytes));
   addCheck(parts);
   // functions take memory for their constants
   yield* module.write();
@@ -81,6 +87,7 @@ const integerList = (parts: KernelParts): ListForm => {
     ...{ module, lanes, padding: { to, P, Q } },
     take: (bytes) => memory.take(bytes),
     mayBeExceptional: (code, P, Q) => mayBeExceptional(code, parts, [P, Q]),
+    hasOrdinate: (code, P) => hasOrdinate(code, parts, P),
     classify: addClassify(parts),
     sums: sumPasses(parts, lists),
     doublings: doublePasses(parts, lists),
@@ -234,6 +241,17 @@ const mayBeExceptional = (code: Code, { curve, memory }: KernelParts, points: re
     code.get(point).at('i32.load', 0).get(point).at('i32.load', memory.element);
     code.do('i32.or', 'i32.eqz', 'i32.or');
   }
+};
+
+/** Leaves whether y of a point is neither 0 nor p, by its lowest limb. */
+const hasOrdinate = (code: Code, { curve, memory }: KernelParts, P: Local): void => {
+  const { width, p } = curve.field;
+  const low = code.local('i32');
+  code.get(P).i32(-2).do('i32.and').at('i32.load', memory.element).tee(low).i32(0).do('i32.ne');
+  code
+    .get(low)
+    .i32(Number(BigInt.asIntN(32, p % 2n ** BigInt(width))))
+    .do('i32.ne', 'i32.and');
 };
 
 /** Adds the function `ListForm.classify`. */

@@ -139,6 +139,19 @@ export const wordsFunctions = (module: WasmModule, field: WordsField): FieldFunc
       writer.isZero(writer.load(code.parameter(0)));
     }),
   inverse: (memory) => addWordsInverse(module, field, memory),
+  join: (wordBytes) =>
+    module.add(null, { parameters: ['i32', 'i32'] }, (code, words, a) => {
+      const writer = new WordsCode(code, field);
+      const kept = code.local('i64');
+      for (const [i, word] of writer.canonical(writer.load(a)).entries()) {
+        code.get(words).get(word);
+        code.at('i64.store32', 8 * i);
+        if (8 * i + 4 >= wordBytes) continue;
+        code.get(word).i64(32).do('i64.shr_u').set(kept);
+        code.get(words).get(kept);
+        code.at('i64.store32', 8 * i + 4);
+      }
+    }),
 });
 
 /** Returns whether the platform has additions and products of 128 bits. */

@@ -5,7 +5,7 @@
 import { digitsOf, invert, mod } from '../../field/modulus.js';
 import type { Lanes } from '../arithmetic/formula.js';
 import { KernelMemory, type WasmCurve } from '../arithmetic/kernel-memory.js';
-import { addEnter } from '../arithmetic/numbers.js';
+import { addEnter } from '../arithmetic/point-words.js';
 import { instantiate, WasmModule } from '../encoder/module.js';
 import { addCompressed } from './compressed.js';
 import { DecoderParts } from './decoder-parts.js';

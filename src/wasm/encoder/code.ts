@@ -47,6 +47,7 @@ const plain = {
   'i64.shl': [0x86],
   'i64.shr_s': [0x87],
   'i64.shr_u': [0x88],
+  'i64.rotr': [0x8a],
   // https://github.com/WebAssembly/wide-arithmetic
   'i64.add128': [0xfc, 19],
   'i64.sub128': [0xfc, 20],

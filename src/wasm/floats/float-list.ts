@@ -123,6 +123,10 @@ export const addFloatList = (parts: FloatParts): number => {
     ...{ module, lanes: 2, padding },
     take: (bytes) => memory.take(bytes),
     mayBeExceptional: (code, P, Q) => mayBeExceptional(code, programs.field, [P, Q]),
+    hasOrdinate: (code, P) => {
+      code.get(P).i32(-2).do('i32.and').at('f64.load', memory.coordinate).f64(0);
+      code.do('f64.ne');
+    },
     classify: addClassify(parts),
     ...passes,
     begin: (code) => {

@@ -45,6 +45,60 @@ export const addFloatEnter = ({ module, memory, programs }: FloatParts, wordByte
   });
 };
 
+/** Adds (words, a): writes an element, which is between −p and p, as a number below p. */
+export const addFloatJoin = (module: WasmModule, field: FloatField, wordBytes: number): number => {
+  const { p, width, limbs } = field;
+  return module.add(null, { parameters: ['i32', 'i32'] }, (code, words, a) => {
+    const signed = loadIntegers(code, field, a);
+    const { isNegative, carry } = code.named('i64', 'isNegative', 'carry');
+    code.get(signed.at(-1) as Local).i64(63);
+    code.do('i64.shr_s').set(isNegative);
+    const digitsOfP = digitsOf(p, width, limbs);
+    const digits = range(limbs).map((i) => {
+      const digit = code.local('i64');
+      code.i64(digitsOfP[i] as number).get(isNegative);
+      code.do('i64.and').get(signed[i] as Local);
+      code.do('i64.add');
+      if (i > 0) code.get(carry).do('i64.add');
+      code.set(digit);
+      code.get(digit).i64(width).do('i64.shr_s').set(carry);
+      if (i < limbs - 1) {
+        code.get(digit).i64((1n << BigInt(width)) - 1n);
+        code.do('i64.and').set(digit);
+      }
+      return digit;
+    });
+    for (const j of range(wordBytes / 4)) {
+      code.get(words);
+      pushBits(code, { values: digits, width }, { bit: 32 * j, count: 32, isTop: false });
+      code.at('i64.store32', 4 * j);
+    }
+  });
+};
+
+/** Adds the function `leave` of `KernelExports`. @param unit address of the factor */
+export const addFloatLeave = ({ module, memory, programs }: FloatParts, wordBytes: number, unit: number): void => {
+  const field = { ...programs.field, degree: 1 as const };
+  const numbers = new FloatFunctions(module, memory, new PointPrograms(field, 0, null, true));
+  const products = [memory.take(field.bytes), memory.take(field.bytes)] as const;
+  const multiply = numbers.define(['lanes', 'lanes', 'lanes'], (c, to, a, b) =>
+    c.store(to, c.multiply(c.load(a), c.load(b), [], true)),
+  );
+  const join = addFloatJoin(module, field, wordBytes);
+  module.add('leave', { parameters: ['i32', 'i32', 'i32'] }, (code, to, from, count) => {
+    code.countPast(
+      count,
+      () => {
+        code.call(multiply, ...products, from, [from, field.bytes], unit, unit);
+        for (const [lane, product] of products.entries()) code.call(join, [to, lane * wordBytes], product);
+        code.increase(to, 2 * wordBytes);
+        code.increase(from, 2 * field.bytes);
+      },
+      2,
+    );
+  });
+};
+
 /** Adds the function `check` of `KernelExports`. @param b address of the coefficient */
 export const addFloatCheck = ({ module, memory, programs, functions }: FloatParts, b: number): void => {
   const floats = memory.coordinate / 8;

@@ -22,8 +22,8 @@ import {
   type WasmCurve,
   wasmCurve,
 } from '../arithmetic/kernel-memory.js';
-import { addEnter } from '../arithmetic/numbers.js';
 import { addCheck, type KernelExports } from '../arithmetic/point-kernel.js';
+import { addEnter } from '../arithmetic/point-words.js';
 import { type Address, addressPlus } from '../encoder/code.js';
 import { growMemory, instantiate, WasmModule } from '../encoder/module.js';
 import { valueOfWords, wordsOfElement } from './kernel.js';

@@ -90,8 +90,9 @@ export class PointAdder {
       this.read(results[i] as PointAt).every((value, k) => value === sum[k]),
     );
     const isOnCurve = this.check(points, count) === count;
+    const isLeft = this.leave(points, count, 1n).every((word, i) => word === words[i]);
     this.#next = mark;
-    return isRight && isOnCurve;
+    return isRight && isOnCurve && isLeft;
   }
 
   /** Size of its memory in bytes. */
@@ -179,6 +180,51 @@ export class PointAdder {
     }
     this.#next = from;
     return to;
+  }
+
+  /** Copies points within memory. */
+  copy(to: PointAt, from: PointAt, points: number): void {
+    this.#words.copyWithin(to / 4, from / 4, (from + points * this.pointBytes) / 4);
+  }
+
+  /**
+   * Copies points out of memory.
+   *
+   * @param scale factor that the coordinates are multiplied by
+   * @returns x‖y of each as little-endian words; infinity is zeros
+   */
+  leave(points: PointAt, count: number, scale: bigint): Uint32Array<ArrayBuffer> {
+    const { field: f } = this;
+    const numberWords = (this.#pointWords * f.bytes) / this.pointBytes;
+    const all = new Uint32Array(count * this.#pointWords);
+    // two lanes may write a number more
+    const some = Math.min(count, POINTS_PER_COPY);
+    const to = this.#takeBytes((some * this.#pointWords + numberWords) * 4);
+    this.#words.set(wordsOfElement(f, mod(scale, f.p)), this.#layout.unit / 4);
+    for (let i = 0; i < count; i += some) {
+      const taken = Math.min(some, count - i);
+      this.#exports.leave(to, points + i * this.pointBytes, (taken * this.pointBytes) / f.bytes);
+      all.set(this.#words.subarray(to / 4, to / 4 + taken * this.#pointWords), i * this.#pointWords);
+    }
+    this.#next = to;
+    return all;
+  }
+
+  /**
+   * Writes the images (β·x, y) of points to other addresses.
+   *
+   * @param beta a root of unity of order 3
+   * @returns the address of the first
+   */
+  images(points: PointAt, count: number, beta: bigint): PointAt {
+    // β³ = 1, so that β² is the scale of which β is the inverse
+    const images = this.enter(this.leave(points, count, 1n), mod(beta * beta, this.field.p));
+    const [half, whole] = [this.pointBytes / 8, this.pointBytes / 4];
+    for (let i = 0; i < count; i++) {
+      const y = points / 4 + i * whole + half;
+      this.#words.copyWithin(images / 4 + i * whole + half, y, y + half);
+    }
+    return images;
   }
 
   /** Returns how many of `count` consecutive points precede the first not on the curve. */

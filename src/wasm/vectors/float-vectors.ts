@@ -2,14 +2,10 @@
  * Vectors whose elements are floats, in two lanes. Butterflies leave sums without a carry where the
  * next pass has room for them: a carry and a reduction take a quarter of the time of a product.
  */
-import { digitsOf } from '../../field/modulus.js';
-import { range } from '../../field/straight-line.js';
-import { pushBits } from '../arithmetic/numbers.js';
-import type { Local } from '../encoder/code.js';
 import { WasmModule } from '../encoder/module.js';
 import { type FloatField, FloatMemory, floatField } from '../floats/float-field.js';
 import { areZero, FloatFunctions } from '../floats/float-functions.js';
-import { loadIntegers, splitFloats } from '../floats/float-numbers.js';
+import { addFloatJoin, splitFloats } from '../floats/float-numbers.js';
 import { type Coordinate, type CoordinateLine, PointPrograms, settled, uncarried } from '../floats/point-programs.js';
 import type { VectorForm, VectorFunctions, VectorModule } from './vector-functions.js';
 
@@ -29,7 +25,7 @@ const generate = (field: FloatField, wordBytes: number, isLazy: boolean): Vector
       split: module.add(null, { parameters: ['i32', 'i32'] }, (code, to, words) =>
         splitFloats(code, { ...field, wordBytes }, [words, 0], to),
       ),
-      join: addJoin(module, field, wordBytes),
+      join: addFloatJoin(module, field, wordBytes),
     },
     memory,
   };
@@ -134,34 +130,3 @@ const addFloatDit = (functions: FloatFunctions): Pick<VectorFunctions, 'ditFirst
     c.store(atY, difference);
   }),
 });
-
-/** Adds (words, a): writes an element, which is between −p and p, as a number below p. */
-const addJoin = (module: WasmModule, field: FloatField, wordBytes: number): number => {
-  const { p, width, limbs } = field;
-  return module.add(null, { parameters: ['i32', 'i32'] }, (code, words, a) => {
-    const signed = loadIntegers(code, field, a);
-    const { isNegative, carry } = code.named('i64', 'isNegative', 'carry');
-    code.get(signed.at(-1) as Local).i64(63);
-    code.do('i64.shr_s').set(isNegative);
-    const digitsOfP = digitsOf(p, width, limbs);
-    const digits = range(limbs).map((i) => {
-      const digit = code.local('i64');
-      code.i64(digitsOfP[i] as number).get(isNegative);
-      code.do('i64.and').get(signed[i] as Local);
-      code.do('i64.add');
-      if (i > 0) code.get(carry).do('i64.add');
-      code.set(digit);
-      code.get(digit).i64(width).do('i64.shr_s').set(carry);
-      if (i < limbs - 1) {
-        code.get(digit).i64((1n << BigInt(width)) - 1n);
-        code.do('i64.and').set(digit);
-      }
-      return digit;
-    });
-    for (const j of range(wordBytes / 4)) {
-      code.get(words);
-      pushBits(code, { values: digits, width }, { bit: 32 * j, count: 32, isTop: false });
-      code.at('i64.store32', 4 * j);
-    }
-  });
-};

@@ -5,8 +5,8 @@ import { type FieldFunctions, integerFunctions } from '../arithmetic/elements.js
 import { type WasmField, wasmField } from '../arithmetic/field-programs.js';
 import { type Formula, type Lanes, plainProduct, sumFormula } from '../arithmetic/formula.js';
 import { KernelMemory } from '../arithmetic/kernel-memory.js';
-import { addReduce, addWriteWords, splitNumber } from '../arithmetic/numbers.js';
-import { WordsCode, type WordsField, wordsField, wordsFunctions } from '../arithmetic/words.js';
+import { splitNumber } from '../arithmetic/numbers.js';
+import { type WordsField, wordsField, wordsFunctions } from '../arithmetic/words.js';
 import type { Address, Local } from '../encoder/code.js';
 import { WasmModule } from '../encoder/module.js';
 import type { KernelField } from '../points/kernel.js';
@@ -72,22 +72,10 @@ export type VectorForm = (p: bigint, wordBytes: number) => VectorModule | null;
 
 /* Vectors whose elements are signed limbs of up to 29 bits, in one lane or two. */
 
-const addIntegerConversions = (
-  module: WasmModule,
-  field: WasmField,
-  wordBytes: number,
-): Pick<VectorFunctions, 'split' | 'join'> => {
-  const parts = { module, field, wordBytes };
-  const [reduce, write] = [addReduce(parts), addWriteWords(parts)];
-  return {
-    split: module.add(null, { parameters: ['i32', 'i32'] }, (code, to, words) =>
-      splitNumber(code, { ...field, wordBytes }, [words, 0], to),
-    ),
-    join: module.add(null, { parameters: ['i32', 'i32'] }, (code, words, a) => {
-      code.get(a).call(reduce).get(words).get(a).call(write);
-    }),
-  };
-};
+const addIntegerSplit = (module: WasmModule, field: WasmField, wordBytes: number): number =>
+  module.add(null, { parameters: ['i32', 'i32'] }, (code, to, words) =>
+    splitNumber(code, { ...field, wordBytes }, [words, 0], to),
+  );
 
 export const integerVectors =
   (lanes: Lanes): VectorForm =>
@@ -95,43 +83,26 @@ export const integerVectors =
     formulaVectors({
       ...{ field: wasmField(p, 1), lanes, wordBytes },
       functionsOf: integerFunctions,
-      conversionsOf: addIntegerConversions,
+      splitOf: addIntegerSplit,
     });
 
 /* Vectors whose elements are words of 64 bits. */
 
-const addWordsConversions = (
-  module: WasmModule,
-  field: WordsField,
-  wordBytes: number,
-): Pick<VectorFunctions, 'split' | 'join'> => ({
-  split: module.add(null, { parameters: ['i32', 'i32'] }, (code, to, from) => {
+const addWordsSplit = (module: WasmModule, field: WordsField, wordBytes: number): number =>
+  module.add(null, { parameters: ['i32', 'i32'] }, (code, to, from) => {
     for (const i of range(2 * field.words)) {
       code.get(to);
       if (4 * i < wordBytes) code.get(from).at('i32.load', 4 * i);
       else code.i32(0);
       code.at('i32.store', 4 * i);
     }
-  }),
-  join: module.add(null, { parameters: ['i32', 'i32'] }, (code, words, a) => {
-    const writer = new WordsCode(code, field);
-    const kept = code.local('i64');
-    for (const [i, word] of writer.canonical(writer.load(a)).entries()) {
-      code.get(words).get(word);
-      code.at('i64.store32', 8 * i);
-      if (8 * i + 4 >= wordBytes) continue;
-      code.get(word).i64(32).do('i64.shr_u').set(kept);
-      code.get(words).get(kept);
-      code.at('i64.store32', 8 * i + 4);
-    }
-  }),
-});
+  });
 
 export const wordsVectors: VectorForm = (p, wordBytes) =>
   formulaVectors({
     ...{ field: wordsField(p), lanes: 1, wordBytes },
     functionsOf: wordsFunctions,
-    conversionsOf: addWordsConversions,
+    splitOf: addWordsSplit,
   });
 
 /* Vectors in the forms whose functions are made of formulas. */
@@ -148,9 +119,9 @@ interface FormulaForm<Field> {
   readonly lanes: Lanes;
   readonly wordBytes: number;
   /** Adds the functions of the prime field. */
-  functionsOf(module: WasmModule, field: Field): Pick<FieldFunctions, 'formula' | 'isZero'>;
-  /** Adds the functions that convert numbers. */
-  conversionsOf(module: WasmModule, field: Field, wordBytes: number): Pick<VectorFunctions, 'split' | 'join'>;
+  functionsOf(module: WasmModule, field: Field): Pick<FieldFunctions, 'formula' | 'isZero' | 'join'>;
+  /** Adds the function `split`. */
+  splitOf(module: WasmModule, field: Field, wordBytes: number): number;
 }
 
 /** Begins a module with the functions of a form. */
@@ -159,7 +130,7 @@ const formulaVectors = <Field extends Exclude<KernelField, { kind: 'floats' }>>(
   lanes,
   wordBytes,
   functionsOf,
-  conversionsOf,
+  splitOf,
 }: FormulaForm<Field>): VectorModule => {
   const module = new WasmModule();
   const memory = new KernelMemory({ field, nonResidue: null, a: [], b: [], wordBytes }, lanes);
@@ -176,7 +147,8 @@ const formulaVectors = <Field extends Exclude<KernelField, { kind: 'floats' }>>(
     ...{ lanes, field, ...elementwise },
     ...addButterflies(module, { lanes, ...elementwise, subtractTwice: define(sumFormula({ a: 1, b: -2 })) }),
     isZero: prime.isZero(),
-    ...conversionsOf(module, field, wordBytes),
+    split: splitOf(module, field, wordBytes),
+    join: prime.join(wordBytes),
   };
   return { module, functions, memory };
 };

@@ -1,0 +1,7 @@
+/** Circuits for timing setups. */
+import { type Circuit, makeCircuit as make } from '../../examples/prover/circuit.js';
+import { bn254 } from '../../src/curves/bn254.js';
+
+/** Makes a circuit on BN254. */
+export const makeCircuit = (constraints: number, kind: 'dense' | 'sparse'): Circuit =>
+  make(bn254.order, constraints, kind);

@@ -1,0 +1,183 @@
+/** Sums of few terms on all cores: how they are cut into rounds and chunks, and joined again. */
+import type { CurveContext } from '../../curves/curve.js';
+import { halvingOf } from '../../curves/halving.js';
+import { MsmError } from '../../errors.js';
+import { inTimeSlices, TimeSlice } from '../../scheduling/time-slice.js';
+import { mostWorkers } from '../../threads/platform.js';
+import type { Pool } from '../../threads/pool.js';
+import type { CompiledKernel } from '../../wasm/points/kernel.js';
+import type { PointAdder } from '../../wasm/points/point-adder.js';
+import { withAdder } from './adder.js';
+import { openPool, type WorkerOptions } from './cpu-threads.js';
+import { type PartialSums, PointSums, type SumsTask, writeMultipliers } from './point-sums.js';
+
+/** Sums of a group. */
+export interface ManySums {
+  /** x‖y of the point of each term, little-endian. */
+  readonly points: Uint32Array;
+  /** Factor that the coordinates of points were multiplied by. */
+  readonly scale: bigint;
+  /** First term of each sum, and behind them the number of terms. */
+  readonly starts: Uint32Array;
+  /** Index of the multiplier of each term. */
+  readonly which: Uint32Array;
+  /** Multipliers, modulo the order of the group. */
+  readonly multipliers: readonly bigint[];
+  /** Results are written with their coordinates times each of these factors. */
+  readonly scales: readonly bigint[];
+}
+
+/** A term whose point is not on the curve. */
+export class PointNotOnCurve extends Error {
+  readonly term: number;
+
+  constructor(term: number) {
+    super(`the point of term ${term} is not on the curve`);
+    this.term = term;
+  }
+}
+
+/** Sums in a chunk at most, and terms from which on a chunk ends. */
+const CHUNK = 512;
+
+/** Terms that another thread is worth waiting for. */
+const LEAST_TERMS = 2 ** 10;
+
+/** Returns the first sum of each chunk, and the number of sums. */
+const cutSums = (starts: Uint32Array): number[] => {
+  const cuts = [0];
+  const sums = starts.length - 1;
+  let first = 0;
+  for (let sum = 1; sum <= sums; sum++) {
+    const terms = (starts[sum] as number) - (starts[first] as number);
+    if (sum < sums && sum - first < CHUNK && terms < CHUNK) continue;
+    cuts.push(sum);
+    first = sum;
+  }
+  return cuts;
+};
+
+/** The threads of one computation. */
+export class SumThreads {
+  readonly #workers: number;
+  readonly #pool: Pool<SumsTask, PartialSums> | null;
+  readonly #checkpoint: () => void;
+  readonly #slice: TimeSlice;
+
+  /** @param checkpoint called between turns; ends a computation by throwing */
+  constructor(options: WorkerOptions, checkpoint: () => void) {
+    this.#workers = mostWorkers(options);
+    this.#pool = this.#workers === 0 ? null : openPool(options.createWorker);
+    this.#checkpoint = checkpoint;
+    this.#slice = new TimeSlice(checkpoint);
+  }
+
+  /** Ends the workers. */
+  destroy(): void {
+    this.#pool?.destroy();
+  }
+
+  /** Lets the event loop run where that is due. */
+  async pause(): Promise<void> {
+    if (this.#slice.isOver) await this.#slice.yield();
+  }
+
+  /**
+   * Computes sums in the group of order r.
+   *
+   * @returns for each scale x‖y of the sums, little-endian; infinity is zeros
+   * @throws PointNotOnCurve; MsmError `unsupported-device` without WebAssembly; NoWasmMemory; and
+   *   what the checkpoint throws
+   */
+  async compute(curve: CurveContext, sums: ManySums): Promise<Uint32Array[]> {
+    const { beta, split } = halvingOf(curve);
+    const { points, starts, which, scale, scales } = sums;
+    if (which.length === 0) {
+      return scales.map(() => new Uint32Array((starts.length - 1) * curve.pointWords));
+    }
+    const halves: (readonly [bigint, bigint])[] = [];
+    for (const k of sums.multipliers) {
+      halves.push(split(k));
+      await this.pause();
+    }
+    const task: SumsTask = {
+      kind: 'sums',
+      ...{ points, scale, beta, starts, which, scales },
+      multipliers: writeMultipliers(halves),
+      cuts: cutSums(starts),
+    };
+    const parts = await withAdder(curve, (adder, kernel) => this.#run(task, adder, kernel));
+    if (parts === null) {
+      throw new MsmError(
+        'unsupported-device',
+        'a setup needs WebAssembly, which this platform does not have or a content security policy forbids',
+      );
+    }
+    const wrong = parts.map((part) => part.wrong).filter((term) => term !== null);
+    if (wrong.length > 0) throw new PointNotOnCurve(Math.min(...wrong));
+    return scales.map((_, k) => joinChunks(task, parts, k, curve.pointWords));
+  }
+
+  async #run(task: SumsTask, adder: PointAdder, kernel: CompiledKernel): Promise<readonly PartialSums[]> {
+    const pool = this.#pool;
+    const chunks = task.cuts.length - 1;
+    const own = () => {
+      const sums = new PointSums(adder, task);
+      return {
+        get work() {
+          return sums.terms;
+        },
+        add: async (chunk: number): Promise<number> => {
+          const begun = performance.now();
+          await inTimeSlices(sums.addChunk(chunk), this.#slice);
+          return performance.now() - begun;
+        },
+        settle: async () => sums.settle(),
+      };
+    };
+    const workers = pool === null || pool.isOff || task.which.length < LEAST_TERMS ? 0 : this.#workers;
+    if (pool === null || workers === 0) {
+      const thread = own();
+      for (let chunk = 0; chunk < chunks; chunk++) await thread.add(chunk);
+      return [await thread.settle()];
+    }
+    const { results } = await pool.run(
+      {
+        setup: kernel,
+        task: pool.sharesMemory ? shared(task, pool) : task,
+        chunks,
+        distribution: 'dynamic',
+        measures: false,
+        own,
+        now: () => performance.now(),
+        checkpoint: async () => this.#checkpoint(),
+        turn: () => this.#slice.yield(),
+      },
+      Math.min(workers, chunks - 1),
+    );
+    return results;
+  }
+}
+
+/** Returns a task whose points are in memory that workers share. */
+const shared = (task: SumsTask, pool: Pool<SumsTask, PartialSums>): SumsTask => {
+  const points = pool.takeInput(task.points.length);
+  points.set(task.points);
+  return { ...task, points };
+};
+
+/** Joins the results of all threads for one scale. */
+const joinChunks = (
+  { cuts, starts }: SumsTask,
+  parts: readonly PartialSums[],
+  scale: number,
+  pointWords: number,
+): Uint32Array => {
+  const all = new Uint32Array((starts.length - 1) * pointWords);
+  for (const { chunks, words } of parts) {
+    for (const [i, chunk] of chunks.entries()) {
+      all.set(words[i]?.[scale] as Uint32Array, (cuts[chunk] as number) * pointWords);
+    }
+  }
+  return all;
+};

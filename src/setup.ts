@@ -1,0 +1,18 @@
+/**
+ * Trusted setups of circuits, with the files of snarkjs: new keys, contributions, and their
+ * verification.
+ *
+ * @module
+ */
+export { MsmError } from './index.js';
+export {
+  applyBeacon,
+  type BeaconInput,
+  type ContributedKey,
+  type ContributionInput,
+  contribute,
+} from './setup/contribute.js';
+export { type NewKeyInput, newKey } from './setup/new-key.js';
+export type { RunOptions, SetupOptions } from './setup/run.js';
+export type { Sink } from './setup/sink.js';
+export { type KeyContribution, type KeyVerdict, type VerifyKeyInput, verifyKey } from './setup/verify-key.js';

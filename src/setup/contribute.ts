@@ -1,0 +1,285 @@
+/** Contributions to a Groth16 key: δ is multiplied by a secret k, and the points of C and H by 1/k. */
+import type { Affine } from '../curves/jacobian.js';
+import { badArgument, show } from '../errors.js';
+import { invert } from '../field/modulus.js';
+import type { FileSource, PointSection } from '../formats/source.js';
+import { fileOf, type Groth16Zkey } from '../formats/zkey.js';
+// From the entry, so that the build leaves in formats.js what both share.
+import { openZkey } from '../formats.js';
+import { type OptionTable, readOptions } from '../option-table.js';
+import {
+  type Beacon,
+  beginTranscript,
+  type Contribution,
+  type Contributions,
+  contributionHash,
+  hashContribution,
+  joined,
+  readContributions,
+  transcriptWith,
+  writeContribution,
+  writeContributions,
+} from './contributions.js';
+import { type Groups, openGroups, readPoints, times } from './groups.js';
+import { type HeaderPoints, KeyWriter, section } from './key-writer.js';
+import { beaconStream, RandomStream, secretStream } from './randomness.js';
+import { POINTS_PER_ROUND, type Run, type RunOptions, type SetupOptions, setupOptions, writeBy } from './run.js';
+import type { Output } from './sink.js';
+
+/** The part of a contribution that its author chooses. */
+export interface ContributionInput {
+  /** Name of the author, which the key keeps: 64 characters of it. */
+  readonly name?: string | undefined;
+  /**
+   * Randomness of the author: any text or bytes. It is hashed together with 64 bytes of the operating
+   * system's generator, so that it can only add to these.
+   */
+  readonly entropy?: string | Uint8Array | undefined;
+}
+
+/** A public beacon that ends a ceremony. */
+export interface BeaconInput {
+  /** Name, which the key keeps: 64 characters of it. */
+  readonly name?: string | undefined;
+  /** The value of the beacon: 1 to 255 bytes, or their hexadecimal digits. */
+  readonly beacon: string | Uint8Array;
+  /** Logarithm of the number of times that the value is hashed, from 10 to 63. */
+  readonly iterations: number;
+}
+
+/** A key with one more contribution. */
+export interface ContributedKey<Bytes extends Uint8Array | undefined = Uint8Array | undefined> {
+  /** The `.zkey`; undefined if it went to a sink. */
+  readonly zkey: Bytes;
+  /** Hash of the contribution, 64 bytes: its author publishes it. */
+  readonly hash: Uint8Array<ArrayBuffer>;
+}
+
+const inputTable = {
+  of: 'contribute',
+  rows: { name: { kind: 'text' }, entropy: { kind: 'any' } },
+} as const satisfies OptionTable<ContributionInput>;
+
+const beaconTable = {
+  of: 'applyBeacon',
+  rows: {
+    name: { kind: 'text' },
+    beacon: { kind: 'any', isRequired: true },
+    iterations: { kind: 'integer', range: [10, 63], isRequired: true },
+  },
+} as const satisfies OptionTable<BeaconInput>;
+
+const asArgument = { argument: 'contribution', path: 'contribution.' } as const;
+
+/** A key that is contributed to. */
+interface OpenKey {
+  readonly zkey: Groth16Zkey;
+  readonly groups: Groups;
+  readonly points: HeaderPoints;
+  readonly contributions: Contributions;
+}
+
+/**
+ * Contributes to a Groth16 key: one step of the second phase of a ceremony. Whoever learns the secrets
+ * of all contributions can prove false statements, so one author who forgets theirs suffices. The
+ * secret is drawn here, never leaves this call, and its bytes are overwritten.
+ *
+ * @param source a `.zkey` of Groth16 with contributions, as `newKey` and snarkjs write it
+ * @throws MsmError `bad-argument` naming the argument or the section; `aborted`;
+ *   `unsupported-device` without WebAssembly; errors of the sink
+ * @example
+ * ```ts
+ * import { openFile } from 'webgpu-msm/node';
+ * import { contribute } from 'webgpu-msm/setup';
+ *
+ * const key = await openFile('ceremony.zkey');
+ * const { zkey, hash } = await contribute(key, { name: 'Ada', entropy: 'dice: 6 2 5 1 1 4' });
+ * console.log(zkey.length > key.byteLength, hash.length); // true 64
+ * ```
+ */
+export function contribute(
+  source: FileSource,
+  contribution?: ContributionInput,
+  options?: SetupOptions & { readonly sink?: undefined },
+): Promise<ContributedKey<Uint8Array<ArrayBuffer>>>;
+export function contribute(
+  source: FileSource,
+  contribution: ContributionInput,
+  options: SetupOptions,
+): Promise<ContributedKey>;
+export async function contribute(
+  source: FileSource,
+  contribution: ContributionInput = {},
+  options: SetupOptions = {},
+): Promise<ContributedKey> {
+  const { name, entropy = '' } = readOptions(inputTable, contribution, asArgument);
+  if (typeof entropy !== 'string' && !(entropy instanceof Uint8Array)) {
+    // no part of a value that may be secret
+    throw badArgument('contribution.entropy must be a string or a Uint8Array');
+  }
+  return apply(source, options, name, null, () => secretStream(entropy));
+}
+
+/**
+ * Applies a public beacon to a Groth16 key, as the last contribution of a ceremony. Nothing about it is
+ * secret: everybody can repeat it. It makes sure that no author has chosen the key.
+ *
+ * @param source a `.zkey` of Groth16 with contributions
+ * @throws MsmError as `contribute`
+ * @example
+ * ```ts
+ * import { openFile } from 'webgpu-msm/node';
+ * import { applyBeacon } from 'webgpu-msm/setup';
+ *
+ * const beacon = '000000000000000000029cba5a5ab5a0f4b0ac5d5f1f1ee8e1b0f9e9b3cf1c56'; // of a block
+ * const { hash } = await applyBeacon(await openFile('ceremony.zkey'), { beacon, iterations: 10 });
+ * console.log(hash.length); // 64
+ * ```
+ */
+export function applyBeacon(
+  source: FileSource,
+  beacon: BeaconInput,
+  options?: SetupOptions & { readonly sink?: undefined },
+): Promise<ContributedKey<Uint8Array<ArrayBuffer>>>;
+export function applyBeacon(source: FileSource, beacon: BeaconInput, options: SetupOptions): Promise<ContributedKey>;
+export async function applyBeacon(
+  source: FileSource,
+  beacon: BeaconInput,
+  options: SetupOptions = {},
+): Promise<ContributedKey> {
+  const { name, beacon: value, iterations } = readOptions(beaconTable, beacon, { argument: 'beacon', path: 'beacon.' });
+  const bytes = readBeacon(value);
+  return apply(source, options, name, { bytes, iterations }, (run) =>
+    beaconStream(bytes, iterations, () => run.pause()),
+  );
+}
+
+/** Reads the value of a beacon. @throws MsmError `bad-argument` */
+const readBeacon = (value: unknown): Uint8Array => {
+  const rule = 'beacon.beacon must be 1 to 255 bytes, or their hexadecimal digits';
+  if (typeof value === 'string') {
+    if (!/^([0-9a-f]{2}){1,255}$/i.test(value)) throw badArgument(`${rule}, got ${show(value)}`);
+    return Uint8Array.from(value.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+  }
+  if (!(value instanceof Uint8Array) || value.length < 1 || value.length > 255) {
+    throw badArgument(`${rule}, got ${show(value)}`);
+  }
+  return value.slice();
+};
+
+/** Applies a contribution from a stream of random numbers. */
+const apply = async (
+  source: FileSource,
+  given: SetupOptions,
+  name: string | undefined,
+  beacon: Beacon | null,
+  begin: (run: Run) => Promise<RandomStream>,
+): Promise<ContributedKey> => {
+  const options = readOptions(setupOptions, given);
+  const key = await openKey(source, options);
+  const { c, h } = key.zkey.sections;
+  const { bytes, result } = await writeBy(
+    options,
+    { phase: 'contribute', total: c.count + h.count },
+    async (run, output) => {
+      const stream = await begin(run);
+      try {
+        return await multiply(key, stream, { name: name ?? null, beacon }, run, output);
+      } finally {
+        stream.wipe();
+      }
+    },
+  );
+  return { zkey: bytes, hash: result };
+};
+
+/** Opens a key. @throws MsmError `bad-argument` if it is none of Groth16 */
+export const openKey = async (source: FileSource, { signal, onWarning }: RunOptions): Promise<OpenKey> => {
+  const zkey = await openZkey(source, { signal, onWarning });
+  if (zkey.protocol !== 'groth16') {
+    throw badArgument(`zkey: the key is one of ${zkey.protocol}, which has no contributions; Groth16 has`);
+  }
+  const groups = await openGroups(zkey.curve);
+  const { alpha1, beta1, beta2, gamma2, delta1, delta2 } = zkey.sections;
+  const read = async (point: PointSection): Promise<Affine> =>
+    readPoints(groups[point.group], groups.scale, await point.points(), `zkey: ${point.name}`)[0] as Affine;
+  const points = {
+    alpha1: await read(alpha1),
+    beta1: await read(beta1),
+    beta2: await read(beta2),
+    gamma2: await read(gamma2),
+    delta1: await read(delta1),
+    delta2: await read(delta2),
+  };
+  return { zkey, groups, points, contributions: await readContributions(fileOf(zkey), groups) };
+};
+
+/** Draws a contribution and writes the key after it. @returns its hash */
+const multiply = async (
+  { zkey, groups, points, contributions }: OpenKey,
+  stream: RandomStream,
+  author: Pick<Contribution, 'name' | 'beacon'>,
+  run: Run,
+  output: Output,
+): Promise<Uint8Array<ArrayBuffer>> => {
+  const { g1, g2, order } = groups;
+  const { circuitHash, all } = contributions;
+  const k = stream.element(order);
+  const s = stream.point(g1);
+  const sx = times(g1, k, s);
+  const before = await beginTranscript(circuitHash);
+  for (const each of all) hashContribution(before, groups, each);
+  const transcript = transcriptWith(before, groups, s, sx);
+  const tx = times(g2, k, pointOfTranscript(groups, transcript));
+  const delta1 = times(g1, k, points.delta1);
+  const delta2 = times(g2, k, points.delta2);
+  const own: Contribution = { delta: delta1, s, sx, tx, transcript, ...author };
+
+  const writer = await KeyWriter.begin(output, 10);
+  const file = fileOf(zkey);
+  await writer.header(groups, zkey, { ...points, delta1, delta2 });
+  for (const id of [section.ic, section.coefficients, section.a, section.b1, section.b2]) {
+    await writer.copy(file, id, run);
+  }
+  const inverse = invert(k, order);
+  await writeMultiples(zkey.sections.c, section.c, inverse, { groups, run, writer });
+  await writeMultiples(zkey.sections.h, section.h, inverse, { groups, run, writer });
+  const bytes = joined([contributions.bytes, writeContribution(groups, own)]);
+  await writer.whole(section.contributions, writeContributions(circuitHash, all.length + 1, bytes));
+  return contributionHash(groups, own);
+};
+
+/** Returns the point of G2 that a transcript hashes to, of which nobody knows the logarithm. */
+export const pointOfTranscript = ({ g2 }: Groups, transcript: Uint8Array): Affine =>
+  new RandomStream(transcript).point(g2);
+
+/** Writes a section whose points are all multiplied by one scalar. */
+const writeMultiples = async (
+  points: PointSection,
+  id: number,
+  factor: bigint,
+  { groups, run, writer }: { readonly groups: Groups; readonly run: Run; readonly writer: KeyWriter },
+): Promise<void> => {
+  const { g1, scale } = groups;
+  await writer.section(id, points.byteLength);
+  for (let from = 0; from < points.count; from += POINTS_PER_ROUND) {
+    const to = Math.min(points.count, from + POINTS_PER_ROUND);
+    // aligned
+    const bytes = (await points.points(from, to)).slice();
+    const starts = Uint32Array.from({ length: to - from + 1 }, (_, i) => i);
+    const [words] = await run.compute(
+      g1,
+      {
+        points: new Uint32Array(bytes.buffer),
+        scale,
+        starts,
+        which: new Uint32Array(to - from),
+        multipliers: [factor],
+        scales: [scale],
+      },
+      `zkey: section ${id} (${points.name})`,
+    );
+    await writer.write(new Uint8Array((words as Uint32Array<ArrayBuffer>).buffer));
+    run.progress(to - from);
+  }
+};

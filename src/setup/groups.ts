@@ -1,0 +1,89 @@
+/** The groups of a setup, and their points as its files and its transcripts have them. */
+import { type CurveContext, isOnCurve } from '../curves/curve.js';
+import { type Affine, multiply, toAffine } from '../curves/jacobian.js';
+import { openCurve } from '../curves/open-curve.js';
+import { readerOf, writePoint } from '../curves/point-source.js';
+import { badArgument } from '../errors.js';
+import { mod } from '../field/modulus.js';
+
+/** Curves that setups have. */
+export type SetupCurve = 'bn254' | 'bls12-381';
+
+/** G1 and G2 of a curve. */
+export interface Groups {
+  readonly name: SetupCurve;
+  readonly g1: CurveContext;
+  readonly g2: CurveContext;
+  /** Order of both. */
+  readonly order: bigint;
+  /** Factor of coordinates in files: R of their Montgomery form. */
+  readonly scale: bigint;
+}
+
+/** Opens the groups of a curve. */
+export const openGroups = async (name: SetupCurve): Promise<Groups> => {
+  const [g1, g2] = [await openCurve(name, 'g1'), await openCurve(name, 'g2')];
+  return { name, g1, g2, order: g1.order, scale: 1n << BigInt(8 * g1.field.bytes) };
+};
+
+/**
+ * Reads points of a file: x‖y in little-endian bytes, in Montgomery form. Infinity is zeros.
+ *
+ * @param what the place of the points, for errors
+ * @throws MsmError `bad-argument` if a point is not on the curve, or a coordinate is not below p
+ */
+export const readPoints = (curve: CurveContext, scale: bigint, bytes: Uint8Array, what: string): Affine[] => {
+  // aligned
+  const read = readerOf(curve, { bytes: bytes.slice(), scale, encoding: 'le-montgomery' });
+  return Array.from({ length: bytes.length / curve.pointBytes }, (_, i) => {
+    const point = read(i);
+    const own = bytes.subarray(i * curve.pointBytes, (i + 1) * curve.pointBytes);
+    if (filePoint(curve, scale, point).some((byte, k) => byte !== own[k])) {
+      throw badArgument(`${what}: a coordinate is not below p`);
+    }
+    if (point !== null && !isOnCurve(curve, point.x, point.y)) {
+      throw badArgument(`${what}: the point is not on the curve ${curve.name}`);
+    }
+    return point;
+  });
+};
+
+/** Returns a point as files have it. */
+export const filePoint = (curve: CurveContext, scale: bigint, point: Affine): Uint8Array<ArrayBuffer> => {
+  const { coordinates: f } = curve;
+  const words = new Uint32Array(curve.pointWords);
+  const scaled = point && {
+    x: f.reduced(f.multiple(point.x, scale)),
+    y: f.reduced(f.multiple(point.y, scale)),
+  };
+  writePoint(curve, words, 0, scaled);
+  return new Uint8Array(words.buffer);
+};
+
+/** Returns a point as transcripts have it. */
+export const hashedPoint = (curve: CurveContext, point: Affine): Uint8Array<ArrayBuffer> => {
+  const words = new Uint32Array(curve.pointWords);
+  writePoint(curve, words, 0, point);
+  return hashedPoints(curve, words);
+};
+
+/**
+ * Turns points into the form of transcripts, in place: x‖y in big-endian bytes, of G2 the second
+ * coefficient first. Infinity is zeros.
+ *
+ * @param words x‖y of each, little-endian
+ */
+export const hashedPoints = (curve: CurveContext, words: Uint32Array<ArrayBuffer>): Uint8Array<ArrayBuffer> => {
+  const bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+  const each = curve.coordinates.bytes;
+  for (let at = 0; at < bytes.length; at += each) bytes.subarray(at, at + each).reverse();
+  return bytes;
+};
+
+/** Returns k·P. */
+export const times = (curve: CurveContext, k: bigint, point: Affine): Affine =>
+  point && toAffine(curve, multiply(curve, mod(k, curve.order), point));
+
+/** Returns whether two points are equal. */
+export const areEqual = ({ coordinates: f }: CurveContext, P: Affine, Q: Affine): boolean =>
+  P === null || Q === null ? P === Q : f.isZero(f.difference(P.x, Q.x)) && f.isZero(f.difference(P.y, Q.y));

@@ -1,0 +1,131 @@
+/** Writes the sections of a `.zkey` one after the other. */
+import type { CurveContext } from '../curves/curve.js';
+import type { Affine } from '../curves/jacobian.js';
+import { badArgument } from '../errors.js';
+import { writeNumber } from '../field/modulus.js';
+import { CHUNK_BYTES } from '../formats/source.js';
+import type { KeyFile } from '../formats/zkey.js';
+import { u32 } from './contributions.js';
+import { filePoint, type Groups } from './groups.js';
+import type { Run } from './run.js';
+import type { Output } from './sink.js';
+
+/** Numbers of the sections of a Groth16 key. */
+export const section = {
+  protocol: 1,
+  header: 2,
+  ic: 3,
+  coefficients: 4,
+  a: 5,
+  b1: 6,
+  b2: 7,
+  c: 8,
+  h: 9,
+  contributions: 10,
+} as const;
+
+const GROTH16 = 1;
+
+/** Facts of a circuit in the header of its key. */
+export interface CircuitShape {
+  readonly variables: number;
+  readonly publicSignals: number;
+  readonly domainSize: number;
+}
+
+/** Points in the header of a key. */
+export interface HeaderPoints {
+  readonly alpha1: Affine;
+  readonly beta1: Affine;
+  readonly beta2: Affine;
+  readonly gamma2: Affine;
+  readonly delta1: Affine;
+  readonly delta2: Affine;
+}
+
+/** Writes a container of sections whose sizes are known. */
+export class KeyWriter {
+  readonly #output: Output;
+
+  private constructor(output: Output) {
+    this.#output = output;
+  }
+
+  static async begin(output: Output, sections: number): Promise<KeyWriter> {
+    const writer = new KeyWriter(output);
+    await output.write(Uint8Array.from('zkey', (letter) => letter.charCodeAt(0)));
+    await output.write(u32(1));
+    await output.write(u32(sections));
+    return writer;
+  }
+
+  /** Begins a section, whose bytes are to follow by `write`. */
+  async section(id: number, byteLength: number): Promise<void> {
+    await this.#output.write(u32(id));
+    await this.#output.write(new Uint8Array(BigUint64Array.of(BigInt(byteLength)).buffer));
+  }
+
+  write(bytes: Uint8Array): Promise<void> {
+    return this.#output.write(bytes);
+  }
+
+  /** Writes a whole section. */
+  async whole(id: number, bytes: Uint8Array): Promise<void> {
+    await this.section(id, bytes.length);
+    await this.#output.write(bytes);
+  }
+
+  /** Writes the first two sections. */
+  async header(groups: Groups, shape: CircuitShape, points: HeaderPoints): Promise<void> {
+    await this.whole(section.protocol, u32(GROTH16));
+    await this.whole(section.header, headerOf(groups, shape, points));
+  }
+
+  /** Copies a section of another key. @throws MsmError `bad-argument` if the section is missing */
+  async copy({ file, sections }: KeyFile, id: number, run: Run): Promise<void> {
+    const extent = sections.get(id);
+    if (extent === undefined) throw badArgument(`${file.what}: section ${id} is missing`);
+    const { at, byteLength } = extent;
+    await this.section(id, byteLength);
+    for (let from = at; from < at + byteLength; from += CHUNK_BYTES) {
+      await this.#output.write(await file.read(from, Math.min(at + byteLength, from + CHUNK_BYTES)));
+      await run.pause();
+    }
+  }
+}
+
+/** Returns a number as little-endian bytes. */
+const number = (value: bigint, bytes: number): Uint8Array => {
+  const words = new BigUint64Array(bytes / 8);
+  writeNumber(words, 0, words.length, value);
+  return new Uint8Array(words.buffer);
+};
+
+const headerOf = (
+  { g1, g2, order, scale }: Groups,
+  { variables, publicSignals, domainSize }: CircuitShape,
+  points: HeaderPoints,
+): Uint8Array => {
+  const { bytes } = g1.field;
+  const point = (curve: CurveContext, P: Affine): Uint8Array => filePoint(curve, scale, P);
+  const parts = [
+    u32(bytes),
+    number(g1.p, bytes),
+    u32(32),
+    number(order, 32),
+    ...[variables, publicSignals, domainSize].map(u32),
+    point(g1, points.alpha1),
+    point(g1, points.beta1),
+    point(g2, points.beta2),
+    point(g2, points.gamma2),
+    point(g1, points.delta1),
+    point(g2, points.delta2),
+  ];
+  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+};

@@ -1,0 +1,63 @@
+/**
+ * Powers of tau that are prepared for the second phase: a `.ptau` with the Lagrange points of each
+ * domain up to its size, from the smallest, in sections 12 to 15.
+ */
+import { badArgument } from '../errors.js';
+import { openSnarkjsFile, readSections, sectionOf } from '../formats/binfile.js';
+import { type FileSource, readRange } from '../formats/source.js';
+// From the entry, so that the build leaves in formats.js what both share.
+import { openPtau, type Ptau } from '../formats.js';
+import { type Groups, openGroups } from './groups.js';
+import type { RunOptions } from './run.js';
+
+const sectionIds = { tauG1: 12, tauG2: 13, alphaTauG1: 14, betaTauG1: 15 } as const;
+
+/** A kind of Lagrange points: L_i(τ) times the generator, and times α or β. */
+export type LagrangeKind = keyof typeof sectionIds;
+
+export interface PreparedPowers {
+  readonly groups: Groups;
+  readonly ptau: Ptau;
+  /** Reads the Lagrange points of a domain, x‖y of each. */
+  lagrange(kind: LagrangeKind, domainSize: number): Promise<Uint32Array<ArrayBuffer>>;
+  /** Reads bytes behind the last power of τ in G1, as far as the file has them. */
+  behindPowers(bytes: number): Promise<Uint8Array>;
+}
+
+/** Opens prepared powers of tau. @throws MsmError `bad-argument` */
+export const openPreparedPowers = async (
+  source: FileSource,
+  { signal, onWarning }: RunOptions,
+): Promise<PreparedPowers> => {
+  const ptau = await openPtau(source, { signal, onWarning });
+  const { file } = openSnarkjsFile('ptau', source, { signal, onWarning });
+  const sections = await readSections(file, 'ptau', 1, () => undefined);
+  if (!sections.has(sectionIds.tauG1)) {
+    throw badArgument('ptau: section 12 (Lagrange points) is missing: prepare the file for the second phase first');
+  }
+  const groups = await openGroups(ptau.curve);
+  return {
+    groups,
+    ptau,
+    async lagrange(kind, domainSize) {
+      const id = sectionIds[kind];
+      const { at, byteLength } = sectionOf(file, sections, id, kind);
+      const { pointBytes } = kind === 'tauG2' ? groups.g2 : groups.g1;
+      const from = (domainSize - 1) * pointBytes;
+      const to = from + domainSize * pointBytes;
+      if (to > byteLength) {
+        throw badArgument(`ptau: section ${id} (${kind}) has no points of a domain of ${domainSize}`);
+      }
+      // aligned
+      return new Uint32Array((await readRange(file, at + from, at + to)).slice().buffer);
+    },
+    async behindPowers(bytes) {
+      const { at, byteLength } = sectionOf(file, sections, 2, 'tauG1');
+      const from = at + byteLength;
+      const read = await file.read(from, Math.min(file.byteLength, from + bytes));
+      const padded = new Uint8Array(bytes);
+      padded.set(read);
+      return padded;
+    },
+  };
+};

@@ -1,0 +1,122 @@
+/** One call of a setup: its threads, its signal and its progress. */
+import type { ComputeWorker, Progress } from '../api/calls.js';
+import type { CurveContext } from '../curves/curve.js';
+import { assertNotAborted, badArgument } from '../errors.js';
+import type { ManySums } from '../msm/cpu/sum-threads.js';
+import { PointNotOnCurve, SumThreads } from '../msm/cpu/sum-threads.js';
+import type { OptionTable } from '../option-table.js';
+import { type Output, type Sink, written } from './sink.js';
+
+/** Options of all functions of `webgpu-msm/setup`. */
+export interface RunOptions {
+  /** Ends the call with code `aborted`. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called with the number of points done, and of all points. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /**
+   * Most workers beside the thread of the caller. Default: one less than the machine has threads.
+   */
+  readonly maxWorkers?: number | undefined;
+  /** Starts a worker, as `createMsmEngine` has it. */
+  readonly createWorker?: (() => ComputeWorker) | undefined;
+  /** Called with a warning about a file; by default `console.warn`. */
+  readonly onWarning?: ((message: string) => void) | undefined;
+}
+
+/** Options of functions that write a file. */
+export interface SetupOptions extends RunOptions {
+  /** The place of the result; by default bytes in memory. */
+  readonly sink?: Sink | undefined;
+}
+
+export const runRows = {
+  signal: { kind: 'signal' },
+  onProgress: { kind: 'function' },
+  maxWorkers: { kind: 'integer', range: [0, 1024] },
+  createWorker: { kind: 'function' },
+  onWarning: { kind: 'function' },
+} as const satisfies OptionTable<RunOptions>['rows'];
+
+/** `newKey`, `contribute` and `applyBeacon`. */
+export const setupOptions = {
+  of: 'newKey, contribute and applyBeacon',
+  rows: {
+    ...runRows,
+    // checked where it is opened
+    sink: { kind: 'any' },
+  },
+} as const satisfies OptionTable<SetupOptions>;
+
+/** Sums of one round at most, whose points are in memory at a time. */
+export const POINTS_PER_ROUND = 2 ** 15;
+
+/** One call. */
+export class Run {
+  readonly options: RunOptions;
+  readonly #threads: SumThreads;
+  readonly #phase: string;
+  readonly #total: number;
+  #done = 0;
+
+  /** @param total number of points of the call */
+  constructor(options: RunOptions, phase: string, total: number) {
+    this.options = options;
+    this.#phase = phase;
+    this.#total = total;
+    this.#threads = new SumThreads(options, () => assertNotAborted(options.signal));
+  }
+
+  /** Adds to the points done. */
+  progress(points: number): void {
+    this.#done += points;
+    this.options.onProgress?.({ phase: this.#phase, done: Math.min(this.#done, this.#total), total: this.#total });
+  }
+
+  /** Lets the event loop run where that is due; ends the call if its signal was aborted. */
+  async pause(): Promise<void> {
+    await this.#threads.pause();
+  }
+
+  /**
+   * Computes sums.
+   *
+   * @param what the place of the points, for errors
+   * @throws MsmError `not-on-curve`
+   */
+  async compute(curve: CurveContext, sums: ManySums, what: string): Promise<Uint32Array<ArrayBuffer>[]> {
+    try {
+      return (await this.#threads.compute(curve, sums)) as Uint32Array<ArrayBuffer>[];
+    } catch (error) {
+      if (error instanceof PointNotOnCurve) throw badArgument(`${what} has a point that is not on the curve`);
+      throw error;
+    }
+  }
+
+  /** Ends the workers. */
+  end(): void {
+    this.#threads.destroy();
+  }
+}
+
+/**
+ * Has `work` write a file by the threads of a call.
+ *
+ * @returns the bytes where there is no sink, and the result of `work`
+ */
+export const writeBy = async <Result>(
+  { sink, ...options }: SetupOptions,
+  { phase, total }: { readonly phase: string; readonly total: number },
+  work: (run: Run, output: Output) => Promise<Result>,
+): Promise<{ readonly bytes: Uint8Array<ArrayBuffer> | undefined; readonly result: Result }> => {
+  assertNotAborted(options.signal);
+  const run = new Run(options, phase, total);
+  try {
+    return await written(sink, async (output) => {
+      const result = await work(run, output);
+      assertNotAborted(options.signal);
+      return result;
+    });
+  } finally {
+    run.end();
+  }
+};

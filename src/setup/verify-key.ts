@@ -1,0 +1,452 @@
+/**
+ * Verification of Groth16 keys: that the contributions follow each other, and that the key is that of
+ * its circuit and of the powers of tau, times their secrets. Sections are compared by random
+ * combinations, whose pairings agree for other points with a chance below 2^−100.
+ */
+import type { MsmEngine } from '../api/engine.js';
+import type { AffinePoint, Coordinate, Fp2 } from '../api/values.js';
+import type { CurveContext } from '../curves/curve.js';
+import type { Affine } from '../curves/jacobian.js';
+import { scalarFieldOf } from '../curves/scalar-field.js';
+import { assertNotAborted, badArgument, MsmError } from '../errors.js';
+import { invert, mod, writeNumber } from '../field/modulus.js';
+import { power } from '../field/powers.js';
+import { sectionOf } from '../formats/binfile.js';
+import { CHUNK_BYTES, type FileSource, numbersOf, type PointSection } from '../formats/source.js';
+import { fileOf } from '../formats/zkey.js';
+import { createMsmEngine } from '../index.js';
+import { type OptionTable, readOptions } from '../option-table.js';
+import { areInGroup, type FewPoints, isProductOne, openFewPoints } from '../proofs/few-points.js';
+import { openKey, pointOfTranscript } from './contribute.js';
+import {
+  beginTranscript,
+  type Contribution,
+  contributionHash,
+  hashContribution,
+  transcriptWith,
+} from './contributions.js';
+import { areEqual, type Groups, times } from './groups.js';
+import { section } from './key-writer.js';
+import { newKey } from './new-key.js';
+import { openPreparedPowers, type PreparedPowers } from './prepared-powers.js';
+import { beaconStream } from './randomness.js';
+import { type RunOptions, runRows } from './run.js';
+
+/** The files of a key that is verified. */
+export interface VerifyKeyInput {
+  /** The key, a `.zkey` of Groth16. */
+  readonly zkey: FileSource;
+  /** Its circuit, a `.r1cs` file; without it `initial` is needed. */
+  readonly r1cs?: FileSource | undefined;
+  /** The key before its first contribution, which is trusted to be that of the circuit. */
+  readonly initial?: FileSource | undefined;
+  /** The prepared powers of tau that it was made from. */
+  readonly ptau: FileSource;
+}
+
+/** A contribution of a key. */
+export interface KeyContribution {
+  /** Name of the author; null if the contribution has none. */
+  readonly name: string | null;
+  /** The hash that the author published, 64 bytes. */
+  readonly hash: Uint8Array;
+  /** The beacon that it was made from; null for a random one. */
+  readonly beacon: { readonly bytes: Uint8Array; readonly iterations: number } | null;
+}
+
+/** The verdict about a key. */
+export interface KeyVerdict {
+  readonly isValid: boolean;
+  /** The first rule that the key breaks; null if it is valid. */
+  readonly why: string | null;
+  /** Contributions in order, up to the first wrong one. */
+  readonly contributions: readonly KeyContribution[];
+}
+
+const inputTable = {
+  of: 'verifyKey',
+  rows: {
+    zkey: { kind: 'any', isRequired: true },
+    r1cs: { kind: 'any' },
+    initial: { kind: 'any' },
+    ptau: { kind: 'any', isRequired: true },
+  },
+} as const satisfies OptionTable<VerifyKeyInput>;
+
+const optionTable = { of: 'verifyKey', rows: runRows } as const satisfies OptionTable<RunOptions>;
+
+/** A key breaks a rule. */
+class Refusal extends Error {}
+
+type Opened = Awaited<ReturnType<typeof openKey>>;
+
+/**
+ * Verifies a Groth16 key against its circuit, or against its first key. Whether enough people have
+ * contributed, and which of the hashes are theirs, is for the caller to judge.
+ *
+ * @returns the verdict; a `.zkey` that cannot be read is not valid
+ * @throws MsmError `bad-argument` for another file that cannot be read, or that is of another curve;
+ *   `aborted`; `unsupported-device` without WebAssembly
+ * @example
+ * ```ts
+ * import { openFile } from 'webgpu-msm/node';
+ * import { verifyKey } from 'webgpu-msm/setup';
+ *
+ * const [zkey, r1cs] = [await openFile('ceremony.zkey'), await openFile('circuit.r1cs')];
+ * const ptau = await openFile('powers.ptau');
+ * const { isValid, why, contributions } = await verifyKey({ zkey, r1cs, ptau });
+ * console.log(isValid, why, contributions.length); // true null 1
+ * ```
+ */
+export const verifyKey = async (input: VerifyKeyInput, given: RunOptions = {}): Promise<KeyVerdict> => {
+  const { zkey, r1cs, initial, ptau } = readOptions(inputTable, input, { argument: 'input', path: 'input.' });
+  const options = readOptions(optionTable, given);
+  if ((r1cs === undefined) === (initial === undefined)) {
+    throw badArgument('input must have either r1cs or initial');
+  }
+  assertNotAborted(options.signal);
+  const powers = await openPreparedPowers(ptau, options);
+  const first = initial ?? (await newKey({ system: 'groth16', r1cs: r1cs as FileSource, ptau }, options));
+  const start = await openKey(first, options);
+  const contributions: KeyContribution[] = [];
+  try {
+    const key = await openKey(zkey, options);
+    if (key.groups.name !== start.groups.name) throw new Refusal(`the key is on ${key.groups.name}`);
+    const few = await openFewPoints(key.groups.name);
+    try {
+      const check = new KeyCheck(key, start, powers, few, options);
+      await check.run(contributions);
+    } finally {
+      for (const engine of [few.few1, few.few2]) engine.destroy();
+    }
+    return { isValid: true, why: null, contributions };
+  } catch (error) {
+    const why = whyRefused(error);
+    if (why === null) throw error;
+    return { isValid: false, why, contributions };
+  }
+};
+
+/** Returns the rule that a key breaks; null if an error is about something else. */
+const whyRefused = (error: unknown): string | null => {
+  if (error instanceof Refusal) return error.message;
+  const isOfKey = error instanceof MsmError && error.code === 'bad-argument' && error.message.startsWith('zkey');
+  return isOfKey ? error.message : null;
+};
+
+/** One verification. */
+class KeyCheck {
+  readonly #key: Opened;
+  readonly #start: Opened;
+  readonly #powers: PreparedPowers;
+  readonly #few: FewPoints;
+  readonly #options: RunOptions;
+  readonly #groups: Groups;
+
+  constructor(key: Opened, start: Opened, powers: PreparedPowers, few: FewPoints, options: RunOptions) {
+    this.#key = key;
+    this.#start = start;
+    this.#powers = powers;
+    this.#few = few;
+    this.#options = options;
+    this.#groups = key.groups;
+  }
+
+  /** Checks everything. @throws Refusal naming the rule that the key breaks */
+  async run(contributions: KeyContribution[]): Promise<void> {
+    const delta = await this.#checkContributions(contributions);
+    await this.#checkHeader(delta);
+    await this.#checkCopies();
+    await this.#checkMultiples('c');
+    await this.#checkMultiples('h');
+    await this.#checkQuotientPoints();
+  }
+
+  /** Checks that contributions follow each other. @returns δ·G1 after the last */
+  async #checkContributions(done: KeyContribution[]): Promise<Affine> {
+    const { g1 } = this.#groups;
+    const { circuitHash, all } = this.#key.contributions;
+    const { circuitHash: expected, all: before } = this.#start.contributions;
+    if (!sameBytes(circuitHash, expected)) throw new Refusal('the hash of the circuit is another');
+    if (before.length > 0) throw badArgument('input.initial: the key has contributions already');
+    const transcript = await beginTranscript(circuitHash);
+    let delta: Affine = g1.generator;
+    for (const [i, own] of all.entries()) {
+      const refuse = (rule: string): never => {
+        throw new Refusal(`contribution ${i}: ${rule}`);
+      };
+      const { s, sx, tx } = own;
+      if (!sameBytes(transcriptWith(transcript, this.#groups, s, sx), own.transcript))
+        refuse('its transcript is wrong');
+      if (!(await this.#areInGroup([s, sx, own.delta], [tx]))) refuse('a point is not in the group of order r');
+      const t = pointOfTranscript(this.#groups, own.transcript);
+      if (!(await this.#haveSameRatio([s, sx], [t, tx]))) refuse('nobody has proved to know its secret');
+      if (!(await this.#haveSameRatio([delta, own.delta], [t, tx]))) refuse('delta is not multiplied by its secret');
+      if (own.beacon !== null && !(await this.#isOfBeacon(own))) refuse('it is not that of its beacon');
+      hashContribution(transcript, this.#groups, own);
+      done.push({ name: own.name, hash: await contributionHash(this.#groups, own), beacon: own.beacon });
+      delta = own.delta;
+    }
+    return delta;
+  }
+
+  async #isOfBeacon({ beacon, s, sx }: Contribution): Promise<boolean> {
+    const { g1, order } = this.#groups;
+    const { bytes, iterations } = beacon as NonNullable<Contribution['beacon']>;
+    const stream = await beaconStream(bytes, iterations, async () => assertNotAborted(this.#options.signal));
+    const k = stream.element(order);
+    const expected = stream.point(g1);
+    return areEqual(g1, expected, s) && areEqual(g1, times(g1, k, expected), sx);
+  }
+
+  /** Checks the numbers and the points of the header. */
+  async #checkHeader(delta: Affine): Promise<void> {
+    const { g1, g2 } = this.#groups;
+    const [key, start] = [this.#key, this.#start];
+    for (const name of ['variables', 'publicSignals', 'domainSize'] as const) {
+      const [own, other] = [key.zkey[name], start.zkey[name]];
+      if (own !== other) throw new Refusal(`the header says ${name} ${own}, and the circuit has ${other}`);
+    }
+    const { points } = key;
+    for (const name of ['alpha1', 'beta1'] as const) {
+      if (!areEqual(g1, points[name], start.points[name])) throw new Refusal(`${name} is another`);
+    }
+    for (const name of ['beta2', 'gamma2'] as const) {
+      if (!areEqual(g2, points[name], start.points[name])) throw new Refusal(`${name} is another`);
+    }
+    if (!areEqual(g1, points.delta1, delta)) throw new Refusal('delta1 is not that of the last contribution');
+    if (!(await this.#areInGroup([], [points.delta2]))) throw new Refusal('delta2 is not in the group of order r');
+    if (!(await this.#haveSameRatio([g1.generator, delta], [g2.generator, points.delta2]))) {
+      throw new Refusal('delta2 is not the multiple that delta1 is');
+    }
+  }
+
+  /** Checks the sections that no contribution changes. */
+  async #checkCopies(): Promise<void> {
+    const [own, other] = [fileOf(this.#key.zkey), fileOf(this.#start.zkey)];
+    for (const name of ['ic', 'coefficients', 'a', 'b1', 'b2'] as const) {
+      const id = section[name];
+      const extended = ({ file, sections }: typeof own): Extended => ({
+        file,
+        extent: sectionOf(file, sections, id, name),
+      });
+      const [left, right] = [extended(own), extended(other)];
+      if (left.extent.byteLength !== right.extent.byteLength || !(await this.#haveSameBytes(left, right))) {
+        throw new Refusal(`section ${id} (${name}) is not that of the circuit`);
+      }
+    }
+  }
+
+  async #haveSameBytes(left: Extended, right: Extended): Promise<boolean> {
+    for (let at = 0; at < left.extent.byteLength; at += CHUNK_BYTES) {
+      const to = Math.min(left.extent.byteLength, at + CHUNK_BYTES);
+      const own = await left.file.read(left.extent.at + at, left.extent.at + to);
+      if (!sameBytes(own, await right.file.read(right.extent.at + at, right.extent.at + to))) return false;
+      assertNotAborted(this.#options.signal);
+    }
+    return true;
+  }
+
+  /** Checks that a section is that of the first key, divided by δ: by a random combination. */
+  async #checkMultiples(name: 'c' | 'h'): Promise<void> {
+    const [own, other] = [this.#key.zkey.sections[name], this.#start.zkey.sections[name]];
+    if (own.count === 0) return;
+    const factors = randomFactors(own.count);
+    const sums = [await this.#combine(own, factors), await this.#combine(other, factors)] as const;
+    const rule = `section ${section[name]} (${own.name}) is not that of the circuit divided by delta`;
+    const { points } = this.#key;
+    if (!(await this.#haveSameRatio(sums, [this.#start.points.delta2, points.delta2], rule))) throw new Refusal(rule);
+  }
+
+  /**
+   * Checks section H against the powers of τ. With a random ρ, Σ ρ^i·(τ^n − 1)·τ^i for i below n − 1 is
+   * a polynomial in τ with values −2·Σ (ρ·w)^i at the odd powers w of a root of order 2n, and 0 at the
+   * even ones.
+   */
+  async #checkQuotientPoints(): Promise<void> {
+    const { order } = this.#groups;
+    const { h } = this.#key.zkey.sections;
+    const n = this.#key.zkey.domainSize;
+    const { tauG1 } = this.#powers.ptau.sections;
+    const rho = mod(numbersOfRandom(4), order);
+    const powers: bigint[] = [];
+    let last = 1n;
+    for (let i = 0; i < n - 1; i++) {
+      powers.push(last);
+      last = (last * rho) % order;
+    }
+    const high = await this.#combineNumbers(tauG1, n, powers);
+    const low = await this.#combineNumbers(tauG1, 0, powers);
+    const difference = await differenceOf(this.#few, this.#groups.g1, high, low);
+    const values = geometricSums(rho, n, order);
+    const ours = await this.#combineNumbers(h, 0, values);
+    const rule = 'section 9 (H) does not fit the powers of tau';
+    const sums = [ours, difference] as const;
+    if (!(await this.#haveSameRatio(sums, [this.#groups.g2.generator, this.#key.points.delta2], rule))) {
+      throw new Refusal(rule);
+    }
+  }
+
+  /** Computes a combination of the points of a section with numbers of 16 bytes. */
+  async #combine(points: PointSection, factors: Uint8Array): Promise<Affine> {
+    return this.#msm(points, 0, points.count, factors);
+  }
+
+  async #combineNumbers(points: PointSection, from: number, numbers: readonly bigint[]): Promise<Affine> {
+    const words = new BigUint64Array(4 * numbers.length);
+    for (const [i, value] of numbers.entries()) writeNumber(words, 4 * i, 4, value);
+    return this.#msm(points, from, from + numbers.length, new Uint8Array(words.buffer));
+  }
+
+  async #msm(points: PointSection, from: number, to: number, scalars: Uint8Array): Promise<Affine> {
+    const { signal, maxWorkers, createWorker } = this.#options;
+    const engine: MsmEngine = await createMsmEngine({
+      ...{ curve: this.#groups.name, backend: 'cpu' },
+      ...(maxWorkers === undefined ? {} : { maxWorkers }),
+      ...(createWorker === undefined ? {} : { createWorker }),
+    });
+    try {
+      const bytes = await points.points(from, to);
+      const bases = await engine.loadBases(bytes, {
+        ...{ encoding: points.encoding, checkSubgroup: true },
+        ...(signal && { signal }),
+      });
+      return affineOf(await engine.msm(bases, scalars, signal && { signal }));
+    } catch (error) {
+      const isOfPoints =
+        error instanceof MsmError && ['bad-argument', 'not-on-curve', 'not-in-subgroup'].includes(error.code);
+      if (isOfPoints) throw new Refusal(`section ${points.name}: ${error.message}`);
+      throw error;
+    } finally {
+      engine.destroy();
+    }
+  }
+
+  async #areInGroup(first: readonly Affine[], second: readonly Affine[]): Promise<boolean> {
+    const { few1, few2 } = this.#few;
+    return (
+      (await areInGroup(
+        few1,
+        first.map((point) => publicPoint<bigint>(this.#groups.g1, point)),
+      )) &&
+      (await areInGroup(
+        few2,
+        second.map((point) => publicPoint<Fp2>(this.#groups.g2, point)),
+      ))
+    );
+  }
+
+  /**
+   * Returns whether Q is as many times P as V is U, and none of them is infinity.
+   *
+   * @param rule where P and Q may both be infinity, the rule is kept
+   */
+  async #haveSameRatio(
+    [P, Q]: readonly [Affine, Affine],
+    [U, V]: readonly [Affine, Affine],
+    rule?: string,
+  ): Promise<boolean> {
+    if (rule !== undefined && P === null && Q === null) return true;
+    if (P === null || Q === null || U === null || V === null) return false;
+    const { g1, g2, name } = this.#groups;
+    const one = (point: Affine): AffinePoint => publicPoint<bigint>(g1, point);
+    const two = (point: Affine): AffinePoint<Fp2> => publicPoint<Fp2>(g2, point);
+    const { x, y, infinity } = one(Q);
+    return isProductOne(
+      name,
+      [
+        [one(P), two(V)],
+        [{ x, y: mod(-y, g1.p), infinity }, two(U)],
+      ],
+      this.#options.signal,
+    );
+  }
+}
+
+/** A section in its file. */
+interface Extended {
+  readonly file: { read(from: number, to: number): Promise<Uint8Array> };
+  readonly extent: { readonly at: number; readonly byteLength: number };
+}
+
+const sameBytes = (left: Uint8Array, right: Uint8Array): boolean =>
+  left.length === right.length && left.every((byte, i) => byte === right[i]);
+
+const publicPoint = <Of extends Coordinate>({ coordinates: f }: CurveContext, point: Affine): AffinePoint<Of> =>
+  (point === null
+    ? { x: f.zero, y: f.zero, infinity: true }
+    : { x: f.reduced(point.x), y: f.reduced(point.y), infinity: false }) as AffinePoint<Of>;
+
+const affineOf = ({ x, y, infinity }: AffinePoint): Affine => (infinity ? null : { x, y });
+
+/** Returns P − Q. */
+const differenceOf = async ({ few1 }: FewPoints, curve: CurveContext, P: Affine, Q: Affine): Promise<Affine> => {
+  const points = [P, Q].map((point) => publicPoint<bigint>(curve, point));
+  const bases = await few1.loadBases(points);
+  try {
+    return affineOf(await few1.msm(bases, [1n, curve.order - 1n]));
+  } finally {
+    bases.destroy();
+  }
+};
+
+/** Returns a random number of `words` words of 64 bits. */
+const numbersOfRandom = (words: number): bigint => {
+  const bytes = crypto.getRandomValues(new Uint8Array(8 * words));
+  const view = numbersOf(bytes);
+  return Array.from({ length: words }, (_, i) => view.getBigUint64(8 * i)).reduce(
+    (sum, word) => (sum << 64n) | word,
+    0n,
+  );
+};
+
+/** Most bytes that a platform draws at once. */
+const DRAWN_BYTES = 2 ** 16;
+
+/** Returns random scalars below 2^128. */
+const randomFactors = (count: number): Uint8Array => {
+  const scalars = new Uint8Array(32 * count);
+  const bytes = new Uint8Array(16 * count);
+  for (let at = 0; at < bytes.length; at += DRAWN_BYTES) {
+    crypto.getRandomValues(bytes.subarray(at, at + DRAWN_BYTES));
+  }
+  for (let i = 0; i < count; i++) scalars.set(bytes.subarray(16 * i, 16 * i + 16), 32 * i);
+  return scalars;
+};
+
+/** Returns −2·Σ (ρ·w^(2j+1))^i for i below n − 1, for each j below n, with a root w of order 2n. */
+const geometricSums = (rho: bigint, n: number, order: bigint): bigint[] => {
+  const { rootOfUnity, twoAdicity } = scalarFieldOf({ order });
+  const root = power(rootOfUnity as bigint, 2n ** BigInt(twoAdicity) / BigInt(2 * n), order);
+  const square = (root * root) % order;
+  const bases: bigint[] = [];
+  let base = (rho * root) % order;
+  for (let j = 0; j < n; j++) {
+    bases.push(base);
+    base = (base * square) % order;
+  }
+  // (1 − b^(n−1)) / (1 − b), where b^n = −ρ^n for all of them
+  const all = mod(-power(rho, BigInt(n), order), order);
+  const inverses = inverseAll(
+    bases.map((b) => (b * mod(1n - b, order)) % order),
+    order,
+  );
+  return bases.map((b, j) => mod(-2n * (((b - all) % order) * (inverses[j] as bigint)), order));
+};
+
+/** Inverts numbers by one inversion (Montgomery 1987, section 10.3.1). */
+const inverseAll = (values: readonly bigint[], order: bigint): bigint[] => {
+  const before: bigint[] = [];
+  let product = 1n;
+  for (const value of values) {
+    before.push(product);
+    product = (product * value) % order;
+  }
+  let rest = invert(product, order);
+  const inverses = new Array<bigint>(values.length);
+  for (let i = values.length - 1; i >= 0; i--) {
+    inverses[i] = (rest * (before[i] as bigint)) % order;
+    rest = (rest * (values[i] as bigint)) % order;
+  }
+  return inverses;
+};

@@ -1,0 +1,159 @@
+/** Sums of few terms in WebAssembly, on one thread and on several, compared with BigInts. */
+import { describe, expect, it } from 'vitest';
+import { halvingOf } from '../../src/curves/halving.js';
+import { type Affine, addAffine, infinityOf, multiply, negated, toAffine } from '../../src/curves/jacobian.js';
+import type { Group } from '../../src/curves/more-curves.js';
+import { openCurve } from '../../src/curves/open-curve.js';
+import { readerOf, writePoint } from '../../src/curves/point-source.js';
+import { mod } from '../../src/field/modulus.js';
+import { withAdder } from '../../src/msm/cpu/adder.js';
+import { PointNotOnCurve, SumThreads } from '../../src/msm/cpu/sum-threads.js';
+import { hasArithmetic, wasmArithmetics } from '../../src/wasm/points/kernel.js';
+
+const groups = (['bn254', 'bls12-381'] as const).flatMap((curve) =>
+  (['g1', 'g2'] as const satisfies Group[]).map((group) => [curve, group] as const),
+);
+
+/** Points with known logarithms and infinity. */
+const samples = async (name: (typeof groups)[number][0], group: Group) => {
+  const curve = await openCurve(name, group);
+  const logs = [0n, 1n, 2n, curve.order - 1n, 3n, 0x1234567890abcdef1234567890abcdefn, curve.order / 2n];
+  const points = logs.map((log) => toAffine(curve, multiply(curve, log, curve.generator)));
+  return { curve, logs, points };
+};
+
+const wordsOf = (curve: Awaited<ReturnType<typeof openCurve>>, points: readonly Affine[]): Uint32Array => {
+  const words = new Uint32Array(points.length * curve.pointWords);
+  for (const [i, point] of points.entries()) writePoint(curve, words, i, point);
+  return words;
+};
+
+describe.each(groups)('%s %s', (name, group) => {
+  it('halves scalars', async () => {
+    const curve = await openCurve(name, group);
+    const { beta, split } = halvingOf(curve);
+    const { x, y } = curve.generator;
+    const image = { x: curve.coordinates.reduced(curve.coordinates.multiple(x, beta)), y };
+    for (const k of [0n, 1n, 2n, 2n ** 100n, curve.order - 1n, curve.order / 3n, 7n ** 80n % curve.order]) {
+      const [k1, k2] = split(k);
+      const part = (factor: bigint, point: NonNullable<Affine>) =>
+        toAffine(curve, multiply(curve, factor < 0n ? -factor : factor, factor < 0n ? negated(curve, point) : point));
+      let sum = infinityOf(curve);
+      for (const each of [part(k1, { x, y }), part(k2, image)]) sum = addAffine(curve, sum, each);
+      expect(toAffine(curve, sum)).toEqual(toAffine(curve, multiply(curve, k, { x, y })));
+      for (const half of [k1, k2]) expect((half < 0n ? -half : half) >> 130n).toBe(0n);
+    }
+  });
+
+  it('adds up multiples, on one thread and on several', async () => {
+    const { curve, logs, points } = await samples(name, group);
+    const multipliers = [
+      1n,
+      curve.order - 1n,
+      2n,
+      3n,
+      curve.order - 5n,
+      2n ** 64n,
+      7n ** 77n % curve.order,
+      curve.order - 2n ** 40n,
+      0n,
+    ];
+    // sums of 0, 1, 2, … terms, with equal points, equal multipliers and opposite terms
+    const terms: [point: number, multiplier: number][][] = [
+      [],
+      [[0, 4]],
+      [
+        [1, 0],
+        [1, 1],
+      ],
+      [
+        [1, 0],
+        [1, 0],
+      ],
+    ];
+    let state = 1;
+    const draw = (below: number): number => {
+      state = (state * 48271) % 2147483647;
+      return state % below;
+    };
+    for (let i = 0; i < 1100; i++) {
+      const count = i === 20 ? 60 : draw(4);
+      terms.push(Array.from({ length: count }, () => [draw(points.length), draw(multipliers.length)]));
+    }
+    const starts = new Uint32Array(terms.length + 1);
+    for (const [i, row] of terms.entries()) starts[i + 1] = (starts[i] as number) + row.length;
+    const flat = terms.flat();
+    const scale = 1n << 256n;
+    const many = {
+      points: wordsOf(
+        curve,
+        flat.map(([point]) => {
+          const P = points[point] as Affine;
+          const scaled = (c: NonNullable<Affine>['x']) =>
+            curve.coordinates.reduced(curve.coordinates.multiple(c, scale));
+          return P && { x: scaled(P.x), y: scaled(P.y) };
+        }),
+      ),
+      scale,
+      starts,
+      which: Uint32Array.from(flat, ([, multiplier]) => multiplier),
+      multipliers,
+      scales: [scale, 1n],
+    };
+    const known = new Map<bigint, Affine>();
+    const expected = terms.map((row) => {
+      const log = mod(
+        row.reduce((sum, [P, k]) => sum + (logs[P] as bigint) * (multipliers[k] as bigint), 0n),
+        curve.order,
+      );
+      if (!known.has(log)) known.set(log, toAffine(curve, multiply(curve, log, curve.generator)));
+      return known.get(log) as Affine;
+    });
+    for (const maxWorkers of [0, 2]) {
+      const threads = new SumThreads({ maxWorkers }, () => undefined);
+      const [scaled, plain] = (await threads.compute(curve, many)) as [
+        Uint32Array<ArrayBuffer>,
+        Uint32Array<ArrayBuffer>,
+      ];
+      threads.destroy();
+      for (const [words, factor] of [
+        [scaled, scale],
+        [plain, 1n],
+      ] as const) {
+        const read = readerOf(curve, { bytes: new Uint8Array(words.buffer), scale: factor, encoding: 'le' });
+        expect(expected.map((_, i) => read(i))).toEqual(expected);
+      }
+    }
+  }, 60_000);
+
+  it('names a term whose point is not on the curve', async () => {
+    const { curve, points } = await samples(name, group);
+    const wrong = curve.coordinates.one;
+    const words = wordsOf(curve, [points[1] as Affine, { x: wrong, y: wrong }]);
+    const threads = new SumThreads({ maxWorkers: 0 }, () => undefined);
+    const sums = {
+      points: words,
+      scale: 1n,
+      starts: Uint32Array.of(0, 2),
+      which: Uint32Array.of(0, 0),
+      multipliers: [1n],
+      scales: [1n],
+    };
+    await expect(threads.compute(curve, sums)).rejects.toThrow(PointNotOnCurve);
+  });
+
+  it.each(wasmArithmetics)('leaves points as they were entered, by %s', async (arithmetic) => {
+    if (!hasArithmetic(arithmetic)) return;
+    const { curve, points } = await samples(name, group);
+    const words = wordsOf(curve, points);
+    const left = await withAdder(
+      curve,
+      async (adder) => {
+        const at = adder.enter(words, 1n << 384n);
+        return adder.leave(at, points.length, 1n << 384n);
+      },
+      [arithmetic],
+    );
+    expect(left).toEqual(words);
+  });
+});

@@ -1,0 +1,117 @@
+/** New keys and contributions, byte for byte as those of snarkjs for the same randomness. */
+import nodeCrypto from 'node:crypto';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { knownPowers } from '../../dev/bench/known-powers.js';
+import { makeCircuit } from '../../dev/bench/setup-circuit.js';
+import { openProvingKey } from '../../src/groth16.js';
+import { applyBeacon, contribute, newKey, verifyKey } from '../../src/setup.js';
+import { ffCurveOf, memoryFile, type ProverCurve, powersOf, snarkjs } from '../support/proving.js';
+import { type CircuitShape, randomCircuit } from '../support/random-circuit.js';
+
+/** The part of snarkjs that makes keys. */
+const zKey = snarkjs.zKey as unknown as {
+  newZKey(r1cs: unknown, ptau: unknown, zkey: unknown): Promise<Uint8Array>;
+  contribute(from: unknown, to: unknown, name: string, entropy: string): Promise<Uint8Array>;
+  beacon(from: unknown, to: unknown, name: string, beacon: string, iterations: number): Promise<Uint8Array>;
+  verifyFromInit(init: unknown, ptau: unknown, zkey: unknown): Promise<boolean>;
+};
+
+const quiet = { maxWorkers: 0 } as const;
+
+/** A file of snarkjs's, and its bytes. */
+const made = async (make: (file: unknown) => Promise<unknown>): Promise<Uint8Array> => {
+  const file = memoryFile() as { data?: Uint8Array };
+  await make(file);
+  return file.data as Uint8Array;
+};
+
+/** Has both libraries draw the same bytes from the system. */
+const drawSame = (seed: number): void => {
+  const fill = <Bytes extends NodeJS.ArrayBufferView>(bytes: Bytes): Bytes => {
+    const view = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    for (let i = 0; i < view.length; i++) view[i] = (seed * 31 + i * 7) & 0xff;
+    return bytes;
+  };
+  vi.spyOn(nodeCrypto, 'randomFillSync').mockImplementation(fill as typeof nodeCrypto.randomFillSync);
+  vi.spyOn(globalThis.crypto, 'getRandomValues').mockImplementation(fill as typeof crypto.getRandomValues);
+};
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+afterAll(async () => {
+  for (const curve of ['bn254', 'bls12-381'] as const) await (await ffCurveOf(curve)).terminate();
+});
+
+/** Expects that bytes are equal, without printing thousands of them. */
+const expectSame = (ours: Uint8Array, theirs: Uint8Array): void => {
+  const at = ours.findIndex((byte, i) => byte !== theirs[i]);
+  expect({ length: ours.length, firstDifference: at }).toEqual({ length: theirs.length, firstDifference: -1 });
+};
+
+const makeFiles = async (curve: ProverCurve, shape: CircuitShape, power: number) => {
+  const { r } = await ffCurveOf(curve);
+  const circuit = randomCircuit(BigInt(r), shape);
+  const ptau = await powersOf(curve, power, 2 ** (power + 1) - 1, true);
+  const theirs = await made((file) => zKey.newZKey(memoryFile(circuit.r1cs), memoryFile(ptau), file));
+  return { ...circuit, ptau, theirs };
+};
+
+const shapes: readonly [what: string, shape: Omit<CircuitShape, 'seed'>][] = [
+  ['some public signals', { publicInputs: 2, privateInputs: 3, constraints: 10 }],
+  ['no public signals', { publicInputs: 0, privateInputs: 3, constraints: 5 }],
+  ['one constraint', { publicInputs: 1, privateInputs: 1, constraints: 1 }],
+  ['no private signals', { publicInputs: 3, privateInputs: 0, constraints: 4 }],
+  ['2^4 rows', { publicInputs: 1, privateInputs: 2, constraints: 14 }],
+  ['2^4 + 1 rows', { publicInputs: 1, privateInputs: 2, constraints: 15 }],
+];
+
+describe.each(['bn254', 'bls12-381'] as const)('a key on %s', (curve) => {
+  it.each(shapes)('of a circuit with %s is that of snarkjs', async (_, shape) => {
+    const { r1cs, ptau, theirs } = await makeFiles(curve, { ...shape, seed: 5n }, 5);
+    expectSame(await newKey({ system: 'groth16', r1cs, ptau }, quiet), theirs);
+  });
+
+  it('has the contributions of snarkjs, proves and verifies', async () => {
+    const shape = { publicInputs: 2, privateInputs: 3, constraints: 20, seed: 7n };
+    const { r1cs, ptau, theirs, witness } = await makeFiles(curve, shape, 5);
+    drawSame(1);
+    const [first, theirFirst] = [
+      await contribute(theirs, { name: 'Ada ☃', entropy: 'dice' }, quiet),
+      await made((file) => zKey.contribute(memoryFile(theirs), file, 'Ada ☃', 'dice')),
+    ];
+    expectSame(first.zkey, theirFirst);
+    drawSame(2);
+    let theirHash: Uint8Array = new Uint8Array();
+    const second = await contribute(first.zkey, { entropy: 'more' }, quiet);
+    const theirSecond = await made(async (file) => {
+      theirHash = await zKey.contribute(memoryFile(theirFirst), file, '', 'more');
+    });
+    expectSame(second.zkey, theirSecond);
+    expectSame(second.hash, theirHash);
+    const beacon = '0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20';
+    const last = await applyBeacon(second.zkey, { name: 'end', beacon, iterations: 10 }, quiet);
+    expectSame(last.zkey, await made((file) => zKey.beacon(memoryFile(theirSecond), file, 'end', beacon, 10)));
+    vi.restoreAllMocks();
+    expect(await zKey.verifyFromInit(memoryFile(theirs), memoryFile(ptau), memoryFile(last.zkey))).toBe(true);
+    using key = await openProvingKey(last.zkey, { backend: 'cpu' });
+    const { proof, publicSignals } = await key.prove(witness);
+    expect(await key.verify(proof, publicSignals)).toBe(true);
+    const theirProof = await snarkjs.groth16.prove(memoryFile(last.zkey), memoryFile(witness));
+    expect(await key.verify(theirProof.proof as typeof proof, theirProof.publicSignals)).toBe(true);
+    const verdict = await verifyKey({ zkey: last.zkey, r1cs, ptau }, quiet);
+    expect(verdict).toMatchObject({ isValid: true, why: null });
+    expect(verdict.contributions.map(({ name }) => name)).toEqual(['Ada ☃', null, 'end']);
+    expect(verdict.contributions.map(({ hash }) => hash)).toEqual([first.hash, second.hash, last.hash]);
+    const fromInitial = await verifyKey({ zkey: last.zkey, initial: theirs, ptau }, quiet);
+    expect(fromInitial).toEqual(verdict);
+  });
+});
+
+it('a key of a domain above 2^14 is that of snarkjs, which reads past the last power', { tags: 'long' }, async () => {
+  const ptau = await knownPowers('bn254', 15);
+  const { r1cs } = makeCircuit(20_000, 'dense');
+  const theirs = await made((file) => zKey.newZKey(memoryFile(r1cs), memoryFile(ptau), file));
+  expectSame(await newKey({ system: 'groth16', r1cs, ptau }, quiet), theirs);
+});

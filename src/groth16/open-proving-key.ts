@@ -1,13 +1,13 @@
 /** Opens keys of Groth16. */
 import type { Bases, MsmEngine } from '../api/engine.js';
-import type { FieldEngine, MatrixEntries } from '../api/fields.js';
+import type { FieldEngine } from '../api/fields.js';
 import type { AffinePoint, Coordinate, Fp2 } from '../api/values.js';
 import { handOver } from '../engine/arguments.js';
 import { progressRow } from '../engine/options.js';
 import { assertNotAborted, badArgument, warnBy } from '../errors.js';
+import type { PackedEntries } from '../fields/program/entries.js';
 import { openField } from '../fields/program/open-field.js';
-import { ORDER_BYTES, sectionOf } from '../formats/binfile.js';
-import { CHUNK_BYTES, type FileSource, numbersOf, type PointSection } from '../formats/source.js';
+import { CHUNK_BYTES, type FileSource, type PointSection } from '../formats/source.js';
 import { fileOf, type Groth16Zkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';
 import { type OptionTable, readOptions } from '../option-table.js';
@@ -25,8 +25,9 @@ import { assertFinite, inSection, readPoint } from '../proofs/few-points.js';
 import { KeyVectors } from '../proofs/key-vectors.js';
 import { publicSignalsOf } from '../proofs/snarkjs-json.js';
 import { type DrawScalar, drawRandomScalar, readWitness } from '../proofs/witness.js';
-import { nextTurn } from '../scheduling/time-slice.js';
+import { TimeSlice } from '../scheduling/time-slice.js';
 import { type ProofResult, type ProvingKey, type ProvingKeyOptions, writeProof } from './api.js';
+import { type PackedLoader, readCoefficients } from './coefficients.js';
 import {
   computePoints,
   cosetOf,
@@ -47,14 +48,11 @@ const loadMatrices = async (
   ofEngines: EngineOptions,
   signal: AbortSignal | undefined,
 ): Promise<LoadedKey['vectors']> => {
-  const [a, b] = await readCoefficients(zkey, async () => {
-    await nextTurn();
-    assertNotAborted(signal);
-  });
+  const [a, b] = await readCoefficients(zkey, new TimeSlice(() => assertNotAborted(signal)));
   const load = async (fr: FieldEngine, ending: AbortSignal | undefined) => {
     // values times 2^512 are read as values times 2^256
     const options = { encoding: 'le-montgomery', ...(ending && { signal: ending }) } as const;
-    const loadOne = (entries: typeof a) => inSection('4 (coefficients)', () => fr.loadMatrix(entries, options));
+    const loadOne = (entries: PackedEntries) => (fr as PackedLoader).loadPackedMatrix(entries, options);
     return { fr, a: await loadOne(a), b: await loadOne(b) };
   };
   return KeyVectors.open(zkey.curve, g1, ofEngines, load, signal);
@@ -238,98 +236,3 @@ class LoadedProvingKey extends CircuitProver<ProofResult> implements ProvingKey 
     destroyEngines(this.#key.engines);
   }
 }
-
-/*
- * The matrices A and B of a Groth16 circuit, section 4 of a `.zkey`: u32 count, then for each entry
- * u32 matrix (0 is A, 1 is B), u32 constraint, u32 variable, and the value in 32 bytes. A value a
- * is written as a·2^512 mod r, little-endian.
- */
-
-const COUNT_BYTES = 4;
-const ENTRY_BYTES = 12 + ORDER_BYTES;
-const VALUE_WORDS = ORDER_BYTES / 4;
-
-/** Entries that are read at a time, in a few milliseconds. */
-const ENTRIES_PER_CHUNK = 2 ** 16;
-
-/** The entries of A and of B. */
-type CircuitMatrices = readonly [a: MatrixEntries, b: MatrixEntries];
-
-/** Entries of both matrices in one allocation: A's from the front, B's from the back. */
-class Entries {
-  readonly #row: Uint32Array;
-  readonly #column: Uint32Array;
-  readonly #values: Uint32Array<ArrayBuffer>;
-  /** The next free index at the front, and the first used one at the back. */
-  #front = 0;
-  #back: number;
-
-  constructor(count: number) {
-    try {
-      this.#row = new Uint32Array(count);
-      this.#column = new Uint32Array(count);
-      this.#values = new Uint32Array(count * VALUE_WORDS);
-    } catch {
-      throw badArgument(`zkey: section 4 (coefficients): ${count} entries are more than JavaScript can hold`);
-    }
-    this.#back = count;
-  }
-
-  /** Copies the entry that begins at `at`. */
-  add(isA: boolean, row: number, column: number, from: DataView, at: number): void {
-    const i = isA ? this.#front++ : --this.#back;
-    this.#row[i] = row;
-    this.#column[i] = column;
-    for (let k = 0; k < VALUE_WORDS; k++) this.#values[i * VALUE_WORDS + k] = from.getUint32(at + 12 + 4 * k, true);
-  }
-
-  /** Returns both matrices, of `rows` × `columns`. */
-  matrices(rows: number, columns: number): CircuitMatrices {
-    const part = (from: number, to?: number): MatrixEntries => ({
-      ...{ rows, columns, row: this.#row.subarray(from, to), column: this.#column.subarray(from, to) },
-      values: this.#values.subarray(from * VALUE_WORDS, to && to * VALUE_WORDS),
-    });
-    // `to` of A may be 0, which subarray takes as it is
-    return [this.#front === 0 ? part(this.#row.length) : part(0, this.#front), part(this.#front)];
-  }
-}
-
-/**
- * Reads the matrices. Does not check that values are below r.
- *
- * @param afterChunk called after every few milliseconds of work
- * @throws MsmError `bad-argument` naming the entry that the circuit cannot have
- */
-const readCoefficients = async (zkey: Groth16Zkey, afterChunk: () => Promise<void>): Promise<CircuitMatrices> => {
-  const { variables, domainSize } = zkey;
-  const { file, sections } = fileOf(zkey);
-  const name = `${file.what}: section 4 (coefficients)`;
-  const { at, byteLength } = sectionOf(file, sections, 4, 'coefficients');
-  if (byteLength < COUNT_BYTES) throw badArgument(`${name} is cut off: it has ${byteLength} bytes`);
-  const count = numbersOf(await file.read(at, at + COUNT_BYTES)).getUint32(0, true);
-  if (byteLength !== COUNT_BYTES + count * ENTRY_BYTES) {
-    throw badArgument(`${name} has ${byteLength} bytes, but says ${count} entries of ${ENTRY_BYTES}`);
-  }
-  const entries = new Entries(count);
-  for (let first = 0; first < count; first += ENTRIES_PER_CHUNK) {
-    const end = Math.min(count, first + ENTRIES_PER_CHUNK);
-    const start = at + COUNT_BYTES;
-    const chunk = numbersOf(await file.read(start + first * ENTRY_BYTES, start + end * ENTRY_BYTES));
-    for (let i = first; i < end; i++) {
-      const from = (i - first) * ENTRY_BYTES;
-      const [matrix, row, column] = [
-        chunk.getUint32(from, true),
-        chunk.getUint32(from + 4, true),
-        chunk.getUint32(from + 8, true),
-      ];
-      if (matrix > 1 || row >= domainSize || column >= variables) {
-        throw badArgument(
-          `${name}: entry ${i} is in matrix ${matrix}, row ${row}, column ${column}; there are 2 matrices of ${domainSize} × ${variables}`,
-        );
-      }
-      entries.add(matrix === 0, row, column, chunk, from);
-    }
-    await afterChunk();
-  }
-  return entries.matrices(domainSize, variables);
-};

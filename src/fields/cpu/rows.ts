@@ -3,11 +3,11 @@
  * length, one for each lane of the arithmetic, which have no row in common.
  */
 import type { VectorAt } from '../../wasm/vectors/vector-kernel.js';
-import type { Entries } from '../program/vector-backend.js';
+import { ENTRIES_PER_STEP, type PackedEntries } from '../program/entries.js';
 import type { Arena } from './arena.js';
 import { inParts, type OfOne } from './combine.js';
 
-/** Entries of a matrix in words: each value once. */
+/** Sorted entries of a matrix in words: each value once. */
 interface SortedEntries {
   readonly rows: number;
   /** Numbers, little-endian; the first is 0. */
@@ -19,65 +19,46 @@ interface SortedEntries {
 /** Words of a triple. */
 const TRIPLE = 3;
 
-/** Finds the index of each value among the different ones. */
-const differentValues = (
-  words: Uint32Array,
-  perNumber: number,
-): { readonly values: Uint32Array; readonly indices: Uint32Array } => {
-  const count = words.length / perNumber;
-  const indices = new Uint32Array(count);
-  const values = new Uint32Array((count + 1) * perNumber);
-  const byHash = new Map<number, number[]>([[0, [0]]]);
-  let found = 1;
-  for (let i = 0; i < count; i++) {
-    const from = i * perNumber;
-    let hash = 0;
-    for (let j = 0; j < perNumber; j++) hash = Math.imul(hash ^ (words[from + j] as number), 0x9e37_79b1) | 0;
-    const alike = byHash.get(hash) ?? [];
-    let index = alike.find((k) => {
-      for (let j = 0; j < perNumber; j++) if (values[k * perNumber + j] !== words[from + j]) return false;
-      return true;
-    });
-    if (index === undefined) {
-      index = found++;
-      values.set(words.subarray(from, from + perNumber), index * perNumber);
-      byHash.set(hash, [...alike, index]);
-    }
-    indices[i] = index;
-  }
-  return { values: values.slice(0, found * perNumber), indices };
-};
+/** Words of triples that are copied at a time. */
+const WORDS_PER_STEP = 2 ** 20;
 
-/** Sorts entries. @param perNumber words of a value */
-export const sortEntries = (
-  rows: number,
-  { row, column, words }: Pick<Entries, 'row' | 'column' | 'words'>,
-  perNumber: number,
-): SortedEntries => {
-  const { values, indices } = differentValues(words, perNumber);
+/** Sorts entries by row, in steps. */
+export function* sortEntries({ rows, row, column, value, values }: PackedEntries): Generator<void, SortedEntries> {
   const ends = new Uint32Array(rows + 1);
-  for (const each of row) ends[each + 1] = (ends[each + 1] as number) + 1;
-  for (let i = 0; i < rows; i++) ends[i + 1] = (ends[i + 1] as number) + (ends[i] as number);
+  for (let i = 0; i < row.length; i++) {
+    const end = (row[i] as number) + 1;
+    ends[end] = (ends[end] as number) + 1;
+    if (i % ENTRIES_PER_STEP === 0) yield;
+  }
   // the first row that begins in the second half of the entries
   const half = row.length / 2;
   let middle = 0;
-  while (middle < rows && (ends[middle] as number) < half) middle++;
+  for (let i = 0; i < rows; i++) {
+    const end = ends[i] as number;
+    ends[i + 1] = (ends[i + 1] as number) + end;
+    if (end < half) middle = i + 1;
+    if (i % ENTRIES_PER_STEP === 0) yield;
+  }
   const first = ends[middle] as number;
   const length = Math.max(first, row.length - first);
   // what is missing in the shorter stream adds 0 to a row behind all others
   const list = new Uint32Array(2 * TRIPLE * length);
-  for (let i = 0; i < list.length; i += TRIPLE) list[i] = rows;
-  const next = ends.slice(0, rows);
-  for (const [i, own] of row.entries()) {
-    const position = next[own] as number;
-    next[own] = position + 1;
+  for (let k = Math.min(first, row.length - first); k < length; k++) {
+    list[TRIPLE * (first < length ? 2 * k : 2 * k + 1)] = rows;
+    if (k % ENTRIES_PER_STEP === 0) yield;
+  }
+  for (let i = 0; i < row.length; i++) {
+    const own = row[i] as number;
+    const position = ends[own] as number;
+    ends[own] = position + 1;
     const at = TRIPLE * (position < first ? 2 * position : 2 * (position - first) + 1);
     list[at] = own;
-    list[at + 1] = indices[i] as number;
+    list[at + 1] = value[i] as number;
     list[at + 2] = column[i] as number;
+    if (i % ENTRIES_PER_STEP === 0) yield;
   }
   return { rows, values, list };
-};
+}
 
 /** A matrix in memory. */
 export interface PlacedMatrix {
@@ -101,7 +82,10 @@ export function* placeMatrix(arena: Arena, sorted: SortedEntries, scale: bigint)
   try {
     yield* memory.enter(values, sorted.values, scale);
     list = arena.take(listElements);
-    memory.putWords(list, sorted.list);
+    for (let at = 0; at < sorted.list.length; at += WORDS_PER_STEP) {
+      memory.putWords(list + 4 * at, sorted.list.subarray(at, at + WORDS_PER_STEP));
+      yield;
+    }
     isDone = true;
     return { rows: sorted.rows, values, valueCount, list, listElements, triples: sorted.list.length / TRIPLE };
   } finally {

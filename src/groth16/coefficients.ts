@@ -53,8 +53,7 @@ export const readCoefficients = async (zkey: Groth16Zkey, timeSlice: TimeSlice):
   for (let first = 0; first < count; first += ENTRIES_PER_CHUNK) {
     const end = Math.min(count, first + ENTRIES_PER_CHUNK);
     const chunk = await file.read(start + first * ENTRY_BYTES, start + end * ENTRY_BYTES);
-    // a view of a file in memory may begin anywhere
-    const words = new Uint32Array(new Uint8Array(chunk).buffer);
+    const words = wordsOf(chunk);
     for (let i = first; i < end; i++) {
       const from = (i - first) * ENTRY_WORDS;
       const [matrix, row, column] = [words[from] as number, words[from + 1] as number, words[from + 2] as number];
@@ -68,6 +67,12 @@ export const readCoefficients = async (zkey: Groth16Zkey, timeSlice: TimeSlice):
     }
   }
   return entries.matrices(domainSize, variables);
+};
+
+/** Returns bytes as words. A view of a file in memory may begin anywhere; others are not copied. */
+const wordsOf = (bytes: Uint8Array): Uint32Array => {
+  const { buffer, byteOffset, byteLength } = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
+  return new Uint32Array(buffer, byteOffset, byteLength / 4);
 };
 
 /** Entries of both matrices in one allocation: A's from the front, B's from the back. */

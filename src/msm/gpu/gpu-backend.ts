@@ -128,7 +128,7 @@ export class GpuBackend implements Accelerator, Surveyor {
     const less = count === 1 ? '' : `precompute less (each point is kept ${count} times), `;
     throw badArgument(
       `points: they take ${points * each} bytes, and one buffer of the device holds at most ${maxBufferSize}: ` +
-        `${most} of these ${points} points fit. To go on, ${less}load at most ${most} at a time and add up the sums, ` +
+        `${most} of these ${points} points fit. To go on, ${less}load at most ${most} at a time and add up the sums (addPoints), ` +
         "or let the CPU compute: backend 'cpu', or 'auto' without tuning.cpuBelow 0, which has the CPU keep such bases",
     );
   }

@@ -6,8 +6,11 @@ import type { EngineOptions } from '../proofs/api.js';
 import { countsWithin, PAGES_AT_A_TIME, pagePointsOf } from '../proofs/key-points.js';
 import { SCALAR_BYTES } from '../proofs/witness.js';
 
-/** Memory of a thread's sums in bytes, as measured: WebAssembly, rounds, and what is not collected yet. */
-const THREAD_BYTES = 2 ** 25;
+/**
+ * Memory of sums in bytes on the caller's thread and on each worker, as measured with domains of
+ * 2^18 and 2^20: WebAssembly, rounds, and what is not collected yet.
+ */
+const [CALLER_BYTES, WORKER_BYTES] = [5 * 2 ** 24, 2 ** 25];
 
 /** Sizes of a key, in bytes unless said otherwise. */
 export interface KeySizes {
@@ -45,7 +48,7 @@ export const planKey = (
   const all = { isLimited: false, counts: sections.map(({ count }) => count) };
   if (limit === undefined) return all;
   const [witness, scalars] = [variables * SCALAR_BYTES, domainSize * SCALAR_BYTES];
-  const threads = (1 + mostWorkers(options)) * THREAD_BYTES;
+  const threads = CALLER_BYTES + mostWorkers(options) * WORKER_BYTES;
   const copied = witness + Math.max(witness, scalars);
   const points = sections.reduce((sum, { byteLength }) => sum + byteLength, 0);
   if (threads + points + quotient + copied <= limit) return all;

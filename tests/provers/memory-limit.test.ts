@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openProvingKeyWith } from '../../src/groth16/open-proving-key.js';
 import { openProvingKey, type ProvingKeyOptions } from '../../src/groth16.js';
 import { drawRandomScalar } from '../../src/proofs/witness.js';
+import { leaseGpu } from '../support/leased-gpu.js';
 import { ffCurveOf, makeStatement, type ProverCurve, type Statement, sameDraws } from '../support/proving.js';
 
 const curves = ['bn254', 'bls12-381'] as const;
@@ -109,6 +110,18 @@ describe('under a limit', () => {
       memoryLimit: await floorOf(zkey.data, options),
     });
     expect(await verify(await key.prove(circuit.witness))).toBe(true);
+  });
+
+  test('a GPU adds up pages, and has the quotient', { tags: 'long' }, async () => {
+    const { zkey, circuit } = statementOf('bn254');
+    const { gpu } = await leaseGpu();
+    const tuning = { cpuBelow: 0, walkerSlots: 4, walkerThreadsPerWorkgroup: 8 };
+    const options = { backend: 'gpu', gpu, tuning, maxWorkers: 0 } as const;
+    const memoryLimit = await floorOf(zkey.data, options);
+    using key = await openProvingKeyWith(fileOf(zkey.data), { ...options, memoryLimit }, sameDraws());
+    using whole = await openProvingKeyWith(zkey.data, onCpu, sameDraws());
+    expect(await key.prove(circuit.witness)).toEqual(await whole.prove(circuit.witness));
+    expect(key.memory.points).toBe(0);
   });
 
   test('a damaged page is refused by name when it is read, and the key stays usable', async () => {

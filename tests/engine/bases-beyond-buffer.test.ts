@@ -33,11 +33,7 @@ const scalars = makeRandomScalars(bn254G1, COUNT, 52);
 const expected = expectedMsm(bn254G1, bases.logs, scalars);
 
 describe('bases beyond one buffer of the device', () => {
-  test.each([
-    ['auto', {}],
-    ['both', {}],
-    ['auto', { retainBases: false }],
-  ] as const)('are kept and multiplied by the CPU with backend %s and %o', async (backend, options) => {
+  const areKept = async (backend: 'auto' | 'both', options: Partial<MsmEngineOptions>): Promise<void> => {
     const engine = await open({ backend, ...options });
     expect(engine.backends).toContain('gpu');
     const loaded = await engine.loadBases(bases.bytes, { precompute: 2 });
@@ -49,7 +45,13 @@ describe('bases beyond one buffer of the device', () => {
     const sum = await engine.msm(loaded, later, { offset: COUNT - 100 });
     expect(sum).toEqual(expectedMsm(bn254G1, bases.logs.slice(COUNT - 100), later));
     engine.destroy();
-  });
+  };
+  const title = 'are kept and multiplied by the CPU with backend %s and %o';
+  test.each([['auto', {}]] as const)(title, areKept);
+  test.each([
+    ['both', {}],
+    ['auto', { retainBases: false }],
+  ] as const)(title, { tags: 'long' }, areKept);
 
   test('are multiplied by vectors that the device has', async () => {
     const engine = await open({});

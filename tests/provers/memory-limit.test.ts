@@ -17,6 +17,9 @@ afterAll(async () => {
   for (const curve of curves) await (await ffCurveOf(curve)).terminate();
 });
 
+/** One curve is enough for the first tier. */
+const tagsOf = (curve: ProverCurve): { readonly tags?: 'long' } => (curve === 'bn254' ? {} : { tags: 'long' });
+
 const onCpu = { backend: 'cpu', maxWorkers: 0 } as const;
 
 /** Returns the least limit that a key can be opened with, which the error of a smaller one says. */
@@ -47,7 +50,7 @@ const placeOf = (file: Uint8Array, id: number): { readonly from: number; readonl
 };
 
 describe.each(curves)('a key on %s', (curve) => {
-  test('makes the same proofs under any limit, and says what stays loaded', async () => {
+  test('makes the same proofs under any limit, and says what stays loaded', tagsOf(curve), async () => {
     const { zkey, circuit, verify } = statementOf(curve);
     const open = (memoryLimit?: number) =>
       openProvingKeyWith(fileOf(zkey.data), { ...onCpu, memoryLimit }, sameDraws());

@@ -54,6 +54,7 @@ export type {
 } from './api/values.js';
 export type { Curve } from './curves/curve.js';
 export type { Group, NamedCurve } from './curves/more-curves.js';
+export { addPoints, type GroupOptions } from './engine/add-points.js';
 export { createMsmEngine } from './engine/create-engine.js';
 export type { MsmEngineOptions } from './engine/options.js';
 export { MsmError, type MsmErrorCode } from './errors.js';

@@ -2,6 +2,7 @@
 import type {
   FieldBytesOptions,
   FieldCallOptions,
+  FieldEncoding,
   FieldEngine,
   FieldOperations,
   FieldPlan,
@@ -18,12 +19,14 @@ import { cpuThreads, inspect, printed } from '../handle.js';
 import type { FieldScalars } from '../msm/inputs/scalars.js';
 import { bare, type OptionTable, readOptions } from '../option-table.js';
 import { type Ticket, ticketOf } from '../scheduling/edf.js';
+import { inTimeSlices, TimeSlice } from '../scheduling/time-slice.js';
 import { ANY_SIZE, type Pause, TurnQueue } from '../scheduling/turn-queue.js';
 import { wasmArithmetics } from '../wasm/points/kernel.js';
 import { Arena } from './cpu/arena.js';
 import { CpuVectors } from './cpu/cpu-vectors.js';
 import { openMemory } from './cpu/open-memory.js';
 import { type Lent, VectorThreads } from './cpu/vector-threads.js';
+import { type PackedEntries, packEntries } from './program/entries.js';
 import { copyNumbers, type NumberFormat, resized, reverseNumbers, scaleOf } from './program/numbers.js';
 import { type FieldEngineOptions, numberBytesOf, type OpenField, openField } from './program/open-field.js';
 import { copyIndices, type FieldStep, recordSteps } from './program/operations.js';
@@ -371,14 +374,38 @@ class VectorEngine implements FieldEngine, VectorOwner {
           `entries: row, column and values must have the same length, got ${ownRow.length}, ${ownColumn.length}, ${count}`,
         );
       }
-      const matrix = new Matrix(this, { rows, columns, entries: count });
-      const scale = scaleOf(own, this.#format);
-      await this.#inTurn(ticketFor(turn), async (call) => {
-        await this.#backend.enterMatrix(matrix, { words, scale, row: ownRow, column: ownColumn }, call);
-        this.#handles.add(matrix);
+      return this.#enterMatrix({ rows, columns, entries: count }, own, turn, async (call) => {
+        const packing = packEntries({ rows, columns, row: ownRow, column: ownColumn }, words, this.numberBytes / 4);
+        return inTimeSlices(packing, new TimeSlice(() => call.check()));
       });
-      return matrix;
     });
+  }
+
+  /**
+   * Loads a matrix whose entries a reader of files has packed and checked, without a copy. Provers
+   * use it; the interface does not have it.
+   *
+   * @param entries of this engine's field, values below its prime; the caller leaves them unchanged
+   */
+  async loadPackedMatrix(entries: PackedEntries, options: FieldBytesOptions = {}): Promise<SparseMatrix> {
+    this.#assertUsable();
+    const { encoding: own, ...turn } = readOptions(fieldBytesOptions, options);
+    return this.#enterMatrix({ ...entries, entries: entries.row.length }, own, turn, async () => entries);
+  }
+
+  async #enterMatrix(
+    { rows, columns, entries: count }: Pick<SparseMatrix, 'rows' | 'columns' | 'entries'>,
+    encoding: FieldEncoding,
+    turn: FieldCallOptions,
+    entriesIn: (call: VectorCall) => Promise<PackedEntries>,
+  ): Promise<SparseMatrix> {
+    const matrix = new Matrix(this, { rows, columns, entries: count });
+    const scale = scaleOf(encoding, this.#format);
+    await this.#inTurn(ticketFor(turn), async (call) => {
+      await this.#backend.enterMatrix(matrix, { ...(await entriesIn(call)), scale }, call);
+      this.#handles.add(matrix);
+    });
+    return matrix;
   }
 
   async run<Result>(record: (operations: FieldOperations) => Result, options: FieldRunOptions = {}): Promise<Result> {

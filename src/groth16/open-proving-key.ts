@@ -1,13 +1,12 @@
 /** Opens keys of Groth16. */
 import type { Bases, MsmEngine } from '../api/engine.js';
-import type { FieldEngine, MatrixEntries } from '../api/fields.js';
+import type { FieldEngine } from '../api/fields.js';
 import type { AffinePoint, Coordinate, Fp2 } from '../api/values.js';
-import { handOver } from '../engine/arguments.js';
 import { progressRow } from '../engine/options.js';
 import { assertNotAborted, badArgument, warnBy } from '../errors.js';
+import type { PackedEntries } from '../fields/program/entries.js';
 import { openField } from '../fields/program/open-field.js';
-import { ORDER_BYTES, sectionOf } from '../formats/binfile.js';
-import { CHUNK_BYTES, type FileSource, numbersOf, type PointSection } from '../formats/source.js';
+import type { FileSource, PointSection } from '../formats/source.js';
 import { fileOf, type Groth16Zkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';
 import { type OptionTable, readOptions } from '../option-table.js';
@@ -17,17 +16,23 @@ import {
   type KeySettings,
   keyOptions,
   keySettingsOf,
+  type PointBytes,
   type ProofRun,
   type Statement,
   warnOfOldNode,
 } from '../proofs/circuit-prover.js';
 import { assertFinite, inSection, readPoint } from '../proofs/few-points.js';
+import { KeyPoints, pagePointsOf } from '../proofs/key-points.js';
 import { KeyVectors } from '../proofs/key-vectors.js';
 import { publicSignalsOf } from '../proofs/snarkjs-json.js';
+import { VectorsOnDemand } from '../proofs/vectors-on-demand.js';
 import { type DrawScalar, drawRandomScalar, readWitness } from '../proofs/witness.js';
-import { nextTurn } from '../scheduling/time-slice.js';
+import { TimeSlice } from '../scheduling/time-slice.js';
 import { type ProofResult, type ProvingKey, type ProvingKeyOptions, writeProof } from './api.js';
+import { type PackedLoader, readCoefficients } from './coefficients.js';
+import { type KeyPlan, planKey } from './memory.js';
 import {
+  bytesOfQuotient,
   computePoints,
   cosetOf,
   destroyEngines,
@@ -41,24 +46,17 @@ import { verify } from './verify.js';
 /** Sections that are loaded: the matrices, the points of the header, and those of five sums. */
 const PARTS = 7;
 
-const loadMatrices = async (
-  { g1 }: Engines,
-  zkey: Groth16Zkey,
-  ofEngines: EngineOptions,
-  signal: AbortSignal | undefined,
-): Promise<LoadedKey['vectors']> => {
-  const [a, b] = await readCoefficients(zkey, async () => {
-    await nextTurn();
-    assertNotAborted(signal);
-  });
-  const load = async (fr: FieldEngine, ending: AbortSignal | undefined) => {
+type Matrices = Awaited<ReturnType<typeof readCoefficients>>;
+
+/** Returns what loads the matrices into an engine. */
+const matrixLoader =
+  ([a, b]: Matrices) =>
+  async (fr: FieldEngine, ending: AbortSignal | undefined) => {
     // values times 2^512 are read as values times 2^256
     const options = { encoding: 'le-montgomery', ...(ending && { signal: ending }) } as const;
-    const loadOne = (entries: typeof a) => inSection('4 (coefficients)', () => fr.loadMatrix(entries, options));
+    const loadOne = (entries: PackedEntries) => (fr as PackedLoader).loadPackedMatrix(entries, options);
     return { fr, a: await loadOne(a), b: await loadOne(b) };
   };
-  return KeyVectors.open(zkey.curve, g1, ofEngines, load, signal);
-};
 
 const readFinite = async <Of extends Coordinate>(
   engine: MsmEngine<Of>,
@@ -90,26 +88,55 @@ const warnOfSetup = ({ gamma2, delta2 }: HeaderPoints, { onWarning }: EngineOpti
   );
 };
 
-const loadSection = async (
-  { g1, g2 }: Pick<Engines, 'g1' | 'g2'>,
-  section: PointSection,
-  inMemory: boolean,
-  signal: AbortSignal | undefined,
-): Promise<Bases> => {
-  const { name, encoding } = section;
-  const bytes = await section.points();
+/** Loads the points of the verifier. */
+const loadVerifier = async ({ few1 }: Engines, ic: PointSection, signal: AbortSignal | undefined): Promise<Bases> => {
+  const bytes = await ic.points();
   assertNotAborted(signal);
-  const options = { label: name, encoding, ...(signal && { signal }) };
-  // an array of several chunks was made for this call; a smaller one may be the source's own
-  if (name === 'H') assertFinite(section, bytes);
-  const points = !inMemory && bytes.byteLength > CHUNK_BYTES ? handOver(bytes) : bytes;
-  return inSection(name, () => (section.group === 'g1' ? g1 : g2).loadBases(points, options));
+  const options = { label: ic.name, encoding: ic.encoding, ...(signal && { signal }) };
+  return inSection(ic.name, () => few1.loadBases(bytes, options));
 };
+
+/** Loads the matrices, and plans what of the key stays loaded. */
+const loadMatrices = async (
+  { g1 }: Engines,
+  zkey: Groth16Zkey,
+  coset: bigint,
+  { ofEngines, memoryLimit }: KeyOptions,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly vectors: LoadedKey['vectors']; readonly plan: KeyPlan }> => {
+  const { curve, variables, domainSize } = zkey;
+  const matrices = await readCoefficients(zkey, new TimeSlice(() => assertNotAborted(signal)));
+  const load = matrixLoader(matrices);
+  const vectors = await KeyVectors.open(curve, g1, ofEngines, load, signal);
+  try {
+    const isOnGpu = ofEngines.backend === 'gpu';
+    const packed = matrices.reduce((sum, { row, values }) => sum + 12 * row.length + values.byteLength, 0);
+    const isPlanned = memoryLimit !== undefined && !isOnGpu;
+    const quotient = isPlanned ? await bytesOfQuotient(vectors.home, coset, variables) : 0;
+    const sections = sectionsOfSums(zkey);
+    const plan = planKey({ variables, domainSize, sections, packed, quotient }, memoryLimit, ofEngines);
+    if (!plan.isLimited || isOnGpu) return { vectors, plan };
+    vectors.destroy();
+    return { vectors: new VectorsOnDemand(curve, load), plan };
+  } catch (error) {
+    vectors.destroy();
+    throw error;
+  }
+};
+
+/** Sections of the five sums, in the order in which they are loaded. */
+const sectionsOfSums = ({ sections: { a, b1, b2, c, h } }: Groth16Zkey): readonly PointSection[] => [a, b1, b2, c, h];
+
+/** Options of a key. */
+interface KeyOptions {
+  readonly ofEngines: EngineOptions;
+  readonly memoryLimit: number | undefined;
+}
 
 const loadKey = async (
   zkey: Groth16Zkey,
   engines: Engines,
-  ofEngines: EngineOptions,
+  options: KeyOptions,
   { signal, onProgress }: Pick<ProvingKeyOptions, 'signal' | 'onProgress'>,
 ): Promise<LoadedKey> => {
   let done = 0;
@@ -120,26 +147,33 @@ const loadKey = async (
   };
   const { curve, variables, publicSignals, domainSize, sections } = zkey;
   const { inMemory } = fileOf(zkey).file;
-  const load = async (section: PointSection): Promise<Bases> =>
-    step(await loadSection(engines, section, inMemory, signal));
-  const { a, b1, b2, c, h, ic } = sections;
   const field = await openField(`${curve}-fr`);
   if (domainSize > 2 ** (field.twoAdicity - 1)) {
     throw badArgument(`zkey: a domain of ${domainSize} is too large; at most 2^${field.twoAdicity - 1} is supported`);
   }
-  const ofVerifier = await loadSection({ g1: engines.few1, g2: engines.few2 }, ic, inMemory, signal);
+  const ic = await loadVerifier(engines, sections.ic, signal);
   const points = step(await loadPoints(engines, sections));
-  warnOfSetup(points, ofEngines);
-  const vectors = await loadMatrices(engines, zkey, ofEngines, signal);
+  warnOfSetup(points, options.ofEngines);
+  const coset = cosetOf(field, domainSize);
+  const { vectors, plan } = await loadMatrices(engines, zkey, coset, options, signal);
+  const counts = new Map(sectionsOfSums(zkey).map((section, i) => [section, plan.counts[i] as number]));
+  const pagePoints = pagePointsOf(domainSize);
+  const load = async <Of extends Coordinate>(section: PointSection, engine: MsmEngine<Of>): Promise<KeyPoints<Of>> => {
+    const place = { section, engine, inMemory, pagePoints, refusesInfinity: section === sections.h };
+    return step(await KeyPoints.load(place, counts.get(section) as number, signal));
+  };
+  const { g1, g2 } = engines;
+  const { a, b1, b2, c, h } = sections;
   try {
     step(vectors);
     return {
       ...{ curve, variables, publicSignals, domainSize, engines, order: field.p },
-      ...{ coset: cosetOf(field, domainSize), ic: ofVerifier, points, vectors },
-      bases: {
+      ...{ coset, ic, points, vectors, isLimited: plan.isLimited },
+      inOrder: plan.isLimited ? oneAfterTheOther() : (sum) => sum(),
+      sections: {
         // one after the other: of a key that is read in parts, one section is in memory at a time
-        ...{ a: await load(a), b1: await load(b1), b2: await load(b2) },
-        ...{ c: c.count === 0 ? step(null) : await load(c), h: await load(h) },
+        ...{ a: await load(a, g1), b1: await load(b1, g1), b2: await load(b2, g2) },
+        ...{ c: c.count === 0 ? step(null) : await load(c, g1), h: await load(h, g1) },
       },
     };
   } catch (error) {
@@ -148,10 +182,24 @@ const loadKey = async (
   }
 };
 
+/** Returns what runs work after all work that it was given before. */
+const oneAfterTheOther = (): LoadedKey['inOrder'] => {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const result = last.then(work);
+    last = result.catch(() => undefined);
+    return result;
+  };
+};
+
 /** `openProvingKey`. */
 export const provingKeyOptions = {
   of: 'openProvingKey',
-  rows: { ...keyOptions.rows, onProgress: progressRow },
+  rows: {
+    ...keyOptions.rows,
+    memoryLimit: { kind: 'integer', range: [1, Number.MAX_SAFE_INTEGER], says: 'a positive integer of bytes' },
+    onProgress: progressRow,
+  },
 } as const satisfies OptionTable<ProvingKeyOptions>;
 
 /** Does the work of `openProvingKey`; tests choose r and s. */
@@ -161,7 +209,8 @@ export const openProvingKeyWith = async (
   draw: DrawScalar,
 ): Promise<ProvingKey> => {
   const call = readOptions(provingKeyOptions, options);
-  const { ofEngines, proofs } = keySettingsOf(call);
+  const { memoryLimit } = call;
+  const { ofEngines, proofs } = keySettingsOf(call, memoryLimit === undefined);
   assertNotAborted(call.signal);
   const zkey = await openZkey(source, { onWarning: ofEngines.onWarning, signal: call.signal });
   if (zkey.protocol !== 'groth16') {
@@ -171,7 +220,9 @@ export const openProvingKeyWith = async (
   const engines = await openEngines(zkey.curve, ofEngines, call.signal);
   warnOfOldNode(zkey, engines.g1, ofEngines);
   try {
-    return new LoadedProvingKey(await loadKey(zkey, engines, ofEngines, call), draw, { proofs, ofEngines });
+    return new LoadedProvingKey(await loadKey(zkey, engines, { ofEngines, memoryLimit }, call), draw, {
+      ...{ proofs, ofEngines },
+    });
   } catch (error) {
     destroyEngines(engines);
     throw error;
@@ -206,6 +257,14 @@ export const openProvingKey = (zkey: FileSource, options: ProvingKeyOptions = {}
 /** Parts of a proof: the scalars of H, five sums, the assembly of its points. */
 const PROOF_PARTS = 7;
 
+/** Returns the bytes of points in memory, and of those that each proof reads. */
+const bytesOfPoints = ({ sections }: LoadedKey): PointBytes => {
+  const { a, b1, b2, c, h } = sections;
+  const all = [a, b1, b2, ...(c === null ? [] : [c]), h].map(({ bytes }) => bytes);
+  const sumOf = (name: keyof PointBytes): number => all.reduce((sum, each) => sum + each[name], 0);
+  return { loaded: sumOf('loaded'), paged: sumOf('paged') };
+};
+
 class LoadedProvingKey extends CircuitProver<ProofResult> implements ProvingKey {
   readonly #key: LoadedKey;
   readonly #draw: DrawScalar;
@@ -213,7 +272,12 @@ class LoadedProvingKey extends CircuitProver<ProofResult> implements ProvingKey 
   /** @param draw draws r and s, in this order @param options queue of its proofs, and warnings */
   constructor(key: LoadedKey, draw: DrawScalar, options: KeySettings) {
     const { engines, vectors } = key;
-    super(key, PROOF_PARTS, { ...options, engines: [engines.g1, engines.g2], vectors });
+    super(key, PROOF_PARTS, {
+      ...options,
+      engines: [engines.g1, engines.g2],
+      vectors,
+      points: () => bytesOfPoints(key),
+    });
     this.#key = key;
     this.#draw = draw;
   }
@@ -238,98 +302,3 @@ class LoadedProvingKey extends CircuitProver<ProofResult> implements ProvingKey 
     destroyEngines(this.#key.engines);
   }
 }
-
-/*
- * The matrices A and B of a Groth16 circuit, section 4 of a `.zkey`: u32 count, then for each entry
- * u32 matrix (0 is A, 1 is B), u32 constraint, u32 variable, and the value in 32 bytes. A value a
- * is written as a·2^512 mod r, little-endian.
- */
-
-const COUNT_BYTES = 4;
-const ENTRY_BYTES = 12 + ORDER_BYTES;
-const VALUE_WORDS = ORDER_BYTES / 4;
-
-/** Entries that are read at a time, in a few milliseconds. */
-const ENTRIES_PER_CHUNK = 2 ** 16;
-
-/** The entries of A and of B. */
-type CircuitMatrices = readonly [a: MatrixEntries, b: MatrixEntries];
-
-/** Entries of both matrices in one allocation: A's from the front, B's from the back. */
-class Entries {
-  readonly #row: Uint32Array;
-  readonly #column: Uint32Array;
-  readonly #values: Uint32Array<ArrayBuffer>;
-  /** The next free index at the front, and the first used one at the back. */
-  #front = 0;
-  #back: number;
-
-  constructor(count: number) {
-    try {
-      this.#row = new Uint32Array(count);
-      this.#column = new Uint32Array(count);
-      this.#values = new Uint32Array(count * VALUE_WORDS);
-    } catch {
-      throw badArgument(`zkey: section 4 (coefficients): ${count} entries are more than JavaScript can hold`);
-    }
-    this.#back = count;
-  }
-
-  /** Copies the entry that begins at `at`. */
-  add(isA: boolean, row: number, column: number, from: DataView, at: number): void {
-    const i = isA ? this.#front++ : --this.#back;
-    this.#row[i] = row;
-    this.#column[i] = column;
-    for (let k = 0; k < VALUE_WORDS; k++) this.#values[i * VALUE_WORDS + k] = from.getUint32(at + 12 + 4 * k, true);
-  }
-
-  /** Returns both matrices, of `rows` × `columns`. */
-  matrices(rows: number, columns: number): CircuitMatrices {
-    const part = (from: number, to?: number): MatrixEntries => ({
-      ...{ rows, columns, row: this.#row.subarray(from, to), column: this.#column.subarray(from, to) },
-      values: this.#values.subarray(from * VALUE_WORDS, to && to * VALUE_WORDS),
-    });
-    // `to` of A may be 0, which subarray takes as it is
-    return [this.#front === 0 ? part(this.#row.length) : part(0, this.#front), part(this.#front)];
-  }
-}
-
-/**
- * Reads the matrices. Does not check that values are below r.
- *
- * @param afterChunk called after every few milliseconds of work
- * @throws MsmError `bad-argument` naming the entry that the circuit cannot have
- */
-const readCoefficients = async (zkey: Groth16Zkey, afterChunk: () => Promise<void>): Promise<CircuitMatrices> => {
-  const { variables, domainSize } = zkey;
-  const { file, sections } = fileOf(zkey);
-  const name = `${file.what}: section 4 (coefficients)`;
-  const { at, byteLength } = sectionOf(file, sections, 4, 'coefficients');
-  if (byteLength < COUNT_BYTES) throw badArgument(`${name} is cut off: it has ${byteLength} bytes`);
-  const count = numbersOf(await file.read(at, at + COUNT_BYTES)).getUint32(0, true);
-  if (byteLength !== COUNT_BYTES + count * ENTRY_BYTES) {
-    throw badArgument(`${name} has ${byteLength} bytes, but says ${count} entries of ${ENTRY_BYTES}`);
-  }
-  const entries = new Entries(count);
-  for (let first = 0; first < count; first += ENTRIES_PER_CHUNK) {
-    const end = Math.min(count, first + ENTRIES_PER_CHUNK);
-    const start = at + COUNT_BYTES;
-    const chunk = numbersOf(await file.read(start + first * ENTRY_BYTES, start + end * ENTRY_BYTES));
-    for (let i = first; i < end; i++) {
-      const from = (i - first) * ENTRY_BYTES;
-      const [matrix, row, column] = [
-        chunk.getUint32(from, true),
-        chunk.getUint32(from + 4, true),
-        chunk.getUint32(from + 8, true),
-      ];
-      if (matrix > 1 || row >= domainSize || column >= variables) {
-        throw badArgument(
-          `${name}: entry ${i} is in matrix ${matrix}, row ${row}, column ${column}; there are 2 matrices of ${domainSize} × ${variables}`,
-        );
-      }
-      entries.add(matrix === 0, row, column, chunk, from);
-    }
-    await afterChunk();
-  }
-  return entries.matrices(domainSize, variables);
-};

@@ -11,7 +11,9 @@ import { createMsmEngine } from '../index.js';
 import type { CircuitFacts, EngineOptions } from '../proofs/api.js';
 import type { ProofRun } from '../proofs/circuit-prover.js';
 import { combine, type FewPoints, ONE, openFewPoints } from '../proofs/few-points.js';
-import type { KeyVectors } from '../proofs/key-vectors.js';
+import type { KeyPoints } from '../proofs/key-points.js';
+import type { ProofVectors } from '../proofs/vectors-on-demand.js';
+import { SCALAR_BYTES } from '../proofs/witness.js';
 import type { ProofPoints } from './api.js';
 
 /*
@@ -108,20 +110,22 @@ class Sums {
 
   async #sum<Of extends Coordinate>(
     name: string,
-    engine: MsmEngine<Of>,
-    bases: Bases,
+    points: KeyPoints<Of>,
+    few: MsmEngine<Of>,
     scalars: Scalars | FieldVector,
   ): Promise<AffinePoint<Of>> {
-    const result = await engine.msm(bases, scalars, this.#options);
+    const result = await this.#key.inOrder(() => points.sum(scalars, few, this.#options));
     this.#run.onPart(name);
     return result;
   }
 
   #ofQuotient(values: Uint8Array, begin: () => void): Promise<AffinePoint> {
-    const { engines, vectors, coset, bases, domainSize } = this.#key;
+    const { engines, vectors, coset, sections, domainSize, isLimited } = this.#key;
+    if (isLimited) return this.#afterQuotient(values, begin);
     const { ending, onPart } = this.#run;
     const { signal } = ending;
-    return vectors.compute({ bases: bases.h, lengths: domainSize }, signal, async ({ fr, ...matrices }, isOnGpu) => {
+    const sums = { bases: sections.h.whole as Bases, lengths: domainSize };
+    return vectors.compute(sums, signal, async ({ fr, ...matrices }, isOnGpu) => {
       // Threads that can share vectors compute the quotient first, since H waits for it, and add up afterwards.
       const isShared = fr.workers > 0 && !engines.g1.backends.includes('gpu');
       if (!isOnGpu && !isShared) begin();
@@ -132,7 +136,7 @@ class Sums {
         begin();
         try {
           onPart('quotient');
-          return await this.#sum('H', engines.g1, bases.h, scalars);
+          return await this.#sum('H', sections.h, engines.few1, scalars);
         } finally {
           scalars.destroy();
         }
@@ -143,22 +147,49 @@ class Sums {
     });
   }
 
+  /** Computes the quotient by itself. Its vectors are freed before the sums begin. */
+  async #afterQuotient(values: Uint8Array, begin: () => void): Promise<AffinePoint> {
+    const { engines, vectors, coset, sections } = this.#key;
+    const { ending, onPart, secrets } = this.#run;
+    const quotient = await vectors.compute(null, ending.signal, async ({ fr, ...matrices }) => {
+      // w/2^256: matrices are in memory times 2^256
+      const witness = await fr.load(values, { ...this.#options, encoding: 'le-montgomery' });
+      try {
+        const scalars = await computeQuotient(fr, matrices, coset, witness, this.#options);
+        return await fr.read(scalars, this.#options);
+      } finally {
+        witness.destroy();
+      }
+    });
+    secrets.push(quotient);
+    begin();
+    onPart('quotient');
+    const scalars = await engines.g1.loadScalars(handOver(quotient), this.#options);
+    try {
+      return await this.#sum('H', sections.h, engines.few1, scalars);
+    } finally {
+      scalars.destroy();
+    }
+  }
+
   async a(): Promise<AffinePoint> {
-    return this.#sum('A', this.#key.engines.g1, this.#key.bases.a, await this.#witness);
+    return this.#sum('A', this.#key.sections.a, this.#key.engines.few1, await this.#witness);
   }
 
   async b1(): Promise<AffinePoint> {
-    return this.#sum('B1', this.#key.engines.g1, this.#key.bases.b1, await this.#witness);
+    return this.#sum('B1', this.#key.sections.b1, this.#key.engines.few1, await this.#witness);
   }
 
   async b2(): Promise<AffinePoint<Fp2>> {
-    return this.#sum('B2', this.#key.engines.g2, this.#key.bases.b2, await this.#witness);
+    return this.#sum('B2', this.#key.sections.b2, this.#key.engines.few2, await this.#witness);
   }
 
   /** Returns sum C; null if the circuit has no private variables. */
   async c(): Promise<AffinePoint | null> {
-    const { engines, bases, publicSignals } = this.#key;
-    if (bases.c !== null) return this.#sum('C', engines.g1, bases.c, (await this.#witness).subarray(publicSignals + 1));
+    const { engines, sections, publicSignals } = this.#key;
+    if (sections.c !== null) {
+      return this.#sum('C', sections.c, engines.few1, (await this.#witness).subarray(publicSignals + 1));
+    }
     this.#run.onPart('C');
     return null;
   }
@@ -197,18 +228,39 @@ const valuesOnCoset = (ops: FieldOperations, values: FieldVector, coset: bigint)
  */
 const computeQuotient = (
   fr: FieldEngine,
-  { a, b }: LoadedMatrices,
+  matrices: LoadedMatrices,
   coset: bigint,
   witness: FieldVector,
   options: FieldRunOptions,
-): Promise<FieldVector> =>
-  fr.run((ops) => {
-    const left = ops.apply(a, witness);
-    const right = ops.apply(b, witness);
-    const product = valuesOnCoset(ops, ops.multiply(left, right), coset);
-    const [leftThere, rightThere] = [valuesOnCoset(ops, left, coset), valuesOnCoset(ops, right, coset)];
-    return ops.keep(ops.multiplySubtract(leftThere, rightThere, product));
-  }, options);
+): Promise<FieldVector> => fr.run((ops) => quotientOf(ops, matrices, coset, witness), options);
+
+const quotientOf = (
+  ops: FieldOperations,
+  { a, b }: LoadedMatrices,
+  coset: bigint,
+  witness: FieldVector,
+): FieldVector => {
+  const left = ops.apply(a, witness);
+  const right = ops.apply(b, witness);
+  const product = valuesOnCoset(ops, ops.multiply(left, right), coset);
+  const [leftThere, rightThere] = [valuesOnCoset(ops, left, coset), valuesOnCoset(ops, right, coset)];
+  return ops.keep(ops.multiplySubtract(leftThere, rightThere, product));
+};
+
+/** Returns the bytes of all vectors and matrices while the scalars of H are computed. */
+export const bytesOfQuotient = async (
+  { fr, ...matrices }: LoadedMatrices & { readonly fr: FieldEngine },
+  coset: bigint,
+  variables: number,
+): Promise<number> => {
+  const witness = await fr.load(handOver(new Uint8Array(variables * SCALAR_BYTES)));
+  try {
+    const { bytes } = await fr.plan((ops) => quotientOf(ops, matrices, coset, witness));
+    return fr.memory.used + bytes;
+  } finally {
+    witness.destroy();
+  }
+};
 
 /* A key in the engines that compute with it. */
 
@@ -228,18 +280,28 @@ export interface HeaderPoints {
   readonly delta2: AffinePoint<Fp2>;
 }
 
+/** Sections of points. */
+export interface KeySections extends Readonly<Record<'a' | 'b1' | 'h', KeyPoints<bigint>>> {
+  readonly b2: KeyPoints<Fp2>;
+  readonly c: KeyPoints<bigint> | null;
+}
+
 /** A key in the memory of engines. */
 export interface LoadedKey extends CircuitFacts {
   readonly engines: Engines;
   readonly points: HeaderPoints;
   /** The matrices. */
-  readonly vectors: KeyVectors<LoadedMatrices & { readonly fr: FieldEngine }>;
+  readonly vectors: ProofVectors<LoadedMatrices & { readonly fr: FieldEngine }>;
   /** Prime of the scalar field. */
   readonly order: bigint;
   /** Shifts the n-th roots of unity to the coset of H. */
   readonly coset: bigint;
-  /** Bases of the five sums; C has none if the circuit has no private variables. */
-  readonly bases: Readonly<Record<'a' | 'b1' | 'b2' | 'h', Bases>> & { readonly c: Bases | null };
+  /** True if proofs compute the quotient first, and then the sums, to take less memory. */
+  readonly isLimited: boolean;
+  /** Runs sums, one after the other if memory is limited. */
+  readonly inOrder: <Result>(sum: () => Promise<Result>) => Promise<Result>;
+  /** Points of the five sums; C has none if the circuit has no private variables. */
+  readonly sections: KeySections;
   /** Points of the verifier for the constant 1 and the public values, in `few1`. */
   readonly ic: Bases;
 }

@@ -39,7 +39,7 @@ export interface Backend {
   readonly frees: number;
   /** @throws MsmError `device-lost` if no later call can succeed */
   assertUsable(): void;
-  /** @throws MsmError `bad-argument` if no buffer holds that many points */
+  /** @throws MsmError `bad-argument` if no buffer holds that many points, and no CPU is to keep them */
   assertFits(points: number, tables: TableShape): void;
   load(request: LoadRequest, call: Call): Promise<LoadedBases>;
   /** Uploads scalars, for calls to use there. */

@@ -84,13 +84,17 @@ export interface CircuitFacts {
   readonly domainSize: number;
 }
 
-/** Memory of a key. All but `vectors` is on the GPU, as engines count it. */
+/** Memory of a key. `bases`, `scalars`, `scratch` and `peak` are on the GPU, as engines count it. */
 export interface KeyMemory extends MemoryUse {
   /**
    * Bytes of matrices or polynomials, of the vectors of proofs under way, and of tables: in memory
    * of WebAssembly, and on the GPU if it has them as well.
    */
   readonly vectors: number;
+  /** Bytes of points in main memory. A GPU that computes has them as well. */
+  readonly points: number;
+  /** Bytes of points that each proof reads from the file, because `memoryLimit` has no room for them. */
+  readonly pagedPoints: number;
 }
 
 /** A key of one circuit, loaded to prove. */

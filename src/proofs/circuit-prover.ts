@@ -100,10 +100,17 @@ export interface KeySettings {
 
 const NO_LIMITS = { calls: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY } as const;
 
-/** Returns the options of the engines of a key, and the queue of its proofs. */
-export const keySettingsOf = (read: ReadOptions<ProvingKeyOptions, typeof keyOptions.rows>): KeySettings => {
+/**
+ * Returns the options of the engines of a key, and the queue of its proofs.
+ *
+ * @param mayOverlap false to compute one proof at a time
+ */
+export const keySettingsOf = (
+  read: ReadOptions<ProvingKeyOptions, typeof keyOptions.rows>,
+  mayOverlap = true,
+): KeySettings => {
   const { maxQueued = NO_LIMITS, onEvent, sharing } = read;
-  const width = sharing?.overlap === false ? 1 : PROOFS_AT_A_TIME;
+  const width = mayOverlap && sharing?.overlap !== false ? PROOFS_AT_A_TIME : 1;
   return {
     ofEngines: setOptions(Object.fromEntries(ofEngines.map((name) => [name, read[name]]))) as EngineOptions,
     proofs: new CallQueue(maxQueued, onEvent, width),
@@ -115,6 +122,14 @@ interface ProverParts extends KeySettings {
   /** Engines of large sums, of which the first has the key's device. */
   readonly engines: readonly [MsmEngine, ...MsmEngine<Coordinate>[]];
   readonly vectors: Pick<KeyVectors<never>, 'memoryUsed' | 'trim' | 'destroy'>;
+  /** Returns the bytes of the key's points. */
+  points(): PointBytes;
+}
+
+/** Bytes of points that stay in main memory, and of those that each proof reads from the file. */
+export interface PointBytes {
+  readonly loaded: number;
+  readonly paged: number;
 }
 
 export abstract class CircuitProver<Result extends Statement> implements CircuitKey {
@@ -129,6 +144,7 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
   readonly #queue: CallQueue;
   readonly #engines: ProverParts['engines'];
   readonly #vectors: ProverParts['vectors'];
+  readonly #points: ProverParts['points'];
   /** Ends the proofs that are being computed. */
   readonly #endings = new Set<AbortController>();
   #isDestroyed = false;
@@ -137,7 +153,7 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
   constructor(
     { curve, variables, publicSignals, domainSize }: CircuitFacts,
     parts: number,
-    { proofs, ofEngines, engines, vectors }: ProverParts,
+    { proofs, ofEngines, engines, vectors, points }: ProverParts,
   ) {
     this.curve = curve;
     this.variables = variables;
@@ -148,6 +164,7 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
     this.#queue = proofs;
     this.#engines = engines;
     this.#vectors = vectors;
+    this.#points = points;
   }
 
   /** Computes a proof. @param witness a copy, if it is in memory */
@@ -271,12 +288,15 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
     const all = this.#engines.map(({ memory }) => memory);
     const sumOf = (name: keyof (typeof all)[number]): number => all.reduce((sum, each) => sum + each[name], 0);
     const vectors = this.#vectors.memoryUsed;
+    const { loaded, paged } = this.#isDestroyed ? { loaded: 0, paged: 0 } : this.#points();
     return {
       bases: sumOf('bases'),
       scalars: sumOf('scalars'),
       scratch: sumOf('scratch'),
       peak: sumOf('peak'),
       vectors,
+      points: loaded,
+      pagedPoints: paged,
     };
   }
 

@@ -106,17 +106,20 @@ const isOfContent = (error: unknown): error is MsmError => error instanceof MsmE
  * powers of τ that are divided by a secret. The curve's equation does not find it, and proofs with
  * it do not verify. In the other sections variables that no constraint has are infinity.
  *
- * @param points of the section, from the first one on
+ * @param points of the section, from the point `from` on
  * @throws MsmError `bad-argument` naming the point
  */
 export const assertFinite = (
   { pointBytes, name }: Pick<PointSection, 'pointBytes' | 'name'>,
   points: Uint8Array,
+  from = 0,
 ): void => {
   for (let at = 0; at < points.length; at += pointBytes) {
     // a first byte that is zero is rare
     if (points[at] !== 0 || points.subarray(at, at + pointBytes).some((byte) => byte !== 0)) continue;
-    throw badArgument(`zkey: section ${name}: points[${at / pointBytes}] is infinity, which no setup makes here`);
+    throw badArgument(
+      `zkey: section ${name}: points[${from + at / pointBytes}] is infinity, which no setup makes here`,
+    );
   }
 };
 

@@ -23,7 +23,8 @@ export interface ComputedSums {
   readonly lengths: number | readonly number[];
 }
 
-type Load<Loaded> = (fr: FieldEngine, signal: AbortSignal | undefined) => Promise<Loaded>;
+/** Loads vectors into an engine. */
+export type Load<Loaded> = (fr: FieldEngine, signal: AbortSignal | undefined) => Promise<Loaded>;
 
 export class KeyVectors<Loaded extends InEngine> {
   /** The vectors that are always there. */
@@ -98,18 +99,19 @@ export class KeyVectors<Loaded extends InEngine> {
    * Computes with the vectors on the device on which `sums` are expected to be faster. If the GPU
    * fails, the CPU computes, now and for later proofs.
    *
+   * @param sums null: the vectors that are always there are used
    * @param signal of the work: no second attempt follows once it is aborted
    * @param work called with the vectors, and whether they are on the GPU
    */
   async compute<Result>(
-    { bases, lengths }: ComputedSums,
+    sums: ComputedSums | null,
     signal: AbortSignal,
     work: (loaded: Loaded, isOnGpu: boolean) => Promise<Result>,
   ): Promise<Result> {
     const atHome = (): Promise<Result> => work(this.home, this.#isHomeGpu);
     const onGpu = this.#onGpu;
-    if (onGpu === null) return atHome();
-    const { predicted } = await this.#g1.plan(bases, lengths);
+    if (onGpu === null || sums === null) return atHome();
+    const { predicted } = await this.#g1.plan(sums.bases, sums.lengths);
     if (predicted !== null && predicted.cpuMs < predicted.gpuMs) return atHome();
     try {
       return await work(onGpu, true);

@@ -4,10 +4,10 @@
  * a number, the prime, u32 count) and the values in section 2, or the values alone. Source:
  * https://github.com/iden3/wtnsfile.
  */
-import { viewBytes } from '../engine/arguments.js';
+import { roomFor, viewBytes } from '../engine/arguments.js';
 import { badArgument } from '../errors.js';
 import { Fields, ORDER_BYTES, readSections, sectionOf } from '../formats/binfile.js';
-import { type FileSource, type OpenFile, openFile, readRange } from '../formats/source.js';
+import { CHUNK_BYTES, type FileSource, type OpenFile, openFile } from '../formats/source.js';
 
 /** The newest version of the container that snarkjs reads. */
 const NEWEST = 2;
@@ -75,6 +75,22 @@ const firstNotBelow = (values: Uint8Array<ArrayBuffer>, order: bigint): number =
   return -1;
 };
 
+/** Copies the bytes [from, to) of a file. What a Blob gave is overwritten, as nobody else has it. */
+const copyRange = async (file: OpenFile, from: number, to: number): Promise<Uint8Array<ArrayBuffer>> => {
+  const copy = roomFor(file.what, to - from, 1, 'bytes');
+  try {
+    for (let at = from; at < to; at += CHUNK_BYTES) {
+      const chunk = await file.read(at, Math.min(to, at + CHUNK_BYTES));
+      copy.set(chunk, at - from);
+      if (file.isBlob) chunk.fill(0);
+    }
+    return copy;
+  } catch (error) {
+    copy.fill(0);
+    throw error;
+  }
+};
+
 /**
  * Reads a witness. Checks that its first value is 1, and that all are below the prime.
  *
@@ -89,7 +105,7 @@ export const readWitness = async (
 ): Promise<Uint8Array<ArrayBuffer>> => {
   const file = openFile('witness', source, ending.signal);
   const [from, to] = await valuesIn(file, circuit, warn);
-  const values = new Uint8Array(await readRange(file, from, to));
+  const values = await copyRange(file, from, to);
   if (values.subarray(0, ORDER_BYTES).some((byte, i) => byte !== Number(i === 0))) {
     values.fill(0);
     throw badArgument('witness: variable 0 must have the value 1');

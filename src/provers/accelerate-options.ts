@@ -26,14 +26,19 @@ export type EnginesOptions = Pick<MsmEngineOptions, (typeof ofEngines)[number]>;
 export interface AccelerateOptions extends EnginesOptions {
   /**
    * Bytes of points and keys that may stay loaded from one proof to the next. Beyond it the least
-   * recently used are freed. snarkjs proves with a key that does not fit, and a part of its points
-   * stays loaded.
+   * recently used are freed. A key that does not fit is loaded for each proof, and freed after it.
    * `AccelerateStats.basesBudget` has the value.
    *
    * @defaultValue an eighth of main memory (of 4 GiB where its size is unknown), at least 64 MiB
-   * and at most one buffer of the device
    */
   readonly basesBudget?: number | undefined;
+  /**
+   * Most bytes of main memory for a key of Groth16 and its proofs, as `openProvingKey` of
+   * `webgpu-msm/groth16` has it: points without room are read from the file for each proof.
+   *
+   * @defaultValue no limit
+   */
+  readonly memoryLimit?: number | undefined;
   /**
    * Least number of points of an MSM, and least domain of a circuit, that this library computes;
    * smaller ones are left to snarkjs.
@@ -89,6 +94,8 @@ export interface ReadAccelerateOptions {
   readonly engines: EnginesOptions & Required<Pick<MsmEngineOptions, 'onWarning'>>;
   /** undefined: chosen by the device and main memory. */
   readonly basesBudget: number | undefined;
+  /** undefined: no limit. */
+  readonly memoryLimit: number | undefined;
   readonly leastPoints: number;
   readonly singleThread: boolean;
   readonly measure: boolean;
@@ -104,6 +111,7 @@ export const accelerateOptions = {
   rows: {
     .../* @__PURE__ */ pickRows(engineOptions.rows, ofEngines),
     basesBudget: { kind: 'integer', range: [0, Number.MAX_SAFE_INTEGER], says: 'a non-negative integer' },
+    memoryLimit: { kind: 'integer', range: [1, Number.MAX_SAFE_INTEGER], says: 'a positive integer of bytes' },
     leastPoints: { kind: 'integer', range: [0, Number.MAX_SAFE_INTEGER], default: 64, says: 'a non-negative integer' },
     singleThread: { kind: 'flag', default: false },
     measure: { kind: 'flag', default: true },
@@ -120,7 +128,7 @@ export const accelerateOptions = {
  */
 export const readAccelerateOptions = async (options: AccelerateOptions): Promise<ReadAccelerateOptions> => {
   const { onWarning = console.warn, ...read } = readOptions(accelerateOptions, options);
-  const { basesBudget, leastPoints, singleThread, verifyProof, measure, signal } = read;
+  const { basesBudget, memoryLimit, leastPoints, singleThread, verifyProof, measure, signal } = read;
   const warn = (message: string): void => {
     try {
       onWarning(message);
@@ -137,7 +145,7 @@ export const readAccelerateOptions = async (options: AccelerateOptions): Promise
       warned.add(message);
     },
   };
-  return { engines, basesBudget, leastPoints, singleThread, verifyProof, measure, signal, warn };
+  return { engines, basesBudget, memoryLimit, leastPoints, singleThread, verifyProof, measure, signal, warn };
 };
 
 /** Counts of the work done for snarkjs since `accelerate` was last called. */
@@ -145,7 +153,7 @@ export interface AccelerateStats extends Readonly<BasesCacheStats>, Readonly<Key
   /** Proofs that this library computed whole. Their MSMs are not counted in `calls` and `on`. */
   readonly wholeProofs: number;
   /**
-   * Proofs of `Accelerated` that snarkjs computed, of keys that are small or find no room included.
+   * Proofs of `Accelerated` that snarkjs computed, of keys that are small included.
    */
   readonly snarkjsProofs: number;
   /** MSMs that this library computed. */
@@ -173,7 +181,7 @@ export interface AccelerateStats extends Readonly<BasesCacheStats>, Readonly<Key
   readonly compileMs: number;
   /**
    * The largest number of bytes of points and keys that stay loaded: the option `basesBudget` or
-   * its default. The default depends on main memory alone until a device is open.
+   * its default.
    */
   readonly basesBudget: number;
   /**

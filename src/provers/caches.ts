@@ -17,7 +17,7 @@ import type { KeySource } from './proof-files.js';
 export interface CacheBudget {
   /** Returns the budget in bytes. Asked before every eviction. */
   bytes(): number;
-  /** Called when points had to be loaded again, or a key found no room; `bytes` would be enough. */
+  /** Called when points had to be loaded again, or a key did not stay; `bytes` would be enough. */
   onTight(bytes: number): void;
 }
 
@@ -409,7 +409,7 @@ export class ScalarsCache {
 export interface KeyCacheCounts {
   /** Keys that were loaded for whole proofs. */
   keyLoads: number;
-  /** Bytes of keys that stay loaded for whole proofs, by the sizes of their files. */
+  /** Bytes of keys that stay loaded for whole proofs: their points and matrices. */
   keyBytes: number;
 }
 
@@ -427,6 +427,8 @@ const lasting: readonly string[] = ['bad-argument', 'not-on-curve'];
 interface KeyEntry<Key> extends Entry {
   readonly name: string;
   readonly key: Promise<Key>;
+  /** True if it is freed after the proofs that use it, as it finds no room. */
+  readonly isPassing: boolean;
 }
 
 /** A key to be found or loaded. */
@@ -434,6 +436,8 @@ export interface KeyRequest<Key> {
   /** Sets keys apart that are opened by different functions. */
   readonly kind: string;
   readonly file: KeySource;
+  /** Returns the bytes that the key takes when it is loaded. */
+  bytes(): Promise<number>;
   open(): Promise<Key>;
 }
 
@@ -458,21 +462,41 @@ export class KeyCache<Key extends CircuitKey> {
   }
 
   /**
-   * Calls `use` with a key, and loads it first if needed.
+   * Calls `use` with a key, and loads it first if needed. A key that finds no room is freed after
+   * the calls that use it.
    *
-   * @throws an error of `leftToSnarkjs` if the key finds no room; and errors of `open` and `use`
+   * @throws errors of `open` and `use`
    */
   async with<Result>(request: KeyRequest<Key>, use: (key: Key) => Promise<Result>): Promise<Result> {
-    const name = await nameOf(request);
-    const last = this.#requestedAt.get(name) ?? Number.POSITIVE_INFINITY;
-    this.#remember(name);
-    const entry = [...this.#loaded.all].find((each) => each.name === name) ?? this.#load(name, request, last);
+    const entry = (await this.#entryOf(request, true)) as KeyEntry<Key>;
     this.#loaded.use(entry);
     try {
       return await use(await entry.key);
     } finally {
       this.#loaded.release(entry);
+      if (entry.isPassing && entry.users === 0) this.#loaded.evict(entry);
     }
+  }
+
+  /** Loads a key if it finds room. @throws errors of `open` */
+  async prepare(request: KeyRequest<Key>): Promise<void> {
+    await (await this.#entryOf(request, false))?.key;
+  }
+
+  /** @param mayPass false to return null for a key that finds no room */
+  async #entryOf(request: KeyRequest<Key>, mayPass: boolean): Promise<KeyEntry<Key> | null> {
+    const name = await nameOf(request);
+    const last = this.#requestedAt.get(name) ?? Number.POSITIVE_INFINITY;
+    this.#remember(name);
+    const find = (): KeyEntry<Key> | undefined => [...this.#loaded.all].find((each) => each.name === name);
+    const found = find();
+    if (found !== undefined) return found;
+    const bytes = await request.bytes();
+    // another call may have loaded it meanwhile
+    const late = find();
+    if (late !== undefined) return late;
+    const hasRoom = this.#makeRoom(bytes, last);
+    return hasRoom || mayPass ? this.#load(name, request, hasRoom ? bytes : null) : null;
   }
 
   #remember(name: string): void {
@@ -482,17 +506,16 @@ export class KeyCache<Key extends CircuitKey> {
     if (this.#requestedAt.size > REMEMBERED) this.#requestedAt.delete(oldest as string);
   }
 
-  /** @param last logical time of the last request */
-  #load(name: string, request: KeyRequest<Key>, last: number): KeyEntry<Key> {
-    const bytes = request.file.byteLength;
-    this.#makeRoom(bytes, last);
+  /** @param bytes that the key takes; null if it finds no room */
+  #load(name: string, request: KeyRequest<Key>, bytes: number | null): KeyEntry<Key> {
     const key = this.#open(name, request);
     const free = (): void =>
       void key.then(
         (each) => each.destroy(),
         () => undefined,
       );
-    const entry = this.#loaded.add({ ...unused, name, key, bytes, free });
+    const isPassing = bytes === null;
+    const entry = this.#loaded.add({ ...unused, name, key, bytes: bytes ?? 0, isPassing, free });
     key.catch((error: unknown) => {
       if (!this.#loaded.all.has(entry)) return;
       // a lasting failure stays, and takes no room
@@ -521,17 +544,18 @@ export class KeyCache<Key extends CircuitKey> {
    * Evicts keys until some bytes fit.
    *
    * @param before the logical time from which on used keys stay
-   * @throws an error of `leftToSnarkjs` if they do not fit
+   * @returns false if they do not fit
    */
-  #makeRoom(bytes: number, before: number): void {
+  #makeRoom(bytes: number, before: number): boolean {
     const [budget, used] = [this.#budget.bytes(), this.#loaded.bytes];
     const idle = this.#loaded.idle().filter((entry) => entry.bytes > 0 && entry.usedAt < before);
     const evictable = idle.reduce((sum, entry) => sum + entry.bytes, 0);
     if (used - evictable + bytes > budget) {
       this.#budget.onTight(used + bytes);
-      throw leftToSnarkjs(`the key of ${bytes} bytes finds no room`);
+      return false;
     }
     for (const entry of idle) if (this.#loaded.bytes + bytes > budget) this.#loaded.evict(entry);
+    return true;
   }
 
   /** Destroys all keys, those that are still loading as soon as they are loaded. */

@@ -57,18 +57,30 @@ const readAll = (file: FileOnDisk): Promise<Uint8Array> => file.read(0, file.byt
 
 const readBytes = async (what: string, name: string): Promise<Uint8Array> => {
   const fs = fileSystem();
-  return fs === null ? (await fetchFile(what, name))[0] : readAll(await FileOnDisk.open(fs, name));
+  return fs === null
+    ? new Uint8Array(await (await fetchFile(what, name)).arrayBuffer())
+    : readAll(await FileOnDisk.open(fs, name));
 };
 
+/** Bytes that are hashed at a time: the function copies them. */
+const CHUNK_BYTES = 2 ** 24;
+
 /**
- * Identifies bytes by SHA-256, so that no copy of them has to be kept. A page that is not a secure
- * context has no such function.
+ * Identifies contents by SHA-256 of the digests of their chunks, so that no copy of them has to be
+ * kept. A page that is not a secure context has no such function.
  */
-const digestOf = async (bytes: Uint8Array): Promise<string> => {
+const digestOf = async (contents: Uint8Array | Blob): Promise<string> => {
   const { subtle } = crypto as { readonly subtle?: SubtleCrypto };
   if (subtle === undefined) throw badArgument('zkey: keys in memory are recognised in secure contexts alone');
-  const digest = new Uint8Array(await subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>));
-  return `sha256 ${digest}`;
+  const isBytes = contents instanceof Uint8Array;
+  const length = isBytes ? contents.length : contents.size;
+  const digests = new Uint8Array(32 * Math.ceil(length / CHUNK_BYTES));
+  for (let i = 0; 32 * i < digests.length; i++) {
+    const [from, to] = [i * CHUNK_BYTES, (i + 1) * CHUNK_BYTES];
+    const chunk = isBytes ? contents.subarray(from, to) : await contents.slice(from, to).arrayBuffer();
+    digests.set(new Uint8Array(await subtle.digest('SHA-256', chunk as Uint8Array<ArrayBuffer>)), 32 * i);
+  }
+  return `sha256 ${length} ${new Uint8Array(await subtle.digest('SHA-256', digests))}`;
 };
 
 const inMemory = (bytes: Uint8Array): KeySource => ({
@@ -78,7 +90,7 @@ const inMemory = (bytes: Uint8Array): KeySource => ({
 });
 
 const onServer = async (url: string): Promise<KeySource> => {
-  const { source, byteLength, identity } = await openFetched('zkey', url, digestOf);
+  const { source, byteLength, identity } = await openFetched('zkey', url);
   return { source, byteLength, identify: async () => identity };
 };
 
@@ -145,14 +157,16 @@ const SETTLED_MS = 60_000;
 /** A version of a file that was fetched. */
 interface Version {
   readonly validators: Validators;
+  /** Whether the validators would have changed with the contents. */
+  readonly isReliable: boolean;
   readonly byteLength: number;
-  /** Tells its contents apart from all others. */
+  /** Tells its contents apart from all others: the validators, or a digest where they do not tell. */
   readonly identity: string;
 }
 
 /** A file of a server. */
 interface FetchedFile {
-  readonly source: Uint8Array | RandomAccess;
+  readonly source: Blob | RandomAccess;
   readonly byteLength: number;
   readonly identity: string;
 }
@@ -172,59 +186,81 @@ const areReliable = (validators: Validators): boolean => {
   return validators['content-length'] !== null && Date.now() - changedAt > SETTLED_MS;
 };
 
-/** Returns whether a server has the version still. Answers to HEAD may lack the length. */
-const isUnchanged = async (url: string, { validators }: Version): Promise<boolean> => {
-  if (!areReliable(validators)) return false;
-  const response = await fetch(url, { method: 'HEAD' }).catch(() => null);
-  if (!response?.ok) return false;
-  const now = validatorsOf(response);
+/** Returns whether validators are those of a version. Answers to HEAD may lack the length. */
+const areThose = (now: Validators, { validators, isReliable }: Version): boolean => {
   const hasLength = validators.etag === null || now['content-length'] !== null;
-  return headerNames.every((name) => (name === 'content-length' && !hasLength) || now[name] === validators[name]);
+  return (
+    isReliable &&
+    headerNames.every((name) => (name === 'content-length' && !hasLength) || now[name] === validators[name])
+  );
+};
+
+/** Returns whether a server has the version still. */
+const isUnchanged = async (url: string, version: Version): Promise<boolean> => {
+  if (!version.isReliable) return false;
+  const response = await fetch(url, { method: 'HEAD' }).catch(() => null);
+  return response?.ok === true && areThose(validatorsOf(response), version);
 };
 
 /** Fetches a file. @throws MsmError `bad-argument` if the server has no such file; and errors of `fetch` */
-const fetchFile = async (what: string, url: string): Promise<readonly [bytes: Uint8Array, Response]> => {
+const fetchFile = async (what: string, url: string): Promise<Response> => {
   const response = await fetch(url);
   if (!response.ok) throw badArgument(`${what}: the server answered ${response.status}`);
-  return [new Uint8Array(await response.arrayBuffer()), response];
+  return response;
 };
 
 /**
  * Opens a file of a server. Fetches it unless the server says by its headers that it has the version
- * that was fetched before; then it is fetched when it is read.
+ * that was fetched before; then it is fetched when it is read. It is a `Blob`, which is read in
+ * parts: pages may have it on the disk.
  *
- * @param identify returns a text that no file with other contents has
- * @throws errors of `fetchFile` and `identify`
+ * @throws errors of `fetchFile`; `bad-argument` where only the contents tell versions apart, and the
+ *   page has no SHA-256
  */
-const openFetched = async (
-  what: string,
-  url: string,
-  identify: (bytes: Uint8Array) => Promise<string>,
-): Promise<FetchedFile> => {
+const openFetched = async (what: string, url: string): Promise<FetchedFile> => {
   // relative addresses change their meaning with the address of the page
   const key = new Request(url).url;
-  const fetchVersion = async () => {
-    const [bytes, response] = await fetchFile(what, url);
-    const version = { validators: validatorsOf(response), byteLength: bytes.length, identity: await identify(bytes) };
+  const before = versions.get(key);
+  const read = async (response: Response): Promise<FetchedFile> => {
+    const source = await response.blob();
+    const validators = validatorsOf(response);
+    const isReliable = areReliable(validators);
+    // a digest stays the identity of contents that were recognised by it
+    const isTold = isReliable && before?.identity.startsWith('sha256') !== true;
+    const identity = isTold ? `${key} ${headerNames.map((name) => validators[name])}` : await digestOf(source);
     versions.delete(key);
-    versions.set(key, version);
+    versions.set(key, { validators, isReliable, byteLength: source.size, identity });
     const [oldest] = versions.keys();
     if (versions.size > REMEMBERED) versions.delete(oldest as string);
-    return { ...version, source: bytes };
+    return { source, byteLength: source.size, identity };
   };
-  const before = versions.get(key);
-  if (before === undefined || !(await isUnchanged(url, before))) return fetchVersion();
-  let fetching: Promise<Uint8Array> | null = null;
-  const fetchSame = async (): Promise<Uint8Array> => {
-    const { source, identity } = await fetchVersion();
-    if (identity !== before.identity) throw badArgument(`${what}: it changed on the server while it was loaded`);
-    return source;
+  if (before === undefined) return read(await fetchFile(what, url));
+  if (await isUnchanged(url, before)) return later(what, url, before, read);
+  const response = await fetchFile(what, url);
+  if (!areThose(validatorsOf(response), before)) return read(response);
+  // the server does not answer HEAD, and tells now
+  await response.body?.cancel();
+  return later(what, url, before, read);
+};
+
+/** Returns a version that is fetched when it is read. */
+const later = (
+  what: string,
+  url: string,
+  { byteLength, identity }: Version,
+  fetched: (response: Response) => Promise<FetchedFile>,
+): FetchedFile => {
+  let fetching: Promise<Blob> | null = null;
+  const fetchSame = async (): Promise<Blob> => {
+    const now = await fetched(await fetchFile(what, url));
+    if (now.identity !== identity) throw badArgument(`${what}: it changed on the server while it was loaded`);
+    return now.source as Blob;
   };
   const read = async (from: number, to: number): Promise<Uint8Array> => {
     fetching ??= fetchSame();
-    return (await fetching).subarray(from, to);
+    return new Uint8Array(await (await fetching).slice(from, to).arrayBuffer());
   };
-  return { ...before, source: { byteLength: before.byteLength, read } };
+  return { byteLength, identity, source: { byteLength, read } };
 };
 
 /* Memory of circom's witness programs, which are modules of WebAssembly. */

@@ -12,7 +12,6 @@ import type { FfCurveName, FfGroup, MultiExpAffine } from './ffjavascript.js';
  */
 export class ProverEngines {
   readonly #options: EnginesOptions;
-  readonly #basesBudget: number | undefined;
   readonly #measures: boolean;
   readonly #counts: Counts;
   readonly #engines = new Map<string, Promise<MsmEngine<Coordinate>>>();
@@ -23,9 +22,8 @@ export class ProverEngines {
   constructor({ engines, basesBudget, measure }: ReadAccelerateOptions, counts: Counts) {
     this.#options = engines;
     this.#measures = measure;
-    this.#basesBudget = basesBudget;
     this.#counts = counts;
-    counts.basesBudget = basesBudget ?? defaultBasesBudget(Number.POSITIVE_INFINITY);
+    counts.basesBudget = basesBudget ?? defaultBasesBudget();
   }
 
   /**
@@ -56,8 +54,6 @@ export class ProverEngines {
     const deviceOf = await other?.catch(() => undefined);
     const settings = { ...this.#options, curve, ...(deviceOf && { deviceOf }) };
     const engine = await (group === 'g1' ? createMsmEngine(settings) : createMsmEngine({ ...settings, group }));
-    const { maxBufferSize = Number.POSITIVE_INFINITY } = engine as { readonly maxBufferSize?: number };
-    this.#counts.basesBudget = this.#basesBudget ?? defaultBasesBudget(maxBufferSize);
     return engine;
   }
 
@@ -218,12 +214,6 @@ const mainMemory = ({ navigator, process }: MemorySources): number => {
   }
 };
 
-/**
- * Returns the default budget, in bytes.
- *
- * @param maxBufferSize the device's limit; Infinity without a device
- */
-export const defaultBasesBudget = (
-  maxBufferSize: number,
-  sources: MemorySources = globalThis as MemorySources,
-): number => Math.max(LEAST, Math.floor(Math.min(maxBufferSize, SHARE * mainMemory(sources))));
+/** Returns the default budget, in bytes. */
+export const defaultBasesBudget = (sources: MemorySources = globalThis as MemorySources): number =>
+  Math.max(LEAST, Math.floor(SHARE * mainMemory(sources)));

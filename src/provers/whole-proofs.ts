@@ -4,12 +4,12 @@ import type { Coordinate } from '../api/values.js';
 import { signalRow } from '../engine/options.js';
 import { assertNotAborted, badArgument, notLoaded, onAbort, untilAborted } from '../errors.js';
 import type { FileSource } from '../formats/source.js';
-import type { Zkey } from '../formats/zkey.js';
+import { fileOf, type Zkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import type { CircuitKey, EngineOptions, ProveOptions } from '../proofs/api.js';
 import type { Counts, ReadAccelerateOptions } from './accelerate-options.js';
-import { isLeftToSnarkjs, KeyCache, leftToSnarkjs } from './caches.js';
+import { isLeftToSnarkjs, KeyCache, type KeyRequest, leftToSnarkjs } from './caches.js';
 import type { FfCurveName } from './ffjavascript.js';
 import { copyWitnessFile, type KeySource, openKeySource } from './proof-files.js';
 
@@ -31,7 +31,7 @@ interface WholeKey extends CircuitKey {
 /** Opens a key. */
 export type OpenKey = (
   zkey: FileSource,
-  options: EngineOptions & { readonly signal?: AbortSignal },
+  options: EngineOptions & { readonly signal?: AbortSignal; readonly memoryLimit?: number },
 ) => Promise<WholeKey>;
 
 /** Functions that open keys, loaded with the first proof. */
@@ -95,6 +95,27 @@ export interface WholeProofsHost {
   warnOf(error: unknown): void;
   warnTight(bytes: number): void;
 }
+
+/** Bytes of an entry of a matrix in memory. */
+const ENTRY_BYTES = 12;
+
+/** Bytes of an entry of a matrix in the file. */
+const ENTRY_BYTES_OF_FILE = 44;
+
+/** Returns the bytes that a key takes when it is loaded, as its headers tell. */
+const loadedBytes = async ({ source, byteLength }: KeySource, signal: AbortSignal): Promise<number> => {
+  try {
+    const zkey = await openZkey(source, { onWarning: () => undefined, signal });
+    if (zkey.protocol !== 'groth16') return byteLength;
+    const { a, b1, b2, c, h } = zkey.sections;
+    const points = [a, b1, b2, c, h].reduce((sum, section) => sum + section.byteLength, 0);
+    const coefficients = fileOf(zkey).sections.get(4)?.byteLength ?? 0;
+    return points + Math.ceil((coefficients * ENTRY_BYTES) / ENTRY_BYTES_OF_FILE);
+  } catch {
+    // opening the key says what is wrong
+    return byteLength;
+  }
+};
 
 /** Proves for one snarkjs until it is ended. */
 export class WholeProofs {
@@ -214,7 +235,15 @@ export class WholeProofs {
   }
 
   #with<Result>(system: WholeSystem, file: KeySource, use: (key: WholeKey) => Promise<Result>): Promise<Result> {
-    return this.#keys.with({ kind: system, file, open: () => this.#load(system, file) }, use);
+    return this.#keys.with(this.#requestOf(system, file), use);
+  }
+
+  #requestOf(system: WholeSystem, file: KeySource): KeyRequest<WholeKey> {
+    const { memoryLimit = Number.POSITIVE_INFINITY } = this.#host.options;
+    return {
+      ...{ kind: system, file, open: () => this.#load(system, file) },
+      bytes: async () => Math.min(memoryLimit, await loadedBytes(file, this.#ending.signal)),
+    };
   }
 
   /** @throws an error of `leftToSnarkjs` for a small circuit or a slow engine; and errors of `openProvingKey` */
@@ -230,18 +259,22 @@ export class WholeProofs {
     const deviceOf = await engine(curve);
     if (await isSlower(curve)) throw leftToSnarkjs('snarkjs is faster');
     counts.adapter = deviceOf.adapter;
-    return this.#open[system](source, { ...options.engines, deviceOf, signal: this.#ending.signal });
+    const { memoryLimit } = options;
+    return this.#open[system](source, {
+      ...{ ...options.engines, deviceOf, signal: this.#ending.signal },
+      ...(system === 'groth16' && memoryLimit !== undefined && { memoryLimit }),
+    });
   }
 
   /**
-   * Loads a key.
+   * Loads a key, unless it finds no room.
    *
    * @returns false if snarkjs is to prove with it
    * @throws errors of `openProvingKey`
    */
   async prepare(protocol: Zkey['protocol'], file: KeySource): Promise<boolean> {
     try {
-      await this.#with(protocol, file, async () => undefined);
+      await this.#keys.prepare(this.#requestOf(protocol, file));
       return true;
     } catch (error) {
       if (isLeftToSnarkjs(error)) return false;

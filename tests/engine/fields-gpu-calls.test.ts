@@ -290,6 +290,29 @@ describe('the value of a polynomial comes back with its run', () => {
   });
 });
 
+test('a matrix takes 8 bytes an entry, and each of its values once', async () => {
+  const { fr, low } = await openLeased();
+  const side = 64;
+  const places = Array.from({ length: side * side }, (_, i) => [Math.floor(i / side), i % side] as const);
+  const valueAt = (row: number, column: number): bigint => BigInt(1 + ((row * column) % 3));
+  const before = fr.memory.used;
+  const matrix = await fr.loadMatrix({
+    ...{ rows: side, columns: side, row: places.map(([row]) => row), column: places.map(([, column]) => column) },
+    values: places.map(([row, column]) => valueAt(row, column)),
+  });
+  // two levels of sums of at most 32 entries, 0 and three values, each where a binding may begin
+  const starts = 4 * (2 * side + 1) + 4 * (side + 1);
+  expect(fr.memory.used - before).toBeLessThan(8 * side * side + starts + 4 * 32 + 5 * 256);
+  const a = await fr.load(Array.from({ length: side }, (_, i) => BigInt(i)));
+  const expected = Array.from({ length: side }, (_, row) =>
+    Number(
+      Array.from({ length: side }, (_, i) => valueAt(row, i) * BigInt(i)).reduce((sum, each) => sum + each) % 256n,
+    ),
+  );
+  expect(await low(await fr.run((ops) => ops.keep(ops.apply(matrix, a))))).toEqual(expected);
+  fr.destroy();
+});
+
 describe('after a loss of the device', () => {
   /** Takes the current device away. */
   const lose = async ({ devices }: { readonly devices: readonly LeasedDevice[] }): Promise<void> => {

@@ -95,6 +95,41 @@ describe('a key by URL', () => {
     expect(accelerate.stats).toMatchObject({ snarkjsProofs: 0, keyLoads: hasHead ? 2 : 1 });
   });
 
+  test.each([
+    ['ETag', () => ({ etag: '"1"' })],
+    ['Last-Modified, long ago', () => ({ 'last-modified': hourAgo() })],
+  ])('is not hashed with an %s', async (_, headers) => {
+    const hash = vi.spyOn(crypto.subtle, 'digest');
+    serve(one, headers());
+    await expectProof(one, await begin());
+    expect(hash).not.toHaveBeenCalled();
+  });
+
+  test('is not read again with an ETag where the server does not answer HEAD', async () => {
+    const read = vi.spyOn(Response.prototype, 'blob');
+    const groth16 = await begin();
+    serve(one, { etag: '"1"' }, false);
+    for (let i = 0; i < 3; i++) await expectProof(one, groth16);
+    expect(read).toHaveBeenCalledTimes(1);
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 3, keyLoads: 1 });
+  });
+
+  test('that had changed within the minute before is recognised by its headers once it is settled', async () => {
+    const groth16 = await begin();
+    const now = Date.now();
+    const headers = { 'last-modified': new Date(now).toUTCString() };
+    serve(one, headers);
+    await expectProof(one, groth16);
+    // the file of the same length and time may have other contents
+    serve(other, headers);
+    vi.spyOn(Date, 'now').mockReturnValue(now + 120_000);
+    await expectProof(other, groth16);
+    expect(methods).toEqual(['GET', 'GET']);
+    for (let i = 0; i < 2; i++) await expectProof(other, groth16);
+    expect(methods).toEqual(['GET', 'GET', 'HEAD', 'HEAD']);
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 4, keyLoads: 2 });
+  });
+
   test('that left memory is fetched again when it is loaded, not before', async () => {
     serve(one, { etag: '"1"' });
     await expectProof(one, await begin());

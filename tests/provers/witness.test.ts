@@ -1,7 +1,7 @@
 /** Witnesses in every form and from every kind of source, and values that are not below the prime. */
 import { bn254 } from '@noble/curves/bn254.js';
 import { numberToBytesLE } from '@noble/curves/utils.js';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { openProvingKey as openFflonk } from '../../src/fflonk.js';
 import { openProvingKey as openGroth16, type ProofResult } from '../../src/groth16.js';
 import { openProvingKey as openPlonk } from '../../src/plonk.js';
@@ -59,6 +59,24 @@ describe.each(systems)('a witness of %s', (system) => {
         });
       }
     }
+  });
+
+  test('leaves no values in what a Blob gave', async () => {
+    const { circuit, verify } = await statement;
+    using key = await open();
+    const given: ArrayBuffer[] = [];
+    const read = Blob.prototype.arrayBuffer;
+    const spy = vi.spyOn(Blob.prototype, 'arrayBuffer').mockImplementation(async function (this: Blob) {
+      const buffer = await read.call(this);
+      given.push(buffer);
+      return buffer;
+    });
+    const values = circuit.witness.slice(VALUES_AT);
+    expect(await verify(await key.prove(new Blob([values])))).toBe(true);
+    spy.mockRestore();
+    const large = given.filter(({ byteLength }) => byteLength === values.length);
+    expect(large).toHaveLength(1);
+    for (const each of large) expect(new Uint8Array(each)).toEqual(new Uint8Array(values.length));
   });
 
   test('with a value that is not below the prime is refused, and the variable named', async () => {

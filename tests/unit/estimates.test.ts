@@ -8,7 +8,7 @@ import { limits } from '../support/stage-bench.js';
 
 const curve = curveContext(bn254);
 const adapter = { vendor: 'nvidia', architecture: 'ampere', device: '', description: '', software: false };
-const facts = { adapter, limits, tuning: {}, isReady: true, isOnGpuOnly: false };
+const facts = { adapter, limits, tuning: {}, isReady: true, isOnGpuOnly: false, isOnCpuOnly: false };
 const loads = [fullWorkload(2 ** 12, curve, NO_TABLES)];
 const cpuMs = (estimates: Estimates): number => estimates.decide(facts, loads).predicted.cpuMs;
 

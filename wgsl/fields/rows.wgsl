@@ -1,6 +1,6 @@
 // rows: sums of entries of a sparse matrix, one thread for each sum. Sum r has the entries from
-// starts[r] up to starts[r + 1]: values[e]·a[columns[e]], or a[e] alone where long rows, which are
-// cut into several sums, are put together.
+// starts[r] up to starts[r + 1]: values[value_indices[e]]·a[columns[e]], or a[e] alone where long rows,
+// which are cut into several sums, are put together.
 // Host: src/fields/gpu/rows.ts. Tests: tests/support/field-vectors.ts.
 {{structs}}
 {{> field}}
@@ -23,7 +23,7 @@ fn rows(
   for (var e = starts[row]; e < end; e++) {
     var term: Tight;
     if (config.has_values > 0u) {
-      term = field_mul(field_loose(element(a[columns[e]])), element(values[e]));
+      term = field_mul(field_loose(element(a[columns[e]])), element(values[value_indices[e]]));
     } else {
       term = element(a[e]);
     }

@@ -101,7 +101,7 @@ export class CpuVectors implements VectorBackend {
   }
 
   async enterMatrix(matrix: Matrix, entries: Entries, call: VectorCall): Promise<void> {
-    const sorted = sortEntries(matrix.rows, entries, this.#arena.memory.kernel.wordBytes / 4);
+    const sorted = await inTurns(sortEntries(entries), call);
     this.#matrices.set(matrix, await inTurns(placeMatrix(this.#arena, sorted, entries.scale), call));
   }
 

@@ -4,11 +4,11 @@
  */
 import type { VectorAt } from '../../wasm/vectors/vector-kernel.js';
 import { call, type KernelCall, type Phases } from '../../wasm/vectors/vector-program.js';
-import type { Entries } from '../program/vector-backend.js';
+import { ENTRIES_PER_STEP, type PackedEntries } from '../program/entries.js';
 import type { Arena } from './arena.js';
 import { clearVector, copyVector, type OfOne } from './combine.js';
 
-/** Entries of a matrix in words: each value once. */
+/** Sorted entries of a matrix in words: each value once. */
 interface SortedEntries {
   readonly rows: number;
   /** Numbers, little-endian; the first is 0. */
@@ -28,50 +28,24 @@ const MOST_PARTS = 64;
 /** Words of a triple. */
 const TRIPLE = 3;
 
-/** Finds the index of each value among the different ones. */
-const differentValues = (
-  words: Uint32Array,
-  perNumber: number,
-): { readonly values: Uint32Array; readonly indices: Uint32Array } => {
-  const count = words.length / perNumber;
-  const indices = new Uint32Array(count);
-  const values = new Uint32Array((count + 1) * perNumber);
-  const byHash = new Map<number, number[]>([[0, [0]]]);
-  let found = 1;
-  for (let i = 0; i < count; i++) {
-    const from = i * perNumber;
-    let hash = 0;
-    for (let j = 0; j < perNumber; j++) hash = Math.imul(hash ^ (words[from + j] as number), 0x9e37_79b1) | 0;
-    const alike = byHash.get(hash) ?? [];
-    let index = alike.find((k) => {
-      for (let j = 0; j < perNumber; j++) if (values[k * perNumber + j] !== words[from + j]) return false;
-      return true;
-    });
-    if (index === undefined) {
-      index = found++;
-      values.set(words.subarray(from, from + perNumber), index * perNumber);
-      byHash.set(hash, [...alike, index]);
-    }
-    indices[i] = index;
-  }
-  return { values: values.slice(0, found * perNumber), indices };
-};
+/** Words of triples that are copied at a time. */
+const WORDS_PER_STEP = 2 ** 20;
 
 /**
- * Sorts entries by row and deals them to parts: no two parts have a row in common, nor have the two
- * streams of a part, one for each lane of the arithmetic.
- *
- * @param perNumber words of a value
+ * Sorts entries by row, in steps, and deals them to parts: no two parts have a row in common, nor have
+ * the two streams of a part, one for each lane of the arithmetic.
  */
-export const sortEntries = (
-  rows: number,
-  { row, column, words }: Pick<Entries, 'row' | 'column' | 'words'>,
-  perNumber: number,
-): SortedEntries => {
-  const { values, indices } = differentValues(words, perNumber);
+export function* sortEntries({ rows, row, column, value, values }: PackedEntries): Generator<void, SortedEntries> {
   const ends = new Uint32Array(rows + 1);
-  for (const each of row) ends[each + 1] = (ends[each + 1] as number) + 1;
-  for (let i = 0; i < rows; i++) ends[i + 1] = (ends[i + 1] as number) + (ends[i] as number);
+  for (let i = 0; i < row.length; i++) {
+    const end = (row[i] as number) + 1;
+    ends[end] = (ends[end] as number) + 1;
+    if (i % ENTRIES_PER_STEP === 0) yield;
+  }
+  for (let i = 0; i < rows; i++) {
+    ends[i + 1] = (ends[i + 1] as number) + (ends[i] as number);
+    if (i % ENTRIES_PER_STEP === 0) yield;
+  }
   const partCount = Math.min(MOST_PARTS, Math.max(1, Math.floor(row.length / ENTRIES_OF_A_PART)));
   // entries before each stream, at the first row that begins there or later
   const starts = [0];
@@ -80,6 +54,7 @@ export const sortEntries = (
     const wanted = (row.length * stream) / (2 * partCount);
     while (next < rows && (ends[next] as number) < wanted) next++;
     starts.push(ends[next] as number);
+    yield;
   }
   const parts = [0];
   for (let part = 0; part < partCount; part++) {
@@ -88,25 +63,30 @@ export const sortEntries = (
   }
   // what is missing in the shorter stream of a part adds 0 to a row behind all others
   const list = new Uint32Array(TRIPLE * (parts.at(-1) as number));
-  for (let i = 0; i < list.length; i += TRIPLE) list[i] = rows;
+  for (let i = 0; i < list.length; i += TRIPLE) {
+    list[i] = rows;
+    if (i % (TRIPLE * ENTRIES_PER_STEP) === 0) yield;
+  }
   const places = new Uint32Array(row.length);
   for (let part = 0; part < partCount; part++) {
     const [first, second, end] = starts.slice(2 * part, 2 * part + 3) as [number, number, number];
     const at = parts[part] as number;
     for (let i = first; i < second; i++) places[i] = at + 2 * (i - first);
     for (let i = second; i < end; i++) places[i] = at + 2 * (i - second) + 1;
+    yield;
   }
-  const nextOf = ends.slice(0, rows);
-  for (const [i, of] of row.entries()) {
-    const position = nextOf[of] as number;
-    nextOf[of] = position + 1;
+  for (let i = 0; i < row.length; i++) {
+    const of = row[i] as number;
+    const position = ends[of] as number;
+    ends[of] = position + 1;
     const at = TRIPLE * (places[position] as number);
     list[at] = of;
-    list[at + 1] = indices[i] as number;
+    list[at + 1] = value[i] as number;
     list[at + 2] = column[i] as number;
+    if (i % ENTRIES_PER_STEP === 0) yield;
   }
   return { rows, values, list, parts };
-};
+}
 
 /** A matrix in memory. */
 export interface PlacedMatrix {
@@ -132,7 +112,10 @@ export function* placeMatrix(arena: Arena, sorted: SortedEntries, scale: bigint)
   try {
     yield* memory.enter(values, sorted.values, scale);
     list = arena.take(listElements);
-    memory.putWords(list, sorted.list);
+    for (let at = 0; at < sorted.list.length; at += WORDS_PER_STEP) {
+      memory.putWords(list + 4 * at, sorted.list.subarray(at, at + WORDS_PER_STEP));
+      yield;
+    }
     isDone = true;
     const { rows, parts } = sorted;
     return { rows, values, valueCount, list, listElements, parts, triples: sorted.list.length / TRIPLE };

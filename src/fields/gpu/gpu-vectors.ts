@@ -4,6 +4,7 @@ import { MsmError } from '../../errors.js';
 import type { Runner } from '../../gpu/runner.js';
 import type { DeviceVector } from '../../msm/inputs/scalars.js';
 import { Call } from '../../scheduling/call.js';
+import { inTimeSlices, TimeSlice } from '../../scheduling/time-slice.js';
 import type { Executed, Session } from '../../session/session.js';
 import { resized } from '../program/numbers.js';
 import { numberBytesOf, type OpenField } from '../program/open-field.js';
@@ -122,9 +123,9 @@ export class GpuVectors implements VectorBackend {
     const parts = new Parts();
     const { field } = this.#session.setup;
     const perNumber = numberBytesOf(this.#field) / 4;
-    const sorted = sortRows(matrix.rows, entries, perNumber);
-    const values = parts.take(Math.max(1, matrix.entries) * field.bytes);
-    const indices = [sorted.columns, ...sorted.levels].map((list) => ({
+    const { columns, valueIndices, levels } = await inTimeSlices(sortRows(entries), new TimeSlice(() => call.check()));
+    const values = parts.take((entries.values.length / perNumber) * field.bytes);
+    const indices = [columns, valueIndices, ...levels].map((list) => ({
       list,
       place: parts.take(Math.max(4, list.byteLength)),
     }));
@@ -133,16 +134,16 @@ export class GpuVectors implements VectorBackend {
       emit: (emit, output) => {
         const at = output as Part;
         for (const { list, place } of indices) emit.uploadTo({ ...at, ...place }, list);
-        if (matrix.entries > 0)
-          emitEnter(emit, resized(sorted.words, perNumber, field.words), entries.scale, { ...at, ...values });
+        emitEnter(emit, resized(entries.values, perNumber, field.words), entries.scale, { ...at, ...values });
         return [];
       },
     };
     const buffer = await this.#fill(job, contextOf(call));
-    const [columns, ...levels] = indices.map(({ place }) => ({ buffer: '', ...place }));
+    const [atColumns, atValues, ...atLevels] = indices.map(({ place }) => ({ buffer: '', ...place }));
     this.#matrices.set(matrix, {
-      ...{ buffer, entries: matrix.entries, values: { buffer: '', ...values }, columns: columns as Part },
-      levels: levels.map((starts, k) => ({ starts, sums: (sorted.levels[k] as Uint32Array).length - 1 })),
+      ...{ buffer, entries: matrix.entries, values: { buffer: '', ...values } },
+      ...{ columns: atColumns as Part, valueIndices: atValues as Part },
+      levels: atLevels.map((starts, k) => ({ starts, sums: (levels[k] as Uint32Array).length - 1 })),
     });
   }
 

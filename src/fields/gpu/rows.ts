@@ -4,7 +4,7 @@ import type { Modulus } from '../../field/modulus.js';
 import { stageKernel } from '../../shaders/hash-chain.js';
 import { type Kernel, struct } from '../../shaders/kernel.js';
 import { groupsFor } from '../../shaders/limits.js';
-import type { Entries } from '../program/vector-backend.js';
+import { ENTRIES_PER_STEP, type PackedEntries } from '../program/entries.js';
 import { elementPartials, elementView, THREADS, vectorBinding } from './element.js';
 import type { Emitter, Part } from './emitter.js';
 import type { VectorBuffer } from './vector-buffer.js';
@@ -24,7 +24,7 @@ const MOST_ENTRIES = 32;
  * @param starts first entry of each row, and the number of entries
  * @returns the starts of each level
  */
-const rowLevels = (starts: Uint32Array): Uint32Array<ArrayBuffer>[] => {
+function* rowLevels(starts: Uint32Array): Generator<void, Uint32Array<ArrayBuffer>[]> {
   const rows = starts.length - 1;
   const levels: Uint32Array<ArrayBuffer>[] = [];
   for (let bounds = starts; ; ) {
@@ -35,13 +35,17 @@ const rowLevels = (starts: Uint32Array): Uint32Array<ArrayBuffer>[] => {
       const [first, end] = [bounds[row] as number, bounds[row + 1] as number];
       // a row without entries is a sum as well
       for (let at = first; at === first || at < end; at += MOST_ENTRIES) cut.push(at);
+      if (row % ENTRIES_PER_STEP === 0) yield;
     }
     next[rows] = cut.length;
-    levels.push(Uint32Array.from([...cut, bounds[rows] as number]));
+    const level = new Uint32Array(cut.length + 1);
+    level.set(cut);
+    level[cut.length] = bounds[rows] as number;
+    levels.push(level);
     if (cut.length === rows) return levels;
     bounds = next;
   }
-};
+}
 
 export const rowsKernel = (field: Modulus): Kernel =>
   stageKernel({
@@ -51,6 +55,7 @@ export const rowsKernel = (field: Modulus): Kernel =>
     bindings: [
       { name: 'starts', access: 'read', type: 'array<u32>' },
       { name: 'columns', access: 'read', type: 'array<u32>' },
+      { name: 'value_indices', access: 'read', type: 'array<u32>' },
       vectorBinding('values', 'read'),
       vectorBinding('a', 'read'),
       vectorBinding('out', 'write'),
@@ -69,6 +74,9 @@ interface RowLevel {
 export interface PlacedRows {
   readonly levels: readonly RowLevel[];
   readonly columns: Part;
+  /** Index of each entry's value. */
+  readonly valueIndices: Part;
+  /** The different values. */
   readonly values: Part;
   readonly entries: number;
 }
@@ -83,37 +91,43 @@ interface SortedRows {
   /** First entry of each sum, by level. */
   readonly levels: readonly Uint32Array<ArrayBuffer>[];
   readonly columns: Uint32Array<ArrayBuffer>;
-  readonly words: Uint32Array<ArrayBuffer>;
+  readonly valueIndices: Uint32Array<ArrayBuffer>;
 }
 
-/** Sorts entries by row. @param perNumber words of a value */
-export const sortRows = (
-  rows: number,
-  { row, column, words }: Pick<Entries, 'row' | 'column' | 'words'>,
-  perNumber: number,
-): SortedRows => {
+/** Sorts entries by row, in steps. */
+export function* sortRows({ rows, row, column, value }: PackedEntries): Generator<void, SortedRows> {
   const starts = new Uint32Array(rows + 1);
-  for (const each of row) starts[each + 1] = (starts[each + 1] as number) + 1;
-  for (let i = 0; i < rows; i++) starts[i + 1] = (starts[i + 1] as number) + (starts[i] as number);
+  for (let i = 0; i < row.length; i++) {
+    const end = (row[i] as number) + 1;
+    starts[end] = (starts[end] as number) + 1;
+    if (i % ENTRIES_PER_STEP === 0) yield;
+  }
+  for (let i = 0; i < rows; i++) {
+    starts[i + 1] = (starts[i + 1] as number) + (starts[i] as number);
+    if (i % ENTRIES_PER_STEP === 0) yield;
+  }
   const next = starts.slice();
   const columns = new Uint32Array(column.length);
-  const sorted = new Uint32Array(words.length);
-  for (const [i, own] of row.entries()) {
+  const valueIndices = new Uint32Array(value.length);
+  for (let i = 0; i < row.length; i++) {
+    const own = row[i] as number;
     const at = next[own] as number;
     next[own] = at + 1;
     columns[at] = column[i] as number;
-    sorted.set(words.subarray(i * perNumber, (i + 1) * perNumber), at * perNumber);
+    valueIndices[at] = value[i] as number;
+    if (i % ENTRIES_PER_STEP === 0) yield;
   }
-  return { levels: rowLevels(starts), columns, words: sorted };
-};
+  return { levels: yield* rowLevels(starts), columns, valueIndices };
+}
 
 /** Emits matrix·a into new scratch. */
-export const emitMatrixProduct = (emit: Emitter, { levels, columns, values, entries }: PlacedRows, a: Part): Part => {
+export const emitMatrixProduct = (emit: Emitter, { levels, entries, ...of }: PlacedRows, a: Part): Part => {
+  const { columns, valueIndices, values } = of;
   let from = a;
   for (const [k, { starts, sums }] of levels.entries()) {
     const out = emit.take(sums);
     const config = RowsConfig.pack({ rows: sums, has_values: Number(k === 0) });
-    const bindings = { starts, columns, values, a: from, out };
+    const bindings = { starts, columns, value_indices: valueIndices, values, a: from, out };
     const groups = groupsFor(sums, THREADS);
     emit.dispatch({ kernel: emit.setup.kernels.rows(), config, bindings, groups }, k === 0 ? entries : 0);
     if (k > 0) emit.release(from);
@@ -123,10 +137,10 @@ export const emitMatrixProduct = (emit: Emitter, { levels, columns, values, entr
 };
 
 /** Binds the parts of a matrix. */
-export const boundRows = (emit: Emitter, { buffer, levels, columns, values, entries }: PlacedMatrix): PlacedRows => {
+export const boundRows = (emit: Emitter, { buffer, levels, entries, ...of }: PlacedMatrix): PlacedRows => {
   const bound = ({ offset, size }: Part): Part => emit.bind(buffer.buffer, offset, size);
   return {
-    ...{ entries, columns: bound(columns), values: bound(values) },
+    ...{ entries, columns: bound(of.columns), valueIndices: bound(of.valueIndices), values: bound(of.values) },
     levels: levels.map(({ starts, sums }) => ({ starts: bound(starts), sums })),
   };
 };

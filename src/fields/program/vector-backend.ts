@@ -8,6 +8,7 @@ import type { FieldPlan, FieldRunRecord } from '../../api/fields.js';
 import { mod } from '../../field/modulus.js';
 import type { DeviceVector } from '../../msm/inputs/scalars.js';
 import type { Ticket } from '../../scheduling/edf.js';
+import type { PackedEntries } from './entries.js';
 import { type FieldStep, operations } from './operations.js';
 import type { Matrix, Vector } from './vectors.js';
 
@@ -27,10 +28,9 @@ export interface ScaledNumbers {
   readonly scale: bigint;
 }
 
-/** Entries of a matrix, in any order. */
-export interface Entries extends ScaledNumbers {
-  readonly row: Uint32Array;
-  readonly column: Uint32Array;
+/** Entries of a matrix, whose values are numbers times `scale`. */
+export interface Entries extends PackedEntries {
+  readonly scale: bigint;
 }
 
 /** Turns of an engine: it makes one call at a time. */
@@ -56,7 +56,7 @@ export interface VectorBackend {
    * @throws MsmError `out-of-memory`, and errors of `call.check`; then the words are the caller's
    */
   enter(vector: Vector, numbers: ScaledNumbers, call: VectorCall): Promise<void>;
-  /** Loads a matrix. @throws MsmError as `enter` */
+  /** Loads a matrix. The entries stay the caller's. @throws MsmError as `enter` */
   enterMatrix(matrix: Matrix, entries: Entries, call: VectorCall): Promise<void>;
   /**
    * Computes the results of steps, and keeps those that are kept. Where all that is in use is

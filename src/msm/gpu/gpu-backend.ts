@@ -15,7 +15,7 @@ import { type ScalarStore, type ScalarVector, type SurveyedScalars, surveyScalar
 import type { PlanLimits } from '../plan/planner.js';
 import { type Job, schedule } from '../plan/schedule.js';
 import type { Knobs } from '../plan/tuning.js';
-import { fullWorkload, type TableShape, type Workload } from '../plan/workload.js';
+import { fullWorkload, NO_TABLES, type TableShape, type Workload } from '../plan/workload.js';
 import { limitsOf, type MsmSetup, roomOf } from './gpu-setup.js';
 import { loadOperation, SessionBasesLoader } from './load-operation.js';
 import { gpuRecord, knownMsm, MsmOperation, planOf, type Surveyor } from './msm-operation.js';
@@ -121,21 +121,35 @@ export class GpuBackend implements Accelerator, Surveyor {
   }
 
   assertFits(points: number, { count }: TableShape): void {
+    if (this.#fits(points, count) || this.#isForCpu(points)) return;
     const { maxBufferSize } = this;
     const each = this.#curve.pointBytes * count;
-    if (points * each <= maxBufferSize) return;
     const most = Math.floor(maxBufferSize / each);
     const less = count === 1 ? '' : `precompute less (each point is kept ${count} times), `;
     throw badArgument(
       `points: they take ${points * each} bytes, and one buffer of the device holds at most ${maxBufferSize}: ` +
-        `${most} of these ${points} points fit. To go on, ${less}load at most ${most} at a time and add up the sums, ` +
-        "or take backend 'cpu', which has no such limit ('auto' and 'both' keep bases on the device)",
+        `${most} of these ${points} points fit. To go on, ${less}load at most ${most} at a time and add up the sums (addPoints), ` +
+        "or let the CPU compute: backend 'cpu', or 'auto' without tuning.cpuBelow 0, which has the CPU keep such bases",
     );
+  }
+
+  /** Returns whether a buffer holds some points. @param copies of each */
+  #fits(points: number, copies: number): boolean {
+    return points * this.#curve.pointBytes * copies <= this.maxBufferSize;
+  }
+
+  /** Returns whether the CPU keeps some points, which no buffer holds. */
+  #isForCpu(points: number): boolean {
+    return this.#options.alternative !== null && !this.#fits(points, 1);
   }
 
   async load(request: LoadRequest, call: Call): Promise<LoadedBases> {
     const { source, tables, label, checkSubgroup } = request;
     const { retainBases, alternative } = this.#options;
+    const length = source.bytes.length / this.#curve.pointBytes;
+    if (alternative !== null && this.#isForCpu(length)) {
+      return (await alternative()).load({ ...request, tables: NO_TABLES }, call);
+    }
     const testFirst = async (device: DeviceTester<MsmSetup>, _: unknown, own: Call): Promise<void> => {
       await device.test(this.#msm, (setup) => this.#known(setup, tables.count > 1), own);
     };
@@ -151,7 +165,6 @@ export class GpuBackend implements Accelerator, Surveyor {
       ...(alternative !== null && { onCpu }),
     };
     const { result, report } = await this.#session.execute(operation, request, call);
-    const length = source.bytes.length / this.#curve.pointBytes;
     const kept = result.checked ?? (retainBases ? source : null);
     const bases = new LoadedBases({ length, label, tables, source: kept, loader: this.#loader });
     if (report !== null && result.onDevice !== null) bases.moveTo(report.runner, result.onDevice);
@@ -232,6 +245,7 @@ export class GpuBackend implements Accelerator, Surveyor {
   }
 
   footprint(bases: LoadedBases, lengths: readonly number[]): Footprint {
+    if (bases.isOnCpuOnly) return { bytes: 0, submits: 0 };
     const loadOf = (n: number) => fullWorkload(n, this.#curve, bases.tables);
     const jobs = this.#scheduled(lengths.map(loadOf));
     let most = jobs;

@@ -38,7 +38,7 @@ interface BasesParts {
   readonly tables: TableShape;
   /** The points in main memory; null where they are on the device alone. */
   readonly source: PointSource | null;
-  /** Loads them to a device; null where the CPU alone computes. */
+  /** Loads them to a device; null where the CPU alone computes with them. */
   readonly loader: BasesLoader | null;
 }
 
@@ -66,6 +66,11 @@ export class LoadedBases implements Bases, Resident {
   /** Points in main memory; null where there is no copy, or the bases were destroyed. */
   get source(): PointSource | null {
     return this.#source;
+  }
+
+  /** True if no device takes these bases. */
+  get isOnCpuOnly(): boolean {
+    return this.#loader === null;
   }
 
   get byteLength(): number {

@@ -38,6 +38,8 @@ export interface RoutingFacts {
   readonly isReady: boolean;
   /** True if only the GPU has the bases. */
   readonly isOnGpuOnly: boolean;
+  /** True if only the CPU has them, as no buffer of the device holds them. */
+  readonly isOnCpuOnly: boolean;
 }
 
 /** A decision, with the models and predictions behind it. */
@@ -141,7 +143,8 @@ export class Estimates {
   }
 
   /** Returns the backend where there is no choice; null where there is. */
-  #fixedRoute({ isOnGpuOnly, tuning }: RoutingFacts, loads: readonly Workload[]): BackendName | null {
+  #fixedRoute({ isOnGpuOnly, isOnCpuOnly, tuning }: RoutingFacts, loads: readonly Workload[]): BackendName | null {
+    if (isOnCpuOnly) return 'cpu';
     if (isOnGpuOnly) return 'gpu';
     const { cpuBelow } = tuning;
     if (this.#dividesAll || cpuBelow === undefined || cpuBelow === null) return null;

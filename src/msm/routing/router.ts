@@ -178,7 +178,7 @@ export class Router implements Dispatcher {
 
   #facts(bases: LoadedBases): RoutingFacts {
     const { adapter, limits, tuning, isReady } = this.#gpu;
-    return { adapter, limits, tuning, isReady, isOnGpuOnly: bases.source === null };
+    return { adapter, limits, tuning, isReady, isOnGpuOnly: bases.source === null, isOnCpuOnly: bases.isOnCpuOnly };
   }
 }
 

@@ -72,6 +72,9 @@ export const loadPowers = async ({ zkey, g1, signal }: OpenedFile, section: numb
   return inSection(name, () => g1.loadBases(powers, options));
 };
 
+/** Bytes of a point in G1. */
+const POINT_BYTES = { bn254: 64, 'bls12-381': 96 } as const;
+
 /** Rounds of a proof, in both proof systems. */
 const ROUNDS = 5;
 
@@ -100,7 +103,9 @@ export class PlonkishProvingKey<Key extends PlonkishKey, Proof> extends CircuitP
 
   /** @param draw draws b1, b2 and so on, in this order @param options queue of its proofs, and warnings */
   constructor(vectors: KeyVectors<Key>, draw: DrawScalar, system: PlonkishSystem<Key, Proof>, options: KeySettings) {
-    super(vectors.home, ROUNDS, { ...options, engines: [vectors.home.g1], vectors });
+    const { g1, bases, curve } = vectors.home;
+    const points = () => ({ loaded: bases.length * POINT_BYTES[curve], paged: 0 });
+    super(vectors.home, ROUNDS, { ...options, engines: [g1], vectors, points });
     this.#vectors = vectors;
     this.#draw = draw;
     this.#system = system;

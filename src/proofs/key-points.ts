@@ -1,0 +1,161 @@
+/**
+ * Points of a section of a key: its first points stay loaded, and sums read the others from the
+ * file page by page. A sum walks a section in order, so a fixed part stays: of the least recently
+ * used pages each would leave right before its next use.
+ */
+import type { Bases, MsmEngine, Scalars } from '../api/engine.js';
+import type { FieldVector } from '../api/fields.js';
+import type { AffinePoint, Coordinate } from '../api/values.js';
+import { handOver } from '../engine/arguments.js';
+import { assertNotAborted } from '../errors.js';
+import { CHUNK_BYTES, type PointSection } from '../formats/source.js';
+import { assertFinite, combine, inSection, ONE } from './few-points.js';
+
+/** Most points of a page: sums are computed by as many at a time anyway. */
+const MOST_PAGE_POINTS = 2 ** 16;
+
+/** Pages of a whole section: a sum in 16 parts takes no longer than one. */
+const PAGES = 16;
+
+/** Returns the number of points of a page. */
+export const pagePointsOf = (domainSize: number): number => Math.min(MOST_PAGE_POINTS, Math.ceil(domainSize / PAGES));
+
+/** Pages of a sum in memory: one is added up while the next one is read. */
+export const PAGES_AT_A_TIME = 2;
+
+/** A section, and the engine of its sums. */
+export interface SectionPlace<Of extends Coordinate> {
+  readonly section: PointSection;
+  readonly engine: MsmEngine<Of>;
+  readonly pagePoints: number;
+  /** True to refuse infinity. */
+  readonly refusesInfinity: boolean;
+  /** True if reading returns views of memory that is not the library's. */
+  readonly inMemory: boolean;
+}
+
+/** Options of the sums of a proof. */
+type SumOptions = Parameters<MsmEngine['msm']>[2] & { readonly signal: AbortSignal };
+
+export class KeyPoints<Of extends Coordinate = Coordinate> {
+  readonly #place: SectionPlace<Of>;
+  /** The first points; null if none stay loaded. */
+  readonly #loaded: Bases | null;
+
+  private constructor(place: SectionPlace<Of>, loaded: Bases | null) {
+    this.#place = place;
+    this.#loaded = loaded;
+  }
+
+  /**
+   * Loads the first points of a section, and checks them; the others are checked whenever they are
+   * read.
+   *
+   * @param count number of points that stay loaded
+   * @throws MsmError naming the section
+   */
+  static async load<Of extends Coordinate>(
+    place: SectionPlace<Of>,
+    count: number,
+    signal: AbortSignal | undefined,
+  ): Promise<KeyPoints<Of>> {
+    return new KeyPoints(place, count === 0 ? null : await loadPoints(place, 0, count, signal));
+  }
+
+  /** The points, if all are loaded; else null. */
+  get whole(): Bases | null {
+    return this.#loaded?.length === this.#place.section.count ? this.#loaded : null;
+  }
+
+  /** Bytes of the points that are loaded, and of those that each sum reads. */
+  get bytes(): { readonly loaded: number; readonly paged: number } {
+    const { pointBytes, count } = this.#place.section;
+    const loaded = this.#loaded?.length ?? 0;
+    return { loaded: loaded * pointBytes, paged: (count - loaded) * pointBytes };
+  }
+
+  /**
+   * Multiplies the points by scalars and adds them up.
+   *
+   * @param scalars one for each point; a vector where `whole` is not null
+   * @param few engine that adds up the sums of pages
+   * @throws MsmError of `msm`; naming the section where a page is damaged
+   */
+  async sum(scalars: Scalars | FieldVector, few: MsmEngine<Of>, options: SumOptions): Promise<AffinePoint<Of>> {
+    const { engine } = this.#place;
+    if (this.whole !== null) return engine.msm(this.whole, scalars, options);
+    return combine(
+      few,
+      (await this.#sums(scalars as Scalars, options)).map((sum) => [sum, ONE] as const),
+    );
+  }
+
+  /** Returns the sums of the loaded points and of each page. */
+  async #sums(scalars: Scalars, options: SumOptions): Promise<AffinePoint<Of>[]> {
+    const { engine, section, pagePoints } = this.#place;
+    const { count } = section;
+    const first = this.#loaded?.length ?? 0;
+    const read = (from: number): Promise<Bases> | null => {
+      if (from >= count) return null;
+      const page = loadPoints(this.#place, from, Math.min(count, from + pagePoints), options.signal);
+      // awaited after the page before
+      page.catch(() => undefined);
+      return page;
+    };
+    const sums: AffinePoint<Of>[] = [];
+    let next = read(first);
+    try {
+      if (this.#loaded !== null) sums.push(await engine.msm(this.#loaded, scalars.subarray(0, first), options));
+      for (let from = first; next !== null; from += pagePoints) {
+        const page: Bases = await next;
+        next = read(from + pagePoints);
+        try {
+          sums.push(await engine.msm(page, scalars.subarray(from, from + page.length), options));
+        } finally {
+          page.destroy();
+        }
+      }
+      return sums;
+    } catch (error) {
+      next?.then(
+        (page) => page.destroy(),
+        () => undefined,
+      );
+      throw error;
+    }
+  }
+}
+
+/** Loads the points [from, to), and checks them. @throws MsmError naming the section */
+const loadPoints = async <Of extends Coordinate>(
+  { section, engine, refusesInfinity, inMemory }: SectionPlace<Of>,
+  from: number,
+  to: number,
+  signal: AbortSignal | undefined,
+): Promise<Bases> => {
+  const { name, encoding, count } = section;
+  const bytes = await section.points(from, to);
+  assertNotAborted(signal);
+  if (refusesInfinity) assertFinite(section, bytes, from);
+  // an array of several chunks was made for this call; a smaller one may be the source's own
+  const points = !inMemory && bytes.byteLength > CHUNK_BYTES ? handOver(bytes) : bytes;
+  const isWhole = from === 0 && to === count;
+  const options = { label: isWhole ? name : `${name} from ${from}`, encoding, ...(signal && { signal }) };
+  return inSection(isWhole ? name : `${name} from point ${from} on`, () => engine.loadBases(points, options));
+};
+
+/** Points that stay loaded of each section, so that they take no more than some bytes. */
+export const countsWithin = (
+  sections: readonly Pick<PointSection, 'count' | 'pointBytes'>[],
+  pagePoints: number,
+  bytes: number,
+): number[] => {
+  let left = bytes;
+  return sections.map(({ count, pointBytes }) => {
+    const most = Math.max(0, Math.floor(left / pointBytes));
+    // whole pages, so that no page is small
+    const loaded = most >= count ? count : Math.floor(most / pagePoints) * pagePoints;
+    left -= loaded * pointBytes;
+    return loaded;
+  });
+};

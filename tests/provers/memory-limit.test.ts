@@ -1,0 +1,207 @@
+/** Keys of Groth16 under a limit of main memory: their proofs, what they hold, and damaged pages. */
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { openProvingKeyWith } from '../../src/groth16/open-proving-key.js';
+import { openProvingKey, type ProvingKeyOptions } from '../../src/groth16.js';
+import { drawRandomScalar } from '../../src/proofs/witness.js';
+import { leaseGpu } from '../support/leased-gpu.js';
+import { ffCurveOf, makeStatement, type ProverCurve, type Statement, sameDraws } from '../support/proving.js';
+
+const curves = ['bn254', 'bls12-381'] as const;
+const statements = new Map<ProverCurve, Statement>();
+const statementOf = (curve: ProverCurve): Statement => statements.get(curve) as Statement;
+
+beforeAll(async () => {
+  for (const curve of curves) statements.set(curve, await makeStatement('groth16', curve, 7, 'dense'));
+});
+afterAll(async () => {
+  for (const curve of curves) await (await ffCurveOf(curve)).terminate();
+});
+
+/** One curve is enough for the first tier. */
+const tagsOf = (curve: ProverCurve): { readonly tags?: 'long' } => (curve === 'bn254' ? {} : { tags: 'long' });
+
+const onCpu = { backend: 'cpu', maxWorkers: 0 } as const;
+
+/** Returns the least limit that a key can be opened with, which the error of a smaller one says. */
+const floorOf = async (zkey: Uint8Array, options: ProvingKeyOptions = onCpu): Promise<number> => {
+  const error: unknown = await openProvingKey(zkey, { ...options, memoryLimit: 1 }).catch((each: unknown) => each);
+  expect(error).toMatchObject({ code: 'out-of-memory' });
+  return Number(/takes (\d+) bytes/.exec((error as Error).message)?.[1]);
+};
+
+/** A file that is read in parts, and the ranges that were read. */
+const fileOf = (bytes: Uint8Array) => {
+  const reads: (readonly [from: number, to: number])[] = [];
+  const read = async (from: number, to: number): Promise<Uint8Array> => {
+    reads.push([from, to]);
+    return bytes.slice(from, to);
+  };
+  return { byteLength: bytes.length, read, reads };
+};
+
+/** Position and size of a section. */
+const placeOf = (file: Uint8Array, id: number): { readonly from: number; readonly to: number } => {
+  const view = new DataView(file.buffer, file.byteOffset);
+  for (let at = 12; ; ) {
+    const to = at + 12 + Number(view.getBigUint64(at + 4, true));
+    if (view.getUint32(at, true) === id) return { from: at + 12, to };
+    at = to;
+  }
+};
+
+describe.each(curves)('a key on %s', (curve) => {
+  test('makes the same proofs under any limit, and says what stays loaded', tagsOf(curve), async () => {
+    const { zkey, circuit, verify } = statementOf(curve);
+    const open = (memoryLimit?: number) =>
+      openProvingKeyWith(fileOf(zkey.data), { ...onCpu, memoryLimit }, sameDraws());
+    using whole = await open();
+    const expected = await whole.prove(circuit.witness);
+    expect(await verify(expected)).toBe(true);
+    const { points } = whole.memory;
+    expect(whole.memory).toMatchObject({ pagedPoints: 0 });
+    const floor = await floorOf(zkey.data);
+    const seen = new Set<number>();
+    for (const room of [0, 0.3, 0.7, 1]) {
+      using key = await open(floor + Math.ceil(room * points));
+      expect(await key.prove(circuit.witness)).toEqual(expected);
+      expect(key.memory.points + key.memory.pagedPoints).toBe(points);
+      expect(key.memory.points).toBeLessThanOrEqual(room * points);
+      // between proofs no vectors are held, unless there is room for all
+      if (room < 1) expect(key.memory.vectors).toBe(0);
+      seen.add(key.memory.points);
+    }
+    expect(seen.size).toBe(4);
+    expect(seen).toContain(0);
+    expect(seen).toContain(points);
+    using roomy = await open(2 ** 40);
+    expect(await roomy.prove(circuit.witness)).toEqual(expected);
+    expect(roomy.memory.vectors).toBeGreaterThan(0);
+  });
+});
+
+describe('under a limit', () => {
+  test('a proof reads each section once, in pages, the next while one is added up', async () => {
+    const { zkey, circuit, verify } = statementOf('bn254');
+    const file = fileOf(zkey.data);
+    using key = await openProvingKey(file, { ...onCpu, memoryLimit: await floorOf(zkey.data) });
+    file.reads.length = 0;
+    for (let i = 0; i < 2; i++) expect(await verify(await key.prove(circuit.witness))).toBe(true);
+    for (const id of [5, 6, 7, 8, 9]) {
+      const { from, to } = placeOf(zkey.data, id);
+      const own = file.reads.filter(([first, end]) => first >= from && end <= to);
+      expect(own.length).toBeGreaterThan(8);
+      expect(own.reduce((sum, [first, end]) => sum + end - first, 0)).toBe(2 * (to - from));
+      expect(Math.max(...own.map(([first, end]) => end - first))).toBe((id === 7 ? 128 : 64) * 8);
+    }
+  });
+
+  test('one proof is computed at a time, and others wait', async () => {
+    const { zkey, circuit, verify } = statementOf('bn254');
+    using key = await openProvingKey(zkey.data, { ...onCpu, memoryLimit: await floorOf(zkey.data) });
+    const parts: number[] = [];
+    const onProgress = (): void => void parts.push(key.stats.done);
+    const all = await Promise.all(Array.from({ length: 3 }, () => key.prove(circuit.witness, { onProgress })));
+    for (const each of all) expect(await verify(each)).toBe(true);
+    expect(parts).toEqual(Array.from({ length: 21 }, (_, i) => Math.floor(i / 7)));
+  });
+
+  test('workers add up pages', async () => {
+    const { zkey, circuit, verify } = statementOf('bn254');
+    const options = { backend: 'cpu', maxWorkers: 1 } as const;
+    using key = await openProvingKey(fileOf(zkey.data), {
+      ...options,
+      memoryLimit: await floorOf(zkey.data, options),
+    });
+    expect(await verify(await key.prove(circuit.witness))).toBe(true);
+  });
+
+  test('a GPU adds up pages, and has the quotient', { tags: 'long' }, async () => {
+    const { zkey, circuit } = statementOf('bn254');
+    const { gpu } = await leaseGpu();
+    const tuning = { cpuBelow: 0, walkerSlots: 4, walkerThreadsPerWorkgroup: 8 };
+    const options = { backend: 'gpu', gpu, tuning, maxWorkers: 0 } as const;
+    const memoryLimit = await floorOf(zkey.data, options);
+    using key = await openProvingKeyWith(fileOf(zkey.data), { ...options, memoryLimit }, sameDraws());
+    using whole = await openProvingKeyWith(zkey.data, onCpu, sameDraws());
+    expect(await key.prove(circuit.witness)).toEqual(await whole.prove(circuit.witness));
+    expect(key.memory.points).toBe(0);
+  });
+
+  test('a damaged page is refused by name when it is read, and the key stays usable', async () => {
+    const { zkey, circuit, verify } = statementOf('bn254');
+    const file = fileOf(zkey.data.slice());
+    const bytes = zkey.data.slice();
+    file.read = async (from, to) => bytes.slice(from, to);
+    using key = await openProvingKey(file, { ...onCpu, memoryLimit: await floorOf(zkey.data) });
+    for (const [id, name] of Object.entries({ 5: 'A', 6: 'B1', 7: 'B2', 8: 'C', 9: 'H' })) {
+      const { from } = placeOf(bytes, Number(id));
+      const at = from + (id === '7' ? 128 : 64) * 10 + 3;
+      bytes[at] = (bytes[at] as number) ^ 1;
+      await expect(key.prove(circuit.witness)).rejects.toMatchObject({
+        code: expect.stringMatching(/not-on-curve|bad-argument/),
+        message: expect.stringContaining(`zkey: section ${name} from point 8 on: points[2]`),
+      });
+      bytes[at] = (bytes[at] as number) ^ 1;
+    }
+    const { from } = placeOf(bytes, 9);
+    const point = bytes.slice(from + 64 * 20, from + 64 * 21);
+    bytes.fill(0, from + 64 * 20, from + 64 * 21);
+    await expect(key.prove(circuit.witness)).rejects.toThrow('section H: points[20] is infinity');
+    bytes.set(point, from + 64 * 20);
+    expect(await verify(await key.prove(circuit.witness))).toBe(true);
+  });
+
+  test('proofs end by an abort in any part and by destroy, and an error of the source is passed on', async () => {
+    const { zkey, circuit, verify } = statementOf('bn254');
+    const file = fileOf(zkey.data);
+    const key = await openProvingKey(file, { ...onCpu, memoryLimit: await floorOf(zkey.data) });
+    for (let part = 0; part < 7; part++) {
+      const controller = new AbortController();
+      const proving = key.prove(circuit.witness, {
+        signal: controller.signal,
+        onProgress: ({ done }) => void (done === part && controller.abort('enough')),
+      });
+      if (part === 0) controller.abort('enough');
+      await expect(proving).rejects.toMatchObject({ code: 'aborted' });
+    }
+    const read = file.read;
+    const mine = new Error('mine');
+    file.read = async (from, to) => {
+      if (from >= placeOf(zkey.data, 8).from) throw mine;
+      return read(from, to);
+    };
+    await expect(key.prove(circuit.witness)).rejects.toBe(mine);
+    file.read = read;
+    expect(await verify(await key.prove(circuit.witness))).toBe(true);
+    const proving = key.prove(circuit.witness);
+    const ended = expect(proving).rejects.toMatchObject({ code: 'destroyed' });
+    setTimeout(() => key.destroy(), 5);
+    await ended;
+  });
+
+  test('secrets are overwritten after a proof', async () => {
+    const { zkey, circuit } = statementOf('bn254');
+    using key = await openProvingKeyWith(
+      zkey.data,
+      { ...onCpu, memoryLimit: await floorOf(zkey.data) },
+      drawRandomScalar,
+    );
+    const allocated: Uint8Array[] = [];
+    const fill = vi.spyOn(Uint8Array.prototype, 'fill');
+    await key.prove(circuit.witness);
+    for (const [i, [value]] of fill.mock.calls.entries()) {
+      if (value === 0) allocated.push(fill.mock.contexts[i] as Uint8Array);
+    }
+    fill.mockRestore();
+    // the quotient has one number for each of 128 elements
+    expect(allocated.filter(({ length }) => length === 32 * 128).length).toBeGreaterThan(0);
+  });
+
+  test.each([0, -1, 1.5, '5', Number.NaN])('a limit of %o is refused', async (memoryLimit) => {
+    const { zkey } = statementOf('bn254');
+    await expect(openProvingKey(zkey.data, { ...onCpu, memoryLimit: memoryLimit as never })).rejects.toMatchObject({
+      code: 'bad-argument',
+      message: expect.stringContaining('options.memoryLimit must be a positive integer of bytes'),
+    });
+  });
+});

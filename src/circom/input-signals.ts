@@ -40,9 +40,10 @@ export const readSignals = (input: unknown, prime: bigint): SignalValues[] => {
   return [...signals.values()];
 };
 
-/** Overwrites values that nothing uses any more. */
+/** Overwrites values that nothing uses any more, unless a worker has them. */
 export const eraseSignals = (signals: readonly SignalValues[]): void => {
-  for (const { words } of signals) words.fill(0);
+  // a buffer that was transferred has no bytes, and `fill` throws
+  for (const { words } of signals) if (words.length > 0) words.fill(0);
 };
 
 type Leaves = readonly unknown[];

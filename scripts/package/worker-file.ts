@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build as buildFile, type Plugin as EsbuildPlugin, transform } from 'esbuild';
+import MagicString from 'magic-string';
 import { build, type Plugin, type Rolldown } from 'vite';
 import { keptComments, shortLines } from './output-plugins.js';
 
@@ -119,6 +120,12 @@ const CIRCUIT_WORKER = 'webgpu-msm-circuit-worker';
 /** Name of the entry that the worker of circuits is built as, before it is one file. */
 const CIRCUIT_ENTRY = 'circuit-worker';
 
+/** Comment by which the build of the package leaves an address as it is. */
+const IGNORE = '/* @vite-ignore */';
+
+/** The address of the worker with the comment, and the space behind it. */
+const ADDRESS = new RegExp(`(${IGNORE.replaceAll('*', '\\*')}\\s*)"\\./${CIRCUIT_WORKER}\\.js"`);
+
 /** Bundles built modules into one file without imports, by esbuild. */
 const bundleInto = (outfile: string, contents: string, resolveDir: string, plugins: EsbuildPlugin[] = []) =>
   buildFile({
@@ -145,7 +152,14 @@ export const circuitWorkerFile = (): Plugin => ({
     const address = "'./serve-circuit.ts'";
     if (!code.includes(address)) throw new Error(`${id}: ${address} is not there`);
     // only those who bundle the package resolve this URL
-    return { code: code.replace(address, `/* @vite-ignore */ './${CIRCUIT_WORKER}.js'`), map: null };
+    return { code: code.replace(address, `${IGNORE} './${CIRCUIT_WORKER}.js'`), map: null };
+  },
+  renderChunk(code) {
+    const at = code.search(ADDRESS);
+    if (at < 0) return null;
+    // with the comment Vite would not bundle the worker for those who bundle the package
+    const changed = new MagicString(code).remove(at, at + (code.slice(at).match(ADDRESS)?.[1] ?? '').length);
+    return { code: changed.toString(), map: changed.generateMap({ hires: 'boundary' }) };
   },
   async writeBundle({ dir = '' }, bundle) {
     const entry = Object.values(bundle).find((file) => file.type === 'chunk' && file.name === CIRCUIT_ENTRY);

@@ -5,7 +5,7 @@
 import { badArgument, MsmError } from '../errors.js';
 import { openCircom1 } from './circom1.js';
 import { openCircom2 } from './circom2.js';
-import type { SignalValues } from './input-signals.js';
+import { eraseSignals, readSignals, type SignalValues } from './input-signals.js';
 import { ProgramError, type ProgramEvents, type ProgramInstance } from './program-instance.js';
 import { createWtns } from './wtns-file.js';
 
@@ -81,6 +81,16 @@ export class WitnessProgram {
   static async open(compiled: CompiledProgram): Promise<WitnessProgram> {
     const log = { to: (_: string): void => undefined };
     return new WitnessProgram(compiled, await openInstance(compiled, { onLog: (line) => log.to(line) }), log);
+  }
+
+  /** Computes the witness of inputs as their owner writes them. @throws as `readSignals` and `compute` */
+  async witness(input: unknown, onLog: ProgramEvents['onLog']): Promise<Uint8Array<ArrayBuffer>> {
+    const signals = readSignals(input, this.facts.prime);
+    try {
+      return await this.compute(signals, onLog);
+    } finally {
+      eraseSignals(signals);
+    }
   }
 
   /**

@@ -64,7 +64,7 @@ const readBytes = async (what: string, name: string): Promise<Uint8Array> => {
  * Identifies bytes by SHA-256, so that no copy of them has to be kept. A page that is not a secure
  * context has no such function.
  */
-const digestOf = async (bytes: Uint8Array): Promise<string> => {
+export const digestOf = async (bytes: Uint8Array): Promise<string> => {
   const { subtle } = crypto as { readonly subtle?: SubtleCrypto };
   if (subtle === undefined) throw badArgument('zkey: keys in memory are recognised in secure contexts alone');
   const digest = new Uint8Array(await subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>));

@@ -139,7 +139,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: 'circuits of circom: inputs, programs that compute witnesses, and proofs of them, here or in workers',
   },
   provers: {
-    imports: 'curves msm/inputs engine formats proofs fflonk.ts formats.ts groth16.ts index.ts plonk.ts',
+    imports: 'circom curves msm/inputs engine formats proofs fflonk.ts formats.ts groth16.ts index.ts plonk.ts',
     holds: 'provers that bring their own curves: what is replaced in them',
   },
 };

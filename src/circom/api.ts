@@ -19,6 +19,8 @@ export interface CircuitFiles {
   readonly wasm: CircuitFile;
   /** The proving key. Without it the circuit computes witnesses alone. */
   readonly zkey?: CircuitFile | undefined;
+  /** The names of signals, as circom writes them. With it errors name the inputs that are missing. */
+  readonly sym?: CircuitFile | undefined;
 }
 
 /**
@@ -43,7 +45,7 @@ export interface CircuitProgress {
   /** Work that goes on. `download` and `key` come with `openCircuit`, the others with a proof. */
   readonly stage: 'download' | 'key' | 'witness' | 'proof' | 'verification';
   /**
-   * Part of the stage: `wasm` or `zkey` of `download`; `values` of `witness`; the part that is
+   * Part of the stage: `wasm`, `sym` or `zkey` of `download`; `values` of `witness`; the part that is
    * complete of `proof`, as `ProofProgress` of the proving keys has it.
    */
   readonly part: string;

@@ -47,13 +47,22 @@ const errors: Readonly<Record<number, string>> = {
 /** Number of the error of an assertion or a constraint. */
 const ASSERT_FAILED = 4;
 
-/** Loads a program. @throws MsmError `bad-argument` for another version of circom */
-export const openCircom2 = async (module: WebAssembly.Module, events: ProgramEvents): Promise<ProgramInstance> => {
+/**
+ * Loads a program.
+ *
+ * @param names that signals may have, for errors
+ * @throws MsmError `bad-argument` for another version of circom
+ */
+export const openCircom2 = async (
+  module: WebAssembly.Module,
+  names: readonly string[],
+  events: ProgramEvents,
+): Promise<ProgramInstance> => {
   const runtime = new Runtime(events);
   const imports = importsFor(module, runtime.functions);
   const { exports } = await WebAssembly.instantiate(module, imports);
   runtime.exports = exports as unknown as Exports;
-  return new Circom2(runtime.exports, runtime);
+  return new Circom2(runtime.exports, runtime, names);
 };
 
 /** Functions that programs call: errors and lines of `log`. */
@@ -130,8 +139,10 @@ class Circom2 implements ProgramInstance {
   readonly values: number;
   readonly #exports: Exports;
   readonly #runtime: Runtime;
+  readonly #names: readonly string[];
 
-  constructor(exports: Exports, runtime: Runtime) {
+  constructor(exports: Exports, runtime: Runtime, names: readonly string[]) {
+    this.#names = names;
     const version = exports.getVersion();
     if (version !== 2) throw badArgument(`wasm: the program is of circom ${version}; there are programs of 1 and 2`);
     this.#exports = exports;
@@ -177,10 +188,27 @@ class Circom2 implements ProgramInstance {
   #assertComplete(signals: readonly SignalValues[]): void {
     const size = this.#exports.getInputSize();
     const count = signals.reduce((sum, each) => sum + each.count, 0);
-    if (count < size) {
-      throw badArgument(
-        `input has ${count} values, but the input signals of the circuit take ${size}: signals are missing`,
-      );
+    if (count >= size) return;
+    const given = new Set(signals.map(({ name }) => name));
+    const missing = [...this.#inputs()]
+      .filter(({ name }) => !given.has(name))
+      .map(({ name, size: own }) => `${name} (${own})`);
+    const which = missing.length === 0 ? 'signals are missing' : `it lacks ${missing.join(', ')}`;
+    throw badArgument(`input has ${count} values, but the input signals of the circuit take ${size}: ${which}`);
+  }
+
+  /** Yields the inputs among the names, and how many values they take. */
+  *#inputs(): Generator<{ readonly name: string; readonly size: number }> {
+    const { getInputSignalSize, getInputSize } = this.#exports;
+    let left = getInputSize();
+    for (const name of this.#names) {
+      // the names of inputs come before most of the others
+      if (left === 0 || getInputSignalSize === undefined) return;
+      const { high, low } = hashOf(name);
+      const size = getInputSignalSize(high, low);
+      if (size <= 0) continue;
+      left -= size;
+      yield { name, size };
     }
   }
 

@@ -2,7 +2,7 @@
 import { progressRow } from '../engine/options.js';
 import { assertNotAborted, badArgument, fromCaller, kindOf, openUntilAborted, warnBy } from '../errors.js';
 import { orderOf } from '../formats/binfile.js';
-import type { FileSource } from '../formats/source.js';
+import { type FileSource, openFile, readRange } from '../formats/source.js';
 import { type OptionTable, readOptions, setOptions } from '../option-table.js';
 import type { EngineOptions } from '../proofs/api.js';
 import { keyOptions } from '../proofs/circuit-prover.js';
@@ -19,6 +19,7 @@ import {
 } from './circuit-parts.js';
 import { type CompiledProgram, compileProgram, type ProgramFacts } from './program.js';
 import { openKeyInWorker, openProgramInWorker } from './remote-parts.js';
+import { namesInSym, SYM_BYTES } from './sym-names.js';
 
 /** `openCircuit`. */
 export const circuitOptions = {
@@ -27,7 +28,7 @@ export const circuitOptions = {
 } as const satisfies OptionTable<CircuitOptions>;
 
 /** Files of a circuit. */
-const fileNames = ['wasm', 'zkey'] as const satisfies readonly (keyof CircuitFiles)[];
+const fileNames = ['wasm', 'zkey', 'sym'] as const satisfies readonly (keyof CircuitFiles)[];
 
 /** Checks the names of the files. @throws MsmError `bad-argument` */
 const assertFiles = (files: CircuitFiles): void => {
@@ -36,7 +37,7 @@ const assertFiles = (files: CircuitFiles): void => {
   }
   for (const name of Object.keys(files)) {
     if ((fileNames as readonly string[]).includes(name)) continue;
-    throw badArgument(`files.${name} is not a file of a circuit; there are ${fileNames.join(' and ')}`);
+    throw badArgument(`files.${name} is not a file of a circuit; there are ${fileNames.join(', ')}`);
   }
   if (files.wasm === undefined) throw badArgument('files.wasm is missing: the program that circom writes');
 };
@@ -58,6 +59,12 @@ const assertSameCircuit = ({ prime, values }: ProgramFacts, { protocol, curve, v
       `wasm and zkey are of different circuits: the program computes ${values} values, and the key has ${variables} variables`,
     );
   }
+};
+
+/** Reads the names of signals at the beginning of a `.sym` file. */
+const readNames = async (sym: FileSource, signal: AbortSignal | undefined): Promise<string[]> => {
+  const file = openFile('sym', sym, signal);
+  return namesInSym(new TextDecoder().decode(await readRange(file, 0, Math.min(file.byteLength, SYM_BYTES))));
 };
 
 /** Options that no worker can be sent. */
@@ -139,7 +146,9 @@ export const openCircuit = (files: CircuitFiles, options: CircuitOptions = {}): 
     const onPart = (part: string, done: number, total: number): void => report('key', part, done, total);
     const parts = new PartOpener(wantsWorker(worker, engines), engines.onWarning);
     // one after the other, so that a wrong program is found before a large key is read
-    const compiled = await compileProgram(await readAll('wasm', await open('wasm', files.wasm), signal));
+    const wasm = await readAll('wasm', await open('wasm', files.wasm), signal);
+    const names = files.sym === undefined ? [] : await readNames(await open('sym', files.sym), signal);
+    const compiled = await compileProgram(wasm, names);
     const program = await openUntilAborted(parts.openProgram(compiled), signal);
     let prover: Prover | null = null;
     try {

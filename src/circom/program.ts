@@ -14,11 +14,13 @@ export interface CompiledProgram {
   readonly module: WebAssembly.Module;
   /** Pages of the memory that it imports; null if it brings its own, as those of circom 2. */
   readonly pages: number | null;
+  /** Names that signals may have, those of inputs among them; empty if unknown. */
+  readonly names: readonly string[];
 }
 
 /** Opens an instance of the version of circom that wrote the program. */
-const openInstance = ({ module, pages }: CompiledProgram, events: ProgramEvents): Promise<ProgramInstance> =>
-  pages === null ? openCircom2(module, events) : openCircom1(module, pages, events);
+const openInstance = ({ module, pages, names }: CompiledProgram, events: ProgramEvents): Promise<ProgramInstance> =>
+  pages === null ? openCircom2(module, names, events) : openCircom1(module, pages, events);
 
 /** Functions that a program exports, by the version of circom that wrote it. */
 const needed = {
@@ -32,10 +34,11 @@ const needed = {
 /**
  * Compiles a program.
  *
+ * @param names of signals, for errors
  * @throws MsmError `bad-argument` if it is no program of circom; `unsupported-device` where there is
  *   no WebAssembly
  */
-export const compileProgram = async (bytes: Uint8Array): Promise<CompiledProgram> => {
+export const compileProgram = async (bytes: Uint8Array, names: readonly string[] = []): Promise<CompiledProgram> => {
   if (typeof WebAssembly !== 'object') {
     throw new MsmError('unsupported-device', 'programs of circom need WebAssembly, which this platform does not have');
   }
@@ -54,7 +57,7 @@ export const compileProgram = async (bytes: Uint8Array): Promise<CompiledProgram
       `wasm: the module does not export ${missing.join(', ')}; it must be the program that circom writes for a circuit`,
     );
   }
-  return { module, pages };
+  return { module, pages, names };
 };
 
 /** Facts about a program. */

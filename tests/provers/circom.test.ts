@@ -138,6 +138,20 @@ describe('refuses', () => {
     await expect(open({ wasm: five.wasm, zkey })).rejects.toThrow('wasm and zkey are of different circuits');
   });
 
+  test('inputs that lack signals, by their names in the file of symbols', async () => {
+    const { wasm, sym } = compiled;
+    const { a, k } = input;
+    const lacking = 'input has 1 values, but the input signals of the circuit take 8';
+    const plain = await open({ wasm });
+    await expect(plain.witness({ k })).rejects.toThrow(`${lacking}: signals are missing`);
+    const named = await open({ wasm, sym });
+    await expect(named.witness({ k })).rejects.toThrow(`${lacking}: it lacks a (6), turns (1)`);
+    await expect(named.witness({ a, k })).rejects.toThrow(/: it lacks turns \(1\)$/);
+    // a file of another circuit names nothing
+    const other = await open({ wasm, sym: new TextEncoder().encode('1,1,0,main.q[0]\n2,2,0,main.r\nodd\n') });
+    await expect(other.witness({ k })).rejects.toThrow(`${lacking}: signals are missing`);
+  });
+
   test('proofs without a key, wrong inputs, and calls after the end', async () => {
     const circuit = await open({ wasm: compiled.wasm });
     expect(circuit.key).toBeNull();

@@ -3,7 +3,7 @@ import type { Progress, TurnOptions } from '../api/calls.js';
 import { MsmError } from '../errors.js';
 import type { FileSource } from '../formats/source.js';
 import type { Zkey } from '../formats/zkey.js';
-import type { CircuitFacts, EngineOptions } from '../proofs/api.js';
+import type { CircuitFacts, EngineOptions, ProofProgress } from '../proofs/api.js';
 import { type AnyProof, openAnyKey } from './any-key.js';
 import type { SignalValues } from './input-signals.js';
 import { type CompiledProgram, type ProgramFacts, WitnessProgram } from './program.js';
@@ -30,7 +30,7 @@ export interface KeyFacts extends CircuitFacts {
 /** Proves and verifies with a key. */
 export interface Prover {
   readonly facts: KeyFacts;
-  /** @param witness a `.wtns` file, which this method takes over and overwrites */
+  /** @param witness a `.wtns` file, which this method copies or takes over before it returns */
   prove(witness: Uint8Array<ArrayBuffer>, run: ProverRun): Promise<AnyProof>;
   verify(proof: unknown, publicSignals: unknown, signal: AbortSignal | undefined): Promise<boolean>;
   destroy(): void;
@@ -78,16 +78,9 @@ export const openKeyHere = async (
   const { curve, variables, publicSignals, domainSize } = key;
   return {
     facts: { protocol, curve, variables, publicSignals, domainSize },
-    prove: async (witness, { onPart, ...options }) => {
-      try {
-        return await key.prove(witness, {
-          ...options,
-          onProgress: ({ part, done, total }) => onPart(part, done, total),
-        });
-      } finally {
-        // the key has copied it
-        witness.fill(0);
-      }
+    prove: (witness, { onPart, ...options }) => {
+      const onProgress = ({ part, done, total }: ProofProgress): void => onPart(part, done, total);
+      return key.prove(witness, { ...options, onProgress });
     },
     verify: (proof, signals, ending) => key.verify(proof, signals, { signal: ending }),
     destroy: () => key.destroy(),

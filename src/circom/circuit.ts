@@ -77,7 +77,7 @@ export class LoadedCircuit implements Circuit {
       const { signal, onLog } = readOptions(witnessOptions, options);
       this.#assertOpen(signal);
       const signals = readSignals(input, this.prime);
-      return this.#untilEnded(this.#compute(signals, signal, onLog), signal);
+      return this.#untilComputed(this.#compute(signals, signal, onLog), signal);
     });
   }
 
@@ -112,7 +112,7 @@ export class LoadedCircuit implements Circuit {
       onProgress?.({ ...progress, remainingMs });
     };
     report({ stage: 'witness', part: 'values', done: 0, total: this.values });
-    const witness = await this.#untilEnded(this.#compute(signals, signal, onLog), signal);
+    const witness = await this.#untilComputed(this.#compute(signals, signal, onLog), signal);
     const witnessMs = performance.now() - begun;
     let provedMs: number | null = null;
     const onPart = (part: string, done: number, total: number): void => {
@@ -151,6 +151,8 @@ export class LoadedCircuit implements Circuit {
       throw error;
     } finally {
       unsubscribe();
+      // one that a worker took has no bytes
+      if (witness.length > 0) witness.fill(0);
     }
   }
 
@@ -164,6 +166,22 @@ export class LoadedCircuit implements Circuit {
       return await this.#program.compute(signals, { signal, onLog: (line) => onLog?.(line) });
     } finally {
       eraseSignals(signals);
+    }
+  }
+
+  /** As `#untilEnded`. Overwrites a witness that comes too late. */
+  async #untilComputed(
+    computing: Promise<Uint8Array<ArrayBuffer>>,
+    signal: AbortSignal | undefined,
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    try {
+      return await this.#untilEnded(computing, signal);
+    } catch (error) {
+      computing.then(
+        (late) => late.fill(0),
+        () => undefined,
+      );
+      throw error;
     }
   }
 

@@ -79,8 +79,12 @@ class ServedCircuit {
         this.#prover = await openKeyHere(zkey, { engines: { ...call.engines, onWarning }, signal, onPart });
         return this.#prover.facts;
       }
-      case 'prove':
-        return opened(this.#prover).prove(call.witness, { ...call.options, signal, onPart });
+      case 'prove': {
+        const proving = opened(this.#prover).prove(call.witness, { ...call.options, signal, onPart });
+        // the key has copied it
+        call.witness.fill(0);
+        return proving;
+      }
       case 'verify':
         return opened(this.#prover).verify(call.proof, call.publicSignals, signal);
     }

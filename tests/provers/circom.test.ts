@@ -102,6 +102,28 @@ test('opens files in all forms', async () => {
   expect(bytes.at(-1)).toBe(wasm.length);
 });
 
+test('computes here where no worker starts, with one warning', async () => {
+  const warnings: string[] = [];
+  // the sources have no file of the worker
+  const circuit = await open(
+    { wasm: compiled.wasm, zkey },
+    { worker: true, onWarning: (each) => void warnings.push(each) },
+  );
+  expect(circuit.worker).toBe(false);
+  expect(warnings.filter((each) => each.includes('circuits have no worker'))).toHaveLength(1);
+  expect((await circuit.prove(input)).publicSignals).toEqual(publicSignals);
+});
+
+test('overwrites neither the inputs of the caller nor a witness that it returns', async () => {
+  const circuit = await open({ wasm: compiled.wasm, zkey });
+  const a = Float64Array.of(1, 2, 3, 4, 5, 6);
+  const witness = await circuit.witness({ ...input, a });
+  const copy = witness.slice();
+  await circuit.prove({ ...input, a });
+  expect(witness).toEqual(copy);
+  expect([...a]).toEqual([1, 2, 3, 4, 5, 6]);
+});
+
 describe('refuses', () => {
   test.each([
     ['no files', () => open(null as never), 'files must be an object with wasm and zkey, got null'],

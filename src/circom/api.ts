@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** Types of `webgpu-msm/circom`. */
 import type { TurnOptions } from '../api/calls.js';
+import type { OwnBytes } from '../api/values.js';
 import type { FflonkProof } from '../fflonk.js';
 import type { FileSource } from '../formats/source.js';
 import type { Groth16Proof } from '../groth16.js';
@@ -171,7 +172,7 @@ export interface Circuit extends OpenCircuitFacts {
    * circuit.destroy();
    * ```
    */
-  witness(input: CircuitInput, options?: WitnessOptions): Promise<Uint8Array<ArrayBuffer>>;
+  witness(input: CircuitInput, options?: WitnessOptions): Promise<OwnBytes>;
   /**
    * Verifies a proof of this circuit by the points of its key.
    *

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vite';
 import { keptComments, noSideEffects, quietStructs, shortLines, smallWgsl } from './scripts/package/output-plugins.js';
-import { serviceWorkerFile, workerFile } from './scripts/package/worker-file.js';
+import { circuitWorkerFile, serviceWorkerFile, workerFile } from './scripts/package/worker-file.js';
 import { wgslTemplates } from './scripts/templates/wgsl-templates.js';
 
 /**
@@ -20,6 +20,7 @@ export default defineConfig({
     shortLines(),
     noSideEffects(),
     serviceWorkerFile(),
+    circuitWorkerFile(),
   ],
   build: {
     outDir: 'dist',
@@ -31,6 +32,9 @@ export default defineConfig({
       entry: {
         index: 'src/index.ts',
         calibrate: 'src/calibrate.ts',
+        circom: 'src/circom.ts',
+        // the worker of circuits, of which `circuitWorkerFile` makes one file
+        'circuit-worker': 'src/circom/serve-circuit.ts',
         fields: 'src/fields.ts',
         formats: 'src/formats.ts',
         groth16: 'src/groth16.ts',
@@ -58,7 +62,7 @@ export default defineConfig({
         chunkFileNames: '[name].js',
         // index.js has all that it imports; fields.js, cpu-backend.js and setup.js share the second,
         // cpu-backend.js and setup.js the third, groth16.js, plonk.js, fflonk.js and setup.js the
-        // fourth, plonk.js and fflonk.js the last
+        // fourth, circom.js and its worker the fifth, plonk.js and fflonk.js the last
         codeSplitting: {
           includeDependenciesRecursively: false,
           groups: [
@@ -66,6 +70,7 @@ export default defineConfig({
             { name: 'arithmetic', test: /\/src\/(wasm\/(?!vectors\/)|scheduling\/turn-queue)/, minShareCount: 2 },
             { name: 'threads', test: /\/src\/(threads\/|msm\/cpu\/(adder|cpu-threads))/, minShareCount: 2 },
             { name: 'proofs', test: /\/src\/proofs\/(?!plonkish\/)/, minShareCount: 2 },
+            { name: 'circuit', test: /\/src\/circom\//, minShareCount: 2 },
             { name: 'plonkish', test: /\/src\/proofs\/plonkish\//, minShareCount: 2 },
           ],
         },

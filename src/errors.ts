@@ -10,6 +10,13 @@ export type MsmErrorCode =
    */
   | 'bad-argument'
   /**
+   * The inputs of a circuit do not satisfy it. The message has the text of circom: the template and
+   * the line of the assertion or constraint that does not hold.
+   *
+   * Remedy: correct the inputs, or the circuit.
+   */
+  | 'unsatisfied'
+  /**
    * A point is not on the curve. The message has its index, and the encoding in which its bytes are
    * on the curve, if they are big-endian or in Montgomery form.
    *

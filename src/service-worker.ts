@@ -6,6 +6,7 @@
  * @module
  */
 export * as calibrate from './calibrate.js';
+export * as circom from './circom.js';
 export * as fflonk from './fflonk.js';
 export * as fields from './fields.js';
 export * as formats from './formats.js';

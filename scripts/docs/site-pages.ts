@@ -31,6 +31,7 @@ const sections = [
     pages: [
       ...[
         'snarkjs',
+        'prove-from-inputs',
         'prove-groth16',
         'circom-witness',
         'set-up-a-key',

@@ -54,18 +54,34 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
     holds: 'the CPU worker, as text',
     loaded: 'where `webgpu-msm-worker.js` is not found or may not be started',
   },
+  circom: {
+    bytes: 4608,
+    holds: 'circuits of circom, and their workers seen from outside',
+    loaded: 'by the import of `webgpu-msm/circom`',
+  },
+  circuit: {
+    bytes: 5504,
+    holds: 'programs of circom, and keys of any proof system',
+    loaded: 'with `circom.js`, and by the first `fullProve` of `snarkjs.js`',
+  },
+  'webgpu-msm-circuit-worker': {
+    bytes: 205568,
+    holds: 'the worker of circuits: most of the others, in one file',
+    loaded: 'when a circuit opens in workers',
+  },
   snarkjs: { bytes: 11520, holds: 'the adapter of snarkjs', loaded: 'by the import of `webgpu-msm/snarkjs`' },
   'service-worker': {
-    bytes: 234816,
+    bytes: 248064,
     holds: 'all of the others, in one file',
     loaded: 'by the import of `webgpu-msm/service-worker`',
   },
-  'disk-file': { bytes: 896, holds: 'files on a disk', loaded: 'with `node.js` and `snarkjs.js`' },
+  'disk-file': { bytes: 896, holds: 'files on a disk', loaded: 'with `circom.js`, `node.js` and `snarkjs.js`' },
   noble: { bytes: 1408, holds: 'the adapter of noble-curves', loaded: 'by the import of `webgpu-msm/noble`' },
   formats: {
     bytes: 5504,
     holds: 'the readers of files',
-    loaded: 'by the import of `webgpu-msm/formats`, and with `groth16.js`, `plonk.js`, `fflonk.js` and `snarkjs.js`',
+    loaded:
+      'by the import of `webgpu-msm/formats`, and with `circom.js`, `groth16.js`, `plonk.js`, `fflonk.js` and `snarkjs.js`',
   },
   groth16: { bytes: 6016, holds: 'proofs of Groth16', loaded: 'by the import of `webgpu-msm/groth16`' },
   plonk: { bytes: 4032, holds: 'proofs of PLONK', loaded: 'by the import of `webgpu-msm/plonk`' },

@@ -26,6 +26,7 @@ export default ({ configTo = 'dist' }) =>
   [
     { entry: 'index', tsconfig: 'tsconfig.build.json' },
     { entry: 'calibrate', tsconfig: 'tsconfig.build.json' },
+    { entry: 'circom', tsconfig: 'tsconfig.build.json' },
     { entry: 'fields', tsconfig: 'tsconfig.build.json' },
     { entry: 'formats', tsconfig: 'tsconfig.build.json' },
     { entry: 'groth16', tsconfig: 'tsconfig.build.json' },

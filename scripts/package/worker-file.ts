@@ -1,9 +1,10 @@
-/** Plugins of the build that add files to the package: the CPU worker, and all of it for service workers. */
+/** Plugins of the build that add files to the package: its workers, and all of it for service workers. */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build as buildFile, type Plugin as EsbuildPlugin, transform } from 'esbuild';
+import MagicString from 'magic-string';
 import { build, type Plugin, type Rolldown } from 'vite';
 import { keptComments, shortLines } from './output-plugins.js';
 
@@ -111,10 +112,71 @@ export const builtWorker = (): Plugin => {
   };
 };
 
+/** The module that starts the worker of circuits. */
+const CIRCUIT_STARTER = inProject('src/circom/circuit-worker.ts');
+
+const CIRCUIT_WORKER = 'webgpu-msm-circuit-worker';
+
+/** Name of the entry that the worker of circuits is built as, before it is one file. */
+const CIRCUIT_ENTRY = 'circuit-worker';
+
+/** Comment by which the build of the package leaves an address as it is. */
+const IGNORE = '/* @vite-ignore */';
+
+/** The address of the worker with the comment, and the space behind it. */
+const ADDRESS = new RegExp(`(${IGNORE.replaceAll('*', '\\*')}\\s*)"\\./${CIRCUIT_WORKER}\\.js"`);
+
+/** Bundles built modules into one file without imports, by esbuild. */
+const bundleInto = (outfile: string, contents: string, resolveDir: string, plugins: EsbuildPlugin[] = []) =>
+  buildFile({
+    stdin: { contents, resolveDir },
+    outfile,
+    plugins,
+    bundle: true,
+    format: 'esm',
+    target: 'es2022',
+    legalComments: 'inline',
+    lineLimit: 160,
+    logLevel: 'warning',
+  });
+
+/**
+ * Adds the worker of circuits to the package as one file, which starts from anywhere. esbuild makes
+ * it of the built modules, most of the package, and takes the entry away.
+ */
+export const circuitWorkerFile = (): Plugin => ({
+  name: 'circuit-worker-file',
+  enforce: 'pre',
+  transform(code, id) {
+    if (id !== CIRCUIT_STARTER) return null;
+    const address = "'./serve-circuit.ts'";
+    if (!code.includes(address)) throw new Error(`${id}: ${address} is not there`);
+    // only those who bundle the package resolve this URL
+    return { code: code.replace(address, `${IGNORE} './${CIRCUIT_WORKER}.js'`), map: null };
+  },
+  renderChunk(code) {
+    const at = code.search(ADDRESS);
+    if (at < 0) return null;
+    // with the comment Vite would not bundle the worker for those who bundle the package
+    const changed = new MagicString(code).remove(at, at + (code.slice(at).match(ADDRESS)?.[1] ?? '').length);
+    return { code: changed.toString(), map: changed.generateMap({ hires: 'boundary' }) };
+  },
+  async writeBundle({ dir = '' }, bundle) {
+    const entry = Object.values(bundle).find((file) => file.type === 'chunk' && file.name === CIRCUIT_ENTRY);
+    if (entry === undefined) throw new Error(`the build has no entry ${CIRCUIT_ENTRY}`);
+    await bundleInto(
+      join(dir, `${CIRCUIT_WORKER}.js`),
+      `import { serveCircuit } from './${entry.fileName}';\nserveCircuit();`,
+      dir,
+    );
+    for (const name of [entry.fileName, `${entry.fileName}.map`]) rmSync(join(dir, name));
+  },
+});
+
 const SERVICE_WORKER = 'service-worker';
 
 /** Entries that service workers cannot use. */
-const excluded = ['node'];
+const excluded = ['node', CIRCUIT_ENTRY];
 
 /** Names of one letter or two are for the other modules of the package. */
 const isPublic = (name: string): boolean => name.length > 2;
@@ -151,16 +213,6 @@ export const serviceWorkerFile = (): Plugin => ({
       const name = part.slice('public:'.length);
       return name === 'index' ? `export * from '${part}';` : `export * as ${name} from '${part}';`;
     });
-    await buildFile({
-      stdin: { contents: lines.join('\n'), resolveDir: dir },
-      outfile: join(dir, `${SERVICE_WORKER}.js`),
-      plugins: [publicParts],
-      bundle: true,
-      format: 'esm',
-      target: 'es2022',
-      legalComments: 'inline',
-      lineLimit: 160,
-      logLevel: 'warning',
-    });
+    await bundleInto(join(dir, `${SERVICE_WORKER}.js`), lines.join('\n'), dir, [publicParts]);
   },
 });

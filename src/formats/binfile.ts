@@ -216,6 +216,9 @@ const bls12381: SnarkjsCurve = {
   order: 0x73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001n,
 };
 
+/** Returns the group order of a curve. */
+export const orderOf = (curve: SnarkjsCurve['name']): bigint => (curve === 'bn254' ? bn254 : bls12381).order;
+
 /**
  * Reads the prime of a header: u32 length, and that many bytes.
  *

@@ -177,8 +177,9 @@ export interface AcceleratedProver<Proof> {
     options?: SnarkjsProveOptions | null,
   ): Promise<AcceleratedResult<Proof>>;
   /**
-   * Calculates a witness by `wtns.calculate` of snarkjs, and proves with it, as `fullProve` of
-   * snarkjs.
+   * Calculates a witness by the program of circom, which stays compiled, and proves with it, as
+   * `fullProve` of snarkjs. `wtns.calculate` of snarkjs calculates those of circom 1 and with
+   * other options, and says what is wrong with inputs.
    *
    * @param input the inputs of the circuit
    * @param wasm the witness calculator of circom
@@ -215,31 +216,44 @@ interface SystemMembers {
   verify?(key: unknown, publicSignals: readonly string[], proof: object): Promise<boolean>;
 }
 
+/** snarkjs's function that calculates a witness. */
+type Calculate = (input: unknown, wasm: unknown, witness: object, options: unknown) => Promise<void>;
+
 /** Members of snarkjs that are used. */
 interface Members extends Partial<Record<WholeSystem, SystemMembers>> {
   readonly zKey?: { exportVerificationKey?(zkey: unknown): Promise<unknown> };
   readonly wtns?: {
-    calculate?(input: unknown, wasm: unknown, witness: object, options: unknown): Promise<void>;
+    readonly calculate?: Calculate;
   };
 }
 
 const missing = (name: string): Error =>
   badArgument(`snarkjs has no ${name}; pass accelerate the whole module, or an object with this member`);
 
+/** A witness that snarkjs writes, or that is in the place of its file. */
+interface WitnessFile {
+  readonly type: 'mem';
+  data?: Uint8Array;
+}
+
 /**
- * Has circom_runtime allocate a page where a program has a memory: it allocates 2 GiB otherwise, for
- * programs of circom 1, which import one.
- *
- * @returns the program and the options for `wtns.calculate`
+ * Calculates a witness by the program that stays compiled, or else by snarkjs, which then says what
+ * is wrong. circom_runtime allocates 2 GiB for programs of circom 1, which import their memory, and
+ * is asked for a page for those that have one.
  */
-const withLittleMemory = async (wasm: unknown, options: unknown): Promise<readonly [unknown, unknown]> => {
-  try {
-    const program = await readWitnessProgram(wasm);
-    return [program, (await hasItsMemory(program)) ? { memorySize: 1, ...(options as object) } : options];
-  } catch {
-    // snarkjs says itself what is wrong with a program
-    return [wasm, options];
-  }
+const calculateWitness = async (
+  proofs: WholeProofs,
+  calculate: Calculate,
+  [input, wasm, options]: readonly [input: unknown, wasm: unknown, options: unknown],
+): Promise<WitnessFile> => {
+  const file: WitnessFile = { type: 'mem' };
+  // snarkjs says itself what is wrong with a program
+  const program = await readWitnessProgram(wasm).catch(() => null);
+  const hasMemory = program !== null && (await hasItsMemory(program).catch(() => false));
+  const data = hasMemory ? await proofs.witness(program, input, options) : null;
+  if (data !== null) return { type: 'mem', data };
+  await calculate(input, program ?? wasm, file, hasMemory ? { memorySize: 1, ...(options as object) } : options);
+  return file;
 };
 
 const proverOf = (system: WholeSystem, snarkjs: Members, proofs: WholeProofs) => {
@@ -268,11 +282,10 @@ const proverOf = (system: WholeSystem, snarkjs: Members, proofs: WholeProofs) =>
       options?: SnarkjsProveOptions | null,
     ): Promise<SnarkjsProof> => {
       if (calculate === undefined) throw missing('wtns.calculate');
-      const witness: { readonly type: 'mem'; readonly data?: Uint8Array } = { type: 'mem' };
       const { signal } = options ?? {};
-      const [program, calculatorOptions] = await withLittleMemory(wasm, witnessOptions);
       assertNotAborted(signal, 'proof');
-      await untilAborted(calculate(input, program, witness, calculatorOptions), signal, 'proof');
+      const calculating = calculateWitness(proofs, calculate, [input, wasm, witnessOptions]);
+      const witness = await untilAborted(calculating, signal, 'proof');
       try {
         return await prove(zkey, witness, logger, options);
       } finally {

@@ -69,7 +69,7 @@ const CHUNK_BYTES = 2 ** 24;
  * Identifies contents by SHA-256 of the digests of their chunks, so that no copy of them has to be
  * kept. A page that is not a secure context has no such function.
  */
-const digestOf = async (contents: Uint8Array | Blob): Promise<string> => {
+export const digestOf = async (contents: Uint8Array | Blob): Promise<string> => {
   const { subtle } = crypto as { readonly subtle?: SubtleCrypto };
   if (subtle === undefined) throw badArgument('zkey: keys in memory are recognised in secure contexts alone');
   const isBytes = contents instanceof Uint8Array;

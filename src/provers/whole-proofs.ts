@@ -12,6 +12,7 @@ import type { Counts, ReadAccelerateOptions } from './accelerate-options.js';
 import { isLeftToSnarkjs, KeyCache, type KeyRequest, leftToSnarkjs } from './caches.js';
 import type { FfCurveName } from './ffjavascript.js';
 import { copyWitnessFile, type KeySource, openKeySource } from './proof-files.js';
+import { Witnesses } from './witnesses.js';
 
 /** Proof systems that the library proves whole. */
 export const wholeSystems = ['groth16', 'plonk', 'fflonk'] as const;
@@ -122,6 +123,7 @@ export class WholeProofs {
   readonly #host: WholeProofsHost;
   readonly #open: Readonly<Record<WholeSystem, OpenKey>>;
   readonly #keys: KeyCache<WholeKey>;
+  readonly #witnesses = new Witnesses();
   /** Ends loads and proofs. */
   readonly #ending = new AbortController();
   readonly #unsubscribe: () => void;
@@ -199,6 +201,11 @@ export class WholeProofs {
     } finally {
       this.#originals--;
     }
+  }
+
+  /** Computes a witness. @returns null where snarkjs is to do it @param given as `Witnesses.compute` */
+  async witness(...given: Parameters<Witnesses['compute']>): Promise<Uint8Array | null> {
+    return this.#isOver ? null : this.#witnesses.compute(...given);
   }
 
   /** @param signalOfProof ends this proof, and no load */
@@ -287,6 +294,7 @@ export class WholeProofs {
     this.#isOver = true;
     this.#unsubscribe();
     this.#ending.abort();
+    this.#witnesses.clear();
     this.#keys.clear();
   }
 }

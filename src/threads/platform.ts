@@ -2,7 +2,7 @@
 import type { ComputeWorker } from '../api/calls.js';
 
 /** A Web Worker. */
-export interface PageWorker extends ComputeWorker {
+interface PageWorker extends ComputeWorker {
   addEventListener(type: 'message' | 'messageerror' | 'error', listener: (event: never) => void): void;
 }
 
@@ -63,6 +63,37 @@ export interface NodeWorker extends ComputeWorker {
   ref(): void;
   unref(): void;
 }
+
+/** Told of all that a worker sends, and of its death. */
+export interface WorkerListener<Message> {
+  message(message: Message): void;
+  death(why: string): void;
+}
+
+/** Returns whether a worker is Node's. Node does not end a process while such workers have refs. */
+export const isOfNode = (worker: ComputeWorker): worker is NodeWorker => 'on' in worker;
+
+/**
+ * Listens to a worker. One of Node has no refs afterwards.
+ *
+ * @throws TypeError if `worker` is no worker
+ */
+export const listenTo = <Message>(worker: ComputeWorker, { message, death }: WorkerListener<Message>): void => {
+  if (isOfNode(worker)) {
+    worker.on('message', message);
+    worker.on('error', (error: unknown) => death(`died: ${String(error)}`));
+    worker.on('exit', () => death('ended'));
+    worker.unref();
+    return;
+  }
+  const page = worker as PageWorker;
+  page.addEventListener('message', ({ data }: { readonly data: Message }) => message(data));
+  page.addEventListener('messageerror', () => death('sent a message that could not be read'));
+  page.addEventListener('error', (event: { readonly message?: string; preventDefault(): void }) => {
+    event.preventDefault();
+    death(`died: ${event.message ?? 'it could not be loaded'}`);
+  });
+};
 
 /** A worker's end of the connection to the thread that started it, in Node. */
 interface NodePort {

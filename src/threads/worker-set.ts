@@ -2,7 +2,7 @@
 
 import type { ComputeWorker } from '../api/calls.js';
 import type { Assignment } from './chunks.js';
-import type { NodeWorker, PageWorker, StartWorker } from './platform.js';
+import { isOfNode, listenTo, type StartWorker, type WorkerListener } from './platform.js';
 import type { Begin, Forget, FromWorker, More } from './serve.js';
 
 /** Deaths in a row after which no more workers are started. */
@@ -194,33 +194,6 @@ export class WorkerSet<Task, Result> {
 
 /* One worker of a pool, seen from the thread that started it. */
 
-/** Told of all that a worker sends, and of its death. */
-interface WorkerListener<Result> {
-  message(message: FromWorker<Result>): void;
-  death(why: string): void;
-}
-
-/** Returns whether a worker is Node's. Node does not end a process while such workers have refs. */
-const isOfNode = (worker: ComputeWorker): worker is NodeWorker => 'on' in worker;
-
-/** @throws TypeError if `worker` is no worker */
-const listenTo = <Result>(worker: ComputeWorker, { message, death }: WorkerListener<Result>): void => {
-  if (isOfNode(worker)) {
-    worker.on('message', message);
-    worker.on('error', (error: unknown) => death(`died: ${String(error)}`));
-    worker.on('exit', () => death('ended'));
-    worker.unref();
-    return;
-  }
-  const page = worker as PageWorker;
-  page.addEventListener('message', ({ data }: { readonly data: FromWorker<Result> }) => message(data));
-  page.addEventListener('messageerror', () => death('sent a message that could not be read'));
-  page.addEventListener('error', (event: { readonly message?: string; preventDefault(): void }) => {
-    event.preventDefault();
-    death(`died: ${event.message ?? 'it could not be loaded'}`);
-  });
-};
-
 /** Setups that a worker keeps prepared: of a key both groups, its vectors, and those of others. */
 const MOST_SETUPS = 6;
 
@@ -240,7 +213,7 @@ export class WorkerHandle<Task, Result> {
   #rounds = 0;
 
   /** @throws TypeError if `worker` is no worker */
-  constructor(number: number, worker: ComputeWorker, listener: WorkerListener<Result>) {
+  constructor(number: number, worker: ComputeWorker, listener: WorkerListener<FromWorker<Result>>) {
     this.number = number;
     this.#worker = worker;
     listenTo(worker, listener);

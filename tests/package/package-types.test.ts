@@ -17,6 +17,7 @@ const VERSIONS = ['5.4.5', '5.5.4', '5.6.3', '5.7.3', '5.8.3', '5.9.3', '6.0.3',
 
 const PROGRAM = `import { type Bases, createMsmEngine, MsmError, type MsmErrorCode, version } from 'webgpu-msm';
 import { calibrate } from 'webgpu-msm/calibrate';
+import { type Circuit, openCircuit } from 'webgpu-msm/circom';
 import * as fflonk from 'webgpu-msm/fflonk';
 import { createFieldEngine, type FieldVector } from 'webgpu-msm/fields';
 import { type FileSource, openPtau, openZkey } from 'webgpu-msm/formats';
@@ -47,6 +48,10 @@ export const compute = async (device: GPUDevice, gpu: GPU): Promise<bigint> => {
   return x;
 };
 export const read = async (file: File | FileSource) => [await openPtau(file), await openZkey(file)];
+export const proveInput = async (wasm: File, zkey: URL): Promise<string[]> => {
+  await using circuit: Circuit = await openCircuit({ wasm, zkey }, { backend: 'cpu' });
+  return (await circuit.prove({ a: [1, 2n, ['3']], b: true })).publicSignals;
+};
 export const prove = async (zkey: FileSource, witness: File): Promise<string[]> => {
   using key: groth16.ProvingKey = await groth16.openProvingKey(zkey, { backend: 'cpu' });
   const { proof, publicSignals }: groth16.ProofResult = await key.prove(witness, {

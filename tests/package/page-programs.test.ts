@@ -13,6 +13,8 @@ import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pagePaths } from '../../scripts/docs/site-pages.js';
 import { buildLibrary } from '../support/build-library.js';
+import { compileCircuit } from '../support/circom.js';
+import { makeZkey } from '../support/circom-keys.js';
 import { programsOf, programWith } from '../support/page-programs.js';
 import { makePowersOfTau } from '../support/powers-of-tau.js';
 import { ffCurveOf, makeStatement } from '../support/proving.js';
@@ -67,6 +69,16 @@ describe('README.md', () => {
     // what there is are warnings of Dawn's
     expect(outcome.stderr).not.toMatch(/\.m?js:\d/);
   });
+});
+
+test('the program of README.md for inputs proves, and the process ends', async () => {
+  const { wasm, r1cs } = await compileCircuit(`pragma circom 2.0.0;
+    template Product() { signal input a; signal input b; signal output product; product <== a * b; }
+    component main = Product();`);
+  writeFileSync(join(folder, 'circuit.wasm'), wasm);
+  writeFileSync(join(folder, 'circuit.zkey'), await makeZkey('groth16', 'bn254', r1cs));
+  const { code, stdout, stderr } = await run('README.md', '// prove-input.mjs');
+  expect([code, stdout], stderr).toEqual([0, "groth16 [ '33' ]\n"]);
 });
 
 test('the tutorial of the first sum computes on the CPU, and is right', async () => {

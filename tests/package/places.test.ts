@@ -159,6 +159,8 @@ describe('the built package', () => {
     ]);
     expect(files).toEqual([
       ['calibrate.js', 'index.js'],
+      ['circom.js', 'circuit.js', 'disk-file.js', 'formats.js', 'index.js', 'proofs.js'],
+      ['circuit-worker.js', 'circuit.js', 'index.js'],
       ['fflonk.js', 'fields.js', 'index.js', 'plonkish.js', 'proofs.js'],
       ['fields.js', 'arithmetic.js', 'index.js', 'open-vectors.js'],
       ['formats.js', 'index.js'],
@@ -168,8 +170,9 @@ describe('the built package', () => {
       ['node.js', 'disk-file.js', 'node:fs/promises', 'node:path'],
       ['plonk.js', 'fields.js', 'index.js', 'plonkish.js', 'proofs.js'],
       ['setup.js', 'arithmetic.js', 'formats.js', 'index.js', 'proofs.js', 'threads.js'],
-      ['snarkjs.js', 'disk-file.js', 'fflonk.js', 'formats.js', 'groth16.js', 'index.js', 'plonk.js'],
+      ['snarkjs.js', 'circuit.js', 'disk-file.js', 'fflonk.js', 'formats.js', 'groth16.js', 'index.js', 'plonk.js'],
       ['arithmetic.js', 'index.js'],
+      ['circuit.js', 'fflonk.js', 'formats.js', 'groth16.js', 'index.js', 'plonk.js'],
       ['cpu-backend.js', 'arithmetic.js', 'index.js', 'threads.js'],
       ['disk-file.js', 'index.js'],
       ['encodings.js'],

@@ -2,6 +2,7 @@
 import { bn254 } from '@noble/curves/bn254.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { calibrate } from '../../src/calibrate.js';
+import { openCircuit } from '../../src/circom.js';
 import { bn254 as constants } from '../../src/curves/bn254.js';
 import * as fflonk from '../../src/fflonk.js';
 import { createFieldEngine, type FieldEngine, type FieldVector } from '../../src/fields.js';
@@ -100,6 +101,11 @@ const calls: readonly (readonly [string, (options: object) => unknown, Readonly<
     'openProvingKey',
     (options) => groth16.openProvingKey(nowhere, options),
     { onprogress: 'onProgress', verif: 'verify', backEnd: 'backend' },
+  ],
+  [
+    'openCircuit',
+    (options) => openCircuit({ wasm: nowhere }, options),
+    { workers: 'worker', onprogress: 'onProgress' },
   ],
   ['openProvingKey', (options) => plonk.openProvingKey(nowhere, options), { maxworkers: 'maxWorkers' }],
   ['openProvingKey', (options) => fflonk.openProvingKey(nowhere, options), { signals: 'signal' }],

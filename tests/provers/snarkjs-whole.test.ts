@@ -29,6 +29,7 @@ import { writeSparse } from '../support/sparse-file.js';
 import { sleep } from '../support/time.js';
 
 const require = createRequire(import.meta.url);
+const { wtns } = snarkjs as unknown as { readonly wtns: { calculate(...given: unknown[]): Promise<void> } };
 const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-whole-'));
 const systems = ['groth16', 'plonk', 'fflonk'] as const;
 type System = (typeof systems)[number];
@@ -538,7 +539,7 @@ describe('fullProve', () => {
     const program = readFileSync(circom('circuit_js/circuit.wasm'));
     expect(await pagesOf(program)).toEqual([]);
     expect(await pagesOf({ type: 'mem', data: new Uint8Array(program) }, {})).toEqual([]);
-    expect(await pagesOf(circom('circuit_js/circuit.wasm'), { memorySize: 4096 })).toEqual([4096]);
+    expect(await pagesOf(circom('circuit_js/circuit.wasm'), { memorySize: 4096, sanityCheck: true })).toEqual([4096]);
   });
 
   test('leaves the memory of programs that import theirs as snarkjs has it', async () => {
@@ -549,6 +550,32 @@ describe('fullProve', () => {
       { module: 'env', name: 'memory', kind: 'memory' },
     ]);
     expect(await pagesOf(program)).toEqual([32767]);
+  });
+
+  test('has the witness calculated here, unless it takes options or refuses the input', async () => {
+    const program = new Uint8Array(readFileSync(circom('circuit_js/circuit.wasm')));
+    const calculate = vi.fn(wtns.calculate);
+    const module = { ...snarkjs, wtns: { calculate } } as unknown as Snarkjs;
+    const { groth16 } = await begin({}, module);
+    const publics: string[][] = [];
+    const compile = vi.spyOn(WebAssembly, 'compile');
+    const programs = () => compile.mock.calls.filter(([bytes]) => (bytes as Uint8Array).length === program.length);
+    for (const a of [3, '4', 5n]) {
+      publics.push((await groth16.fullProve({ ...input, a }, program, circom('circuit.zkey'))).publicSignals);
+    }
+    expect(publics.map(([, a]) => a)).toEqual(['3', '4', '5']);
+    expect(calculate).not.toHaveBeenCalled();
+    expect(programs()).toHaveLength(1);
+    const options = { sanityCheck: true };
+    await groth16.fullProve(input, program, circom('circuit.zkey'), undefined, options);
+    expect(calculate).toHaveBeenCalledTimes(1);
+    // snarkjs reads blanks as 0
+    const { publicSignals } = await groth16.fullProve({ ...input, a: ' ' }, program, circom('circuit.zkey'));
+    expect(publicSignals[1]).toBe('0');
+    expect(calculate).toHaveBeenCalledTimes(2);
+    restore?.();
+    await groth16.fullProve(input, program, circom('circuit.zkey'));
+    expect(calculate).toHaveBeenCalledTimes(3);
   });
 
   test('passes errors of the witness calculator on', async () => {

@@ -135,12 +135,16 @@ export const rooms: Readonly<Record<string, Room>> = {
     imports: 'field scheduling engine formats fields/program proofs fields.ts formats.ts index.ts',
     holds: 'whole proofs of Groth16: what is loaded, computed and assembled',
   },
+  circom: {
+    imports: 'field threads engine formats proofs fflonk.ts formats.ts groth16.ts index.ts plonk.ts',
+    holds: 'circuits of circom: inputs, programs that compute witnesses, and proofs of them, here or in workers',
+  },
   setup: {
     imports: 'field curves scheduling threads wasm/encoder msm/cpu formats proofs formats.ts index.ts',
     holds: 'trusted setups of circuits: transcripts, contributions, new keys, verification',
   },
   provers: {
-    imports: 'curves msm/inputs engine formats proofs fflonk.ts formats.ts groth16.ts index.ts plonk.ts',
+    imports: 'circom curves msm/inputs engine formats proofs fflonk.ts formats.ts groth16.ts index.ts plonk.ts',
     holds: 'provers that bring their own curves: what is replaced in them',
   },
 };

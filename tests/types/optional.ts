@@ -3,6 +3,7 @@
  * undefined under `exactOptionalPropertyTypes`, so that `{ signal }` needs no spread.
  */
 import type { CalibrateOptions } from '../../src/calibrate.js';
+import type * as circom from '../../src/circom.js';
 import type * as fflonk from '../../src/fflonk.js';
 import type {
   CustomField,
@@ -71,6 +72,9 @@ type All = [
   Refusing<NobleMsmOptions>,
   Refusing<AccelerateOptions>,
   Refusing<SnarkjsProveOptions>,
+  Refusing<circom.CircuitOptions>,
+  Refusing<circom.CircuitProveOptions>,
+  Refusing<circom.WitnessOptions>,
   Refusing<groth16.ProvingKeyOptions>,
   Refusing<groth16.ProveOptions>,
   Refusing<plonk.ProveOptions>,

@@ -15,6 +15,7 @@ const project = fileURLToPath(new URL('../..', import.meta.url));
 /** Files that stand directly in src/, besides those that every room may import. */
 const entries = [
   'calibrate.ts',
+  'circom.ts',
   'fflonk.ts',
   'fields.ts',
   'formats.ts',

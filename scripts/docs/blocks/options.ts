@@ -6,6 +6,8 @@
 import { knobOfTuning } from '../../../dev/bench/settings.js';
 import type { Tuning } from '../../../src/api/device.js';
 import { calibrateOptions } from '../../../src/calibrate/calibrate-options.js';
+import { circuitProveOptions } from '../../../src/circom/circuit.js';
+import { circuitOptions } from '../../../src/circom/open-circuit.js';
 import {
   engineOptions,
   loadBasesOptions,
@@ -65,6 +67,8 @@ const ofKeys = [
   ['src/groth16/api.ts', 'ProvingKeyOptions'],
 ] as const;
 
+const ofCircuits = [['src/circom/api.ts', 'CircuitOptions']] as const;
+
 const sections: readonly Section[] = [
   { title: 'createMsmEngine', table: engineOptions, of: [['src/engine/options.ts', 'MsmEngineOptions']] },
   {
@@ -96,6 +100,18 @@ const sections: readonly Section[] = [
     of: ofKeys,
   },
   { title: 'key.prove', table: proveOptions, of: [['src/proofs/api.ts', 'ProveOptions'], turn] },
+  {
+    title: 'openCircuit',
+    text: `Module \`webgpu-msm/circom\`. ${ofEngines(circuitOptions, ofCircuits)}`,
+    table: circuitOptions,
+    of: ofCircuits,
+  },
+  {
+    title: 'circuit.prove',
+    text: '`circuit.witness` has `signal` and `onLog`.',
+    table: circuitProveOptions,
+    of: [['src/circom/api.ts', 'CircuitProveOptions'], ['src/circom/api.ts', 'WitnessOptions'], turn],
+  },
   {
     title: 'newKey, contribute, applyBeacon',
     text: 'Module `webgpu-msm/setup`. `verifyKey` takes them, too, without `sink`.',

@@ -1,0 +1,91 @@
+/** The two parts of a circuit that compute, here or in workers: a program and a key. */
+import type { Progress, TurnOptions } from '../api/calls.js';
+import { MsmError } from '../errors.js';
+import type { FileSource } from '../formats/source.js';
+import type { Zkey } from '../formats/zkey.js';
+import type { CircuitFacts, EngineOptions, ProofProgress } from '../proofs/api.js';
+import { type AnyProof, openAnyKey } from './any-key.js';
+import type { SignalValues } from './input-signals.js';
+import { type CompiledProgram, type ProgramFacts, WitnessProgram } from './program.js';
+
+/** Computes witnesses. */
+export interface WitnessMaker {
+  readonly facts: ProgramFacts;
+  /** @returns a `.wtns` file @throws MsmError as `WitnessProgram.compute`; `aborted` */
+  compute(signals: readonly SignalValues[], run: WitnessRun): Promise<Uint8Array<ArrayBuffer>>;
+  destroy(): void;
+}
+
+/** A witness that is computed. */
+export interface WitnessRun {
+  readonly signal: AbortSignal | undefined;
+  readonly onLog: (line: string) => void;
+}
+
+/** Facts about a key. */
+export interface KeyFacts extends CircuitFacts {
+  readonly protocol: Zkey['protocol'];
+}
+
+/** Proves and verifies with a key. */
+export interface Prover {
+  readonly facts: KeyFacts;
+  /** @param witness a `.wtns` file, which this method copies or takes over before it returns */
+  prove(witness: Uint8Array<ArrayBuffer>, run: ProverRun): Promise<AnyProof>;
+  verify(proof: unknown, publicSignals: unknown, signal: AbortSignal | undefined): Promise<boolean>;
+  destroy(): void;
+}
+
+/** A proof that is computed. */
+export interface ProverRun extends TurnOptions {
+  readonly signal: AbortSignal | undefined;
+  readonly verifyProof: boolean;
+  /** Called when a part is complete. */
+  readonly onPart: (part: string, done: number, total: number) => void;
+}
+
+/** Opens a program on this thread. @throws MsmError as `WitnessProgram.open` */
+export const openProgramHere = async (compiled: CompiledProgram): Promise<WitnessMaker> => {
+  let program: WitnessProgram | null = await WitnessProgram.open(compiled);
+  const { facts } = program;
+  return {
+    facts,
+    compute: async (signals, { onLog }) => {
+      if (program === null) throw destroyedCircuit();
+      return program.compute(signals, onLog);
+    },
+    destroy: () => {
+      program = null;
+    },
+  };
+};
+
+/** How a key is loaded. */
+export interface KeyLoad {
+  readonly engines: EngineOptions;
+  readonly signal: AbortSignal | undefined;
+  /** Called when a section is loaded, where the proof system says so. */
+  readonly onPart: (part: string, done: number, total: number) => void;
+}
+
+/** Opens a key on this thread. @throws MsmError as `openProvingKey` */
+export const openKeyHere = async (
+  zkey: FileSource,
+  { engines, signal, onPart: onLoaded }: KeyLoad,
+): Promise<Prover> => {
+  const onProgress = ({ done, total }: Progress): void => onLoaded('section', done, total);
+  const { key, protocol } = await openAnyKey(zkey, { ...engines, signal }, onProgress);
+  const { curve, variables, publicSignals, domainSize } = key;
+  return {
+    facts: { protocol, curve, variables, publicSignals, domainSize },
+    prove: (witness, { onPart, ...options }) => {
+      const onProgress = ({ part, done, total }: ProofProgress): void => onPart(part, done, total);
+      return key.prove(witness, { ...options, onProgress });
+    },
+    verify: (proof, signals, ending) => key.verify(proof, signals, { signal: ending }),
+    destroy: () => key.destroy(),
+  };
+};
+
+export const destroyedCircuit = (): MsmError =>
+  new MsmError('destroyed', 'the circuit was destroyed; open it again with openCircuit');

@@ -1,0 +1,198 @@
+/** A worker of a circuit, seen from the thread that started it. */
+import type { ComputeWorker } from '../api/calls.js';
+import { abortedBy, MsmError, onAbort } from '../errors.js';
+import { isOfNode, listenTo, nodeThreads, type StartWorker } from '../threads/platform.js';
+import { type FromCircuitWorker, receiveError, type ToCircuitWorker, type WorkerCall } from './worker-messages.js';
+
+/** Time for a worker to get ready, in milliseconds. A slower one counts as not found. */
+const START_MS = 10_000;
+
+const NAME = 'webgpu-msm-circuit';
+
+/** Returns the ways to start the worker, the usual one first; none where there are no threads. */
+const starts = (): readonly StartWorker[] => {
+  const beside = new URL(import.meta.url.replace(/[^/]*$/, 'webgpu-msm-circuit-worker.js'));
+  const node = nodeThreads();
+  if (node) return [() => new node.Worker(beside, { name: NAME })];
+  if (typeof Worker !== 'function') return [];
+  return [
+    // literals only: vite does not bundle a worker whose URL or options it cannot read
+    () => new Worker(new URL('./serve-circuit.ts', import.meta.url), { type: 'module', name: 'webgpu-msm-circuit' }),
+    // for a package on another origin, whose scripts a page may import and not start
+    () => new Worker(blobOf(`import ${JSON.stringify(beside.href)};`), { type: 'module', name: NAME }),
+  ];
+};
+
+const blobOf = (text: string): string => URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
+
+/** What a call hears beside its result. */
+interface CallListener {
+  readonly onPart?: (part: string, done: number, total: number) => void;
+  readonly onLog?: (line: string) => void;
+}
+
+interface PendingCall extends CallListener {
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** What a worker asks of the circuit. */
+export interface WorkerHost {
+  readonly onWarning: (message: string) => void;
+  /** Reads the key. Its error is that of the call that reads. */
+  readonly read?: (from: number, to: number) => Promise<Uint8Array>;
+}
+
+export class CircuitWorker {
+  readonly #worker: ComputeWorker;
+  readonly #host: WorkerHost;
+  readonly #pending = new Map<number, PendingCall>();
+  #calls = 0;
+  #whyDead: string | null = null;
+  /** The error of the last read that failed. */
+  #readError: { readonly error: unknown } | null = null;
+  #onReady: (isReady: boolean) => void = () => undefined;
+
+  private constructor(worker: ComputeWorker, host: WorkerHost) {
+    this.#worker = worker;
+    this.#host = host;
+    listenTo<FromCircuitWorker>(worker, {
+      message: (message) => this.#hear(message),
+      death: (why) => this.#die(why),
+    });
+  }
+
+  /** Starts a worker. @returns null where none gets ready */
+  static async start(host: WorkerHost): Promise<CircuitWorker | null> {
+    for (const start of starts()) {
+      try {
+        const started = new CircuitWorker(start(), host);
+        if (await started.#ready()) return started;
+        started.end();
+      } catch {
+        // a content security policy may forbid one way and not the next
+      }
+    }
+    return null;
+  }
+
+  #ready(): Promise<boolean> {
+    if (isOfNode(this.#worker)) this.#worker.ref();
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.#onReady(false), START_MS);
+      this.#onReady = (isReady) => {
+        clearTimeout(timer);
+        if (isOfNode(this.#worker)) this.#worker.unref();
+        resolve(isReady);
+      };
+    });
+  }
+
+  /** Whether the worker has ended. */
+  get isDead(): boolean {
+    return this.#whyDead !== null;
+  }
+
+  /**
+   * Calls the worker.
+   *
+   * @param transfer buffers that the worker takes over
+   * @throws MsmError as the call does; `internal` if the worker dies; `bad-argument` for arguments that
+   *   cannot be sent
+   */
+  call<Value>(
+    call: WorkerCall,
+    listener: CallListener & { signal?: AbortSignal | undefined },
+    transfer: readonly ArrayBuffer[] = [],
+  ): Promise<Value> {
+    const id = ++this.#calls;
+    const { signal } = listener;
+    let unsubscribe = (): void => undefined;
+    return new Promise<unknown>((resolve, reject) => {
+      if (this.#whyDead !== null) throw this.#deadError();
+      this.#pending.set(id, { ...listener, resolve, reject });
+      if (isOfNode(this.#worker)) this.#worker.ref();
+      this.#send({ say: 'call', id, call }, transfer);
+      unsubscribe = onAbort(signal, () => {
+        if (!this.isDead) this.#send({ say: 'abort', id });
+        reject(abortedBy(signal));
+      });
+    }).finally(() => {
+      unsubscribe();
+      this.#pending.delete(id);
+      if (this.#pending.size === 0 && isOfNode(this.#worker)) this.#worker.unref();
+    }) as Promise<Value>;
+  }
+
+  #send(message: ToCircuitWorker, transfer: readonly ArrayBuffer[] = []): void {
+    const to = this.#worker as { postMessage(message: unknown, transfer: readonly ArrayBuffer[]): void };
+    try {
+      to.postMessage(message, transfer);
+    } catch (cause) {
+      throw new MsmError('bad-argument', `an argument cannot be sent to a worker: ${String(cause)}`, { cause });
+    }
+  }
+
+  #hear(message: FromCircuitWorker): void {
+    // the script may be a foreign one, which sends anything
+    if (typeof message !== 'object' || message === null) return;
+    switch (message.say) {
+      case 'ready':
+        this.#onReady(true);
+        return;
+      case 'warning':
+        this.#host.onWarning(message.message);
+        return;
+      case 'read':
+        void this.#read(message);
+        return;
+      case 'result':
+        this.#pending.get(message.id)?.resolve(message.value);
+        return;
+      case 'error':
+        this.#pending.get(message.id)?.reject(this.#readError?.error ?? receiveError(message.error));
+        return;
+      default:
+        this.#tell(message);
+    }
+  }
+
+  /** Calls the caller's functions, whose errors are those of their call. */
+  #tell(message: Extract<FromCircuitWorker, { readonly say: 'part' | 'log' }>): void {
+    const call = this.#pending.get(message.id);
+    try {
+      if (message.say === 'part') call?.onPart?.(message.part, message.done, message.total);
+      else for (const line of message.lines) call?.onLog?.(line);
+    } catch (error) {
+      call?.reject(error);
+    }
+  }
+
+  async #read({ read, from, to }: Extract<FromCircuitWorker, { readonly say: 'read' }>): Promise<void> {
+    let bytes: Uint8Array<ArrayBuffer> | null = null;
+    try {
+      // a copy, which the worker takes over: a source may return a view of its own
+      bytes = new Uint8Array((await this.#host.read?.(from, to)) ?? []);
+    } catch (error) {
+      this.#readError = { error };
+    }
+    if (!this.isDead) this.#send({ say: 'bytes', read, bytes }, bytes === null ? [] : [bytes.buffer]);
+  }
+
+  #deadError(): MsmError {
+    return new MsmError('internal', `the worker of the circuit ${this.#whyDead}`);
+  }
+
+  #die(why: string): void {
+    if (this.#whyDead !== null) return;
+    this.#whyDead = why;
+    this.#onReady(false);
+    for (const { reject } of this.#pending.values()) reject(this.#deadError());
+    this.#worker.terminate();
+  }
+
+  /** Ends the worker, also while it computes. Calls under way reject. */
+  end(): void {
+    this.#die('was ended');
+  }
+}

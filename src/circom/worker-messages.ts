@@ -1,0 +1,73 @@
+/** Messages between a circuit and its workers. Each call has a number, by which its messages are told apart. */
+import type { TurnOptions } from '../api/calls.js';
+import { MsmError, type MsmErrorCode } from '../errors.js';
+import type { EngineOptions } from '../proofs/api.js';
+import type { SignalValues } from './input-signals.js';
+import type { CompiledProgram } from './program.js';
+
+/** Engine options that a worker can be sent. */
+export type SentEngineOptions = Omit<
+  EngineOptions,
+  'device' | 'deviceOf' | 'gpu' | 'createWorker' | 'onEvent' | 'onWarning'
+>;
+
+/** Calls of a worker. */
+export type WorkerCall =
+  | { readonly name: 'program'; readonly program: CompiledProgram }
+  | { readonly name: 'compute'; readonly signals: readonly SignalValues[] }
+  | {
+      readonly name: 'key';
+      /** A Blob, or the length of a file that is read by messages. */
+      readonly zkey: Blob | number;
+      readonly engines: SentEngineOptions;
+    }
+  | {
+      readonly name: 'prove';
+      readonly witness: Uint8Array<ArrayBuffer>;
+      readonly options: TurnOptions & { readonly verifyProof: boolean };
+    }
+  | { readonly name: 'verify'; readonly proof: unknown; readonly publicSignals: unknown };
+
+export type ToCircuitWorker =
+  | { readonly say: 'call'; readonly id: number; readonly call: WorkerCall }
+  /** Ends a call, if its stage hears messages. */
+  | { readonly say: 'abort'; readonly id: number }
+  /** Answers `read`; null if reading failed. */
+  | { readonly say: 'bytes'; readonly read: number; readonly bytes: Uint8Array<ArrayBuffer> | null };
+
+export type FromCircuitWorker =
+  /** The worker has loaded. */
+  | { readonly say: 'ready' }
+  | { readonly say: 'result'; readonly id: number; readonly value: unknown }
+  | { readonly say: 'error'; readonly id: number; readonly error: SentError }
+  | {
+      readonly say: 'part';
+      readonly id: number;
+      readonly part: string;
+      readonly done: number;
+      readonly total: number;
+    }
+  /** Lines that the circuit logged, in their order. */
+  | { readonly say: 'log'; readonly id: number; readonly lines: readonly string[] }
+  | { readonly say: 'warning'; readonly message: string }
+  /** Asks for the bytes [from, to) of the key. */
+  | { readonly say: 'read'; readonly read: number; readonly from: number; readonly to: number };
+
+/** An error as it is sent: a clone of an error lacks its code. */
+interface SentError {
+  /** null for what is no `MsmError`. */
+  readonly code: MsmErrorCode | null;
+  readonly message: string;
+  readonly retryAfterMs: number | null;
+}
+
+export const sendError = (error: unknown): SentError => {
+  if (!(error instanceof MsmError)) return { code: null, message: String(error), retryAfterMs: null };
+  const { code, message, retryAfterMs } = error;
+  return { code, message, retryAfterMs };
+};
+
+export const receiveError = ({ code, message, retryAfterMs }: SentError): MsmError =>
+  code === null
+    ? new MsmError('internal', `the worker of the circuit failed: ${message}`)
+    : new MsmError(code, message, retryAfterMs === null ? {} : { retryAfterMs });

@@ -56,8 +56,8 @@ export type MsmErrorCode =
    * The GPU, WebAssembly or a budget has no room for what the call needs. Sums go on without
    * WebAssembly, and vectors do not.
    *
-   * Remedy: lower `memoryBudget` or `maxWorkers`, raise `deviceBudget`, or destroy bases and engines
-   * that are not needed.
+   * Remedy: lower `memoryBudget` or `maxWorkers`, raise `deviceBudget` or `memoryLimit`, or destroy
+   * bases and engines that are not needed.
    */
   | 'out-of-memory'
   /**

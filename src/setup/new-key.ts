@@ -267,7 +267,8 @@ const writeQuotientPoints = async (
 
 /**
  * Hashes (τ^n − 1)·τ^i for a domain of n: differences of powers. snarkjs hashes them 2^14 at a time
- * and none too few: for n above 2^14 also the difference of i = n − 1, though it has counted one less.
+ * and none too few: for n above 2^14 also the difference of i = n − 1, though it has counted one less
+ * (findings/snarkjs-circuit-hash-past-section.sh).
  */
 const hashQuotientPoints = async (powers: PreparedPowers, n: number, hash: Blake2b, run: Run): Promise<void> => {
   const { groups, ptau } = powers;

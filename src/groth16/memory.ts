@@ -7,8 +7,9 @@ import { countsWithin, PAGES_AT_A_TIME, pagePointsOf } from '../proofs/key-point
 import { SCALAR_BYTES } from '../proofs/witness.js';
 
 /**
- * Memory of sums in bytes on the caller's thread and on each worker, as measured with domains of
- * 2^18 and 2^20: WebAssembly, rounds, and what is not collected yet.
+ * Memory of sums in bytes on the caller's thread and on each worker, chosen so that the peaks of
+ * processes with domains of 2^18 and 2^20, with no worker and with one, stay within the limit and
+ * what Node takes: WebAssembly, rounds, and what is not collected yet.
  */
 const [CALLER_BYTES, WORKER_BYTES] = [5 * 2 ** 24, 2 ** 25];
 

@@ -13,7 +13,7 @@ import { TimeSlice } from '../scheduling/time-slice.js';
 import type { ConstraintSum, UnsatisfiedConstraint } from './api.js';
 import type { KeyFacts } from './circuit-parts.js';
 import type { ProgramFacts } from './program.js';
-import { namesOfVariables } from './sym-names.js';
+import { namesOfVariables } from './variable-names.js';
 
 /** Terms and constraints after which the clock is read: some 0.2 ms. */
 const STEPS_PER_LOOK = 512;

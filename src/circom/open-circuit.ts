@@ -1,6 +1,6 @@
 /** Opens circuits. */
 import { progressRow } from '../engine/options.js';
-import { assertNotAborted, badArgument, fromCaller, kindOf, openUntilAborted, warnBy } from '../errors.js';
+import { assertNotAborted, badArgument, fromCaller, kindOf, notLoaded, openUntilAborted, warnBy } from '../errors.js';
 import { orderOf } from '../formats/binfile.js';
 import { type FileSource, openFile, readRange } from '../formats/source.js';
 import { type OptionTable, readOptions, setOptions } from '../option-table.js';
@@ -17,7 +17,7 @@ import {
   type Prover,
   type WitnessMaker,
 } from './circuit-parts.js';
-import { Constraints } from './constraints.js';
+import type { Constraints } from './constraints.js';
 import { type CompiledProgram, compileProgram, type ProgramFacts } from './program.js';
 import { openKeyInWorker, openProgramInWorker } from './remote-parts.js';
 import { namesInSym, SYM_BYTES } from './sym-names.js';
@@ -67,6 +67,10 @@ const readNames = async (sym: FileSource, signal: AbortSignal | undefined): Prom
   const file = openFile('sym', sym, signal);
   return namesInSym(new TextDecoder().decode(await readRange(file, 0, Math.min(file.byteLength, SYM_BYTES))));
 };
+
+/** Reads constraints, by a module that most circuits do without. @throws MsmError as `Constraints.open` */
+const openConstraints: typeof Constraints.open = async (...given) =>
+  (await import('./constraints.js').catch(notLoaded('constraints'))).Constraints.open(...given);
 
 /** Options that no worker can be sent. */
 const unsendable = [
@@ -155,8 +159,8 @@ export const openCircuit = (files: CircuitFiles, options: CircuitOptions = {}): 
     let constraints: Constraints | null = null;
     try {
       if (files.r1cs !== undefined) {
-        const { onWarning } = engines;
-        constraints = await Constraints.open(await open('r1cs', files.r1cs), sym, { signal, onWarning });
+        const r1cs = await open('r1cs', files.r1cs);
+        constraints = await openConstraints(r1cs, sym, { signal, onWarning: engines.onWarning });
         constraints.assertProgram(program.facts);
       }
       if (files.zkey !== undefined) {

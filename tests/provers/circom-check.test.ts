@@ -1,7 +1,7 @@
 /** Constraints that witnesses do not satisfy: their numbers by snarkjs, their sums by BigInts. */
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { namesOfVariables } from '../../src/circom/sym-names.js';
+import { namesOfVariables } from '../../src/circom/variable-names.js';
 import type { Circuit, CircuitFiles, ConstraintSum, UnsatisfiedConstraint } from '../../src/circom.js';
 import { openCircuit } from '../../src/circom.js';
 import { TimeSlice } from '../../src/scheduling/time-slice.js';

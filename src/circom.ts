@@ -4,6 +4,7 @@
  * @module
  */
 export type {
+  CheckOptions,
   Circuit,
   CircuitFile,
   CircuitFiles,
@@ -13,9 +14,12 @@ export type {
   CircuitProof,
   CircuitProveOptions,
   CircuitResult,
+  ConstraintSum,
+  ConstraintTerm,
   OpenCircuitFacts,
   ProofTimings,
   SignalValue,
+  UnsatisfiedConstraint,
   WitnessOptions,
 } from './circom/api.js';
 export { openCircuit } from './circom/open-circuit.js';

@@ -11,7 +11,8 @@ export type MsmErrorCode =
   | 'bad-argument'
   /**
    * The inputs of a circuit do not satisfy it. The message has the text of circom: the template and
-   * the line of the assertion or constraint that does not hold.
+   * the line of the assertion or constraint that does not hold; or, for a circuit that was opened with
+   * its `r1cs`, the number of the constraint.
    *
    * Remedy: correct the inputs, or the circuit.
    */

@@ -55,7 +55,7 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
     loaded: 'where `webgpu-msm-worker.js` is not found or may not be started',
   },
   circom: {
-    bytes: 4608,
+    bytes: 5120,
     holds: 'circuits of circom, and their workers seen from outside',
     loaded: 'by the import of `webgpu-msm/circom`',
   },
@@ -69,6 +69,8 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
     holds: 'the worker of circuits: most of the others, in one file',
     loaded: 'when a circuit opens in workers',
   },
+  constraints: { bytes: 1728, holds: 'the check of witnesses', loaded: 'when a circuit opens with `r1cs`' },
+  r1cs: { bytes: 1152, holds: 'the reader of constraints', loaded: 'with `constraints.js` and `setup.js`' },
   snarkjs: { bytes: 11520, holds: 'the adapter of snarkjs', loaded: 'by the import of `webgpu-msm/snarkjs`' },
   'service-worker': {
     bytes: 248064,

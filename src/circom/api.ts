@@ -20,8 +20,17 @@ export interface CircuitFiles {
   readonly wasm: CircuitFile;
   /** The proving key. Without it the circuit computes witnesses alone. */
   readonly zkey?: CircuitFile | undefined;
-  /** The names of signals, as circom writes them. With it errors name the inputs that are missing. */
+  /**
+   * The names of signals, as circom writes them. With it errors name the inputs that are missing, and
+   * `check` names the signals of a constraint.
+   */
   readonly sym?: CircuitFile | undefined;
+  /**
+   * The constraints, as circom writes them. With them `prove` checks each witness before the proof, and
+   * `check` tells which constraint a witness does not satisfy. They stay in memory, some 12 bytes for
+   * each term.
+   */
+  readonly r1cs?: CircuitFile | undefined;
 }
 
 /**
@@ -46,7 +55,7 @@ export interface CircuitProgress {
   /** Work that goes on. `download` and `key` come with `openCircuit`, the others with a proof. */
   readonly stage: 'download' | 'key' | 'witness' | 'proof' | 'verification';
   /**
-   * Part of the stage: `wasm`, `sym` or `zkey` of `download`; `values` of `witness`; the part that is
+   * Part of the stage: `wasm`, `sym`, `r1cs` or `zkey` of `download`; `values` of `witness`; the part that is
    * complete of `proof`, as `ProofProgress` of the proving keys has it.
    */
   readonly part: string;
@@ -99,9 +108,54 @@ export interface CircuitProveOptions extends WitnessOptions, TurnOptions {
   readonly verifyProof?: boolean | undefined;
 }
 
+/** Options of `Circuit.check`. */
+export interface CheckOptions {
+  /** Ends the call with code `aborted`. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Adds the values of the witness to the result. They are secret: do not log them where others read.
+   *
+   * @defaultValue `false`
+   */
+  readonly withValues?: boolean | undefined;
+}
+
+/** A variable times a number, in a sum of a constraint. */
+export interface ConstraintTerm {
+  /** The number, between −p/2 and p/2 for the prime p of the field. */
+  readonly coefficient: bigint;
+  /** Index of the variable in the witness; 0 is the constant 1. */
+  readonly variable: number;
+  /**
+   * Names of the signals that the variable stands for, in the order of the `.sym` file, such as
+   * `main.path[3].out`: several if the compiler found them equal, none for the constant, and none
+   * without the file.
+   */
+  readonly signals: readonly string[];
+  /** Value of the variable, below p; null without `withValues`. */
+  readonly value: bigint | null;
+}
+
+/** One of the three sums of a constraint. A sum without terms is 0. */
+export interface ConstraintSum {
+  /** The terms, in the order of the `.r1cs` file. */
+  readonly terms: readonly ConstraintTerm[];
+  /** Value of the sum, below p; null without `withValues`. */
+  readonly value: bigint | null;
+}
+
+/** A constraint a·b = c that a witness does not satisfy. */
+export interface UnsatisfiedConstraint {
+  /** Its number in the `.r1cs` file, from 0. */
+  readonly constraint: number;
+  readonly a: ConstraintSum;
+  readonly b: ConstraintSum;
+  readonly c: ConstraintSum;
+}
+
 /** Durations of the stages of a proof, in milliseconds. */
 export interface ProofTimings {
-  /** From the inputs to the witness. */
+  /** From the inputs to the witness, with its check by the `r1cs` where there is one. */
   readonly witnessMs: number;
   /** From the witness to the proof. */
   readonly proofMs: number;
@@ -144,7 +198,8 @@ export interface Circuit extends OpenCircuitFacts {
    * @param input the values of all input signals by name, copied before the call returns
    * @throws MsmError `bad-argument` naming the signal (unknown, too many or too few values, a value
    *   that is no integer, or that a double rounds), or if the circuit has no key; `unsatisfied` with
-   *   the text of circom if an assertion or a constraint does not hold; `aborted`, `destroyed`,
+   *   the text of circom if an assertion or a constraint does not hold, or with the number of the
+   *   constraint if the circuit has an `r1cs` that the witness does not satisfy; `aborted`, `destroyed`,
    *   `out-of-memory`, `overloaded`, `device-lost`, `internal`. No message has a value.
    * @example
    * ```ts
@@ -173,6 +228,26 @@ export interface Circuit extends OpenCircuitFacts {
    * ```
    */
   witness(input: CircuitInput, options?: WitnessOptions): Promise<OwnBytes>;
+  /**
+   * Finds the first constraint that a witness does not satisfy, on the calling thread, which stays
+   * free for other work after each 8 ms.
+   *
+   * @param witness a `.wtns` file, or its values alone, 32 little-endian bytes each; it is not copied
+   *   before the call returns
+   * @returns null if the witness satisfies all constraints
+   * @throws MsmError `bad-argument` if the circuit has no `r1cs`, for a file that is no witness of the
+   *   circuit, or a `sym` that is of another one; `aborted`, `destroyed`
+   * @example
+   * ```ts
+   * import { openCircuit } from 'webgpu-msm/circom';
+   *
+   * const circuit = await openCircuit({ wasm: 'circuit.wasm', r1cs: 'circuit.r1cs', sym: 'circuit.sym' });
+   * const witness = await circuit.witness({ a: 3, b: 11 });
+   * console.log(await circuit.check(witness)); // null
+   * circuit.destroy();
+   * ```
+   */
+  check(witness: FileSource, options?: CheckOptions): Promise<UnsatisfiedConstraint | null>;
   /**
    * Verifies a proof of this circuit by the points of its key.
    *

@@ -1,10 +1,12 @@
 /** A circuit that is open: from inputs to a witness, and from a witness to a proof. */
 import { progressRow, signalRow, turnRows } from '../engine/options.js';
-import { assertNotAborted, badArgument, Ending, fromCaller, onAbort } from '../errors.js';
+import { assertNotAborted, badArgument, Ending, fromCaller, MsmError, onAbort } from '../errors.js';
+import type { FileSource } from '../formats/source.js';
 import { inspect, printed } from '../handle.js';
 import { type OptionTable, type ReadOptions, readOptions } from '../option-table.js';
 import type { VerifyOptions } from '../proofs/api.js';
 import type {
+  CheckOptions,
   Circuit,
   CircuitInput,
   CircuitProgress,
@@ -12,9 +14,11 @@ import type {
   CircuitProveOptions,
   CircuitResult,
   OpenCircuitFacts,
+  UnsatisfiedConstraint,
   WitnessOptions,
 } from './api.js';
 import { destroyedCircuit, type Prover, type WitnessMaker } from './circuit-parts.js';
+import type { Constraints } from './constraints.js';
 import { eraseSignals, readSignals, type SignalValues } from './input-signals.js';
 
 const logRow = { kind: 'function' } as const;
@@ -37,6 +41,12 @@ const witnessOptions = {
   rows: { signal: signalRow, onLog: logRow },
 } as const satisfies OptionTable<WitnessOptions>;
 
+/** `Circuit.check`. */
+export const checkOptions = {
+  of: 'check',
+  rows: { signal: signalRow, withValues: { kind: 'flag', default: false } },
+} as const satisfies OptionTable<CheckOptions>;
+
 /** `Circuit.verify`. */
 const verifyOptions = { of: 'verify', rows: { signal: signalRow } } as const satisfies OptionTable<VerifyOptions>;
 
@@ -45,6 +55,8 @@ interface CircuitParts {
   readonly program: WitnessMaker;
   /** null without a key. */
   readonly prover: Prover | null;
+  /** null without an `r1cs`. */
+  readonly constraints: Constraints | null;
   readonly worker: boolean;
 }
 
@@ -57,15 +69,17 @@ export class LoadedCircuit implements Circuit {
   readonly worker: boolean;
   readonly #program: WitnessMaker;
   readonly #prover: Prover | null;
+  #constraints: Constraints | null;
   /** Ends the calls that are under way. */
   readonly #ending = new Ending();
   /** Duration of the last proof, in ms. */
   #lastMs: number | null = null;
   #isDestroyed = false;
 
-  constructor({ program, prover, worker }: CircuitParts) {
+  constructor({ program, prover, constraints, worker }: CircuitParts) {
     this.#program = program;
     this.#prover = prover;
+    this.#constraints = constraints;
     this.worker = worker;
     this.prime = program.facts.prime;
     this.values = program.facts.values;
@@ -91,6 +105,19 @@ export class LoadedCircuit implements Circuit {
     });
   }
 
+  check(witness: FileSource, options: CheckOptions = {}): Promise<UnsatisfiedConstraint | null> {
+    return fromCaller(async () => {
+      const { signal, withValues } = readOptions(checkOptions, options);
+      this.#assertOpen(signal);
+      if (this.#constraints === null) {
+        throw badArgument(
+          'the circuit was opened without an r1cs, with which it checks witnesses; pass openCircuit an r1cs',
+        );
+      }
+      return this.#firstUnsatisfied(this.#constraints, witness, { signal, withValues });
+    });
+  }
+
   verify(proof: unknown, publicSignals: unknown, options: VerifyOptions = {}): Promise<boolean> {
     return fromCaller(async () => {
       const { signal } = readOptions(verifyOptions, options);
@@ -113,6 +140,7 @@ export class LoadedCircuit implements Circuit {
     };
     report({ stage: 'witness', part: 'values', done: 0, total: this.values });
     const witness = await this.#untilComputed(this.#compute(signals, signal, onLog), signal);
+    await this.#assertSatisfies(witness, signal);
     const witnessMs = performance.now() - begun;
     let provedMs: number | null = null;
     const onPart = (part: string, done: number, total: number): void => {
@@ -153,6 +181,42 @@ export class LoadedCircuit implements Circuit {
       unsubscribe();
       // one that a worker took has no bytes
       if (witness.length > 0) witness.fill(0);
+    }
+  }
+
+  /** Overwrites a witness that does not satisfy the constraints. @throws MsmError `unsatisfied`, `aborted` */
+  async #assertSatisfies(witness: Uint8Array<ArrayBuffer>, signal: AbortSignal | undefined): Promise<void> {
+    if (this.#constraints === null) return;
+    const { count } = this.#constraints;
+    try {
+      const found = await this.#firstUnsatisfied(this.#constraints, witness, { signal, withValues: false });
+      if (found === null) return;
+      throw new MsmError(
+        'unsatisfied',
+        `input: the witness that the program computes does not satisfy constraint ${found.constraint} of the ${count} in r1cs, counted from 0: r1cs may be of another version of the circuit; circuit.check(await circuit.witness(input)) returns the sums of the constraint`,
+      );
+    } catch (error) {
+      witness.fill(0);
+      throw error;
+    }
+  }
+
+  /** Checks a witness, until the signal aborts or the circuit is destroyed. */
+  async #firstUnsatisfied(
+    constraints: Constraints,
+    witness: FileSource,
+    { signal, withValues }: { readonly signal: AbortSignal | undefined; readonly withValues: boolean },
+  ): Promise<UnsatisfiedConstraint | null> {
+    const ending = new AbortController();
+    const unsubscribe = onAbort(signal, () => ending.abort(signal?.reason));
+    try {
+      const checking = constraints.firstUnsatisfied(witness, { signal: ending.signal, withValues });
+      return await this.#untilEnded(checking, signal);
+    } catch (error) {
+      ending.abort();
+      throw error;
+    } finally {
+      unsubscribe();
     }
   }
 
@@ -206,6 +270,7 @@ export class LoadedCircuit implements Circuit {
     this.#ending.end(destroyedCircuit());
     this.#program.destroy();
     this.#prover?.destroy();
+    this.#constraints = null;
   }
 
   async [asyncDispose](): Promise<void> {

@@ -1,6 +1,6 @@
 /** Opens circuits. */
 import { progressRow } from '../engine/options.js';
-import { assertNotAborted, badArgument, fromCaller, kindOf, openUntilAborted, warnBy } from '../errors.js';
+import { assertNotAborted, badArgument, fromCaller, kindOf, notLoaded, openUntilAborted, warnBy } from '../errors.js';
 import { orderOf } from '../formats/binfile.js';
 import { type FileSource, openFile, readRange } from '../formats/source.js';
 import { type OptionTable, readOptions, setOptions } from '../option-table.js';
@@ -17,6 +17,7 @@ import {
   type Prover,
   type WitnessMaker,
 } from './circuit-parts.js';
+import type { Constraints } from './constraints.js';
 import { type CompiledProgram, compileProgram, type ProgramFacts } from './program.js';
 import { openKeyInWorker, openProgramInWorker } from './remote-parts.js';
 import { namesInSym, SYM_BYTES } from './sym-names.js';
@@ -28,7 +29,7 @@ export const circuitOptions = {
 } as const satisfies OptionTable<CircuitOptions>;
 
 /** Files of a circuit. */
-const fileNames = ['wasm', 'zkey', 'sym'] as const satisfies readonly (keyof CircuitFiles)[];
+const fileNames = ['wasm', 'zkey', 'sym', 'r1cs'] as const satisfies readonly (keyof CircuitFiles)[];
 
 /** Checks the names of the files. @throws MsmError `bad-argument` */
 const assertFiles = (files: CircuitFiles): void => {
@@ -66,6 +67,10 @@ const readNames = async (sym: FileSource, signal: AbortSignal | undefined): Prom
   const file = openFile('sym', sym, signal);
   return namesInSym(new TextDecoder().decode(await readRange(file, 0, Math.min(file.byteLength, SYM_BYTES))));
 };
+
+/** Reads constraints, by a module that most circuits do without. @throws MsmError as `Constraints.open` */
+const openConstraints: typeof Constraints.open = async (...given) =>
+  (await import('./constraints.js').catch(notLoaded('constraints'))).Constraints.open(...given);
 
 /** Options that no worker can be sent. */
 const unsendable = [
@@ -119,9 +124,8 @@ class PartOpener {
 /**
  * Opens a circuit that circom compiled: its program, and its key of Groth16, PLONK or FFLONK.
  *
- * @param files the program and the key
- * @throws MsmError `bad-argument` (a file that is another one, a program and a key of different
- *   fields or circuits), `aborted`, `out-of-memory`, `device-lost`; as `openProvingKey` for the key;
+ * @param files the program, the key and the constraints
+ * @throws MsmError `bad-argument` (a file that is another one, files of different fields or circuits), `aborted`, `out-of-memory`, `device-lost`; as `openProvingKey` for the key;
  *   and errors of `fetch` and of the file system
  * @example
  * ```ts
@@ -147,18 +151,26 @@ export const openCircuit = (files: CircuitFiles, options: CircuitOptions = {}): 
     const parts = new PartOpener(wantsWorker(worker, engines), engines.onWarning);
     // one after the other, so that a wrong program is found before a large key is read
     const wasm = await readAll('wasm', await open('wasm', files.wasm), signal);
-    const names = files.sym === undefined ? [] : await readNames(await open('sym', files.sym), signal);
+    const sym = files.sym === undefined ? null : await open('sym', files.sym);
+    const names = sym === null ? [] : await readNames(sym, signal);
     const compiled = await compileProgram(wasm, names);
     const program = await openUntilAborted(parts.openProgram(compiled), signal);
     let prover: Prover | null = null;
+    let constraints: Constraints | null = null;
     try {
+      if (files.r1cs !== undefined) {
+        const r1cs = await open('r1cs', files.r1cs);
+        constraints = await openConstraints(r1cs, sym, { signal, onWarning: engines.onWarning });
+        constraints.assertProgram(program.facts);
+      }
       if (files.zkey !== undefined) {
         const zkey = await open('zkey', files.zkey);
         prover = await openUntilAborted(parts.openKey(zkey, { engines, signal, onPart }), signal);
         assertSameCircuit(program.facts, prover.facts);
+        constraints?.assertKey(prover.facts);
       }
       assertNotAborted(signal, 'load');
-      return new LoadedCircuit({ program, prover, worker: parts.inWorkers });
+      return new LoadedCircuit({ program, prover, constraints, worker: parts.inWorkers });
     } catch (error) {
       program.destroy();
       prover?.destroy();

@@ -47,12 +47,12 @@ const valuesIn = async (
   const header = await Fields.read(file, sectionOf(file, sections, 1, 'header'), 'section 1 (header)');
   const bytes = header.u32();
   if (bytes !== ORDER_BYTES || header.number(bytes) !== order) {
-    throw badArgument(`${what}: the header has a prime of ${bytes} bytes that is not that of the key`);
+    throw badArgument(`${what}: the header has a prime of ${bytes} bytes that is not that of the circuit`);
   }
   const count = header.u32();
   header.end();
   if (count !== variables) {
-    throw badArgument(`${what} has ${count} values, but the circuit of the key has ${variables} variables`);
+    throw badArgument(`${what} has ${count} values, but the circuit has ${variables} variables`);
   }
   const values = sectionOf(file, sections, 2, 'values');
   if (values.byteLength !== expected) {
@@ -101,7 +101,7 @@ const copyRange = async (file: OpenFile, from: number, to: number): Promise<Uint
 export const readWitness = async (
   source: FileSource,
   circuit: WitnessOf,
-  { ending, warn }: { readonly ending: AbortController; warn(message: string): void },
+  { ending, warn }: { readonly ending: { readonly signal: AbortSignal | undefined }; warn(message: string): void },
 ): Promise<Uint8Array<ArrayBuffer>> => {
   const file = openFile('witness', source, ending.signal);
   const [from, to] = await valuesIn(file, circuit, warn);

@@ -1,6 +1,6 @@
 /** Transposed products of sparse matrices with points: a sum for each variable over its constraints. */
 import type { CurveContext } from '../curves/curve.js';
-import type { Matrix } from './r1cs.js';
+import type { Matrix } from '../formats/r1cs.js';
 import type { Run } from './run.js';
 
 /** Terms of a matrix that are multiplied by points of a table. */

@@ -7,6 +7,7 @@ import type { CurveContext } from '../curves/curve.js';
 import { type Affine, toAffine } from '../curves/jacobian.js';
 import { badArgument, show } from '../errors.js';
 import { invert, mod, readWords, writeNumber } from '../field/modulus.js';
+import { type Matrix, type R1cs, readR1cs } from '../formats/r1cs.js';
 import type { FileSource, PointSection } from '../formats/source.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import { Blake2b } from './blake2b.js';
@@ -15,7 +16,6 @@ import { hashedPoint, hashedPoints, readPoints } from './groups.js';
 import { type HeaderPoints, KeyWriter, section } from './key-writer.js';
 import { type MatrixSums, matrixSums, type Product } from './matrix-sums.js';
 import { openPreparedPowers, type PreparedPowers } from './prepared-powers.js';
-import { type Circuit, type Matrix, readCircuit } from './r1cs.js';
 import { type Run, type SetupOptions, setupOptions, writeBy } from './run.js';
 import type { Output } from './sink.js';
 
@@ -67,7 +67,7 @@ export async function newKey(
   const { r1cs, ptau } = readOptions(inputTable, input, { argument: 'input', path: 'input.' });
   const options = readOptions(setupOptions, given);
   const powers = await openPreparedPowers(ptau, options);
-  const circuit = await readCircuit(r1cs, options, async () => undefined);
+  const circuit = await readR1cs(r1cs, options, async () => undefined);
   const domainSize = domainOf(circuit, powers);
   const total = 4 * circuit.variables + 2 * domainSize;
   const { bytes } = await writeBy(options, { phase: 'new key', total }, (run, output) =>
@@ -78,13 +78,13 @@ export async function newKey(
 
 /** A new key, before it is written. */
 interface Plan {
-  readonly circuit: Circuit;
+  readonly circuit: R1cs;
   readonly powers: PreparedPowers;
   readonly domainSize: number;
 }
 
 /** Returns the size of the domain. @throws MsmError `bad-argument` if files do not fit each other */
-const domainOf = ({ order, constraints, publicSignals }: Circuit, { groups, ptau }: PreparedPowers): number => {
+const domainOf = ({ order, constraints, publicSignals }: R1cs, { groups, ptau }: PreparedPowers): number => {
   if (order !== groups.order) {
     throw badArgument(`r1cs: the circuit's prime ${show(order)} is not the order of ${groups.name}, as ptau has it`);
   }
@@ -151,7 +151,7 @@ const headerPoints = async ({ groups, ptau }: PreparedPowers): Promise<HeaderPoi
 };
 
 /** Returns matrix A with a row for each public variable and the constant 1. */
-const withPublicRows = ({ matrices: { a }, constraints, publicSignals }: Circuit): Matrix => {
+const withPublicRows = ({ matrices: { a }, constraints, publicSignals }: R1cs): Matrix => {
   const rows = Array.from({ length: publicSignals + 1 }, (_, i) => i);
   return {
     variables: Uint32Array.from([...a.variables, ...rows]),
@@ -166,7 +166,7 @@ const COEFFICIENT_BYTES = 44;
  * Writes the terms of A and B for the prover: u32 number of terms; each u32 matrix, u32 constraint, u32
  * variable and its number times R².
  */
-const writeCoefficients = async (circuit: Circuit, writer: KeyWriter, run: Run): Promise<void> => {
+const writeCoefficients = async (circuit: R1cs, writer: KeyWriter, run: Run): Promise<void> => {
   const { order, constraints, publicSignals, numbers } = circuit;
   const { a, b } = circuit.matrices;
   const square = mod(1n << 512n, order);

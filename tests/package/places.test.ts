@@ -159,7 +159,7 @@ describe('the built package', () => {
     ]);
     expect(files).toEqual([
       ['calibrate.js', 'index.js'],
-      ['circom.js', 'circuit.js', 'disk-file.js', 'formats.js', 'index.js', 'proofs.js'],
+      ['circom.js', 'circuit.js', 'constraints.js', 'disk-file.js', 'formats.js', 'index.js', 'proofs.js'],
       ['circuit-worker.js', 'circuit.js', 'index.js'],
       ['fflonk.js', 'fields.js', 'index.js', 'plonkish.js', 'proofs.js'],
       ['fields.js', 'arithmetic.js', 'index.js', 'open-vectors.js'],
@@ -169,10 +169,11 @@ describe('the built package', () => {
       ['noble.js', 'index.js', 'more-curves.js'],
       ['node.js', 'disk-file.js', 'node:fs/promises', 'node:path'],
       ['plonk.js', 'fields.js', 'index.js', 'plonkish.js', 'proofs.js'],
-      ['setup.js', 'arithmetic.js', 'formats.js', 'index.js', 'proofs.js', 'threads.js'],
+      ['setup.js', 'arithmetic.js', 'formats.js', 'index.js', 'proofs.js', 'r1cs.js', 'threads.js'],
       ['snarkjs.js', 'circuit.js', 'disk-file.js', 'fflonk.js', 'formats.js', 'groth16.js', 'index.js', 'plonk.js'],
       ['arithmetic.js', 'index.js'],
       ['circuit.js', 'fflonk.js', 'formats.js', 'groth16.js', 'index.js', 'plonk.js'],
+      ['constraints.js', 'formats.js', 'index.js', 'proofs.js', 'r1cs.js'],
       ['cpu-backend.js', 'arithmetic.js', 'index.js', 'threads.js'],
       ['disk-file.js', 'index.js'],
       ['encodings.js'],
@@ -181,6 +182,7 @@ describe('the built package', () => {
       ['pairing.js', 'index.js'],
       ['plonkish.js', 'formats.js', 'index.js', 'proofs.js'],
       ['proofs.js', 'fields.js', 'formats.js', 'index.js', 'pairing.js'],
+      ['r1cs.js', 'formats.js', 'index.js'],
       ['threads.js', 'arithmetic.js', 'index.js', 'worker-text.js'],
       ['worker-text.js'],
     ]);

@@ -219,8 +219,8 @@ describe('witnesses', () => {
     ];
     const value = placeOf(witness, 2).from + 3 * 32;
     for (const [given, message] of [
-      [other.witness, 'prime of 32 bytes that is not that of the key'],
-      [larger.witness, 'but the circuit of the key has 63 variables'],
+      [other.witness, 'prime of 32 bytes that is not that of the circuit'],
+      [larger.witness, 'but the circuit has 63 variables'],
       [witness.subarray(0, witness.length - 32), 'is it cut off?'],
       [witness.slice(76, -32), 'witness must be a .wtns file or 63 numbers of 32 bytes, got 1984 bytes'],
       [new Uint8Array(63 * 32), 'variable 0 must have the value 1'],

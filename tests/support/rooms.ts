@@ -136,7 +136,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: 'whole proofs of Groth16: what is loaded, computed and assembled',
   },
   circom: {
-    imports: 'field threads engine formats proofs fflonk.ts formats.ts groth16.ts index.ts plonk.ts',
+    imports: 'field scheduling threads engine formats proofs fflonk.ts formats.ts groth16.ts index.ts plonk.ts',
     holds: 'circuits of circom: inputs, programs that compute witnesses, and proofs of them, here or in workers',
   },
   setup: {

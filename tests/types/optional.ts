@@ -72,6 +72,7 @@ type All = [
   Refusing<NobleMsmOptions>,
   Refusing<AccelerateOptions>,
   Refusing<SnarkjsProveOptions>,
+  Refusing<circom.CheckOptions>,
   Refusing<circom.CircuitOptions>,
   Refusing<circom.CircuitProveOptions>,
   Refusing<circom.WitnessOptions>,

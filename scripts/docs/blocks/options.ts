@@ -6,7 +6,7 @@
 import { knobOfTuning } from '../../../dev/bench/settings.js';
 import type { Tuning } from '../../../src/api/device.js';
 import { calibrateOptions } from '../../../src/calibrate/calibrate-options.js';
-import { circuitProveOptions } from '../../../src/circom/circuit.js';
+import { checkOptions, circuitProveOptions } from '../../../src/circom/circuit.js';
 import { circuitOptions } from '../../../src/circom/open-circuit.js';
 import {
   engineOptions,
@@ -112,6 +112,7 @@ const sections: readonly Section[] = [
     table: circuitProveOptions,
     of: [['src/circom/api.ts', 'CircuitProveOptions'], ['src/circom/api.ts', 'WitnessOptions'], turn],
   },
+  { title: 'circuit.check', table: checkOptions, of: [['src/circom/api.ts', 'CheckOptions']] },
   {
     title: 'newKey, contribute, applyBeacon',
     text: 'Module `webgpu-msm/setup`. `verifyKey` takes them, too, without `sink`.',

@@ -3,9 +3,8 @@
  * https://github.com/iden3/r1csfile/blob/master/doc/r1cs_bin_format.md.
  */
 import { badArgument } from '../errors.js';
-import { Fields, ORDER_BYTES, openSnarkjsFile, readSections, sectionOf } from '../formats/binfile.js';
-import { type FileSource, type OpenFile, readRange } from '../formats/source.js';
-import type { RunOptions } from './run.js';
+import { Fields, ORDER_BYTES, openSnarkjsFile, readSections, type SnarkjsFileOptions, sectionOf } from './binfile.js';
+import { type FileSource, type OpenFile, readRange } from './source.js';
 
 /** Terms of one of the matrices A, B and C, constraint by constraint. */
 export interface Matrix {
@@ -17,8 +16,8 @@ export interface Matrix {
   readonly numbers: Uint32Array;
 }
 
-/** A circuit. */
-export interface Circuit {
+/** Constraints of a circuit. */
+export interface R1cs {
   /** Prime of its field. */
   readonly order: bigint;
   /** Number of variables, with the constant 1. */
@@ -34,21 +33,24 @@ export interface Circuit {
 const NEWEST = 1;
 
 /**
- * Reads a circuit.
+ * Reads the constraints of a circuit.
  *
+ * @param pause called now and then, so that the event loop runs
  * @throws MsmError `bad-argument` naming the section or the constraint
  */
-export const readCircuit = async (
+export const readR1cs = async (
   source: FileSource,
-  { signal, onWarning }: RunOptions,
+  { signal, onWarning }: SnarkjsFileOptions,
   pause: () => Promise<void>,
-): Promise<Circuit> => {
+): Promise<R1cs> => {
   const { file, warn } = openSnarkjsFile('r1cs', source, { signal, onWarning });
   const sections = await readSections(file, 'r1cs', NEWEST, warn);
   const header = await Fields.read(file, sectionOf(file, sections, 1, 'header'), 'section 1 (header)');
   const bytes = header.u32();
   if (bytes !== ORDER_BYTES) {
-    throw badArgument(`r1cs: the header has a prime of ${bytes} bytes, and curves of setups have ${ORDER_BYTES}`);
+    throw badArgument(
+      `r1cs: the header has a prime of ${bytes} bytes, and only primes of ${ORDER_BYTES} bytes are supported`,
+    );
   }
   const order = header.number(bytes);
   const [variables, outputs, inputs] = [header.u32(), header.u32(), header.u32()];
@@ -135,7 +137,7 @@ class TermReader {
     if (left > 0) throw badArgument(`${this.#what}: section 2 (constraints) has ${left} bytes too many`);
   }
 
-  matrices(): Circuit['matrices'] {
+  matrices(): R1cs['matrices'] {
     const { a, b, c } = this.#terms;
     return { a: matrixOf(a), b: matrixOf(b), c: matrixOf(c) };
   }

@@ -199,7 +199,7 @@ describe('the built package', () => {
       Object.keys(exported)
         .filter((name) => name.length > 2)
         .sort(),
-    ).toEqual(['MsmError', 'createMsmEngine', 'version']);
+    ).toEqual(['MsmError', 'addPoints', 'createMsmEngine', 'version']);
     expect(Object.keys(calibration).sort()).toEqual(['calibrate', 'indexedDbStore']);
     expect(
       Object.keys(formats)

@@ -69,6 +69,11 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
     holds: 'the worker of circuits: most of the others, in one file',
     loaded: 'when a circuit opens in workers',
   },
+  command: {
+    bytes: 18048,
+    holds: 'the command `webgpu-msm`, with commander',
+    loaded: 'by `npx webgpu-msm`',
+  },
   snarkjs: { bytes: 11520, holds: 'the adapter of snarkjs', loaded: 'by the import of `webgpu-msm/snarkjs`' },
   'service-worker': {
     bytes: 248064,

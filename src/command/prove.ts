@@ -51,7 +51,6 @@ const backendOptions = async (backend: ProveArguments['backend']): Promise<Circu
   try {
     const path = createRequire(join(process.cwd(), 'package.json')).resolve('webgpu');
     const dawn = await import(/* @vite-ignore */ pathToFileURL(path).href);
-    Object.assign(globalThis, dawn.globals);
     return { backend, gpu: dawn.create([]), worker: false };
   } catch (cause) {
     throw new MsmError('no-webgpu', 'the package webgpu, which gives Node a GPU, cannot be loaded', { cause });

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vite';
 import { keptComments, noSideEffects, quietStructs, shortLines, smallWgsl } from './scripts/package/output-plugins.js';
-import { circuitWorkerFile, serviceWorkerFile, workerFile } from './scripts/package/worker-file.js';
+import { circuitWorkerFile, commandFile, serviceWorkerFile, workerFile } from './scripts/package/worker-file.js';
 import { wgslTemplates } from './scripts/templates/wgsl-templates.js';
 
 /**
@@ -21,6 +21,7 @@ export default defineConfig({
     noSideEffects(),
     serviceWorkerFile(),
     circuitWorkerFile(),
+    commandFile(),
   ],
   build: {
     outDir: 'dist',
@@ -35,6 +36,8 @@ export default defineConfig({
         circom: 'src/circom.ts',
         // the worker of circuits, of which `circuitWorkerFile` makes one file
         'circuit-worker': 'src/circom/serve-circuit.ts',
+        // the command, of which `commandFile` makes one file with its library for arguments
+        'command-entry': 'src/command.ts',
         fields: 'src/fields.ts',
         formats: 'src/formats.ts',
         groth16: 'src/groth16.ts',
@@ -50,7 +53,7 @@ export default defineConfig({
     },
     minify: false,
     rolldownOptions: {
-      external: [/^node:/],
+      external: [/^node:/, 'commander'],
       // a busy machine would print times that concern nobody
       checks: { bundlerTimings: false },
       // Code that index.js shares with other files stays in index.js, which exports it to them
@@ -71,6 +74,12 @@ export default defineConfig({
             { name: 'threads', test: /\/src\/(threads\/|msm\/cpu\/(adder|cpu-threads))/, minShareCount: 2 },
             { name: 'proofs', test: /\/src\/proofs\/(?!plonkish\/)/, minShareCount: 2 },
             { name: 'circuit', test: /\/src\/circom\//, minShareCount: 2 },
+            // The command imports more of these than their entries export. A group that lacks a module that
+            // its entry alone reaches would become a file beside the entry.
+            { name: 'groth16', test: /\/src\/(groth16(\/|\.ts$)|proofs\/(key-points|vectors-on-demand))/ },
+            { name: 'plonk', test: /\/src\/plonk(\/|\.ts$)/ },
+            { name: 'fflonk', test: /\/src\/fflonk(\/|\.ts$)/ },
+            { name: 'setup', test: /\/src\/(setup(\/|\.ts$)|curves\/halving|msm\/cpu\/(point-sums|sum-threads))/ },
             { name: 'plonkish', test: /\/src\/proofs\/plonkish\//, minShareCount: 2 },
           ],
         },

@@ -32,6 +32,7 @@ const sections = [
       ...[
         'snarkjs',
         'prove-from-inputs',
+        'command-line',
         'prove-groth16',
         'circom-witness',
         'set-up-a-key',

@@ -1,6 +1,9 @@
-/** Plugins of the build that add files to the package: its workers, and all of it for service workers. */
+/**
+ * Plugins of the build that add files to the package: its workers, all of it for service workers, and
+ * its command.
+ */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build as buildFile, type Plugin as EsbuildPlugin, transform } from 'esbuild';
@@ -173,10 +176,71 @@ export const circuitWorkerFile = (): Plugin => ({
   },
 });
 
+/** Name of the entry that the command is built as, before it is one file with its library. */
+const COMMAND_ENTRY = 'command-entry';
+
+/** Folder of the sources of the command, and the entry for circuits as it imports it. */
+const COMMAND_FOLDER = inProject('src/command/');
+const CIRCUIT_PROVER = '../circom.js';
+
+/** File that npm links as the command. */
+const COMMAND = 'command.js';
+
+/** First lines of the command. The library for arguments is CommonJS, and requires modules of Node. */
+const commandStart = (): string => {
+  const licence = readFileSync(inProject('node_modules/commander/LICENSE'), 'utf8').trim();
+  return [
+    '#!/usr/bin/env node',
+    `/*! This file has the package commander:\n\n${licence}\n*/`,
+    "import { createRequire as requireOf } from 'node:module';",
+    'const require = requireOf(import.meta.url);',
+  ].join('\n');
+};
+
+/** Adds the command: a file that has the library for arguments, and imports the modules beside it. */
+export const commandFile = (): Plugin => ({
+  name: 'command-file',
+  enforce: 'pre',
+  // as a file beside it, so that the command shares no part of it
+  resolveId: (source, importer = '') =>
+    source === CIRCUIT_PROVER && importer.startsWith(COMMAND_FOLDER) ? { id: './circom.js', external: true } : null,
+  async writeBundle({ dir = '' }, bundle) {
+    const entry = Object.values(bundle).find((file) => file.type === 'chunk' && file.name === COMMAND_ENTRY);
+    if (entry === undefined) throw new Error(`the build has no entry ${COMMAND_ENTRY}`);
+    const { outputFiles } = await buildFile({
+      stdin: {
+        contents: `import { run } from './${entry.fileName}';\nprocess.exitCode = await run(process.argv.slice(2));`,
+        resolveDir: dir,
+      },
+      plugins: [besideExcept(entry.fileName)],
+      nodePaths: [inProject('node_modules')],
+      bundle: true,
+      write: false,
+      platform: 'node',
+      format: 'esm',
+      target: 'es2022',
+      lineLimit: 160,
+      logLevel: 'warning',
+    });
+    writeFileSync(join(dir, COMMAND), `${commandStart()}\n${outputFiles[0]?.text}`, { mode: 0o755 });
+    for (const name of [entry.fileName, `${entry.fileName}.map`]) rmSync(join(dir, name));
+  },
+});
+
+/** Leaves imports of the modules of the package as they are, but for one file. */
+const besideExcept = (fileName: string): EsbuildPlugin => ({
+  name: 'beside',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\/[\w-]+\.js$/ }, ({ path, importer }) =>
+      path === `./${fileName}` || importer.includes('/node_modules/commander/') ? null : { path, external: true },
+    );
+  },
+});
+
 const SERVICE_WORKER = 'service-worker';
 
 /** Entries that service workers cannot use. */
-const excluded = ['node', CIRCUIT_ENTRY];
+const excluded = ['node', CIRCUIT_ENTRY, COMMAND_ENTRY];
 
 /** Names of one letter or two are for the other modules of the package. */
 const isPublic = (name: string): boolean => name.length > 2;

@@ -8,7 +8,13 @@ import { invert, mod } from '../field/modulus.js';
 import { power } from '../field/powers.js';
 import type { Domain } from '../proofs/plonkish/relations.js';
 import { challengeOfPoints, decodeCommitment } from '../proofs/plonkish/transcript.js';
-import { publicValueAt, type StatementOf, type Sum, verifyOpening } from '../proofs/plonkish/verification.js';
+import {
+  type VerifyingKey as OpeningKey,
+  publicValueAt,
+  type StatementOf,
+  type Sum,
+  verifyOpening,
+} from '../proofs/plonkish/verification.js';
 import {
   inNumbers,
   readJsonPoint,
@@ -18,7 +24,10 @@ import {
   readPublicSignals,
 } from '../proofs/snarkjs-json.js';
 import { evaluationNames, polynomialNames } from './api.js';
-import { circuitPolynomials, type LoadedKey } from './circuit.js';
+import { circuitPolynomials, type FflonkCircuit } from './circuit.js';
+
+/** Parts of a loaded key that a verifier uses. */
+export interface VerifyingKey extends OpeningKey, Pick<FflonkCircuit, 'k1' | 'k2' | 'commitment'> {}
 
 type Evaluations = Readonly<Record<(typeof evaluationNames)[number], bigint>>;
 
@@ -63,7 +72,7 @@ interface Challenges {
   readonly y: bigint;
 }
 
-const challengesOf = (key: LoadedKey, { points, evaluations, signals }: Statement): Challenges => {
+const challengesOf = (key: VerifyingKey, { points, evaluations, signals }: Statement): Challenges => {
   const { fr, commitment } = key;
   const hash = (...parts: readonly (bigint | AffinePoint | Uint8Array)[]): bigint =>
     challengeOfPoints(fr.p, commitment.length / 2, parts);
@@ -76,7 +85,7 @@ const challengesOf = (key: LoadedKey, { points, evaluations, signals }: Statemen
 
 /** Values at ξ of the three quotients. @param vanishing ξⁿ − 1 */
 const quotientsAt = (
-  { fr: { p }, domain: { n }, k1, k2 }: LoadedKey,
+  { fr: { p }, domain: { n }, k1, k2 }: VerifyingKey,
   { ql, qr, qm, qo, qc, s1, s2, s3, a, b, c, z, zw }: Evaluations,
   { beta, gamma }: Challenges,
   { xi, vanishing, inputs }: { readonly xi: bigint; readonly vanishing: bigint; readonly inputs: bigint },
@@ -95,7 +104,7 @@ const quotientsAt = (
 
 /** Returns the sums for τ·G2 and G2; null if the inverse in the proof is wrong. */
 const computeSides = async (
-  key: LoadedKey,
+  key: VerifyingKey,
   statement: Statement,
   sum: Sum,
 ): Promise<readonly [AffinePoint, AffinePoint] | null> => {
@@ -140,7 +149,7 @@ const computeSides = async (
  *   `not-in-subgroup` for points of a damaged key
  */
 export const verify = async (
-  key: LoadedKey,
+  key: VerifyingKey,
   proof: unknown,
   publicSignals: unknown,
   signal: AbortSignal | undefined,

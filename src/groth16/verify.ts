@@ -4,11 +4,17 @@
  */
 import type { AffinePoint, Fp2 } from '../api/values.js';
 import { handOver } from '../engine/arguments.js';
-import { areInGroup, assertKeyPoints, isProductOne, ONE } from '../proofs/few-points.js';
+import { areInGroup, assertKeyPoints, type FewPoints, isProductOne, ONE } from '../proofs/few-points.js';
 import { inNumbers, inPairs, readJsonPoint, readProofObject, readPublicSignals } from '../proofs/snarkjs-json.js';
 import { bytesOf, SCALAR_BYTES } from '../proofs/witness.js';
 import type { ProofPoints } from './api.js';
-import type { LoadedKey } from './prove.js';
+import type { HeaderPoints, LoadedKey } from './prove.js';
+
+/** Parts of a loaded key that a verifier uses. */
+export interface VerifyingKey extends Pick<LoadedKey, 'curve' | 'publicSignals' | 'order' | 'ic'> {
+  readonly engines: FewPoints;
+  readonly points: Pick<HeaderPoints, 'alpha1' | 'beta2' | 'gamma2' | 'delta2'>;
+}
 
 /** Reads the points of a proof. @throws MsmError `bad-argument` naming the number */
 const readProof = (proof: unknown): ProofPoints => {
@@ -22,7 +28,7 @@ const readProof = (proof: unknown): ProofPoints => {
 
 /** Computes IC₀ plus the public values times the other points. */
 const sumOfInputs = async (
-  { engines: { few1 }, ic }: LoadedKey,
+  { engines: { few1 }, ic }: VerifyingKey,
   signals: readonly bigint[],
   signal: AbortSignal | undefined,
 ): Promise<AffinePoint> => {
@@ -39,7 +45,7 @@ const sumOfInputs = async (
  *   points of a damaged key
  */
 export const verify = async (
-  key: LoadedKey,
+  key: VerifyingKey,
   proof: unknown,
   publicSignals: unknown,
   signal: AbortSignal | undefined,

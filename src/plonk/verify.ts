@@ -7,9 +7,18 @@ import type { AffinePoint } from '../api/values.js';
 import { invert, mod } from '../field/modulus.js';
 import { power } from '../field/powers.js';
 import { challengeOfPoints, decodeCommitment } from '../proofs/plonkish/transcript.js';
-import { publicValueAt, type StatementOf, type Sum, verifyOpening } from '../proofs/plonkish/verification.js';
+import {
+  type VerifyingKey as OpeningKey,
+  publicValueAt,
+  type StatementOf,
+  type Sum,
+  verifyOpening,
+} from '../proofs/plonkish/verification.js';
 import { inNumbers, readJsonPoint, readNumber, readProofObject, readPublicSignals } from '../proofs/snarkjs-json.js';
-import type { LoadedKey } from './circuit.js';
+import type { PlonkCircuit } from './circuit.js';
+
+/** Parts of a loaded key that a verifier uses. */
+export interface VerifyingKey extends OpeningKey, Pick<PlonkCircuit, 'k1' | 'k2' | 'commitments'> {}
 
 /** Points of a proof, in the order of its transcript. */
 const pointNames = ['A', 'B', 'C', 'Z', 'T1', 'T2', 'T3', 'Wxi', 'Wxiw'] as const;
@@ -38,7 +47,7 @@ const readStatement = (proof: unknown, publicSignals: unknown): Statement => {
 
 /** Steps 4 and 12: the challenges, and u. */
 const challengesOf = (
-  key: LoadedKey,
+  key: VerifyingKey,
   { points, evaluations, signals }: Statement,
 ): Challenges & { readonly u: bigint } => {
   const { p } = key.fr;
@@ -55,7 +64,7 @@ const challengesOf = (
 
 /** Computes both points of the last equation, those of τ·G2 and of G2. */
 const computeSides = async (
-  key: LoadedKey,
+  key: VerifyingKey,
   statement: Statement,
   sum: Sum,
 ): Promise<readonly [AffinePoint, AffinePoint]> => {
@@ -96,7 +105,7 @@ const computeSides = async (
  *   `not-in-subgroup` for points of a damaged key
  */
 export const verify = async (
-  key: LoadedKey,
+  key: VerifyingKey,
   proof: unknown,
   publicSignals: unknown,
   signal: AbortSignal | undefined,

@@ -98,6 +98,7 @@ describe('the files of the package', () => {
       'circom.js.map',
       'circuit.js',
       'circuit.js.map',
+      'command.js',
       'constraints.js',
       'constraints.js.map',
       'cpu-backend.js',

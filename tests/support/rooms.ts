@@ -139,6 +139,10 @@ export const rooms: Readonly<Record<string, Room>> = {
     imports: 'field scheduling threads engine formats proofs fflonk.ts formats.ts groth16.ts index.ts plonk.ts',
     holds: 'circuits of circom: inputs, programs that compute witnesses, and proofs of them, here or in workers',
   },
+  command: {
+    imports: 'circom setup fflonk formats groth16 plonk proofs proofs/plonkish circom.ts formats.ts index.ts node.ts',
+    holds: 'the command `webgpu-msm`, in Node: arguments to calls, results to files, errors to exit codes',
+  },
   setup: {
     imports: 'field curves scheduling threads wasm/encoder msm/cpu formats proofs formats.ts index.ts',
     holds: 'trusted setups of circuits: transcripts, contributions, new keys, verification',

@@ -16,6 +16,7 @@ const project = fileURLToPath(new URL('../..', import.meta.url));
 const entries = [
   'calibrate.ts',
   'circom.ts',
+  'command.ts',
   'fflonk.ts',
   'fields.ts',
   'formats.ts',

@@ -12,7 +12,7 @@ import { decodeCommitment } from './transcript.js';
 /** Parts of a loaded key that a verifier uses. */
 export interface VerifyingKey extends Pick<CircuitFacts, 'curve' | 'publicSignals'> {
   readonly fr: { readonly p: bigint };
-  readonly domain: Domain;
+  readonly domain: Pick<Domain, 'n' | 'root'>;
   readonly tau2: AffinePoint<Fp2>;
 }
 

@@ -1,0 +1,90 @@
+/** The command `webgpu-msm`: proofs, witnesses, verification, and facts about files, in a terminal. */
+import { Command, CommanderError, Option } from 'commander';
+import { describeFile } from './command/describe-file.js';
+import { type Outcome, type ProveArguments, prove, type WitnessArguments, witness } from './command/prove.js';
+import { explainFailure, Terminal } from './command/terminal.js';
+import { type VerifyArguments, verify } from './command/verify.js';
+import { version } from './index.js';
+
+/** Exit code for wrong usage, and for every failure. */
+const FAILED = 2;
+
+const exitCodes = `
+Exit codes: 0 done, or the proof is valid; 1 the proof is not valid; 2 wrong usage or a failure.`;
+
+const wasmHelp = 'program that circom writes, which computes witnesses';
+const inputHelp = 'values of the input signals by name';
+const jsonHelp = 'print the result as JSON';
+
+/** Makes the reader of command lines. @param done takes the result of the command that ran */
+const makeReader = (done: (outcome: Outcome) => void): Command => {
+  const reader = new Command('webgpu-msm')
+    .description('Proofs of circom circuits: Groth16, PLONK and FFLONK.')
+    .version(version)
+    .addHelpText('after', exitCodes)
+    .exitOverride();
+  reader
+    .command('prove')
+    .description('compute the witness of inputs, and prove with it')
+    .requiredOption('--wasm <file>', wasmHelp)
+    .requiredOption('--zkey <file>', 'proving key; its header names the proof system')
+    .requiredOption('--input <file>', inputHelp)
+    .option('--proof <file>', 'write the proof there; default: standard output')
+    .option('--public <file>', 'write the public values there; default: standard output')
+    .option('--verify', 'verify the proof before it is written')
+    .addOption(
+      new Option('--backend <name>', 'what computes; gpu needs the package webgpu in the current folder')
+        .choices(['auto', 'cpu', 'gpu'])
+        .default('auto'),
+    )
+    .option('--json', jsonHelp)
+    .action(async (given: ProveArguments) => done(await prove(given, new Terminal())));
+  reader
+    .command('witness')
+    .description('compute the witness of inputs')
+    .requiredOption('--wasm <file>', wasmHelp)
+    .requiredOption('--input <file>', inputHelp)
+    .requiredOption('--out <file>', 'write the .wtns file there; whoever reads it knows the inputs')
+    .option('--json', jsonHelp)
+    .action(async (given: WitnessArguments) => done(await witness(given, new Terminal())));
+  reader
+    .command('verify')
+    .description('verify a proof')
+    .requiredOption('--key <file>', 'verification_key.json of snarkjs, or a proving key')
+    .requiredOption('--proof <file>', 'proof')
+    .requiredOption('--public <file>', 'public values')
+    .option('--json', jsonHelp)
+    .action(async (given: VerifyArguments) => done(await verify(given, new Terminal())));
+  reader
+    .command('info')
+    .description('say what a .zkey, .ptau, .wtns, .r1cs or .wasm file is')
+    .argument('<file>')
+    .option('--json', jsonHelp)
+    .action(async (path: string, { json }: { readonly json?: boolean }) =>
+      done(await describeFile({ path, json }, new Terminal())),
+    );
+  return reader;
+};
+
+/**
+ * Runs the command.
+ *
+ * @param words arguments, without those of Node
+ * @returns the exit code
+ */
+export const run = async (words: readonly string[]): Promise<number> => {
+  let code = 0;
+  const reader = makeReader(({ output, exitCode }) => {
+    process.stdout.write(output);
+    code = exitCode;
+  });
+  try {
+    await reader.parseAsync(words, { from: 'user' });
+    return code;
+  } catch (error) {
+    // commander has printed its message, or the help that was asked for
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : FAILED;
+    process.stderr.write(explainFailure(error));
+    return FAILED;
+  }
+};

@@ -1,0 +1,237 @@
+/** The command `webgpu-msm` of the built package, beside the command of snarkjs and its files. */
+import { spawn } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildLibrary } from '../support/build-library.js';
+import { compileCircuit, shapes } from '../support/circom.js';
+import { makeZkey, verifyBySnarkjs } from '../support/circom-keys.js';
+import { runProgram } from '../support/packed-package.js';
+import { ffCurveOf, memoryFile, snarkjs, systems } from '../support/proving.js';
+import { inProject } from '../support/run-script.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-command-'));
+const at = (name: string): string => join(folder, name);
+const manifest = JSON.parse(readFileSync(inProject('package.json'), 'utf8'));
+const command = at(join('package', manifest.bin['webgpu-msm']));
+/** An input that must not be printed; the circuit logs its public value 4, and `out`. */
+const SECRET = '918273645546372819';
+const input = { a: [1, 2, 3, 4, 5, SECRET], k: 4, turns: 2 };
+const write = (name: string, value: unknown): void =>
+  writeFileSync(at(name), value instanceof Uint8Array ? value : JSON.stringify(value));
+const readText = (name: string): string => readFileSync(at(name), 'utf8');
+const readJson = (name: string) => JSON.parse(readText(name));
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the command in the folder. */
+const run = (...words: readonly string[]): Promise<Ended> =>
+  new Promise((settle, reject) => {
+    const child = spawn(process.execPath, [command, ...words], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    const said = { stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr'] as const) child[name].on('data', (data) => (said[name] += data));
+    child.once('error', reject);
+    child.once('close', (code) => settle({ code, ...said }));
+  });
+
+const proveWords = ['prove', '--wasm', 'circuit.wasm', '--zkey', 'groth16.zkey', '--input', 'input.json'];
+const verifyWords = (key: string, name = 'groth16'): string[] => [
+  ...['verify', '--key', key, '--proof', `${name}.proof.json`, '--public', `${name}.public.json`],
+];
+
+beforeAll(async () => {
+  await buildLibrary(at('package/dist'));
+  cpSync(inProject('package.json'), at('package/package.json'));
+  const compiled = await compileCircuit(shapes);
+  write('circuit.wasm', compiled.wasm);
+  write('circuit.r1cs', compiled.r1cs);
+  write('input.json', input);
+  for (const system of systems) {
+    const zkey = await makeZkey(system, 'bn254', compiled.r1cs);
+    write(`${system}.zkey`, zkey);
+    write(`${system}.json`, await snarkjs.zKey.exportVerificationKey(memoryFile(zkey)));
+    const { code, stderr } = await run(
+      ...['prove', '--wasm', 'circuit.wasm', '--zkey', `${system}.zkey`, '--input', 'input.json', '--verify'],
+      ...['--proof', `${system}.proof.json`, '--public', `${system}.public.json`],
+    );
+    expect([code, stderr.replace(/warning: webgpu-msm: zkey: γ equals δ.*\n/, '')]).toEqual([0, '']);
+  }
+}, 120_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('prove', () => {
+  test.each(systems)('writes a proof of %s that snarkjs verifies', async (system) => {
+    const result = { proof: readJson(`${system}.proof.json`), publicSignals: readJson(`${system}.public.json`) };
+    expect(await verifyBySnarkjs(system, readFileSync(at(`${system}.zkey`)), result)).toBe(true);
+  });
+
+  test('writes the files of `snarkjs groth16 fullprove`, but for the random numbers', async () => {
+    const cli = inProject('node_modules/snarkjs/build/cli.cjs');
+    const files = ['input.json', 'circuit.wasm', 'groth16.zkey', 'theirs.proof.json', 'theirs.public.json'];
+    await runProgram([process.execPath, cli, 'groth16', 'fullprove', ...files], folder, 60_000);
+    const form = (name: string): string => readText(name).replace(/"\d+"/g, '"number"');
+    expect(form('groth16.proof.json')).toBe(form('theirs.proof.json'));
+    expect(readText('groth16.public.json')).toBe(readText('theirs.public.json'));
+  });
+
+  test('prints what has no file, and nothing that is secret', async () => {
+    const plain = await run(...proveWords, '--public', 'only.public.json', '--backend', 'cpu');
+    expect(plain.code).toBe(0);
+    expect(Object.keys(JSON.parse(plain.stdout))).toEqual(['proof']);
+    expect(readText('only.public.json')).toBe(readText('groth16.public.json'));
+    const json = await run(...proveWords, '--verify', '--json');
+    const result = JSON.parse(json.stdout);
+    expect(result).toMatchObject({ protocol: 'groth16', curve: 'bn128', isVerified: true });
+    expect(result.publicSignals).toEqual(readJson('groth16.public.json'));
+    expect(result.timings.verificationMs).toBeGreaterThan(0);
+    for (const { stdout, stderr } of [plain, json]) expect(stdout + stderr).not.toMatch(`second|\r|${SECRET}`);
+  });
+
+  test.each([
+    ['inputs that do not satisfy the circuit', { ...input, k: 7 }, /do not satisfy the circuit.*line.*\nCorrect/s],
+    ['an unknown signal', { ...input, b: 1 }, /webgpu-msm: input.*\bb\b/],
+    ['a list of inputs', [SECRET], /must be an object with the values/],
+  ])('refuses %s, without a value or a stack', async (_, wrong, message) => {
+    write('wrong.json', wrong);
+    const { code, stdout, stderr } = await run(...proveWords.with(-1, 'wrong.json'), '--proof', 'none.json');
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toMatch(`    at |${SECRET}`);
+    expect(() => statSync(at('none.json'))).toThrow('ENOENT');
+  });
+
+  test('refuses what is no JSON without its text, and a GPU without the package for it', async () => {
+    writeFileSync(at('wrong.json'), `{ "a": ${SECRET}, }`);
+    const broken = await run(...proveWords.with(-1, 'wrong.json'));
+    expect([broken.code, broken.stderr]).toEqual([
+      2,
+      'webgpu-msm: wrong.json is not JSON; check that it is the right file\n',
+    ]);
+    const { code, stderr } = await run(...proveWords, '--backend', 'gpu');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/the package webgpu.*cannot be loaded\nInstall .*npm install webgpu/);
+  });
+});
+
+describe('witness', () => {
+  test('writes the bytes of `snarkjs wtns calculate`, for the owner alone', async () => {
+    const words = ['witness', '--wasm', 'circuit.wasm', '--input', 'input.json', '--out', 'ours.wtns', '--json'];
+    const { code, stdout } = await run(...words);
+    const cli = inProject('node_modules/snarkjs/build/cli.cjs');
+    const files = ['circuit.wasm', 'input.json', 'theirs.wtns'];
+    await runProgram([process.execPath, cli, 'wtns', 'calculate', ...files], folder, 60_000);
+    const theirs = readFileSync(at('theirs.wtns'));
+    expect(readFileSync(at('ours.wtns')).equals(theirs)).toBe(true);
+    expect([code, JSON.parse(stdout).byteLength]).toEqual([0, theirs.length]);
+    expect(statSync(at('ours.wtns')).mode & 0o77).toBe(0);
+  });
+});
+
+describe('verify', () => {
+  test.each(systems.flatMap((system) => [`${system}.json`, `${system}.zkey`].map((key) => [system, key] as const)))(
+    'of %s by %s: 0 for a valid proof, 1 for other public values',
+    async (system, key) => {
+      const valid = await run(...verifyWords(key, system));
+      expect([valid.code, valid.stdout]).toEqual([0, 'The proof is valid.\n']);
+      write('false.proof.json', readJson(`${system}.proof.json`));
+      write('false.public.json', readJson(`${system}.public.json`).with(0, '1'));
+      const invalid = await run(...verifyWords(key, 'false'), '--json');
+      expect([invalid.code, invalid.stdout]).toEqual([1, '{"isValid":false}\n']);
+    },
+  );
+
+  test('refuses keys that are damaged, and proofs of another system', async () => {
+    const key = readJson('groth16.json');
+    write('curve.json', { ...key, curve: 'bn255' });
+    expect((await run(...verifyWords('curve.json'))).stderr).toMatch('key: curve must be bn128 or bls12381');
+    write('point.json', { ...key, vk_alpha_1: ['1', '3', '1'] });
+    const { code, stderr } = await run(...verifyWords('point.json'));
+    expect(code).toBe(2);
+    expect(stderr).toMatch('key: vk_alpha_1: ');
+    write('list.json', { ...key, IC: key.IC.slice(1) });
+    expect((await run(...verifyWords('list.json'))).stderr).toMatch(/key: IC must be an array of \d+ points/);
+    const other = await run(...verifyWords('plonk.json'));
+    expect([other.code, other.stdout]).toEqual([2, '']);
+    expect(other.stderr).toMatch('proof must be a proof of plonk');
+  });
+});
+
+/** A function of snarkjs that writes a file. */
+type Setup = (...given: readonly unknown[]) => Promise<unknown>;
+
+describe('info', () => {
+  /** Facts of snarkjs. */
+  const { info } = (snarkjs as unknown as { r1cs: { info(file: object): Promise<Record<string, number>> } }).r1cs;
+  const facts = async (name: string) => JSON.parse((await run('info', name, '--json')).stdout);
+
+  test('says what files are', async () => {
+    const theirs = await info(memoryFile(readFileSync(at('circuit.r1cs'))));
+    const { nVars, nOutputs, nPubInputs, nPrvInputs, nLabels, nConstraints } = theirs;
+    expect(await facts('circuit.r1cs')).toEqual({
+      ...{ format: 'r1cs', curve: 'bn254', constraints: nConstraints, variables: nVars, outputs: nOutputs },
+      ...{ publicInputs: nPubInputs, privateInputs: nPrvInputs, labels: nLabels },
+      byteLength: statSync(at('circuit.r1cs')).size,
+    });
+    const publicSignals = readJson('groth16.public.json').length;
+    const shared = { format: 'zkey', curve: 'bn254', publicSignals };
+    expect(await facts('groth16.zkey')).toMatchObject({ ...shared, protocol: 'groth16', variables: nVars });
+    expect((await facts('groth16.zkey')).contributions).toEqual([]);
+    expect(await facts('plonk.zkey')).toMatchObject({ ...shared, protocol: 'plonk' });
+    const ptau = memoryFile();
+    const { newAccumulator } = (snarkjs as unknown as { powersOfTau: Record<'newAccumulator', Setup> }).powersOfTau;
+    await newAccumulator(await ffCurveOf('bn254'), 4, ptau);
+    write('powers.ptau', (ptau as { data?: Uint8Array }).data);
+    expect(await facts('powers.ptau')).toMatchObject({ format: 'ptau', curve: 'bn254', power: 4, mostConstraints: 16 });
+    expect(await facts('circuit.wasm')).toMatchObject({ format: 'wasm', curve: 'bn254', values: nVars });
+    await run('witness', '--wasm', 'circuit.wasm', '--input', 'input.json', '--out', 'info.wtns');
+    expect(await facts('info.wtns')).toMatchObject({ format: 'wtns', curve: 'bn254', values: nVars });
+  });
+
+  test('names the contributions to a key, without what a terminal obeys', async () => {
+    const contributed = memoryFile();
+    const { contribute } = snarkjs.zKey as unknown as Record<'contribute', Setup>;
+    await contribute(memoryFile(readFileSync(at('groth16.zkey'))), contributed, 'first \x1b[31mred', 'entropy');
+    write('contributed.zkey', (contributed as { data?: Uint8Array }).data);
+    const { code, stdout } = await run('info', 'contributed.zkey');
+    expect(code).toBe(0);
+    expect(stdout).toMatch('contributions: 1\n  1. first [31mred\n');
+  });
+
+  test('refuses other files, and paths without a file', async () => {
+    const other = await run('info', 'input.json');
+    expect(other.code).toBe(2);
+    expect(other.stderr).toMatch('input.json is no .zkey, .ptau, .wtns, .r1cs or .wasm file');
+    const missing = await run('info', 'missing.zkey');
+    expect([missing.code, missing.stdout]).toEqual([2, '']);
+    expect(missing.stderr).toMatch(/missing\.zkey: there is no such file or folder; check the path\n$/);
+  });
+});
+
+describe('usage', () => {
+  test.each([
+    [[...proveWords, '--backend', 'tpu'], 'Allowed choices are auto, cpu, gpu'],
+    [['prove', '--wasm', 'circuit.wasm'], "required option '--zkey <file>'"],
+    [['verfy'], 'Did you mean verify?'],
+    [[...proveWords, '--prof', 'x'], 'Did you mean --proof?'],
+  ])('%j has the exit code 2', async (words, message) => {
+    const { code, stdout, stderr } = await run(...words);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(message);
+  });
+
+  test('help and version have the exit code 0', async () => {
+    const help = await run('--help');
+    expect(help.code).toBe(0);
+    for (const name of ['prove', 'witness', 'verify', 'info', 'Exit codes']) expect(help.stdout).toContain(name);
+    expect(await run('--version')).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: '' });
+  });
+
+  test('a bare call prints the help and has the exit code 2', async () => {
+    expect((await run()).code).toBe(2);
+  });
+});

@@ -109,7 +109,7 @@ export interface FieldEngine {
   readonly longestTransform: number;
   /**
    * Most workers that compute vectors beside the engine's thread. 0 on the GPU, without `deviceOf`,
-   * and where no memory is shared (pages without cross-origin isolation).
+   * with fewer than two workers, and where no memory is shared (pages without cross-origin isolation).
    */
   readonly workers: number;
   /** Facts about the last run; null before the first. */

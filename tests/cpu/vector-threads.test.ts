@@ -132,7 +132,7 @@ const differences = async (program: Program, lengths: readonly number[]): Promis
 };
 
 describe('equal on every number of threads', () => {
-  test.each([1, 3])('with %i workers', async (workers) => {
+  test.each([2, 3])('with %i workers', async (workers) => {
     bench = await Bench.open(workers);
     await bench.bring(workers);
     expect(bench.together.workers).toBe(workers);
@@ -203,6 +203,13 @@ const startAfter = (script: string) => (): Worker => {
 const quotient = ofPowers.quotient as Program;
 const LENGTH = 2 ** 13;
 
+test('one worker computes no vectors: it adds up meanwhile', async () => {
+  bench = await Bench.open(1);
+  expect(bench.together.workers).toBe(0);
+  await computed(bench.together, LENGTH, quotient);
+  expect(bench.together.lastRun?.workers).toBe(0);
+});
+
 describe('right, whatever happens to workers', () => {
   test('that are ended at any moment of a run', async () => {
     bench = await Bench.open(2, startAfter(''));
@@ -229,7 +236,7 @@ describe('right, whatever happens to workers', () => {
         }]));
         return { exports };
       };`;
-    bench = await Bench.open(1, startAfter(stops));
+    bench = await Bench.open(2, startAfter(stops));
     const expected = await computed(bench.alone, LENGTH, quotient);
     const runs: (string | null | undefined)[] = [];
     for (let i = 0; i < 20 && !runs.some(Boolean); i++) {
@@ -246,7 +253,7 @@ describe('right, whatever happens to workers', () => {
       const { parentPort } = process.getBuiltinModule('node:worker_threads');
       const { on } = parentPort;
       parentPort.on = (event, listener) => on.call(parentPort, event, (message) => setTimeout(listener, 1000, message));`;
-    bench = await Bench.open(1, startAfter(late));
+    bench = await Bench.open(2, startAfter(late));
     const expected = await computed(bench.alone, LENGTH, quotient);
     for (let i = 0; i < 3; i++) {
       expect(await computed(bench.together, LENGTH, quotient)).toEqual(expected);

@@ -63,6 +63,12 @@ export interface WorkerOptions {
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
+/**
+ * Workers from which on vectors use them. A single one adds up sums while the engine's thread computes
+ * vectors; to divide both between the two takes as long, and more CPU time (row `vectors-two-threads`).
+ */
+const LEAST_FOR_VECTORS = 2;
+
 /** Owns the pool of an engine. The first load or sum that is large enough starts workers. */
 export class CpuThreads {
   /** Sums and vectors that wait for the CPU. */
@@ -85,10 +91,11 @@ export class CpuThreads {
     return { pool: this.#pool, workers, distribution: cpuDistribution, chunk: cpuChunk || null, arithmetic };
   }
 
-  /** Returns the threads that vectors may use; null without workers or shared memory. */
+  /** Returns the threads that vectors may use; null with fewer than two workers, or without shared memory. */
   forVectors(knobs: Knobs): LentThreads | null {
     const { pool, workers, distribution } = this.of(knobs);
-    return pool?.sharesMemory && distribution === 'dynamic' ? { pool, most: workers, queue: this.queue } : null;
+    const isUseful = workers >= LEAST_FOR_VECTORS && pool?.sharesMemory && distribution === 'dynamic';
+    return isUseful ? { pool, most: workers, queue: this.queue } : null;
   }
 
   /** Warns the caller, once per reason, that large sums are computed without workers. */

@@ -9,6 +9,7 @@ export type {
   CircuitFile,
   CircuitFiles,
   CircuitInput,
+  CircuitKeyFacts,
   CircuitOptions,
   CircuitProgress,
   CircuitProof,

@@ -15,4 +15,10 @@ export {
 export { type NewKeyInput, newKey } from './setup/new-key.js';
 export type { RunOptions, SetupOptions } from './setup/run.js';
 export type { Sink } from './setup/sink.js';
-export { type KeyContribution, type KeyVerdict, type VerifyKeyInput, verifyKey } from './setup/verify-key.js';
+export {
+  type KeyBeacon,
+  type KeyContribution,
+  type KeyVerdict,
+  type VerifyKeyInput,
+  verifyKey,
+} from './setup/verify-key.js';

@@ -148,8 +148,11 @@ export interface ConstraintSum {
 export interface UnsatisfiedConstraint {
   /** Its number in the `.r1cs` file, from 0. */
   readonly constraint: number;
+  /** The first factor. */
   readonly a: ConstraintSum;
+  /** The second factor. */
   readonly b: ConstraintSum;
+  /** The sum that the product of the factors should be. */
   readonly c: ConstraintSum;
 }
 
@@ -163,6 +166,12 @@ export interface ProofTimings {
   readonly verificationMs: number | null;
   /** From the call to its result. */
   readonly totalMs: number;
+}
+
+/** Facts of a circuit's key. */
+export interface CircuitKeyFacts extends CircuitFacts {
+  /** Its proof system. */
+  readonly protocol: CircuitProof['protocol'];
 }
 
 /** A proof of any proof system. `protocol` tells which. */
@@ -185,7 +194,7 @@ export interface OpenCircuitFacts {
   /** Number of values of a witness, with the constant 1. */
   readonly values: number;
   /** Facts about the key; null without one. */
-  readonly key: (CircuitFacts & { readonly protocol: CircuitProof['protocol'] }) | null;
+  readonly key: CircuitKeyFacts | null;
   /** Whether workers compute. */
   readonly worker: boolean;
 }

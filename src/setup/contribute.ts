@@ -1,4 +1,5 @@
 /** Contributions to a Groth16 key: δ is multiplied by a secret k, and the points of C and H by 1/k. */
+import type { OwnBytes } from '../api/values.js';
 import type { Affine } from '../curves/jacobian.js';
 import { badArgument, show } from '../errors.js';
 import { invert } from '../field/modulus.js';
@@ -52,7 +53,7 @@ export interface ContributedKey<Bytes extends Uint8Array | undefined = Uint8Arra
   /** The `.zkey`; undefined if it went to a sink. */
   readonly zkey: Bytes;
   /** Hash of the contribution, 64 bytes: its author publishes it. */
-  readonly hash: Uint8Array<ArrayBuffer>;
+  readonly hash: OwnBytes;
 }
 
 const inputTable = {
@@ -101,7 +102,7 @@ export function contribute(
   source: FileSource,
   contribution?: ContributionInput,
   options?: SetupOptions & { readonly sink?: undefined },
-): Promise<ContributedKey<Uint8Array<ArrayBuffer>>>;
+): Promise<ContributedKey<OwnBytes>>;
 export function contribute(
   source: FileSource,
   contribution: ContributionInput,
@@ -140,7 +141,7 @@ export function applyBeacon(
   source: FileSource,
   beacon: BeaconInput,
   options?: SetupOptions & { readonly sink?: undefined },
-): Promise<ContributedKey<Uint8Array<ArrayBuffer>>>;
+): Promise<ContributedKey<OwnBytes>>;
 export function applyBeacon(source: FileSource, beacon: BeaconInput, options: SetupOptions): Promise<ContributedKey>;
 export async function applyBeacon(
   source: FileSource,

@@ -3,6 +3,7 @@
  * constraints ("On the Size of Pairing-based Non-interactive Arguments", Groth 2016, section 3.2), with
  * γ = δ = 1. The circuit and its points are hashed as snarkjs does.
  */
+import type { OwnBytes } from '../api/values.js';
 import type { CurveContext } from '../curves/curve.js';
 import { type Affine, toAffine } from '../curves/jacobian.js';
 import { badArgument, show } from '../errors.js';
@@ -55,15 +56,9 @@ const inputTable = {
  * console.log(new TextDecoder().decode(zkey.subarray(0, 4))); // zkey
  * ```
  */
-export function newKey(
-  input: NewKeyInput,
-  options?: SetupOptions & { readonly sink?: undefined },
-): Promise<Uint8Array<ArrayBuffer>>;
-export function newKey(input: NewKeyInput, options: SetupOptions): Promise<Uint8Array<ArrayBuffer> | undefined>;
-export async function newKey(
-  input: NewKeyInput,
-  given: SetupOptions = {},
-): Promise<Uint8Array<ArrayBuffer> | undefined> {
+export function newKey(input: NewKeyInput, options?: SetupOptions & { readonly sink?: undefined }): Promise<OwnBytes>;
+export function newKey(input: NewKeyInput, options: SetupOptions): Promise<OwnBytes | undefined>;
+export async function newKey(input: NewKeyInput, given: SetupOptions = {}): Promise<OwnBytes | undefined> {
   const { r1cs, ptau } = readOptions(inputTable, input, { argument: 'input', path: 'input.' });
   const options = readOptions(setupOptions, given);
   const powers = await openPreparedPowers(ptau, options);

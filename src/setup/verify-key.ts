@@ -51,11 +51,20 @@ export interface KeyContribution {
   /** The hash that the author published, 64 bytes. */
   readonly hash: Uint8Array;
   /** The beacon that it was made from; null for a random one. */
-  readonly beacon: { readonly bytes: Uint8Array; readonly iterations: number } | null;
+  readonly beacon: KeyBeacon | null;
+}
+
+/** A beacon that a contribution was made from. */
+export interface KeyBeacon {
+  /** Its value. */
+  readonly bytes: Uint8Array;
+  /** Logarithm of the number of times that the value was hashed. */
+  readonly iterations: number;
 }
 
 /** The verdict about a key. */
 export interface KeyVerdict {
+  /** Whether the key breaks no rule. */
   readonly isValid: boolean;
   /** The first rule that the key breaks; null if it is valid. */
   readonly why: string | null;

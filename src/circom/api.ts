@@ -214,7 +214,7 @@ export interface Circuit extends OpenCircuitFacts {
    * ```ts
    * import { openCircuit } from 'webgpu-msm/circom';
    *
-   * const circuit = await openCircuit({ wasm: 'circuit.wasm', zkey: 'circuit.zkey' });
+   * const circuit = await openCircuit({ wasm: 'product.wasm', zkey: 'product.zkey' });
    * const { proof, publicSignals } = await circuit.prove({ a: 3, b: 11 }, { verifyProof: true });
    * console.log(proof.protocol, publicSignals); // groth16 [ '33' ]
    * circuit.destroy();
@@ -230,7 +230,7 @@ export interface Circuit extends OpenCircuitFacts {
    * ```ts
    * import { openCircuit } from 'webgpu-msm/circom';
    *
-   * const circuit = await openCircuit({ wasm: 'circuit.wasm' });
+   * const circuit = await openCircuit({ wasm: 'product.wasm' });
    * const file = await circuit.witness({ a: 3, b: 11 });
    * console.log(new TextDecoder().decode(file.subarray(0, 4))); // wtns
    * circuit.destroy();
@@ -250,7 +250,7 @@ export interface Circuit extends OpenCircuitFacts {
    * ```ts
    * import { openCircuit } from 'webgpu-msm/circom';
    *
-   * const circuit = await openCircuit({ wasm: 'circuit.wasm', r1cs: 'circuit.r1cs', sym: 'circuit.sym' });
+   * const circuit = await openCircuit({ wasm: 'product.wasm', r1cs: 'product.r1cs', sym: 'product.sym' });
    * const witness = await circuit.witness({ a: 3, b: 11 });
    * console.log(await circuit.check(witness)); // null
    * circuit.destroy();
@@ -267,7 +267,7 @@ export interface Circuit extends OpenCircuitFacts {
    * ```ts
    * import { openCircuit } from 'webgpu-msm/circom';
    *
-   * const circuit = await openCircuit({ wasm: 'circuit.wasm', zkey: 'circuit.zkey' });
+   * const circuit = await openCircuit({ wasm: 'product.wasm', zkey: 'product.zkey' });
    * const { proof, publicSignals } = await circuit.prove({ a: 3, b: 11 });
    * console.log(await circuit.verify(proof, publicSignals)); // true
    * circuit.destroy();

@@ -131,7 +131,7 @@ class PartOpener {
  * ```ts
  * import { openCircuit } from 'webgpu-msm/circom';
  *
- * const circuit = await openCircuit({ wasm: 'circuit.wasm', zkey: 'circuit.zkey' });
+ * const circuit = await openCircuit({ wasm: 'product.wasm', zkey: 'product.zkey' });
  * const { proof, publicSignals } = await circuit.prove({ a: 3, b: 11 }, { verifyProof: true });
  * console.log(proof.protocol, publicSignals); // groth16 [ '33' ]
  * circuit.destroy();

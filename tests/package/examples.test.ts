@@ -15,6 +15,8 @@ import { oracleOf } from '../../dev/oracle/curves.js';
 import type { OracleCurve } from '../../dev/oracle/known-bases.js';
 import { contribute, newKey } from '../../src/setup.js';
 import { buildLibrary } from '../support/build-library.js';
+import { compileCircuit } from '../support/circom.js';
+import { makeZkey } from '../support/circom-keys.js';
 import { type LeasedDevice, leaseGpu } from '../support/leased-gpu.js';
 import { makePowersOfTau } from '../support/powers-of-tau.js';
 import { ffCurveOf, makeStatement } from '../support/proving.js';
@@ -89,7 +91,14 @@ const writeFiles = async (): Promise<void> => {
   const vector = (name: string) => readFileSync(inProject(`tests/vectors/files/${name}`));
   const ptau = makePowersOfTau({ curve: 'bn254', power: 4, powers: 31, root, seed: 12 });
   const first = await newKey({ system: 'groth16', r1cs, ptau });
+  const product = await compileCircuit(`pragma circom 2.0.0;
+    template Product() { signal input a; signal input b; signal output product; product <== a * b; }
+    component main = Product();`);
   const files = {
+    'product.wasm': product.wasm,
+    'product.r1cs': product.r1cs,
+    'product.sym': product.sym,
+    'product.zkey': await makeZkey('groth16', 'bn254', product.r1cs),
     'circuit.r1cs': r1cs,
     'ceremony.zkey': (await contribute(first)).zkey,
     'circuit.zkey': zkey.data,

@@ -23,7 +23,7 @@ export type OpenKey = (
   zkey: FileSource,
   options: EngineOptions & {
     readonly signal?: AbortSignal | undefined;
-    /** Of Groth16 alone. */
+    /** Only Groth16 reports progress. */
     readonly onProgress?: ((progress: Progress) => void) | undefined;
   },
 ) => Promise<AnyKey>;

@@ -8,7 +8,7 @@ import type { CircuitFile } from './api.js';
 /** Called with the bytes that have arrived, and all that the server says there are. */
 type OnBytes = (done: number, total: number | null) => void;
 
-/** How files are opened. */
+/** Options of an opened file. */
 interface FileOptions {
   readonly signal: AbortSignal | undefined;
   readonly onBytes: OnBytes;

@@ -60,7 +60,7 @@ export const openProgramHere = async (compiled: CompiledProgram): Promise<Witnes
   };
 };
 
-/** How a key is loaded. */
+/** Options of a key's load. */
 export interface KeyLoad {
   readonly engines: EngineOptions;
   readonly signal: AbortSignal | undefined;

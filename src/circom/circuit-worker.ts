@@ -25,7 +25,7 @@ const starts = (): readonly StartWorker[] => {
 
 const blobOf = (text: string): string => URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
 
-/** What a call hears beside its result. */
+/** Callbacks of a call beside its result. */
 interface CallListener {
   readonly onPart?: (part: string, done: number, total: number) => void;
   readonly onLog?: (line: string) => void;
@@ -36,7 +36,7 @@ interface PendingCall extends CallListener {
   reject(error: unknown): void;
 }
 
-/** What a worker asks of the circuit. */
+/** Requests of a worker to its circuit. */
 export interface WorkerHost {
   readonly onWarning: (message: string) => void;
   /** Reads the key. Its error is that of the call that reads. */

@@ -20,7 +20,7 @@ export interface ProgramInstance {
   copyTo(into: Uint32Array): void;
 }
 
-/** What a program reports while it runs. */
+/** Reports of a running program. */
 export interface ProgramEvents {
   /** Takes a line that the circuit logs. Its errors end the computation. */
   readonly onLog: (line: string) => void;

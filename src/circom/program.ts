@@ -67,7 +67,7 @@ export type ProgramFacts = Pick<ProgramInstance, 'prime' | 'words' | 'values'>;
 export class WitnessProgram {
   readonly facts: ProgramFacts;
   readonly #compiled: CompiledProgram;
-  /** Where instances log to: to the call that computes. */
+  /** Receiver of log lines: the call that computes. */
   readonly #log: { to: ProgramEvents['onLog'] };
   /** An instance whose last witness was complete. Its state is set back at the next one. */
   #idle: ProgramInstance | null;

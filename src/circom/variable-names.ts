@@ -10,7 +10,7 @@ import type { TimeSlice } from '../scheduling/time-slice.js';
 /** Bytes that are read at a time for the names of variables: some milliseconds of work. */
 const PART_BYTES = 2 ** 18;
 
-/** How the names of variables are read. */
+/** Options of a search for names. */
 interface NamesRun {
   /** Number of variables of the circuit. */
   readonly variables: number;

@@ -1,10 +1,11 @@
 /** Main memory of a key and its proofs, and the points that stay loaded under a limit. */
-import { mostWorkers } from '../engine/threads.js';
+
 import { MsmError } from '../errors.js';
 import type { PointSection } from '../formats/source.js';
 import type { EngineOptions } from '../proofs/api.js';
 import { countsWithin, PAGES_AT_A_TIME, pagePointsOf } from '../proofs/key-points.js';
 import { SCALAR_BYTES } from '../proofs/witness.js';
+import { mostWorkers } from '../threads/platform.js';
 
 /**
  * Memory of sums in bytes on the caller's thread and on each worker, chosen so that the peaks of
@@ -26,7 +27,7 @@ export interface KeySizes {
   readonly quotient: number;
 }
 
-/** What stays loaded of a key. */
+/** Points of a key that stay loaded. */
 export interface KeyPlan {
   /** False if all points and matrices stay in memory. */
   readonly isLimited: boolean;

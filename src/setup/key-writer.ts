@@ -5,7 +5,7 @@ import { badArgument } from '../errors.js';
 import { writeNumber } from '../field/modulus.js';
 import { CHUNK_BYTES } from '../formats/source.js';
 import type { KeyFile } from '../formats/zkey.js';
-import { u32 } from './contributions.js';
+import { joined, u32 } from './contributions.js';
 import { filePoint, type Groups } from './groups.js';
 import type { Run } from './run.js';
 import type { Output } from './sink.js';
@@ -121,11 +121,5 @@ const headerOf = (
     point(g1, points.delta1),
     point(g2, points.delta2),
   ];
-  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
+  return joined(parts);
 };

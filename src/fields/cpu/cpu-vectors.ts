@@ -54,7 +54,7 @@ const [PRODUCT_US, ELEMENT_US] = [0.03, 0.01];
 /** Work that is handed to threads at once ends after about so many ms, and keeps so much freed memory. */
 const [MS_OF_A_BATCH, BYTES_OF_A_BATCH] = [100, 2 ** 26];
 
-/** How a run ended. */
+/** Outcome of a run. */
 interface Outcome {
   /** Reason why this thread executed it again, alone; null: it did not. */
   readonly retried: string | null;

@@ -16,7 +16,7 @@ import {
   writeProgram,
 } from '../../wasm/vectors/vector-program.js';
 
-/** What a worker is sent to take part in a program. */
+/** Message by which a worker takes part in a program. */
 export interface VectorTask {
   readonly program: SharedProgram;
 }

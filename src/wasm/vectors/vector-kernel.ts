@@ -155,7 +155,7 @@ export class VectorMemory {
     return this.#exports;
   }
 
-  /** What other threads compute with; null if the memory is not shared. The same until it moves. */
+  /** Module and memory for other threads; null if the memory is not shared. The same object until it moves. */
   get shared(): SharedVectors | null {
     if (this.#mostBytes === null) return null;
     this.#shared ??= { module: this.#module, memory: this.#memory };

@@ -289,7 +289,7 @@ export const runOnWorker = (program: SharedProgram, exports: VectorExports): voi
   }
 };
 
-/** What the thread of an engine does between chunks. */
+/** Callbacks of the engine's thread between chunks. */
 export interface ProgramHost {
   /** Called after each chunk; ends the program by throwing. */
   between(): Promise<void> | void;

@@ -1,2 +1,0 @@
-/** Number of threads of an engine, for provers that plan their memory. */
-export { mostWorkers } from '../threads/platform.js';

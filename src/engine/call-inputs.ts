@@ -12,7 +12,6 @@ import { writeNumber } from '../field/modulus.js';
 import type { LoadedBases } from '../msm/inputs/loaded-bases.js';
 import type { ScalarVector } from '../msm/inputs/scalars.js';
 import { LoadedScalars, type ScalarsSource, sourcesOfVectors } from '../msm/inputs/scalars.js';
-import type { Call } from '../scheduling/call.js';
 import type { TimeSlice } from '../scheduling/time-slice.js';
 import {
   copyBytes,
@@ -255,42 +254,7 @@ const sourceOf = ({ order, name: curve }: CurveContext, given: unknown, name: st
   return source ?? null;
 };
 
-/** Returns true if a vector of a field engine is among the scalars of a call. */
-export const hasComputed = (vectors: readonly ScalarVector[]): boolean =>
-  vectors.some(({ computed }) => computed !== undefined);
-
 /** Notes that a call no longer uses its vectors. A second call has no effect. */
 export const leaveVectors = (vectors: readonly ScalarVector[]): void => {
   for (const { computed } of vectors) computed?.leave();
-};
-
-/** Vectors in main memory, of which some were read back from where they were computed. */
-export interface ReadVectors {
-  readonly vectors: readonly ScalarVector[];
-  /** Overwrites the copies. */
-  erase(): void;
-}
-
-/** Reads vectors back to main memory, in the turns of the engines that have them. */
-export const readVectors = async (vectors: readonly ScalarVector[], call: Call): Promise<ReadVectors> => {
-  const copies: Uint8Array[] = [];
-  const erase = (): void => {
-    for (const copy of copies) copy.fill(0);
-  };
-  const read: ScalarVector[] = [];
-  try {
-    for (const { computed, ...vector } of vectors) {
-      if (computed === undefined) {
-        read.push(vector);
-      } else {
-        const scalars = await computed.read(call);
-        copies.push(scalars);
-        read.push({ ...vector, scalars });
-      }
-    }
-  } catch (error) {
-    erase();
-    throw error;
-  }
-  return { vectors: read, erase };
 };

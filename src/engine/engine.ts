@@ -17,7 +17,7 @@ import { cpuThreads, dispose, inspect, printed } from '../handle.js';
 import type { Backend } from '../msm/backend.js';
 import type { LentThreads } from '../msm/cpu/cpu-threads.js';
 import type { LoadedBases } from '../msm/inputs/loaded-bases.js';
-import { LoadedScalars, ScalarStore, type ScalarVector } from '../msm/inputs/scalars.js';
+import { hasComputed, LoadedScalars, ScalarStore, type ScalarVector } from '../msm/inputs/scalars.js';
 import { loadedTables } from '../msm/plan/workload.js';
 import { publicPoint } from '../msm/stages/combine-windows.js';
 import { readOptions } from '../option-table.js';
@@ -30,9 +30,7 @@ import {
   convertScalars,
   type GivenPoints,
   type GivenScalars,
-  hasComputed,
   leaveVectors,
-  readVectors,
   scalarBytesOf,
 } from './call-inputs.js';
 import type { EngineParts } from './engine-parts.js';
@@ -334,28 +332,13 @@ export class Engine implements MsmEngine<Coordinate> {
     return chosen.map((i) => others[i] as SumRequest);
   }
 
-  /** Computes the sums of vectors, wherever these are. */
-  async #multiply(input: GroupInput, call: Call): Promise<readonly AffinePoint<Coordinate>[]> {
+  /** Computes the sums of vectors, and notes how. */
+  async #multiply({ bases, vectors, verify }: GroupInput, call: Call): Promise<readonly AffinePoint<Coordinate>[]> {
     call.checkpoint();
-    if (!hasComputed(input.vectors) || (await this.#parts.dispatcher.multipliesThere(input, call))) {
-      return this.#dispatch(input, call);
-    }
-    const read = await readVectors(input.vectors, call);
-    try {
-      call.checkpoint();
-      return await this.#dispatch({ ...input, vectors: read.vectors }, call);
-    } finally {
-      read.erase();
-    }
-  }
-
-  async #dispatch({ bases, vectors, verify }: GroupInput, call: Call): Promise<readonly AffinePoint<Coordinate>[]> {
     bases.assertAlive();
     const n = vectors.reduce((sum, vector) => sum + vector.n, 0);
     if (n === 0) return vectors.map(() => publicPoint(this.#curve, null));
-    const surveyed = this.#backend.survey(bases, vectors);
-    const request = { bases, vectors, surveyed, n, verify };
-    const { sums, record } = await this.#parts.dispatcher.multiply(request, call);
+    const { sums, record } = await this.#parts.dispatcher.multiply({ bases, vectors, n, verify }, call);
     this.#lastRun = record;
     if (record.on === 'gpu') this.#counts.gpuMs += record.hostTimes?.submitToResultMs ?? 0;
     this.#counts.retries += Number(record.retried !== null);

@@ -303,9 +303,6 @@ class VectorEngine implements FieldEngine, VectorOwner {
         assertUsable: () => this.#assertUsable(),
         inTurn: (ticket, work) => this.#inTurn(ticket, work),
       }),
-      prepare: async (ticket) => {
-        if (!this.#backend.hasPrepared) await this.#inTurn(ticket, (call) => this.#backend.prepareScalars(call));
-      },
       read: async (ticket) => {
         const words = await this.#inTurn(ticket, (call) => this.#readWords(vector, 1n, call));
         return new Uint8Array(resized(words, this.numberBytes / 4, SCALAR_BYTES / 4).buffer);

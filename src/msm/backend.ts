@@ -67,26 +67,29 @@ export interface Accelerator extends Backend {
    * Returns true if the vectors of field engines among these are on its device, and it can multiply
    * them there. Tests their conversion first.
    *
-   * @param verify undefined: the engine's default
    * @throws MsmError `aborted`, `destroyed`, `internal`
    */
-  prepareVectors(vectors: readonly ScalarVector[], verify: number | undefined, call: Call): Promise<boolean>;
+  prepareVectors(sums: Sums, call: Call): Promise<boolean>;
   /** Returns true if it has work of equal or higher priority for calls other than `own`. */
   isBusyBeside(own: Ticket | undefined): boolean;
 }
 
-/* The request to a backend for multi-scalar multiplications, and its result. */
+/* Sums, the request for them to a backend, and its result. */
 
 /** Vectors of scalars over the same bases. */
-export interface MsmRequest {
+export interface Sums {
   readonly bases: LoadedBases;
   readonly vectors: readonly ScalarVector[];
-  /** The surveys of the vectors, in the same order. */
-  readonly surveyed: readonly SurveyedScalars[];
   /** Number of scalars of all vectors, zeros included. */
   readonly n: number;
   /** Probability that the result is verified; undefined: the engine's default. */
   readonly verify: number | undefined;
+}
+
+/** Sums as a backend computes them. */
+export interface MsmRequest extends Sums {
+  /** The surveys of the vectors, in the same order. */
+  readonly surveyed: readonly SurveyedScalars[];
   /** Returns how many CPU workers may compute now; absent: all. */
   readonly workersAllowed?: (() => number) | undefined;
 }

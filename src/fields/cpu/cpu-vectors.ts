@@ -226,12 +226,6 @@ export class CpuVectors implements VectorBackend {
     return null;
   }
 
-  get hasPrepared(): boolean {
-    return true;
-  }
-
-  async prepareScalars(): Promise<void> {}
-
   release(handle: Vector | Matrix): void {
     const at = this.#vectors.get(handle as Vector);
     if (at !== undefined) this.#arena.release(at, (handle as Vector).length);

@@ -244,6 +244,9 @@ export class GpuVectors implements VectorBackend {
     return new PlacedScalars(this.#vectors.get(vector) as Placed, {
       assertUsable,
       setup: () => this.#session.setup,
+      prepare: async (ticket) => {
+        if (this.#prepared !== this.#session.runner) await inTurn(ticket, (call) => this.#prepareScalars(call));
+      },
       bring: (buffer, ticket) =>
         inTurn(ticket, (call) => {
           const context = contextOf(call);
@@ -256,11 +259,8 @@ export class GpuVectors implements VectorBackend {
     });
   }
 
-  get hasPrepared(): boolean {
-    return this.#prepared === this.#session.runner;
-  }
-
-  async prepareScalars(call: VectorCall): Promise<void> {
+  /** Has the conversion to scalars compute a known answer, once for each device. */
+  async #prepareScalars(call: VectorCall): Promise<void> {
     const known = (setup: FieldSetup) => knownVectors(setup, new Set(['scalars']));
     this.#prepared = await this.#session.test(fieldOperation, known, contextOf(call));
   }

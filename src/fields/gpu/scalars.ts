@@ -56,6 +56,8 @@ interface ScalarsOwner {
   setup(): FieldSetup;
   /** @throws MsmError `destroyed` */
   assertUsable(): void;
+  /** Tests the conversion on the engine's device, in the engine's turn. */
+  prepare(ticket: Ticket): Promise<void>;
   /** Brings a buffer to the engine's device, in the engine's turn. */
   bring(buffer: VectorBuffer, ticket: Ticket): Promise<void>;
 }
@@ -90,6 +92,10 @@ export class PlacedScalars implements DeviceVector {
 
   async confirm(): Promise<boolean> {
     return true;
+  }
+
+  prepare(ticket: Ticket): Promise<void> {
+    return this.#owner.prepare(ticket);
   }
 
   suspect(): void {}

@@ -81,10 +81,6 @@ export interface VectorBackend {
    * @param turns of the engine
    */
   onDevice(vector: Vector, turns: EngineTurns): DeviceVector | null;
-  /** Has the conversion to scalars compute a known answer, once. @throws MsmError as `enter` */
-  prepareScalars(call: VectorCall): Promise<void>;
-  /** True if `prepareScalars` has nothing to do. */
-  readonly hasPrepared: boolean;
   release(handle: Vector | Matrix): void;
   /** Frees tables and pooled scratch. */
   trim(): void;

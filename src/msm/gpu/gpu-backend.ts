@@ -9,7 +9,7 @@ import type { Ticket } from '../../scheduling/edf.js';
 import type { DeviceTester } from '../../session/operation.js';
 import type { Session } from '../../session/session.js';
 import { kernelsOf } from '../../shaders/kernel.js';
-import type { Accelerator, Backend, Footprint, LoadRequest, MsmDone, MsmRequest } from '../backend.js';
+import type { Accelerator, Backend, Footprint, LoadRequest, MsmDone, MsmRequest, Sums } from '../backend.js';
 import { LoadedBases } from '../inputs/loaded-bases.js';
 import { type ScalarStore, type ScalarVector, type SurveyedScalars, surveyScalars } from '../inputs/scalars.js';
 import type { PlanLimits } from '../plan/planner.js';
@@ -201,15 +201,14 @@ export class GpuBackend implements Accelerator, Surveyor {
     return instrument === undefined && bases.byteLength <= maxStorageBufferBindingSize;
   }
 
-  async prepareVectors(vectors: readonly ScalarVector[], verify: number | undefined, call: Call): Promise<boolean> {
-    const { instrument } = this.tuning;
+  async prepareVectors({ vectors, verify = this.#options.verify }: Sums, call: Call): Promise<boolean> {
     // the CPU computes scalars of a check; an instrument reads all scalars
-    if ((verify ?? this.#options.verify) > 0 || instrument !== undefined) return false;
+    if (verify > 0 || this.tuning.instrument !== undefined) return false;
     const computed = vectors.flatMap((vector) => vector.computed ?? []);
     const areHere = (): boolean =>
       computed.every(({ onDevice }) => onDevice?.isOn(this.#session.device) === true) && !this.#session.isAbandoned;
     if (!areHere()) return false;
-    for (const each of computed) await each.prepare(call);
+    for (const { onDevice } of computed) await onDevice?.prepare(call);
     return areHere();
   }
 

@@ -249,6 +249,13 @@ export interface ScalarsPart {
 /** A vector on a GPU. */
 export interface DeviceVector extends Resident {
   isOn(device: GPUDevice): boolean;
+  /**
+   * Has the conversion compute a known answer, once for each device.
+   *
+   * @param ticket of the call, for the queue of the vector's engine
+   * @throws MsmError `aborted`, `destroyed`, `device-lost`; `internal` where the device computes wrongly
+   */
+  prepare(ticket: Ticket): Promise<void>;
   /** Returns the command that converts a part. @param name of the vector's buffer in commands */
   convert(name: string, part: ScalarsPart): Command;
 }
@@ -259,13 +266,11 @@ export interface FieldScalars {
   /** The vector on a GPU; null if the CPU has it. */
   readonly onDevice: DeviceVector | null;
   /**
-   * Has the conversion on the GPU compute a known answer, once for each device.
+   * Returns the scalars in main memory.
    *
    * @param ticket of the call, for the queue of the vector's engine
-   * @throws MsmError of `read`; `internal` where the device computes wrongly
+   * @throws MsmError `aborted`, `destroyed`, `device-lost`
    */
-  prepare(ticket: Ticket): Promise<void>;
-  /** Returns the scalars in main memory. @throws MsmError `aborted`, `destroyed`, `device-lost` */
   read(ticket: Ticket): Promise<Uint8Array<ArrayBuffer>>;
   /** Notes that the call has ended. */
   leave(): void;
@@ -283,3 +288,35 @@ export interface ScalarsSource {
 
 /** The sources of all vectors of field engines. */
 export const sourcesOfVectors = new WeakMap<object, ScalarsSource>();
+
+/** Returns true if a vector of a field engine is among the scalars of a call. */
+export const hasComputed = (vectors: readonly ScalarVector[]): boolean =>
+  vectors.some(({ computed }) => computed !== undefined);
+
+/**
+ * Calls `work` with vectors in main memory, to which those of field engines are read back in the
+ * turns of their engines. The copies are overwritten afterwards.
+ */
+export const inMainMemory = async <Result>(
+  vectors: readonly ScalarVector[],
+  call: Call,
+  work: (vectors: readonly ScalarVector[]) => Promise<Result>,
+): Promise<Result> => {
+  const copies: Uint8Array[] = [];
+  try {
+    const read: ScalarVector[] = [];
+    for (const { computed, ...vector } of vectors) {
+      if (computed === undefined) {
+        read.push(vector);
+        continue;
+      }
+      const scalars = await computed.read(call);
+      copies.push(scalars);
+      read.push({ ...vector, scalars });
+    }
+    call.checkpoint();
+    return await work(read);
+  } finally {
+    for (const copy of copies) copy.fill(0);
+  }
+};

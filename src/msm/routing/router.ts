@@ -2,17 +2,15 @@
 import type { CpuRun, GpuRun, Prediction, RunFacts, RunRecord } from '../../api/run-record.js';
 import type { CurveContext } from '../../curves/curve.js';
 import type { Call } from '../../scheduling/call.js';
-import type { Accelerator, Backend, MsmDone, MsmRequest } from '../backend.js';
+import type { Accelerator, Backend, MsmDone, MsmRequest, Sums } from '../backend.js';
 import type { LoadedBases } from '../inputs/loaded-bases.js';
+import { hasComputed, inMainMemory } from '../inputs/scalars.js';
 import type { CpuArithmetic } from '../plan/cost.js';
 import { fullWorkload, type Workload } from '../plan/workload.js';
 import { PartialSums } from '../stages/combine-windows.js';
 import { cutsOf, Division, type Drawn, type Half, partsOf } from './division.js';
 import { type Estimate, Estimates, type RoutingFacts } from './estimates.js';
 import { type BackendName, type CapOptions, pacesOf, type Stretch, workerCap } from './routing.js';
-
-/** Scalars of a call, before their survey. */
-type SomeScalars = Pick<MsmRequest, 'bases' | 'vectors' | 'verify'>;
 
 /** The sums of a call, which one backend computed or both. */
 export interface Dispatched extends Pick<MsmDone, 'sums'> {
@@ -21,13 +19,8 @@ export interface Dispatched extends Pick<MsmDone, 'sums'> {
 
 /** Computes calls on its backends. */
 export interface Dispatcher {
-  multiply(request: MsmRequest, call: Call): Promise<Dispatched>;
-  /**
-   * Returns true if the GPU has the vectors of field engines among these, and multiplies them.
-   *
-   * @throws MsmError of the test of their conversion
-   */
-  multipliesThere(request: SomeScalars, call: Call): Promise<boolean>;
+  /** Computes sums. Vectors of field engines are multiplied where they are, or read back first. */
+  multiply(sums: Sums, call: Call): Promise<Dispatched>;
   /** Predicts the time of vectors by their lengths. Returns null if there is no choice. */
   predict(bases: LoadedBases, lengths: readonly number[]): Prediction | null;
   /**
@@ -39,11 +32,12 @@ export interface Dispatcher {
 
 /** Sends every call to one backend. */
 export const onlyBackend = (backend: Backend, cap: CapOptions): Dispatcher => ({
-  multiply: (request, call) => {
-    const workersAllowed = workerCap(cap, () => false);
-    return backend.multiply({ ...request, workersAllowed }, call);
-  },
-  multipliesThere: async () => false,
+  multiply: (sums, call) =>
+    inMainMemory(sums.vectors, call, (vectors) => {
+      const surveyed = backend.survey(sums.bases, vectors);
+      const workersAllowed = workerCap(cap, () => false);
+      return backend.multiply({ ...sums, vectors, surveyed, workersAllowed }, call);
+    }),
   predict: () => null,
   worthCoalescing: () => [],
 });
@@ -100,16 +94,27 @@ export class Router implements Dispatcher {
     return this.#estimates.worthCoalescing(this.#facts(bases), loadsOf(lengths), others.map(loadsOf));
   }
 
-  async multipliesThere({ bases, vectors, verify }: SomeScalars, call: Call): Promise<boolean> {
-    if (!(await this.#gpu.prepareVectors(vectors, verify, call))) return false;
-    return this.#estimates.decide(this.#facts(bases), filledOf(this.#gpu.survey(bases, vectors))).route === 'gpu';
+  async multiply(sums: Sums, call: Call): Promise<Dispatched> {
+    const isInPlace = !hasComputed(sums.vectors) || (await this.#multipliesThere(sums, call));
+    if (isInPlace) return this.#route(sums, call);
+    return inMainMemory(sums.vectors, call, (vectors) => this.#route({ ...sums, vectors }, call));
   }
 
-  async multiply(given: MsmRequest, call: Call): Promise<Dispatched> {
+  /** Returns true if the GPU has the vectors of field engines among these, and is to multiply them. */
+  async #multipliesThere(sums: Sums, call: Call): Promise<boolean> {
+    if (!(await this.#gpu.prepareVectors(sums, call))) return false;
+    const surveyed = this.#gpu.survey(sums.bases, sums.vectors);
+    return this.#estimates.decide(this.#facts(sums.bases), filledOf(surveyed)).route === 'gpu';
+  }
+
+  /** Computes sums whose vectors are where a backend reads them. */
+  async #route(sums: Sums, call: Call): Promise<Dispatched> {
+    const { bases, vectors } = sums;
+    bases.assertAlive();
     this.#hasBegun = true;
     const isGpuBusy = (): boolean => this.#gpu.isBusyBeside(call);
-    const request = { ...given, workersAllowed: workerCap(this.#options.cap, isGpuBusy) };
-    const { bases } = request;
+    const surveyed = this.#gpu.survey(bases, vectors);
+    const request = { ...sums, surveyed, workersAllowed: workerCap(this.#options.cap, isGpuBusy) };
     const facts = this.#facts(bases);
     const loads = filledOf(request.surveyed);
     const isOnDevice = request.surveyed.some(({ onDevice }) => onDevice !== undefined);

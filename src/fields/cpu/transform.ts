@@ -2,10 +2,10 @@
 import { invert } from '../../field/modulus.js';
 import { decimateFrequency, decimateTime } from '../../wasm/vectors/transform-passes.js';
 import type { VectorAt } from '../../wasm/vectors/vector-kernel.js';
-import type { Phases } from '../../wasm/vectors/vector-program.js';
+import { call, cut, type Phases } from '../../wasm/vectors/vector-program.js';
 import type { Transform } from '../program/operations.js';
 import type { Arena } from './arena.js';
-import { copyVector, multiplyByPowers } from './combine.js';
+import { multiplyByPowers } from './combine.js';
 
 /** Products of a transform with all of its scalings. */
 export const productsOfTransform = ({ factor, coset }: Transform, length: number): number =>
@@ -31,25 +31,13 @@ export function* transform(
   if (to !== order) yield* reverseOrder(arena, at, length);
 }
 
-/** Elements that are copied in one call. */
-const COPIED_AT_ONCE = 2 ** 14;
-
 /** Moves each element to the index with the bits in reverse. */
 function* reverseOrder(arena: Arena, at: VectorAt, length: number): Phases {
-  const { memory, bytes } = arena;
-  const bits = Math.log2(length);
-  const copy = arena.take(length);
-  try {
-    for (let first = 0; first < length; first += COPIED_AT_ONCE) {
-      const indices = Uint32Array.from({ length: Math.min(COPIED_AT_ONCE, length - first) }, (_, i) =>
-        bits === 0 ? 0 : reversed(first + i) >>> (32 - bits),
-      );
-      yield { alone: () => memory.pick(copy + first * bytes, at, indices) };
-    }
-    yield* copyVector(arena, at, copy, length);
-  } finally {
-    arena.release(copy, length);
-  }
+  if (length === 1) return;
+  const unused = 32 - Math.log2(length);
+  yield cut(length, arena.grain(length), (first, count) => [
+    call('reverse', at, length, first, count, reversed(first) >>> unused),
+  ]);
 }
 
 /** Returns a number of 32 bits with its bits in reverse. */

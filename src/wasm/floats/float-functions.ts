@@ -50,15 +50,16 @@ export const copyFloats = (
 };
 
 /**
- * A parameter: one address for each lane, one address of two elements side by side, or the address
- * of a point for each lane with its sign in bit 0.
+ * A parameter: one address for each lane, one address of two elements side by side, one address, or
+ * the address of a point for each lane with its sign in bit 0.
  */
-type ParameterKind = 'lanes' | 'wide' | 'signed';
+type ParameterKind = 'lanes' | 'wide' | 'address' | 'signed';
 
 /** Parameter of each kind, as a program takes it. */
 interface ParameterOf {
   readonly lanes: LaneSource;
   readonly wide: LaneSource;
+  readonly address: Local;
   readonly signed: SignedPoint;
 }
 
@@ -103,12 +104,13 @@ export class FloatFunctions {
     kinds: Kinds,
     write: (c: CoordinateLine, ...parameters: ParametersOf<Kinds>) => void,
   ): number {
-    const count = kinds.reduce((sum, kind) => sum + (kind === 'wide' ? 1 : 2), 0);
+    const count = kinds.reduce((sum, kind) => sum + (kind === 'wide' || kind === 'address' ? 1 : 2), 0);
     return this.#module.add(null, { parameters: range(count).map(() => 'i32' as const) }, (code) => {
       let next = 0;
       const take = (): Local => code.parameter(next++);
       const parameters = kinds.map((kind) => {
         if (kind === 'wide') return wideAt(take());
+        if (kind === 'address') return take();
         const addresses = [take(), take()] as const;
         return kind === 'lanes' ? lanesAt(...addresses) : signedPoint(code, addresses);
       });
@@ -130,6 +132,26 @@ const instructions = {
   xor: 'v128.xor',
   shift: 'i64x2.shr_u',
 } as const satisfies Record<FloatOperation, string>;
+
+/** Returns the address and the offset of a limb in each lane. @param offset of the limb in an element */
+const lanesOf = (
+  source: Exclude<LaneSource, { kind: 'wide' }>,
+  offset: number,
+): readonly [readonly [Address, number], readonly [Address, number]] => {
+  if (source.kind === 'lanes') {
+    const [first, second] = source.lanes;
+    return [
+      [first, offset],
+      [second, offset],
+    ];
+  }
+  const [first, second] = source.lanes;
+  const from = source.stride * offset;
+  return [
+    [source.at, first + from],
+    [source.at, second + from],
+  ];
+};
 
 /** Returns the address of a constant, in both lanes. */
 type ConstantAddress = (bits: bigint) => number;
@@ -193,10 +215,10 @@ export class FloatWriter {
       code.at('v128.load', 2 * offset);
       return;
     }
-    const [first, second] = from.lanes;
-    code.push(second);
-    code.push(first);
-    code.at('v128.load64_zero', offset).laneAt('v128.load64_lane', offset, 1);
+    const [first, second] = lanesOf(from, offset);
+    code.push(second[0]);
+    code.push(first[0]);
+    code.at('v128.load64_zero', first[1]).laneAt('v128.load64_lane', second[1], 1);
   }
 
   #store(to: LaneSource, offset: number, value: Local): void {
@@ -206,17 +228,17 @@ export class FloatWriter {
       code.get(value).at('v128.store', 2 * offset);
       return;
     }
-    for (const [lane, address] of to.lanes.entries()) {
+    for (const [lane, [address, from]] of lanesOf(to, offset).entries()) {
       code.push(address);
-      code.get(value).laneAt('v128.store64_lane', offset, lane);
+      code.get(value).laneAt('v128.store64_lane', from, lane);
     }
   }
 
   /** Leaves −0 in the lanes whose address has bit 0 set. */
   #sign(of: LaneSource): void {
-    if (of.kind === 'wide') throw new Error('a sign needs an address for each lane');
+    if (of.kind !== 'lanes') throw new Error('a sign needs an address for each lane');
     const code = this.#code;
-    const [first, second] = of.lanes as readonly [Address, Address];
+    const [first, second] = of.lanes;
     code.push(first);
     code.do('i64.extend_i32_u', 'i64x2.splat');
     code.push(second);

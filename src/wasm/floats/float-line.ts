@@ -274,7 +274,17 @@ interface WideAddress {
   readonly at: Address;
 }
 
-export type LaneSource = LaneAddresses | WideAddress;
+/** Two elements at distances from an address. */
+interface PairAddress {
+  readonly kind: 'pair';
+  readonly at: Address;
+  /** Distance of the element of each lane from the address, in bytes. */
+  readonly lanes: readonly [number, number];
+  /** Limbs of an element are so many limbs apart. */
+  readonly stride: 1 | 2;
+}
+
+export type LaneSource = LaneAddresses | WideAddress | PairAddress;
 
 export const lanesAt = (first: Address, second: Address): LaneAddresses => ({
   kind: 'lanes',
@@ -282,3 +292,10 @@ export const lanesAt = (first: Address, second: Address): LaneAddresses => ({
 });
 
 export const wideAt = (at: Address): WideAddress => ({ kind: 'wide', at });
+
+export const pairAt = (at: Address, lanes: PairAddress['lanes'], stride: PairAddress['stride']): PairAddress => ({
+  kind: 'pair',
+  at,
+  lanes,
+  stride,
+});

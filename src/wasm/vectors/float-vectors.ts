@@ -2,12 +2,24 @@
  * Vectors whose elements are floats, in two lanes. Butterflies leave sums without a carry where the
  * next pass has room for them: a carry and a reduction take a quarter of the time of a product.
  */
+import type { Local } from '../encoder/code.js';
 import { WasmModule } from '../encoder/module.js';
 import { type FloatField, FloatMemory, floatField } from '../floats/float-field.js';
 import { areZero, FloatFunctions } from '../floats/float-functions.js';
+import { type LaneSource, pairAt, wideAt } from '../floats/float-line.js';
 import { addFloatJoin, splitFloats } from '../floats/float-numbers.js';
-import { type Coordinate, type CoordinateLine, PointPrograms, settled, uncarried } from '../floats/point-programs.js';
-import type { VectorForm, VectorFunctions, VectorModule } from './vector-functions.js';
+import {
+  type Coordinate,
+  type CoordinateLine,
+  PointPrograms,
+  type StoredAs,
+  settled,
+  uncarried,
+} from '../floats/point-programs.js';
+import type { Butterflies, VectorForm, VectorFunctions, VectorModule } from './vector-functions.js';
+
+/** Bytes of a limb. */
+const FLOAT_BYTES = 8;
 
 const generate = (field: FloatField, wordBytes: number, isLazy: boolean): VectorModule => {
   const module = new WasmModule();
@@ -18,7 +30,7 @@ const generate = (field: FloatField, wordBytes: number, isLazy: boolean): Vector
     functions: {
       ...{ lanes: 2 as const, field },
       ...addElementwise(functions),
-      ...addFloatButterflies(functions, isLazy),
+      butterflies: floatButterflies(functions, field, isLazy),
       isZero: module.add(null, { parameters: ['i32'], result: 'i32' }, (code) =>
         areZero(code, code.parameter(0), field.limbs),
       ),
@@ -74,59 +86,107 @@ const addElementwise = (
   };
 };
 
-/** Returns x ± y, settled. */
-const settledSums = (c: CoordinateLine, x: Coordinate, y: Coordinate): readonly [Coordinate, Coordinate] => [
-  c.sum([
-    [x, 1],
-    [y, 1],
-  ]),
-  c.sum([
-    [x, 1],
-    [y, -1],
-  ]),
-];
+/* Butterflies. */
 
-/** @param isLazy whether every other pass of `dif` leaves sums without a carry */
-const addFloatButterflies = (
-  functions: FloatFunctions,
-  isLazy: boolean,
-): Pick<VectorFunctions, 'dif' | 'difLast' | 'ditFirst' | 'dit' | 'ditLast'> => {
-  const stored = isLazy ? uncarried : settled;
-  const difOdd = functions.define(['lanes', 'lanes', 'lanes'], (c, atX, atY, w) => {
-    const [x, y] = [c.load(atX, stored), c.load(atY, stored)];
-    const [sum] = settledSums(c, x, y);
-    c.store(atX, sum);
-    c.store(atY, c.multiply(c.subtract(x, y), c.load(w), [], true));
-  });
-  const difEven = functions.define(['lanes', 'lanes', 'lanes'], (c, atX, atY, w) => {
-    const [x, y] = [c.load(atX), c.load(atY)];
-    c.store(atX, c.add(x, y), uncarried);
-    c.store(atY, c.multiply(c.subtract(x, y), c.load(w), [], true));
-  });
-  const difLast = functions.define(['lanes', 'lanes'], (c, atX, atY) => {
-    const [sum, difference] = settledSums(c, c.load(atX, stored), c.load(atY, stored));
-    c.store(atX, sum);
-    c.store(atY, difference);
-  });
-  return { dif: [isLazy ? difEven : difOdd, difOdd], difLast, ...addFloatDit(functions) };
+/** Returns x ± y, settled. */
+const settledSum = (c: CoordinateLine, x: Coordinate, y: Coordinate, sign: 1 | -1): Coordinate =>
+  c.sum([
+    [x, 1],
+    [y, sign],
+  ]);
+
+/** Places of the operands of a butterfly, and of its results. */
+interface Operands {
+  readonly x: LaneSource;
+  readonly y: LaneSource;
+  readonly w: LaneSource;
+  readonly toX: LaneSource;
+  readonly toY: LaneSource;
+}
+
+type Write = (c: CoordinateLine, operands: Operands) => void;
+
+/** x + y and (x − y)·w. @param from, to bounds of x and y before, and of the sum */
+const dif =
+  (from: StoredAs, to: StoredAs): Write =>
+  (c, { x, y, w, toX, toY }) => {
+    const [a, b] = [c.load(x, from), c.load(y, from)];
+    c.store(toX, to === settled ? settledSum(c, a, b, 1) : c.add(a, b), to);
+    c.store(toY, c.multiply(c.subtract(a, b), c.load(w), [], true));
+  };
+
+/** x + y and x − y. @param from bounds of x and y */
+const settledSums =
+  (from: StoredAs): Write =>
+  (c, { x, y, toX, toY }) => {
+    const [a, b] = [c.load(x, from), c.load(y, from)];
+    c.store(toX, settledSum(c, a, b, 1));
+    c.store(toY, settledSum(c, a, b, -1));
+  };
+
+const ditFirst: Write = (c, { x, y, toX, toY }) => {
+  const [a, b] = [c.load(x), c.load(y)];
+  c.store(toX, c.add(a, b), uncarried);
+  c.store(toY, c.subtract(a, b), uncarried);
 };
 
-const addFloatDit = (functions: FloatFunctions): Pick<VectorFunctions, 'ditFirst' | 'dit' | 'ditLast'> => ({
-  ditFirst: functions.define(['lanes', 'lanes'], (c, atX, atY) => {
-    const [x, y] = [c.load(atX), c.load(atY)];
-    c.store(atX, c.add(x, y), uncarried);
-    c.store(atY, c.subtract(x, y), uncarried);
-  }),
-  dit: functions.define(['lanes', 'lanes', 'lanes'], (c, atX, atY, w) => {
-    const product = c.multiply(c.load(atY, uncarried), c.load(w), [], true);
-    const x = c.sum([[c.load(atX, uncarried), 1]]);
-    c.store(atX, c.add(x, product), uncarried);
-    c.store(atY, c.subtract(x, product), uncarried);
-  }),
-  ditLast: functions.define(['lanes', 'lanes', 'lanes'], (c, atX, atY, w) => {
-    const product = c.multiply(c.load(atY, uncarried), c.load(w), [], true);
-    const [sum, difference] = settledSums(c, c.load(atX, uncarried), product);
-    c.store(atX, sum);
-    c.store(atY, difference);
-  }),
-});
+const dit: Write = (c, { x, y, w, toX, toY }) => {
+  const product = c.multiply(c.load(y, uncarried), c.load(w), [], true);
+  const a = c.sum([[c.load(x, uncarried), 1]]);
+  c.store(toX, c.add(a, product), uncarried);
+  c.store(toY, c.subtract(a, product), uncarried);
+};
+
+const ditLast: Write = (c, { x, y, w, toX, toY }) => {
+  const product = c.multiply(c.load(y, uncarried), c.load(w), [], true);
+  const a = c.load(x, uncarried);
+  c.store(toX, settledSum(c, a, product, 1));
+  c.store(toY, settledSum(c, a, product, -1));
+};
+
+/**
+ * Returns butterflies that pair neighbours between the first and the last pass.
+ *
+ * @param isLazy whether every other pass of `dif` leaves sums without a carry
+ */
+const floatButterflies = (functions: FloatFunctions, { bytes }: FloatField, isLazy: boolean): Butterflies => {
+  const stored = isLazy ? uncarried : settled;
+  const neighbours = (at: Local): LaneSource => pairAt(at, [0, bytes], 1);
+  /** The first and the third of four neighbours, and the second and the fourth. */
+  const ofFour = (at: Local): [LaneSource, LaneSource] => [
+    pairAt(at, [0, 2 * bytes], 1),
+    pairAt(at, [bytes, 3 * bytes], 1),
+  ];
+  /** The same, where they are paired. */
+  const ofPairs = (at: Local): [LaneSource, LaneSource] => [
+    pairAt(at, [0, 2 * bytes], 2),
+    pairAt(at, [FLOAT_BYTES, FLOAT_BYTES + 2 * bytes], 2),
+  ];
+  /** A butterfly of pairs at x, y and w. */
+  const pass = (
+    write: Write,
+    from: (at: Local) => LaneSource = wideAt,
+    to: (at: Local) => LaneSource = wideAt,
+  ): number =>
+    functions.define(['address', 'address', 'wide'], (c, x, y, w) =>
+      write(c, { x: from(x), y: from(y), w, toX: to(x), toY: to(y) }),
+    );
+  /** A butterfly of the neighbours among four. */
+  const within = (write: Write, from: typeof ofFour, to: typeof ofFour): number =>
+    functions.define(['address'], (c, at) => {
+      const [[x, y], [toX, toY]] = [from(at), to(at)];
+      write(c, { x, y, w: x, toX, toY });
+    });
+  return {
+    arePaired: true,
+    sums: functions.define(['lanes', 'lanes'], (c, x, y) => settledSums(settled)(c, { x, y, w: x, toX: x, toY: y })),
+    difFirst: pass(dif(settled, stored), neighbours),
+    difOdd: pass(dif(stored, settled)),
+    difEven: pass(dif(settled, stored)),
+    difLast: within(settledSums(stored), ofPairs, ofFour),
+    ditFirst: within(ditFirst, ofFour, ofPairs),
+    dit: pass(dit),
+    ditLast: pass(ditLast, wideAt, neighbours),
+    pair: functions.define(['address'], (c, at) => c.store(wideAt(at), c.load(neighbours(at)))),
+  };
+};

@@ -36,7 +36,7 @@ interface Transform {
 export const passesOverMemory = (length: number): number =>
   length === 1 ? 0 : 1 + Math.max(0, Math.log2(length / CACHED_ELEMENTS) - 1);
 
-type PassName = 'difEven' | 'difOdd' | 'dit' | 'ditLast';
+type PassName = 'difFirst' | 'difEven' | 'difOdd' | 'dit' | 'ditLast';
 
 /** Returns the calls of a pass over `count` consecutive elements from `at`, blocks of 2·half. */
 const passCalls = (
@@ -70,8 +70,10 @@ const pass = (transform: Transform, name: PassName, half: number): Phase => ({
 });
 
 /** Returns the name of the pass with blocks of 2·half, counted from the first. */
-const passName = (length: number, half: number): 'difEven' | 'difOdd' =>
-  Math.log2(length / (2 * half)) % 2 === 0 ? 'difEven' : 'difOdd';
+const passName = (length: number, half: number): 'difFirst' | 'difEven' | 'difOdd' => {
+  if (2 * half === length) return 'difFirst';
+  return Math.log2(length / (2 * half)) % 2 === 0 ? 'difEven' : 'difOdd';
+};
 
 /** Elements of the blocks whose passes run together. */
 const blockOf = ({ length, grain }: Transform): number => Math.min(length, 2 * CACHED_ELEMENTS, 2 * grain);
@@ -84,8 +86,11 @@ const blocks = (transform: Transform, block: number, callsOf: (x: number) => rea
 
 /** Transforms a vector in place, from natural to bit-reversed order. */
 export function* decimateFrequency(transform: Transform): Phases {
-  const { length } = transform;
-  if (length === 1) return;
+  const { at, length } = transform;
+  if (length <= 2) {
+    if (length === 2) yield inOrder(call('sums', at, 1));
+    return;
+  }
   const block = blockOf(transform);
   for (let half = length / 2; 2 * half > block; half /= 2) yield pass(transform, passName(length, half), half);
   yield blocks(transform, block, (x) => {
@@ -101,7 +106,7 @@ export function* decimateFrequency(transform: Transform): Phases {
 export function* decimateTime(transform: Transform): Phases {
   const { at, length } = transform;
   if (length <= 2) {
-    if (length === 2) yield inOrder(call('difLast', at, 1));
+    if (length === 2) yield inOrder(call('sums', at, 1));
     return;
   }
   const block = blockOf(transform);
@@ -147,7 +152,7 @@ export function* withNumbers(memory: VectorSpace, values: readonly bigint[], wor
 
 /**
  * Writes the twiddles of `Transform` for vectors of up to `length` elements. Each level is doubled
- * from its first element, 1.
+ * from its first element, 1, and then laid out as passes read it.
  *
  * @param root a number of order `length`
  */
@@ -166,6 +171,7 @@ export function* writeTwiddles(memory: VectorSpace, to: VectorAt, length: number
         const scalar = at + Math.log2((2 * half) / done) * bytes;
         calls.push(call('multiply', level + done * bytes, level, scalar, done, bytes, bytes, 0));
       }
+      if (half > 1) calls.push(call('pair', level, half));
       chunks.push(calls);
     }
     yield { chunks };

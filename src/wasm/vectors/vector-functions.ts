@@ -25,10 +25,6 @@ interface ModuleMemory {
  * Indices of functions. Their parameters are addresses of elements, each once per lane, except for
  * `isZero`, `split` and `join`, which have one lane. All operands are loaded before anything is
  * stored, so a result may overwrite any of them.
- *
- * Butterflies take (x, y, w), or (x, y) where w is 1, and overwrite x and y. Between the passes of
- * one transform elements may be in a wider range than others, so passes follow each other as
- * `dif` (even, odd, even, …), `difLast` and `ditFirst`, `dit`, …, `ditLast`.
  */
 export interface VectorFunctions {
   readonly lanes: Lanes;
@@ -43,21 +39,42 @@ export interface VectorFunctions {
   readonly add: number;
   /** (to, a, b): a − b. */
   readonly subtract: number;
-  /** x + y and (x − y)·w, in passes of even and of odd number from the first. */
-  readonly dif: readonly [even: number, odd: number];
-  /** x + y and x − y, behind all passes of `dif`, or alone. */
-  readonly difLast: number;
-  /** x + y and x − y, before `dit`. */
-  readonly ditFirst: number;
-  /** x + y·w and x − y·w. */
-  readonly dit: number;
-  readonly ditLast: number;
+  readonly butterflies: Butterflies;
   /** (a): whether an element is 0; one lane. */
   readonly isZero: number;
   /** (to, words): splits a number below p into limbs, as `multiply` takes it for a. */
   readonly split: number;
   /** (words, a): writes an element as the number below p that it is; may overwrite it. */
   readonly join: number;
+}
+
+/**
+ * Indices of butterflies by the passes of a transform. Their parameters are x, y and w, or x and y
+ * where w is 1; they overwrite x and y. A pass may leave elements in a wider range, or another
+ * layout, than those of vectors have; passes follow each other as `difFirst`, `difOdd`, `difEven`,
+ * `difOdd`, …, `difLast`, and as `ditFirst`, `dit`, …, `dit`, `ditLast`.
+ */
+export interface Butterflies {
+  /**
+   * True if the limbs of two neighbours alternate between the first and the last pass, and in
+   * twiddles. An address is then that of two elements, both lanes, and neither loads nor stores
+   * take lanes apart; `difLast` and `ditFirst` take one address, that of four elements.
+   */
+  readonly arePaired: boolean;
+  /** x + y and x − y of a transform of two elements. */
+  readonly sums: number;
+  /** x + y and (x − y)·w. */
+  readonly difFirst: number;
+  readonly difOdd: number;
+  readonly difEven: number;
+  /** x + y and x − y of neighbours. */
+  readonly difLast: number;
+  readonly ditFirst: number;
+  /** x + y·w and x − y·w. */
+  readonly dit: number;
+  readonly ditLast: number;
+  /** Brings two neighbours to the layout of pairs; only where there is one. */
+  readonly pair?: number;
 }
 
 /** A module with the functions of a form. */
@@ -145,7 +162,7 @@ const formulaVectors = <Field extends Exclude<KernelField, { kind: 'floats' }>>(
   };
   const functions = {
     ...{ lanes, field, ...elementwise },
-    ...addButterflies(module, { lanes, ...elementwise, subtractTwice: define(sumFormula({ a: 1, b: -2 })) }),
+    butterflies: addButterflies(module, { lanes, ...elementwise, subtractTwice: define(sumFormula({ a: 1, b: -2 })) }),
     isZero: prime.isZero(),
     split: splitOf(module, field, wordBytes),
     join: prime.join(wordBytes),
@@ -160,8 +177,6 @@ interface ButterflyParts extends Pick<VectorFunctions, 'multiply' | 'add'> {
   /** Index of (to, a, b): a − 2·b. */
   readonly subtractTwice: number;
 }
-
-type Butterflies = Pick<VectorFunctions, 'dif' | 'difLast' | 'ditFirst' | 'dit' | 'ditLast'>;
 
 type Name = 'x' | 'y' | 'w';
 
@@ -183,5 +198,6 @@ const addButterflies = (module: WasmModule, { lanes, multiply, add, subtractTwic
   const sums = define(2, [add, 'x', 'x', 'y'], [subtractTwice, 'y', 'x', 'y']);
   const dif = define(3, [add, 'x', 'x', 'y'], [subtractTwice, 'y', 'x', 'y'], [multiply, 'y', 'y', 'w']);
   const dit = define(3, [multiply, 'y', 'y', 'w'], [add, 'x', 'x', 'y'], [subtractTwice, 'y', 'x', 'y']);
-  return { dif: [dif, dif], difLast: sums, ditFirst: sums, dit, ditLast: dit };
+  const inFrequency = { difFirst: dif, difOdd: dif, difEven: dif, difLast: sums };
+  return { arePaired: false, sums, ...inFrequency, ditFirst: sums, dit, ditLast: dit };
 };

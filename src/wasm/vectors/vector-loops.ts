@@ -30,24 +30,36 @@ export interface VectorExports {
   addProducts(list: number, count: number, to: number, a: number, b: number): void;
   /** Copies elements from[list[i]] to to[i]. */
   pick(to: number, from: number, list: number, count: number): void;
+  /**
+   * Swaps elements `first` to `first + count` of `length` with those at the indices whose bits are in
+   * reverse, unless these are smaller.
+   *
+   * @param reversed `first` with its bits in reverse
+   */
+  reverse(at: number, length: number, first: number, count: number, reversed: number): void;
   /** Copies elements, with the one at `instead` for each that is 0. */
   replaceZeros(to: number, from: number, instead: number, count: number): void;
   /** Copies the element at `zero` to each to[i] whose from[i] is 0. */
   restoreZeros(to: number, from: number, zero: number, count: number): void;
   /**
-   * Computes a part of one pass: `count` butterflies of each block, an even number or 1.
+   * Computes a part of one pass: `count` butterflies of each block, an even number.
    *
    * @param x first element; `distance` further on is its partner
    * @param blocks number of blocks, `blockStep` apart
    * @param twiddles w of the first butterfly
    */
+  difFirst: PassFunction;
   difEven: PassFunction;
   difOdd: PassFunction;
   dit: PassFunction;
   ditLast: PassFunction;
-  /** Computes butterflies without twiddles of `count` neighbours. */
+  /** Computes `count` butterflies without twiddles, each of two neighbours; an even number. */
   difLast(x: number, count: number): void;
   ditFirst(x: number, count: number): void;
+  /** The whole transform of two elements. */
+  sums(x: number, count: number): void;
+  /** Brings `count` elements, an even number, to the layout of pairs; where there is none, does nothing. */
+  pair(x: number, count: number): void;
   /** Copies bytes. */
   copy(to: number, from: number, bytes: number): void;
   /** Sets bytes to 0. */
@@ -171,6 +183,45 @@ const addPick = ({ module, functions: { field } }: LoopParts): void => {
   });
 };
 
+/** Swaps two elements. */
+const swapElements = (code: Code, a: Local, b: Local, bytes: number): void => {
+  const [word, rest] = [code.local('i64'), code.local('i32')];
+  for (let i = 0; i < bytes; i += 8) {
+    const [load, store, value] =
+      i + 8 <= bytes ? (['i64.load', 'i64.store', word] as const) : (['i32.load', 'i32.store', rest] as const);
+    code.get(a).at(load, i).set(value);
+    code.get(a).get(b).at(load, i).at(store, i);
+    code.get(b).get(value).at(store, i);
+  }
+};
+
+/**
+ * Adds swaps by indices in reverse. The next one in reverse follows from the number of ones at the
+ * end of an index. Copies by a list of indices were rejected: they take five times as long.
+ */
+const addReverse = ({ module, functions: { field } }: LoopParts): void => {
+  module.add('reverse', { parameters: i32(5) }, (code, at, length, first, count, reversed) => {
+    const { a, b } = code.named('i32', 'a', 'b');
+    const addressOf = (index: Local): void => {
+      code.get(index).i32(field.bytes).do('i32.mul').get(at).do('i32.add');
+    };
+    code.countDown(count, () => {
+      code.get(first).get(reversed).do('i32.lt_u');
+      code.if(() => {
+        addressOf(first);
+        code.set(a);
+        addressOf(reversed);
+        code.set(b);
+        swapElements(code, a, b, field.bytes);
+      });
+      code.increase(first, 1);
+      // the ones at the end become zeros, and a zero before them a one
+      code.get(reversed).get(length).get(length).get(first).do('i32.ctz').i32(1).do('i32.add', 'i32.shr_u', 'i32.sub');
+      code.do('i32.xor').set(reversed);
+    });
+  });
+};
+
 const addZeroLoops = ({ module, functions: { field, isZero } }: LoopParts): void => {
   for (const name of ['replaceZeros', 'restoreZeros'] as const) {
     module.add(name, { parameters: i32(4) }, (code, to, from, other, count) => {
@@ -198,41 +249,84 @@ export const addVectorLoops = (parts: LoopParts): void => {
   addLeave(parts);
   addProductList(parts);
   addPick(parts);
+  addReverse(parts);
   addBlocks(parts);
   addZeroLoops(parts);
   for (const name of ['multiply', 'add', 'subtract'] as const) addElementLoop(parts, name, f[name], 2);
   for (const name of ['multiplyAdd', 'multiplySubtract'] as const) addElementLoop(parts, name, f[name], 3);
-  addPass(parts, 'difEven', f.dif[0]);
-  addPass(parts, 'difOdd', f.dif[1]);
-  addPass(parts, 'dit', f.dit);
-  addPass(parts, 'ditLast', f.ditLast);
-  addSums(parts, 'difLast', f.difLast);
-  addSums(parts, 'ditFirst', f.ditFirst);
+  for (const name of ['difFirst', 'difOdd', 'difEven', 'dit', 'ditLast'] as const) addPass(parts, name);
+  for (const name of ['difLast', 'ditFirst', 'sums'] as const) addSums(parts, name);
+  addPairing(parts);
 };
 
 /* Loops over the butterflies of one pass. */
 
 /** Adds a pass of butterflies with twiddles. */
-const addPass = ({ module, functions: { lanes, field } }: LoopParts, name: string, index: number): void => {
+const addPass = (
+  { module, functions: { lanes, field, butterflies } }: LoopParts,
+  name: 'difFirst' | 'difOdd' | 'difEven' | 'dit' | 'ditLast',
+): void => {
   module.add(name, { parameters: i32(6) }, (code, x, distance, count, blocks, blockStep, twiddles) => {
     const { own, other, w, left } = code.named('i32', 'own', 'other', 'w', 'left');
     code.countDown(blocks, () => {
       code.get(x).tee(own).get(distance).do('i32.add').set(other);
       code.get(twiddles).set(w).get(count).set(left);
-      const walks = [own, other, w].map((each) => [each, field.bytes] as const);
-      walk(code, lanes, left, walks, (...all) => code.call(index, ...all.flat()));
+      const operands = [own, other, w] as const;
+      if (butterflies.arePaired) {
+        code.countDown(
+          left,
+          () => {
+            code.call(butterflies[name], ...operands);
+            for (const each of operands) code.increase(each, 2 * field.bytes);
+          },
+          2,
+        );
+      } else {
+        const walks = operands.map((each) => [each, field.bytes] as const);
+        walk(code, lanes, left, walks, (...all) => code.call(butterflies[name], ...all.flat()));
+      }
       code.increase(x, blockStep);
     });
   });
 };
 
 /** Adds butterflies without twiddles, of neighbours. */
-const addSums = ({ module, functions: { lanes, field } }: LoopParts, name: string, index: number): void => {
+const addSums = (
+  { module, functions: { lanes, field, butterflies } }: LoopParts,
+  name: 'difLast' | 'ditFirst' | 'sums',
+): void => {
   module.add(name, { parameters: i32(2) }, (code, x, count) => {
+    if (butterflies.arePaired && name !== 'sums') {
+      code.countDown(
+        count,
+        () => {
+          code.call(butterflies[name], x);
+          code.increase(x, 4 * field.bytes);
+        },
+        2,
+      );
+      return;
+    }
     const y = code.local('i32');
     code.get(x).i32(field.bytes).do('i32.add').set(y);
     const walks = [x, y].map((each) => [each, 2 * field.bytes] as const);
-    walk(code, lanes, count, walks, (...all) => code.call(index, ...all.flat()));
+    walk(code, lanes, count, walks, (...all) => code.call(butterflies[name], ...all.flat()));
+  });
+};
+
+/** Adds the change to the layout of pairs. */
+const addPairing = ({ module, functions: { field, butterflies } }: LoopParts): void => {
+  const { pair } = butterflies;
+  module.add('pair', { parameters: i32(2) }, (code, x, count) => {
+    if (pair === undefined) return;
+    code.countDown(
+      count,
+      () => {
+        code.call(pair, x);
+        code.increase(x, 2 * field.bytes);
+      },
+      2,
+    );
   });
 };
 

@@ -17,14 +17,18 @@ const ARGUMENTS = {
   add: 7,
   subtract: 7,
   addProducts: 5,
+  reverse: 5,
   replaceZeros: 4,
   restoreZeros: 4,
+  difFirst: 6,
   difEven: 6,
   difOdd: 6,
   dit: 6,
   ditLast: 6,
   difLast: 2,
   ditFirst: 2,
+  sums: 2,
+  pair: 2,
   /** (to, from, bytes) */
   copy: 3,
   /** (at, bytes): sets bytes to 0. */

@@ -30,6 +30,11 @@ export interface VectorExports {
   addProducts(list: number, count: number, to: number, a: number, b: number): void;
   /** Copies elements from[list[i]] to to[i]. */
   pick(to: number, from: number, list: number, count: number): void;
+  /**
+   * Copies elements from[r(i)] for `count` indices i from `first` on; r(i) is i with its 32 bits in reverse,
+   * shifted right by `shift`.
+   */
+  reverse(to: number, from: number, first: number, count: number, shift: number): void;
   /** Copies elements, with the one at `instead` for each that is 0. */
   replaceZeros(to: number, from: number, instead: number, count: number): void;
   /** Copies the element at `zero` to each to[i] whose from[i] is 0. */
@@ -171,6 +176,36 @@ const addPick = ({ module, functions: { field } }: LoopParts): void => {
   });
 };
 
+/** Masks and distances of the exchanges that reverse the bits of a word. */
+const exchanges = [
+  [0x5555_5555, 1],
+  [0x3333_3333, 2],
+  [0x0f0f_0f0f, 4],
+  [0x00ff_00ff, 8],
+  [0x0000_ffff, 16],
+] as const;
+
+const addReverse = ({ module, functions: { field } }: LoopParts): void => {
+  module.add('reverse', { parameters: i32(5) }, (code, to, from, index, count, shift) => {
+    const source = code.local('i32');
+    code.countPast(
+      count,
+      () => {
+        code.get(index).set(source);
+        for (const [mask, bits] of exchanges) {
+          code.get(source).i32(bits).do('i32.shr_u').i32(mask).do('i32.and');
+          code.get(source).i32(mask).do('i32.and').i32(bits).do('i32.shl', 'i32.or').set(source);
+        }
+        code.get(source).get(shift).do('i32.shr_u').i32(field.bytes).do('i32.mul').get(from).do('i32.add').set(source);
+        copyElement(code, to, source, field.bytes);
+        code.increase(to, field.bytes);
+        code.increase(index, 1);
+      },
+      1,
+    );
+  });
+};
+
 const addZeroLoops = ({ module, functions: { field, isZero } }: LoopParts): void => {
   for (const name of ['replaceZeros', 'restoreZeros'] as const) {
     module.add(name, { parameters: i32(4) }, (code, to, from, other, count) => {
@@ -198,6 +233,7 @@ export const addVectorLoops = (parts: LoopParts): void => {
   addLeave(parts);
   addProductList(parts);
   addPick(parts);
+  addReverse(parts);
   addBlocks(parts);
   addZeroLoops(parts);
   for (const name of ['multiply', 'add', 'subtract'] as const) addElementLoop(parts, name, f[name], 2);

@@ -37,9 +37,6 @@ const linked: ReadonlySet<Kind> = new Set([
   ...(['evaluate', 'divideByLinear', 'prefixProduct'] as const),
 ]);
 
-/** Estimated time of a chain, in ms, from which on it is worth two messages. */
-const LEAST_CHAIN_MS = 1;
-
 /** Returns the chains of steps; a step that is in no other is one by itself. */
 const chainsOf = (steps: readonly FieldStep[]): FieldStep[][] => {
   const uses = new Map<Vector, number>();
@@ -64,14 +61,19 @@ const chainsOf = (steps: readonly FieldStep[]): FieldStep[][] => {
  *
  * @param steps as the CPU executes them
  * @param msOf returns the estimated time of a step
+ * @param isWorthSending returns whether a chain of so many ms is worth two messages
  */
-export const partsOf = (steps: readonly FieldStep[], msOf: (step: FieldStep) => number): readonly RunPart[] => {
+export const partsOf = (
+  steps: readonly FieldStep[],
+  msOf: (step: FieldStep) => number,
+  isWorthSending: (ms: number) => boolean,
+): readonly RunPart[] => {
   const missing = new Set(steps.map(({ result }) => result));
   const isReady = ([first]: readonly FieldStep[]): boolean =>
     (first as FieldStep).operands.every((operand) => !missing.has(operand));
   const timed = chainsOf(steps).map((chain) => ({ chain, ms: chain.reduce((sum, step) => sum + msOf(step), 0) }));
   const isLong = ({ chain, ms }: (typeof timed)[number]): boolean =>
-    ms >= LEAST_CHAIN_MS && chain.every(({ kind }) => linked.has(kind));
+    isWorthSending(ms) && chain.every(({ kind }) => linked.has(kind));
   const [long, short] = [timed.filter(isLong), timed.filter((each) => !isLong(each))];
   const parts: FieldStep[][][] = [];
   const add = (chains: FieldStep[][]): void => {

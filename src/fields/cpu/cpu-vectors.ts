@@ -114,7 +114,7 @@ export class CpuVectors implements VectorBackend {
   async #execute(execution: Execution, call: VectorCall): Promise<Outcome> {
     const threads = this.#threads;
     if (threads === null) return this.#alone(execution, call);
-    const parts = this.#memory.shared === null ? execution.parts() : null;
+    const parts = this.#memory.shared === null ? execution.parts((ms) => threads.isWorthSending(ms)) : null;
     const most = threads.workersFor(parts === null ? execution.estimatedMs : execution.msOfChains(parts));
     if (most === 0) return this.#alone(execution, call);
     return threads.inTurn(call.ticket, (isFree, pause) => {
@@ -388,11 +388,9 @@ class Execution {
   }
 
   /** Returns the parts of the run for workers that share no memory. */
-  parts(): readonly RunPart[] {
-    return partsOf(
-      this.#steps.map(({ step }) => step),
-      (step) => this.#msOf(step),
-    );
+  parts(isWorthSending: (ms: number) => boolean): readonly RunPart[] {
+    const steps = this.#steps.map(({ step }) => step);
+    return partsOf(steps, (step) => this.#msOf(step), isWorthSending);
   }
 
   /** Estimated time, on one thread, of chains that threads compute side by side. */

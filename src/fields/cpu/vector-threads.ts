@@ -44,6 +44,9 @@ export class LostWorker extends Error {}
 /** A run takes a worker for each of so many ms. */
 const MS_OF_A_WORKER = 4;
 
+/** Estimated time of a chain, in ms, from which on it is worth two messages. */
+const LEAST_CHAIN_MS = 1;
+
 /**
  * Milliseconds without the end of a phase after which a worker in a chunk counts as lost, and where
  * a worker has ended. A page gets no event when a worker is terminated.
@@ -68,6 +71,11 @@ export class VectorThreads {
     if (pool.isOff || ms < MS_OF_A_WORKER) return 0;
     const wanted = ms / MS_OF_A_WORKER;
     return Math.min(this.most, Math.floor(wanted), pool.afford(wanted));
+  }
+
+  /** Returns whether a chain of operations is worth two messages. @param ms its estimated time on one thread */
+  isWorthSending(ms: number): boolean {
+    return ms >= LEAST_CHAIN_MS;
   }
 
   /**

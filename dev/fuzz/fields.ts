@@ -51,8 +51,9 @@ export interface FieldProgram {
   readonly field: string;
   readonly arithmetic: NonNullable<FieldEngineOptions['arithmetic']>;
   readonly verify: boolean;
-  /** Workers of the CPU. */
+  /** Workers of the CPU, and whether they share memory. */
   readonly workers: number;
+  readonly shares: boolean;
   readonly loaded: readonly Loaded[];
   readonly operations: readonly Operation[];
 }
@@ -87,6 +88,7 @@ export const fieldPrograms = (mostElements = 2048): fc.Arbitrary<FieldProgram> =
     arithmetic: fc.constantFrom('auto', 'auto', 'wasm', 'wasm-simd'),
     verify: fc.nat(3).map((drawn) => drawn === 3),
     workers: fc.constantFrom(0, 0, 1, 2, 3, 7),
+    shares: fc.boolean(),
     loaded: fc.array(fc.record({ n: sizes(mostElements), from: fc.constantFrom(...contents), seed: fc.nat(999) }), {
       minLength: 1,
       maxLength: 3,
@@ -237,27 +239,45 @@ const runsOf = (operations: readonly Operation[]): Operation[][] => {
   return runs.filter(({ length }) => length > 0);
 };
 
-/** Engines that lend their workers, by the number of them. */
-const lenders = new Map<number, Promise<MsmEngine>>();
+/** Engines that lend their workers, by the number of them and whether they share memory. */
+const lenders = new Map<string, Promise<MsmEngine>>();
+
+/** Calls `work` where no memory can be shared, unless `shares`. */
+const sharing = async <Result>(shares: boolean, work: () => Promise<Result>): Promise<Result> => {
+  if (shares) return work();
+  const before = Object.getOwnPropertyDescriptor(globalThis, 'crossOriginIsolated');
+  Object.defineProperty(globalThis, 'crossOriginIsolated', { value: false, configurable: true });
+  try {
+    return await work();
+  } finally {
+    if (before === undefined) Reflect.deleteProperty(globalThis, 'crossOriginIsolated');
+    else Object.defineProperty(globalThis, 'crossOriginIsolated', before);
+  }
+};
 
 /** Returns an engine whose workers compute vectors, however short these are. */
-const lenderOf = (maxWorkers: number): Promise<MsmEngine> => {
+const lenderOf = (maxWorkers: number, shares: boolean): Promise<MsmEngine> => {
   VectorThreads.prototype.workersFor = function (this: VectorThreads): number {
     return this.most;
   };
-  const lender = lenders.get(maxWorkers) ?? createMsmEngine({ curve: 'bn254', backend: 'cpu', maxWorkers });
-  lenders.set(maxWorkers, lender);
+  VectorThreads.prototype.isWorthSending = () => true;
+  const key = `${maxWorkers} ${shares}`;
+  const lender = lenders.get(key) ?? createMsmEngine({ curve: 'bn254', backend: 'cpu', maxWorkers });
+  lenders.set(key, lender);
   return lender;
 };
 
-const openField = async (
-  { field, arithmetic, verify, workers }: FieldProgram,
+const openField = (
+  { field: name, arithmetic, verify, workers, shares }: FieldProgram,
   device: GPUDevice | null,
-): Promise<FieldEngine> =>
-  createFieldEngine({
-    field: /^\d/.test(field) ? { p: BigInt(field) } : (field as FieldName),
-    ...(device === null ? { arithmetic, backend: 'cpu', deviceOf: await lenderOf(workers) } : { device, verify }),
-  });
+): Promise<FieldEngine> => {
+  const field = /^\d/.test(name) ? { p: BigInt(name) } : (name as FieldName);
+  if (device !== null) return createFieldEngine({ field, device, verify });
+  // the first engine of vectors opens the pool of its lender
+  return sharing(shares, async () =>
+    createFieldEngine({ field, arithmetic, backend: 'cpu', deviceOf: await lenderOf(workers, shares) }),
+  );
+};
 
 /** Vectors of an engine, and their values by the oracle. */
 interface Pair {

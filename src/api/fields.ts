@@ -108,8 +108,8 @@ export interface FieldEngine {
   /** Longest transform: 2^k for the largest k that divides p − 1. */
   readonly longestTransform: number;
   /**
-   * Most workers that compute vectors beside the engine's thread. 0 on the GPU, without `deviceOf`,
-   * with fewer than two workers, and where no memory is shared (pages without cross-origin isolation).
+   * Most workers that compute vectors beside the engine's thread. 0 on the GPU, without `deviceOf`, and
+   * with a single worker that shares memory, which adds up sums meanwhile.
    */
   readonly workers: number;
   /** Facts about the last run; null before the first. */

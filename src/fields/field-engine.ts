@@ -70,10 +70,12 @@ const openCpu = async (
   deviceOf: FieldEngineOptions['deviceOf'],
 ): Promise<VectorBackend> => {
   const lent = (await (deviceOf as Lender | undefined)?.[cpuThreads]?.()) ?? null;
-  const sharedBytes = lent && memoryBudget + SPARE_BYTES;
+  const sharedBytes = lent?.pool.sharesMemory ? memoryBudget + SPARE_BYTES : null;
   const memory = await openMemory(own, arithmetic === 'auto' ? undefined : [arithmetic], sharedBytes);
   if (memory !== null) {
-    const threads = lent !== null && memory.shared !== null ? new VectorThreads(lent) : null;
+    // a pool that shares memory hands out no vectors by messages
+    const isUsable = lent !== null && lent.pool.sharesMemory === (memory.shared !== null);
+    const threads = isUsable ? new VectorThreads(lent) : null;
     return new CpuVectors(new Arena(own, memory, memoryBudget), memory, threads);
   }
   if (arithmetic !== 'auto') {

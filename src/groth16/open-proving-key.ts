@@ -28,6 +28,7 @@ import { publicSignalsOf } from '../proofs/snarkjs-json.js';
 import { VectorsOnDemand } from '../proofs/vectors-on-demand.js';
 import { type DrawScalar, drawRandomScalar, readWitness } from '../proofs/witness.js';
 import { TimeSlice } from '../scheduling/time-slice.js';
+import { canShare } from '../threads/platform.js';
 import { type ProofResult, type ProvingKey, type ProvingKeyOptions, writeProof } from './api.js';
 import { type PackedLoader, readCoefficients } from './coefficients.js';
 import { type KeyPlan, planKey } from './memory.js';
@@ -107,7 +108,8 @@ const loadMatrices = async (
   const { curve, variables, domainSize } = zkey;
   const matrices = await readCoefficients(zkey, new TimeSlice(() => assertNotAborted(signal)));
   const load = matrixLoader(matrices);
-  const vectors = await KeyVectors.open(curve, g1, ofEngines, load, signal);
+  // Workers that share no memory add up the witness while this thread computes the quotient.
+  const vectors = await KeyVectors.open(curve, g1, ofEngines, load, signal, !canShare());
   try {
     const isOnGpu = ofEngines.backend === 'gpu';
     const packed = matrices.reduce((sum, { row, values }) => sum + 12 * row.length + values.byteLength, 0);

@@ -50,6 +50,7 @@ export class KeyVectors<Loaded extends InEngine> {
    *
    * @param load loads the vectors into an engine, at most twice
    * @param signal aborts the first load
+   * @param isAlone true if one thread computes the vectors of the CPU, as workers have sums to compute meanwhile
    * @throws what `load` and `createFieldEngine` throw
    */
   static async open<Loaded extends InEngine>(
@@ -58,7 +59,9 @@ export class KeyVectors<Loaded extends InEngine> {
     { backend, verify }: EngineOptions,
     load: Load<Loaded>,
     signal: AbortSignal | undefined,
+    isAlone = false,
   ): Promise<KeyVectors<Loaded>> {
+    const lender = isAlone ? {} : { deviceOf: g1 };
     const openEngine = (isOnGpu: boolean): Promise<FieldEngine> =>
       createFieldEngine({
         ...{ field: `${curve}-fr`, memoryBudget: VECTOR_BYTES },
@@ -66,7 +69,7 @@ export class KeyVectors<Loaded extends InEngine> {
         // beside the CPU, which has the vectors and takes over, the GPU needs no copy of them
         ...(isOnGpu
           ? { backend: 'gpu', deviceOf: g1, retainVectors: backend === 'gpu' }
-          : { backend: 'cpu', deviceOf: g1 }),
+          : { backend: 'cpu', ...lender }),
       });
     const fr = await openUntilAborted(openEngine(backend === 'gpu'), signal);
     const home = await load(fr, signal).catch((error: unknown) => {

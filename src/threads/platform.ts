@@ -74,6 +74,13 @@ export interface WorkerListener<Message> {
 export const isOfNode = (worker: ComputeWorker): worker is NodeWorker => 'on' in worker;
 
 /**
+ * Sends a message whose buffers move to the worker: this thread has them no more. A worker of a caller may
+ * copy them instead.
+ */
+export const sendTo = (worker: ComputeWorker, message: unknown, transfer: readonly ArrayBuffer[]): void =>
+  (worker as { postMessage(message: unknown, transfer: readonly ArrayBuffer[]): void }).postMessage(message, transfer);
+
+/**
  * Listens to a worker. One of Node has no refs afterwards.
  *
  * @throws TypeError if `worker` is no worker

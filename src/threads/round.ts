@@ -2,7 +2,7 @@
 
 import { ALL_WORKERS, type ChunkSource, type Distribution } from './chunks.js';
 import type { FromWorker } from './serve.js';
-import type { RoundListener, WorkerHandle, WorkerSet } from './worker-set.js';
+import type { ChunkInput, RoundListener, WorkerHandle, WorkerSet } from './worker-set.js';
 
 /** Computes chunks on the caller's own thread. */
 export interface OwnThread<Result> {
@@ -27,6 +27,11 @@ export interface Round<Task, Result> {
    * what they bring. `static` ignores it.
    */
   readonly measures: boolean;
+  /**
+   * Returns what a worker needs for a chunk, beside the task. Only for dynamic rounds of a pool without shared
+   * memory, whose chunks are handed out by messages.
+   */
+  inputOf?: ((chunk: number) => ChunkInput) | undefined;
   /** Begins a part of the round on the own thread. */
   own(): OwnThread<Result>;
   /** Returns the time in milliseconds, which stands still while other rounds go first. */
@@ -250,11 +255,17 @@ export class RoundRun<Task, Result> implements RoundListener<Task, Result> {
   #begin(worker: WorkerHandle<Task, Result>): void {
     const { setup, task } = this.#round;
     const assignment = this.#source.assign(worker.number, this.#workers.rankOf(worker));
-    if (assignment !== null) worker.begin(setup, task, assignment);
+    if (assignment === null) return;
+    worker.begin(setup, task, assignment, assignment.by === 'message' ? this.#inputOf(assignment.chunk) : null);
   }
 
   #answer(worker: WorkerHandle<Task, Result>): void {
-    worker.answer(this.#source.take(worker.number));
+    const chunk = this.#source.take(worker.number);
+    worker.answer(chunk, chunk === null ? null : this.#inputOf(chunk));
+  }
+
+  #inputOf(chunk: number): ChunkInput | null {
+    return this.#round.inputOf?.(chunk) ?? null;
   }
 
   ready(worker: WorkerHandle<Task, Result>): void {

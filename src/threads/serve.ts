@@ -5,9 +5,12 @@ import { nodeModule } from './platform.js';
 
 /** A worker's part of one round. */
 interface RoundPart<Result> {
-  add(chunk: number): void;
+  /** @param input that the round has for the chunk; null: none */
+  add(chunk: number, input: unknown): void;
   /** Returns the result of all chunks added. */
   settle(): Result;
+  /** Returns the buffers of a result, which move to the thread of the pool. */
+  transfer?(result: Result): ArrayBuffer[];
 }
 
 /** Computation of a worker. */
@@ -25,14 +28,21 @@ const chunksOf = (assignment: Assignment, ask: Ask): Iterable<number> | AsyncIte
   return chunksByCounter(assignment);
 };
 
+/** A worker's end of the connection to the pool, in Node and in pages. */
+interface WorkerPort {
+  postMessage(message: unknown, transfer: ArrayBuffer[]): void;
+}
+
 /** Serves the pool that started this worker, until it is terminated. */
 export const servePool = <Setup, Prepared, Task, Result>({
   prepare,
   begin,
 }: Computation<Setup, Prepared, Task, Result>): void => {
   const port = nodeModule('node:worker_threads')?.parentPort;
-  const say = (message: FromWorker<Result>): void => (port ?? globalThis).postMessage(message);
+  const say = (message: FromWorker<Result>, transfer: ArrayBuffer[] = []): void =>
+    ((port ?? globalThis) as WorkerPort).postMessage(message, transfer);
   const prepared = new Map<number, Prepared>();
+  const inputs = new Map<number, unknown>();
   let onAnswer: ((chunk: number | null) => void) | null = null;
 
   const ask: Ask = () => {
@@ -43,23 +53,33 @@ export const servePool = <Setup, Prepared, Task, Result>({
     return answer;
   };
 
-  const compute = async ({ id, setup, task, assignment }: Begin<Task>): Promise<void> => {
+  const hearInput = (chunk: number, input: unknown): void => {
+    if (input !== null) inputs.set(chunk, input);
+  };
+
+  const compute = async ({ id, setup, task, assignment, input }: Begin<Task>): Promise<void> => {
+    inputs.clear();
+    if (assignment.by === 'message') hearInput(assignment.chunk, input);
     if (setup !== null) prepared.set(id, await prepare(setup as Setup));
     const part = begin(prepared.get(id) as Prepared, task);
     let chunks = 0;
     for await (const chunk of chunksOf(assignment, ask)) {
       chunks++;
-      part.add(chunk);
+      part.add(chunk, inputs.get(chunk) ?? null);
+      inputs.delete(chunk);
     }
-    say({ say: 'done', result: part.settle(), chunks });
+    const result = part.settle();
+    say({ say: 'done', result, chunks }, part.transfer?.(result));
   };
 
   const fail = (error: unknown): void =>
     say({ say: 'failed', why: String(error), lacksMemory: error instanceof NoWasmMemory });
 
   const hear = (message: ToWorker<Task>): void => {
-    if (message.say === 'more') onAnswer?.(message.chunk);
-    else if (message.say === 'forget') prepared.delete(message.id);
+    if (message.say === 'more') {
+      if (message.chunk !== null) hearInput(message.chunk, message.input);
+      onAnswer?.(message.chunk);
+    } else if (message.say === 'forget') prepared.delete(message.id);
     else compute(message).catch(fail);
   };
 
@@ -77,6 +97,8 @@ export interface Begin<Task> {
   readonly setup: unknown;
   readonly task: Task;
   readonly assignment: Assignment;
+  /** Input of the first chunk; null: the round has none for its chunks. */
+  readonly input: unknown;
 }
 
 /** Answers `next`. */
@@ -84,6 +106,8 @@ export interface More {
   readonly say: 'more';
   /** null if no chunk is left. */
   readonly chunk: number | null;
+  /** Input of the chunk; null: the round has none for its chunks. */
+  readonly input: unknown;
 }
 
 /** Drops what was prepared of a setup. */

@@ -2,7 +2,7 @@
 
 import type { ComputeWorker } from '../api/calls.js';
 import type { Assignment } from './chunks.js';
-import { isOfNode, listenTo, type StartWorker, type WorkerListener } from './platform.js';
+import { isOfNode, listenTo, type StartWorker, sendTo, type WorkerListener } from './platform.js';
 import type { Begin, Forget, FromWorker, More } from './serve.js';
 
 /** Deaths in a row after which no more workers are started. */
@@ -197,6 +197,13 @@ export class WorkerSet<Task, Result> {
 /** Setups that a worker keeps prepared: of a key both groups, its vectors, and those of others. */
 const MOST_SETUPS = 6;
 
+/** Value that a worker needs for a chunk. */
+export interface ChunkInput {
+  readonly value: unknown;
+  /** Buffers in the value, which move to the worker. */
+  readonly transfer: readonly ArrayBuffer[];
+}
+
 /** `busy`: the worker computes its part of a round. */
 type WorkerState = 'starting' | 'idle' | 'busy' | 'dead';
 
@@ -237,7 +244,8 @@ export class WorkerHandle<Task, Result> {
     this.#state = 'idle';
   }
 
-  begin(setup: unknown, task: Task, assignment: Assignment): void {
+  /** @param input of the first chunk; null: the round has none for its chunks */
+  begin(setup: unknown, task: Task, assignment: Assignment, input: ChunkInput | null): void {
     const known = this.#setups.get(setup);
     const id = known ?? this.#nextSetup++;
     this.#setups.delete(setup);
@@ -247,13 +255,15 @@ export class WorkerHandle<Task, Result> {
     this.#state = 'busy';
     this.#isAsking = false;
     if (isOfNode(this.#worker)) this.#worker.ref();
-    this.#worker.postMessage({
+    const message = {
       say: 'begin',
       id,
       setup: known === undefined ? setup : null,
       task,
       assignment,
-    } satisfies Begin<Task>);
+      input: input?.value ?? null,
+    } satisfies Begin<Task>;
+    sendTo(this.#worker, message, input?.transfer ?? []);
   }
 
   /** Lets the worker drop what it prepared of a setup. */
@@ -268,9 +278,10 @@ export class WorkerHandle<Task, Result> {
     this.#isAsking = true;
   }
 
-  answer(chunk: number | null): void {
+  answer(chunk: number | null, input: ChunkInput | null): void {
     this.#isAsking = false;
-    this.#worker.postMessage({ say: 'more', chunk } satisfies More);
+    const message = { say: 'more', chunk, input: input?.value ?? null } satisfies More;
+    sendTo(this.#worker, message, input?.transfer ?? []);
   }
 
   done(): void {

@@ -29,7 +29,15 @@ test('the oracle has the roots of unity of the library in every field of the fuz
   const ntt = { kind: 'ntt', operands: [0, 0, 0], seed: 0, keeps: true, ends: false } as const;
   const loaded = [{ n: 16, from: 'random', seed: 0 }] as const;
   for (const field of fields) {
-    const program = { field, arithmetic: 'auto', verify: false, workers: 0, loaded, operations: [ntt] } as const;
+    const program = {
+      field,
+      arithmetic: 'auto',
+      verify: false,
+      workers: 0,
+      shares: true,
+      loaded,
+      operations: [ntt],
+    } as const;
     expect(await executeFields(null, program), field).toBeNull();
   }
 });

@@ -106,6 +106,7 @@ export interface Powers {
 class TableCache {
   readonly #arena: Arena;
   readonly #twiddles = new Map<'ntt' | 'intt', Table>();
+  #made = 0;
   /** Powers by their parameters, the least recently used first. */
   readonly #powers = new Map<string, Table>();
 
@@ -115,6 +116,11 @@ class TableCache {
     if (known === undefined) return;
     for (const [kind, table] of known.#twiddles) this.#twiddles.set(kind, table);
     for (const [key, table] of known.#powers) this.#powers.set(key, table);
+  }
+
+  /** Number of tables that were made. */
+  get made(): number {
+    return this.#made;
   }
 
   /** Frees all tables. */
@@ -128,6 +134,7 @@ class TableCache {
   /** Makes a table, whose memory is released if that does not succeed. */
   *#make(length: number, write: (at: VectorAt) => Phases): Generator<Phase, Table> {
     const at = this.#arena.take(length);
+    this.#made++;
     let isWritten = false;
     try {
       yield* write(at);
@@ -175,20 +182,30 @@ class TableCache {
 
 /* Memory that only counts: steps run in it without effect, to plan them. */
 
-class PlannedSpace implements VectorSpace {
+export class PlannedSpace implements VectorSpace {
   readonly kernel: VectorSpace['kernel'];
   readonly exports: VectorExports;
   #used: number;
   #end: number;
 
-  /** @param real memory whose vectors exist */
-  constructor(real: VectorSpace) {
+  /**
+   * @param real memory with the same kernels
+   * @param used bytes of vectors that exist
+   * @param end first address of the memory that is taken
+   */
+  constructor(real: VectorSpace, used = real.used, end = real.bytes) {
     this.kernel = real.kernel;
     const nothing = (): void => undefined;
     const names = Object.keys(real.exports).map((name) => [name, nothing]);
     this.exports = Object.fromEntries(names) as VectorExports;
-    this.#used = real.used;
-    this.#end = real.bytes;
+    this.#used = used;
+    this.#end = end;
+  }
+
+  /** Forgets what was taken from an address on. @param used bytes of what was taken before */
+  rewind(end: number, used: number): void {
+    this.#end = end;
+    this.#used = used;
   }
 
   get elementBytes(): number {
@@ -214,7 +231,7 @@ class PlannedSpace implements VectorSpace {
     this.#used -= bytesOfVector(this.kernel, elements);
   }
 
-  *enter(): Generator<void> {}
+  *enter(_to: VectorAt, _words: Uint32Array, _scale: bigint): Generator<void> {}
 
   *leave(): Generator<void> {}
 

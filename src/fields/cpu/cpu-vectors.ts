@@ -3,17 +3,9 @@ import type { FieldPlan, FieldRunRecord } from '../../api/fields.js';
 import { MsmError } from '../../errors.js';
 import { TimeSlice } from '../../scheduling/time-slice.js';
 import { ANY_SIZE, type Pause } from '../../scheduling/turn-queue.js';
-import { passesOverMemory } from '../../wasm/vectors/transform-passes.js';
 import { bytesOfVector, type VectorAt, type VectorMemory } from '../../wasm/vectors/vector-kernel.js';
 import type { Phase, Phases, ProgramHost } from '../../wasm/vectors/vector-program.js';
-import {
-  type Elementwise,
-  type FieldStep,
-  type Kind,
-  operations,
-  type StepParameters,
-  type Transform,
-} from '../program/operations.js';
+import { type FieldStep, type Kind, operations } from '../program/operations.js';
 import {
   type Entries,
   type LiveStep,
@@ -24,10 +16,9 @@ import {
 } from '../program/vector-backend.js';
 import type { Matrix, Vector } from '../program/vectors.js';
 import type { Arena } from './arena.js';
-import { clearVector, copyVector, elementwise, linearCombination, multiplyByPowers, scale, signOf } from './combine.js';
-import { multiplyMatrix, type PlacedMatrix, placeMatrix, releaseMatrix, sortEntries } from './rows.js';
-import { divideByLinear, evaluate, invertAll, prefixProduct } from './scan.js';
-import { productsOfTransform, transform } from './transform.js';
+import { type Chain, ChainRecorder, type Counts, partsOf, type RunPart } from './chains.js';
+import { computeStep, millisecondsOf } from './cpu-operations.js';
+import { type PlacedMatrix, placeMatrix, releaseMatrix, sortEntries } from './rows.js';
 import { LostWorker, type VectorThreads } from './vector-threads.js';
 
 /** Runs `work` in turns of the event loop. */
@@ -48,9 +39,6 @@ const inTurns = async <Result>(
   }
 };
 
-/** Time of a product and of a sum or copy of elements, in µs, from which the number of workers follows. */
-const [PRODUCT_US, ELEMENT_US] = [0.03, 0.01];
-
 /** Work that is handed to threads at once ends after about so many ms, and keeps so much freed memory. */
 const [MS_OF_A_BATCH, BYTES_OF_A_BATCH] = [100, 2 ** 26];
 
@@ -68,8 +56,10 @@ export class CpuVectors implements VectorBackend {
   readonly #threads: VectorThreads | null;
   readonly #vectors = new Map<Vector, number>();
   readonly #matrices = new Map<Matrix, PlacedMatrix>();
+  /** Records chains for workers; null until there are some, and where memory is shared. */
+  #chains: ChainRecorder | null = null;
 
-  /** @param threads that compute beside this one; null: none, or the memory is not shared */
+  /** @param threads that compute beside this one; null: none */
   constructor(arena: Arena, memory: VectorMemory, threads: VectorThreads | null) {
     this.#arena = arena;
     this.#memory = memory;
@@ -108,15 +98,9 @@ export class CpuVectors implements VectorBackend {
   async execute(steps: readonly FieldStep[], call: VectorCall): Promise<FieldRunRecord> {
     const begun = performance.now();
     const execution = new Execution(this.#arena, { vectors: this.#vectors, matrices: this.#matrices }, steps);
-    const most = this.#threads?.workersFor(execution.estimatedMs) ?? 0;
     let outcome: Outcome;
     try {
-      outcome =
-        this.#threads === null || most === 0
-          ? await this.#alone(execution, call)
-          : await this.#threads.inTurn(call.ticket, (isFree, pause) =>
-              isFree ? this.#together(execution, most, pause, call) : this.#alone(execution, call),
-            );
+      outcome = await this.#execute(execution, call);
     } catch (error) {
       execution.abandon();
       throw error;
@@ -127,30 +111,110 @@ export class CpuVectors implements VectorBackend {
     return { on: 'cpu', arithmetic, operations: steps.length, ...counts, ...outcome, ms, phases, verified: true };
   }
 
+  async #execute(execution: Execution, call: VectorCall): Promise<Outcome> {
+    const threads = this.#threads;
+    if (threads === null) return this.#alone(execution, call);
+    const parts = this.#memory.shared === null ? execution.parts((ms) => threads.isWorthSending(ms)) : null;
+    const most = threads.workersFor(parts === null ? execution.estimatedMs : execution.msOfChains(parts));
+    if (most === 0) return this.#alone(execution, call);
+    return threads.inTurn(call.ticket, (isFree, pause) => {
+      if (!isFree) return this.#alone(execution, call);
+      if (parts === null) return this.#together(execution, most, pause, call);
+      return this.#byMessages(execution, parts, most, pause, call);
+    });
+  }
+
   /** Executes on this thread. */
   async #alone(execution: Execution, call: VectorCall): Promise<Outcome> {
     const slice = new TimeSlice(call.check);
     execution.begin(call.onProgress);
     for (const step of execution.steps()) {
       await call.pause();
-      const begun = performance.now();
-      try {
-        for (const phase of step.phases) {
-          if ('alone' in phase) phase.alone();
-          for (const chunk of 'chunks' in phase ? phase.chunks : []) {
-            for (const each of chunk) {
-              this.#memory.run(each);
-              if (slice.isOver) await slice.yield();
-            }
-          }
-        }
-      } finally {
-        // lets the step free what it holds
-        step.phases.return();
-      }
-      execution.end(step, performance.now() - begun);
+      await this.#compute(execution, step, slice);
     }
     return { retried: null, workers: 0 };
+  }
+
+  /** Computes a step on this thread. */
+  async #compute(execution: Execution, step: RunningStep, slice: TimeSlice): Promise<void> {
+    const begun = performance.now();
+    try {
+      for (const phase of step.phases) {
+        if ('alone' in phase) phase.alone();
+        for (const chunk of 'chunks' in phase ? phase.chunks : []) {
+          for (const each of chunk) {
+            this.#memory.run(each);
+            if (slice.isOver) await slice.yield();
+          }
+        }
+      }
+    } finally {
+      // lets the step free what it holds
+      step.phases.return();
+    }
+    execution.end(step, performance.now() - begun);
+  }
+
+  /**
+   * Executes with workers that share no memory: each computes whole chains. Operands stay in memory until a
+   * chain has come back, so that this thread can compute those of lost workers.
+   */
+  async #byMessages(
+    execution: Execution,
+    parts: readonly RunPart[],
+    workers: number,
+    pause: Pause,
+    call: VectorCall,
+  ): Promise<Outcome> {
+    const slice = new TimeSlice(call.check);
+    const participants = new Set<number>();
+    let retried: string | null = null;
+    try {
+      execution.begin(call.onProgress);
+      for (const { chains, ending } of parts) {
+        await call.pause();
+        await pause(ANY_SIZE);
+        const outcome = chains.length > 1 ? await this.#sendChains(execution, chains, workers, slice) : null;
+        if (outcome === null) for (const chain of chains) await this.#computeChain(execution, chain, slice);
+        for (const worker of outcome?.workers ?? []) participants.add(worker);
+        retried ??= outcome?.lost ?? null;
+        execution.free(ending);
+      }
+      return { retried, workers: participants.size };
+    } catch (error) {
+      // one thread takes steps in the order of the caller, and may have room
+      if (!(error instanceof MsmError) || error.code !== 'out-of-memory') throw error;
+      execution.abandon();
+      return this.#alone(execution.again(), call);
+    }
+  }
+
+  async #computeChain(execution: Execution, chain: Chain, slice: TimeSlice): Promise<void> {
+    for (const step of execution.steps(chain)) await this.#compute(execution, step, slice);
+  }
+
+  /** Computes chains on all threads. @returns null if workers have no room for them */
+  async #sendChains(execution: Execution, chains: readonly Chain[], workers: number, slice: TimeSlice) {
+    this.#chains ??= new ChainRecorder(this.#arena.field, this.#memory);
+    const recorded = this.#chains.record(chains);
+    if (recorded === null) return null;
+    const chainAt = (index: number): Chain => chains[index] as Chain;
+    const outcome = await (this.#threads as VectorThreads).computeChains(this.#chains.setup, recorded.task, workers, {
+      vectorOf: (index) => {
+        const { at, length } = execution.inputOf(chainAt(index));
+        return this.#memory.elementsAt(at, length);
+      },
+      compute: (index) => this.#computeChain(execution, chainAt(index), slice),
+      between: () => (slice.isOver ? slice.yield() : undefined),
+    });
+    for (const { chunks, results } of outcome.results) {
+      for (const [i, index] of chunks.entries()) {
+        const words = new Uint32Array(results[i] as ArrayBuffer);
+        execution.adopt(chainAt(index), words, recorded.counts[index] as Counts);
+        words.fill(0);
+      }
+    }
+    return outcome;
   }
 
   /**
@@ -242,7 +306,8 @@ export class CpuVectors implements VectorBackend {
   destroy(): void {
     for (const handle of [...this.#vectors.keys(), ...this.#matrices.keys()]) this.release(handle);
     this.trim();
-    this.#threads?.forget(this.#memory);
+    const setup = this.#memory.shared ?? this.#chains?.setup;
+    if (setup !== undefined) this.#threads?.forget(setup);
   }
 }
 
@@ -259,6 +324,8 @@ class Execution {
   readonly #steps: readonly LiveStep[];
   readonly phases: Record<string, number> = {};
   #onProgress: VectorCall['onProgress'];
+  /** Steps that have ended. */
+  #ended = 0;
   /** Work so far; the CPU dispatches nothing. */
   readonly counts = { products: 0, passes: 0, dispatches: 0, submits: 0 };
 
@@ -279,6 +346,7 @@ class Execution {
 
   begin(onProgress: VectorCall['onProgress']): void {
     this.#onProgress = onProgress;
+    this.#ended = 0;
     this.#report(0);
   }
 
@@ -291,22 +359,60 @@ class Execution {
    * is asked for. Between two steps nothing refers to a table, so that other runs may make and free
    * some.
    */
-  *steps(): Generator<RunningStep> {
-    for (const [i, live] of this.#steps.entries()) {
+  *steps(steps = this.#steps): Generator<RunningStep> {
+    for (const live of steps) {
       yield {
-        index: i,
         kind: live.step.kind,
         ms: this.#msOf(live.step),
         phases: this.#compute(live),
       };
-      for (const vector of live.ending) if (!vector.isKept) this.#free(vector);
+      this.free(live.ending);
     }
   }
 
+  /** Frees vectors that have ended, unless they are kept. */
+  free(ending: readonly Vector[]): void {
+    for (const vector of ending) if (!vector.isKept) this.#free(vector);
+  }
+
   /** Notes the end of a step. */
-  end({ index, kind }: Pick<RunningStep, 'index' | 'kind'>, ms: number): void {
+  end({ kind }: Pick<RunningStep, 'kind'>, ms: number): void {
     this.phases[kind] = (this.phases[kind] ?? 0) + ms;
-    this.#report(index + 1);
+    this.#report(++this.#ended);
+  }
+
+  /** Returns the parts of the run for workers that share no memory. */
+  parts(isWorthSending: (ms: number) => boolean): readonly RunPart[] {
+    const steps = this.#steps.map(({ step }) => step);
+    return partsOf(steps, (step) => this.#msOf(step), isWorthSending);
+  }
+
+  /** Estimated time, on one thread, of chains that threads compute side by side. */
+  msOfChains(parts: readonly RunPart[]): number {
+    const chains = parts.flatMap((part) => (part.chains.length > 1 ? part.chains : []));
+    return chains.flat().reduce((sum, { step }) => sum + this.#msOf(step), 0);
+  }
+
+  /** Returns the vector that a chain begins with. */
+  inputOf([{ step }]: Chain): { readonly at: VectorAt; readonly length: number } {
+    const [operand] = step.operands as [Vector];
+    return { at: this.#at(operand), length: operand.length };
+  }
+
+  /** Takes over the result of a chain that a worker has computed. @throws MsmError `out-of-memory` */
+  adopt(chain: Chain, words: Uint32Array, { products, passes }: Counts): void {
+    this.counts.products += products;
+    this.counts.passes += passes;
+    for (const each of chain) {
+      this.free(each.ending);
+      this.end(each.step, 0);
+    }
+    const { step, ending } = chain.at(-1) as LiveStep;
+    const { result } = step;
+    if (!result.isKept && ending.includes(result)) return;
+    const at = this.#arena.take(result.length);
+    this.#places.vectors.set(result, at);
+    this.#arena.memory.putWords(at, words);
   }
 
   /** Returns the same execution from the beginning. */
@@ -364,23 +470,11 @@ class Execution {
 
 /** A step that is being computed. */
 interface RunningStep {
-  readonly index: number;
   readonly kind: Kind;
   /** Estimated time on one thread. */
   readonly ms: number;
   readonly phases: Phases;
 }
-
-/** Returns the estimated time of a step on one thread, in ms. */
-const millisecondsOf = (
-  { kind, parameters, operands, result: { length } }: FieldStep,
-  matrices: Places['matrices'],
-  p: bigint,
-): number => {
-  const lengths = operands.map((operand) => operand.length);
-  const products = productsOf(kind, { p, matrices, parameters, lengths, length } as StepSize<StepParameters[Kind]>);
-  return (products * PRODUCT_US + Math.max(length, ...lengths) * ELEMENT_US) / 1000;
-};
 
 /** Recorded steps that threads compute together. */
 class Batch {
@@ -414,141 +508,4 @@ class Batch {
       },
     };
   }
-}
-
-/** The sizes of a step. */
-interface StepSize<Parameters> {
-  /** The prime. */
-  readonly p: bigint;
-  readonly matrices: Places['matrices'];
-  readonly parameters: Parameters;
-  /** Elements of each operand, and of the result. */
-  readonly lengths: readonly number[];
-  readonly length: number;
-}
-
-/** A step whose operands and result have memory. */
-interface PlacedStep<Parameters> extends StepSize<Parameters> {
-  readonly arena: Arena;
-  /** The operands, and the first of them. */
-  readonly from: readonly VectorAt[];
-  readonly a: VectorAt;
-  /** The result. */
-  readonly to: VectorAt;
-}
-
-/** How the CPU computes an operation. */
-interface CpuOperation<Parameters> {
-  compute(step: PlacedStep<Parameters>): Phases;
-  /** Products of elements. */
-  products(step: StepSize<Parameters>): number;
-  /** Passes over memory of a transform. */
-  passes?(step: StepSize<Parameters>): number;
-}
-
-const ofElements = (kind: Elementwise, products: 0 | 1): CpuOperation<object> => ({
-  compute: ({ arena, to, from, length }) => elementwise(arena, kind, { to, operands: from, length }),
-  products: ({ length }) => products * length,
-});
-
-const ofTransform = (kind: 'ntt' | 'intt'): CpuOperation<Transform> => ({
-  *compute({ arena, parameters, to, a, length }) {
-    if (to !== a) yield* copyVector(arena, to, a, length);
-    yield* transform(arena, kind, parameters, { at: to, length });
-  },
-  products: ({ parameters, length }) => productsOfTransform(parameters, length),
-  passes: ({ length }) => passesOverMemory(length),
-});
-
-const none = (): number => 0;
-
-/** The operations on the CPU, by the names of `operations`. */
-const cpuOperations: { readonly [Of in Kind]: CpuOperation<StepParameters[Of]> } = {
-  add: ofElements('add', 0),
-  subtract: ofElements('subtract', 0),
-  multiply: ofElements('multiply', 1),
-  multiplyAdd: ofElements('multiplyAdd', 1),
-  multiplySubtract: ofElements('multiplySubtract', 1),
-  scale: {
-    compute: (step) => scale(step.arena, step.parameters.factor, step),
-    products: ({ length }) => length,
-  },
-  scalePowers: {
-    *compute({ arena, parameters, to, a, length }) {
-      if (to !== a) yield* copyVector(arena, to, a, length);
-      yield* multiplyByPowers(arena, to, { ...parameters, length });
-    },
-    products: ({ length }) => length,
-  },
-  linearCombination: {
-    compute({ arena, parameters: { factors }, to, from, lengths, length }) {
-      const terms = from.map((at, k) => ({
-        factor: factors[k] as bigint,
-        at,
-        length: lengths[k] as number,
-      }));
-      return linearCombination(arena, terms, { to, length });
-    },
-    products: ({ p, parameters: { factors }, lengths }) =>
-      lengths.reduce((sum, length, k) => sum + (signOf(factors[k] as bigint, p) === null ? length : 0), 0),
-  },
-  ntt: ofTransform('ntt'),
-  intt: ofTransform('intt'),
-  invert: {
-    compute: (step) => invertAll(step.arena, step),
-    products: ({ length }) => 3 * length,
-  },
-  prefixProduct: {
-    compute: (step) => prefixProduct(step.arena, step),
-    products: ({ length }) => 2 * length,
-  },
-  evaluate: {
-    compute: ({ arena, parameters: { x }, to, a, lengths: [length] }) =>
-      evaluate(arena, x, { to, a, length: length as number }),
-    products: ({ lengths: [length] }) => length as number,
-  },
-  divideByLinear: {
-    compute: ({ arena, parameters: { x }, to, a, lengths: [length] }) =>
-      divideByLinear(arena, x, { to, a, length: length as number }),
-    products: ({ length }) => 2 * length,
-  },
-  slice: {
-    compute: ({ arena, parameters: { first }, to, a, length }) =>
-      copyVector(arena, to, a + first * arena.bytes, length),
-    products: none,
-  },
-  pad: {
-    *compute({ arena, parameters: { first }, to, a, lengths, length }) {
-      yield* clearVector(arena, to, length);
-      yield* copyVector(arena, to + first * arena.bytes, a, lengths[0] as number);
-    },
-    products: none,
-  },
-  gather: {
-    *compute({ arena, parameters: { indices }, to, a }) {
-      yield { alone: () => arena.memory.pick(to, a, indices) };
-    },
-    products: none,
-  },
-  apply: {
-    compute: ({ arena, matrices, parameters: { matrix }, to, a }) =>
-      multiplyMatrix(arena, matrices.get(matrix) as PlacedMatrix, { to, a }),
-    products: ({ matrices, parameters: { matrix } }) => matrices.get(matrix)?.triples ?? 0,
-  },
-};
-
-/** Returns the products of a step. */
-const productsOf = <Of extends Kind>(kind: Of, size: StepSize<StepParameters[Of]>): number => {
-  const operation: CpuOperation<StepParameters[Of]> = cpuOperations[kind];
-  return operation.products(size);
-};
-
-/** Computes a step. @returns its products and passes */
-function* computeStep<Of extends Kind>(
-  kind: Of,
-  step: PlacedStep<StepParameters[Of]>,
-): Generator<Phase, { readonly products: number; readonly passes: number }> {
-  const operation: CpuOperation<StepParameters[Of]> = cpuOperations[kind];
-  yield* operation.compute(step);
-  return { products: operation.products(step), passes: operation.passes?.(step) ?? 0 };
 }

@@ -245,9 +245,10 @@ export function* divideByLinear(arena: Arena, x: bigint, { to, a, length }: OfOn
       });
       // x^segment, …, x: the distances to the segment above
       yield* writePowers(memory, powers, segment, { base: x, factor: x });
-      const reversed = Uint32Array.from({ length: segment }, (_, i) => segment - 1 - i);
-      yield { alone: () => memory.pick(to, powers, reversed) };
-      yield inOrder(call('copy', powers, to, segment * bytes));
+      yield inOrder(
+        repeated(segment, 'copy', [to, powers + (segment - 1) * bytes, bytes], [bytes, -bytes, 0]),
+        call('copy', powers, to, segment * bytes),
+      );
       // first elements one after the other, since each needs that of the segment above; then all others
       const join = (k: number, first: number, count: number): KernelCall => {
         const at = values + k * step + first * bytes;

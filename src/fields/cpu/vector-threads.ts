@@ -1,6 +1,7 @@
 /**
- * Threads that compute vectors beside the engine's own, where memory is shared: those that sums
- * have. All threads run one program; each takes chunks of its open phase until none is left.
+ * Threads that compute vectors beside the engine's own: those that sums have. Where memory is shared, all threads
+ * run one program, and each takes chunks of its open phase until none is left. Elsewhere each takes chains of
+ * operations, whose vectors come and go by transfer.
  */
 import type { Ticket } from '../../scheduling/edf.js';
 import { nextTurn } from '../../scheduling/time-slice.js';
@@ -8,6 +9,7 @@ import { ANY_SIZE, type Pause, type TurnQueue } from '../../scheduling/turn-queu
 import type { Pool } from '../../threads/pool.js';
 import type { OwnThread } from '../../threads/round.js';
 import type { SharedVectors, VectorMemory } from '../../wasm/vectors/vector-kernel.js';
+import type { ChainResults, ChainTask, VectorModule } from '../../wasm/vectors/vector-messages.js';
 import {
   type Phase,
   type ProgramHost,
@@ -23,7 +25,7 @@ export interface VectorTask {
 
 /** A pool of workers that add up buckets and compute vectors. */
 export type VectorPool = Pick<
-  Pool<VectorTask, unknown>,
+  Pool<VectorTask | ChainTask, unknown>,
   'run' | 'isBusy' | 'isOff' | 'size' | 'sharesMemory' | 'forget' | 'afford'
 >;
 
@@ -41,6 +43,9 @@ export class LostWorker extends Error {}
 
 /** A run takes a worker for each of so many ms. */
 const MS_OF_A_WORKER = 4;
+
+/** Estimated time of a chain, in ms, from which on it is worth two messages. */
+const LEAST_CHAIN_MS = 1;
 
 /**
  * Milliseconds without the end of a phase after which a worker in a chunk counts as lost, and where
@@ -66,6 +71,11 @@ export class VectorThreads {
     if (pool.isOff || ms < MS_OF_A_WORKER) return 0;
     const wanted = ms / MS_OF_A_WORKER;
     return Math.min(this.most, Math.floor(wanted), pool.afford(wanted));
+  }
+
+  /** Returns whether a chain of operations is worth two messages. @param ms its estimated time on one thread */
+  isWorthSending(ms: number): boolean {
+    return ms >= LEAST_CHAIN_MS;
   }
 
   /**
@@ -136,11 +146,71 @@ export class VectorThreads {
     }
   }
 
-  /** Lets workers drop a memory. */
-  forget(memory: VectorMemory): void {
-    const { shared } = memory;
-    if (shared !== null) this.#pool.forget(shared);
+  /**
+   * Computes chains, on this thread and on workers that share no memory with it. This thread computes those of
+   * workers that are lost.
+   *
+   * @param chains called on this thread: `vectorOf` copies the vector that a chain begins with, and `compute`
+   *   computes a chain
+   * @throws what `chains` throws
+   */
+  async computeChains(
+    setup: VectorModule,
+    task: ChainTask,
+    workers: number,
+    chains: ChainsHere,
+  ): Promise<ChainsOutcome> {
+    const outcome = await this.#pool.run(
+      {
+        setup,
+        task,
+        chunks: task.chains.length,
+        distribution: 'dynamic',
+        measures: false,
+        inputOf: (chain) => {
+          const vector = chains.vectorOf(chain);
+          return { value: vector, transfer: [vector] };
+        },
+        own: () => ({
+          work: 0,
+          add: async (chain) => {
+            const begun = performance.now();
+            await chains.compute(chain);
+            return performance.now() - begun;
+          },
+          settle: async () => null,
+        }),
+        now: () => performance.now(),
+        checkpoint: async () => chains.between(),
+        turn: nextTurn,
+      },
+      Math.min(workers, task.chains.length - 1),
+    );
+    const results = (outcome.results as (ChainResults | null)[]).filter((each) => each !== null);
+    return { results, workers: outcome.workers, lost: outcome.lost };
   }
+
+  /** Lets workers drop a memory, or a module. */
+  forget(setup: SharedVectors | VectorModule): void {
+    this.#pool.forget(setup);
+  }
+}
+
+/** Chains on the thread of the engine, by their numbers. */
+interface ChainsHere {
+  vectorOf(chain: number): ArrayBuffer;
+  compute(chain: number): Promise<void>;
+  /** Called while the thread waits; ends the round by throwing. */
+  between(): Promise<void> | void;
+}
+
+/** Chains that workers have computed. */
+interface ChainsOutcome {
+  readonly results: readonly ChainResults[];
+  /** Numbers of the workers that took part. */
+  readonly workers: readonly number[];
+  /** Reason why workers were lost; null if none was. */
+  readonly lost: string | null;
 }
 
 /** Returns the engine's thread in a round: its first seat is the whole program. */

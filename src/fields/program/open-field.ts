@@ -97,7 +97,7 @@ export interface FieldEngineOptions {
   readonly backend?: 'cpu' | 'gpu' | undefined;
   /**
    * Engine of `createMsmEngine` whose GPU device this engine uses; on the CPU, whose workers compute
-   * vectors as well where memory is shared (in pages: cross-origin isolation).
+   * vectors as well.
    */
   readonly deviceOf?: MsmEngine<Coordinate> | undefined;
   /** Device of the caller; it is used as it is and never destroyed. */

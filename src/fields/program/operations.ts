@@ -1,6 +1,6 @@
 /**
  * The operations on vectors: one table with an entry for each, and the recorder of a run, which is
- * made of it. `cpuOperations` of ../cpu/cpu-vectors.ts and `gpuOperations` of ../gpu/run-job.ts
+ * made of it. `cpuOperations` of ../cpu/cpu-operations.ts and `gpuOperations` of ../gpu/run-job.ts
  * compute the same names: neither compiles where one is missing. They are tables of their own
  * because the GPU's is loaded with the first engine that has a GPU.
  */

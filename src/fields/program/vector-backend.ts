@@ -100,8 +100,11 @@ export interface LiveStep {
  * @param readsParts true if slices and longer vectors are read where their operand is, which then
  *   ends with them
  */
-export const liveSteps = (given: readonly FieldStep[], p: bigint, readsParts: boolean): readonly LiveStep[] => {
-  const steps = fuseScalings(given, p);
+export const liveSteps = (given: readonly FieldStep[], p: bigint, readsParts: boolean): readonly LiveStep[] =>
+  withEndings(fuseScalings(given, p), readsParts);
+
+/** Returns steps with the vectors that end with each. @param readsParts as for `liveSteps` */
+export const withEndings = (steps: readonly FieldStep[], readsParts: boolean): readonly LiveStep[] => {
   const made = new Set(steps.map(({ result }) => result));
   const last = new Map<Vector, number>();
   for (const [i, { operands, result }] of steps.entries())

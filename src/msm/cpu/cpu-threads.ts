@@ -16,13 +16,11 @@ import { Pool } from '../../threads/pool.js';
 import type { Knobs } from '../plan/tuning.js';
 import type { RoundTask, WindowSums } from './share.js';
 
-/** A pool whose workers add up buckets, and compute vectors where memory is shared. */
+/** A pool whose workers add up buckets, and compute vectors. */
 export type CpuPool = Pool<RoundTask | VectorTask, WindowSums | null>;
 
-/** A program on vectors, which this module only passes on. */
-interface VectorTask {
-  readonly program: unknown;
-}
+/** A program on vectors, or chains of operations on some, which this module only passes on. */
+type VectorTask = { readonly program: unknown } | { readonly chains: unknown };
 
 /** Threads that sums lend to vectors. */
 export interface LentThreads {
@@ -64,8 +62,9 @@ export interface WorkerOptions {
 }
 
 /**
- * Workers from which on vectors use them. A single one adds up sums while the engine's thread computes
- * vectors; to divide both between the two takes as long, and more CPU time (row `vectors-two-threads`).
+ * Workers from which on vectors use them where memory is shared. A single one adds up sums while the engine's
+ * thread computes vectors; to divide both between the two takes as long, and more CPU time (row
+ * `vectors-two-threads`).
  */
 const LEAST_FOR_VECTORS = 2;
 
@@ -91,11 +90,12 @@ export class CpuThreads {
     return { pool: this.#pool, workers, distribution: cpuDistribution, chunk: cpuChunk || null, arithmetic };
   }
 
-  /** Returns the threads that vectors may use; null with fewer than two workers, or without shared memory. */
+  /** Returns the threads that vectors may use; null with fewer than two workers that share memory, or none. */
   forVectors(knobs: Knobs): LentThreads | null {
     const { pool, workers, distribution } = this.of(knobs);
-    const isUseful = workers >= LEAST_FOR_VECTORS && pool?.sharesMemory && distribution === 'dynamic';
-    return isUseful ? { pool, most: workers, queue: this.queue } : null;
+    if (pool === null || distribution !== 'dynamic') return null;
+    const least = pool.sharesMemory ? LEAST_FOR_VECTORS : 1;
+    return workers >= least ? { pool, most: workers, queue: this.queue } : null;
   }
 
   /** Warns the caller, once per reason, that large sums are computed without workers. */

@@ -26,21 +26,41 @@ import type { CompiledKernel } from '../../wasm/points/kernel.js';
 import { PointAdder } from '../../wasm/points/point-adder.js';
 import type { SharedVectors } from '../../wasm/vectors/vector-kernel.js';
 import type { VectorExports } from '../../wasm/vectors/vector-loops.js';
+import {
+  type ChainResults,
+  type ChainTask,
+  ChainWorker,
+  type VectorModule,
+} from '../../wasm/vectors/vector-messages.js';
 import { runOnWorker, type SharedProgram } from '../../wasm/vectors/vector-program.js';
 import { type PartialSums, PointSums, type SumsTask } from './point-sums.js';
 import { type RoundTask, Share, type WindowSums } from './share.js';
 
-/** Task of a round: buckets to add up, sums of few multiples, or a program on vectors. */
-type Task = RoundTask | SumsTask | { readonly program: SharedProgram };
+/** Task of a round: buckets to add up, sums of few multiples, a program on vectors, or chains of operations on some. */
+type Task = RoundTask | SumsTask | { readonly program: SharedProgram } | ChainTask;
+
+/** Value that a worker prepares itself with. */
+type Setup = CompiledKernel | SharedVectors | VectorModule;
+
+type Prepared = PointAdder | VectorExports | ChainWorker;
 
 const openVectors = async ({ module, memory }: SharedVectors): Promise<VectorExports> => {
   const { exports } = await WebAssembly.instantiate(module, { host: { memory } });
   return exports as unknown as VectorExports;
 };
 
-servePool<CompiledKernel | SharedVectors, PointAdder | VectorExports, Task, WindowSums | PartialSums | null>({
-  prepare: (setup) => ('memory' in setup ? openVectors(setup) : PointAdder.open(setup)),
+const prepare = (setup: Setup): Promise<Prepared> => {
+  if ('memory' in setup) return openVectors(setup);
+  return 'constants' in setup ? ChainWorker.open(setup) : PointAdder.open(setup);
+};
+
+servePool<Setup, Prepared, Task, WindowSums | PartialSums | ChainResults | null>({
+  prepare,
   begin(prepared, task) {
+    if ('chains' in task) {
+      const { add, ...part } = (prepared as ChainWorker).begin(task);
+      return { add: (chunk, input) => add(chunk, input as ArrayBuffer), ...part };
+    }
     if ('program' in task) {
       return { add: () => runOnWorker(task.program, prepared as VectorExports), settle: () => null };
     }

@@ -88,7 +88,10 @@ export const bytesOfVector = ({ field }: VectorKernel, elements: number): number
   ALIGNMENT * Math.ceil((elements * field.bytes) / ALIGNMENT);
 
 /** View of the wasm memory for the vector kernels. */
-export type VectorSpace = Omit<VectorMemory, 'run' | 'shared' | 'move' | 'beginBatch' | 'endBatch' | 'lateBytes'>;
+export type VectorSpace = Omit<
+  VectorMemory,
+  'run' | 'module' | 'shared' | 'move' | 'beginBatch' | 'endBatch' | 'lateBytes' | 'elementsAt'
+>;
 
 /** Module and memory of vectors, for threads that share them. */
 export interface SharedVectors {
@@ -153,6 +156,11 @@ export class VectorMemory {
   /** The kernels, on the thread of the engine. */
   get exports(): VectorExports {
     return this.#exports;
+  }
+
+  /** The compiled kernels. */
+  get module(): WebAssembly.Module {
+    return this.#module;
   }
 
   /** Module and memory for other threads; null if the memory is not shared. The same object until it moves. */
@@ -339,6 +347,11 @@ export class VectorMemory {
   number(at: VectorAt): bigint {
     const words = new Int32Array(this.#memory.buffer, at, this.elementBytes / 4);
     return valueOfWords(this.kernel.field, words);
+  }
+
+  /** Returns a copy of elements as they are in memory. */
+  elementsAt(at: VectorAt, elements: number): ArrayBuffer {
+    return new Uint8Array(this.#memory.buffer, at, elements * this.elementBytes).slice().buffer;
   }
 
   /** Copies words into a vector's memory. */

@@ -120,6 +120,32 @@ export const runCall = (exports: VectorExports, { name, parameters, times, steps
   else repeat(exports, name, times, [...parameters, ...steps], [0, parameters.length]);
 };
 
+/* Calls in words. */
+
+const wordsOfCall = ({ name, parameters, times, steps }: KernelCall): readonly number[] => [
+  NAMES.indexOf(name),
+  steps === null ? 0 : times,
+  ...parameters,
+  ...(steps ?? []),
+];
+
+/** Writes calls one after the other. */
+export const writeCalls = (calls: readonly KernelCall[]): Int32Array<ArrayBuffer> =>
+  Int32Array.from(calls.flatMap(wordsOfCall));
+
+/** Does the calls in the words from `first` to `end`. */
+export const runCalls = (exports: VectorExports, words: Int32Array, first = 0, end = words.length): void => {
+  for (let at = first; at < end; ) {
+    const name = NAMES[words[at] as number] as CallName;
+    const times = words[at + 1] as number;
+    const count = ARGUMENTS[name];
+    at += 2;
+    if (times === 0) invoke(exports, name, words, at);
+    else repeat(exports, name, times, words, [at, at + count]);
+    at += times === 0 ? count : 2 * count;
+  }
+};
+
 /* A program in words, which threads share. */
 
 /** Chunk count of a phase that only the thread of the engine can do. */
@@ -142,13 +168,6 @@ export interface SharedProgram {
 
 const sharedWords = (length: number): Int32Array<SharedArrayBuffer> =>
   new Int32Array(new SharedArrayBuffer(4 * length));
-
-const wordsOfCall = ({ name, parameters, times, steps }: KernelCall): readonly number[] => [
-  NAMES.indexOf(name),
-  steps === null ? 0 : times,
-  ...parameters,
-  ...(steps ?? []),
-];
 
 /** Writes phases as a program. */
 export const writeProgram = (phases: readonly Phase[]): SharedProgram => {
@@ -222,16 +241,7 @@ class ProgramReader {
     const words = this.#words;
     const firstPlace = 1 + PHASE_WORDS * this.phases;
     const place = firstPlace + (words[2 + PHASE_WORDS * phase] as number) + chunk;
-    const end = words[place + 1] as number;
-    for (let at = words[place] as number; at < end; ) {
-      const name = NAMES[words[at] as number] as CallName;
-      const times = words[at + 1] as number;
-      const count = ARGUMENTS[name];
-      at += 2;
-      if (times === 0) invoke(this.#exports, name, words, at);
-      else repeat(this.#exports, name, times, words, [at, at + count]);
-      at += times === 0 ? count : 2 * count;
-    }
+    runCalls(this.#exports, words, words[place] as number, words[place + 1] as number);
   }
 
   /** Opens the next phase. */

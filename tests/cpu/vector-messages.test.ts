@@ -1,0 +1,164 @@
+/**
+ * Vectors that workers compute without shared memory, in Node: chains of operations come and go by messages.
+ * Every run is bit-equal with one thread, whatever happens to its workers.
+ */
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { VectorThreads } from '../../src/fields/cpu/vector-threads.js';
+import type { FieldVector } from '../../src/fields.js';
+import { useAllWorkers } from '../support/all-workers.js';
+import {
+  Bench,
+  computed,
+  ofAnyLength,
+  ofPowers,
+  type Program,
+  quotient,
+  startAfter,
+  started,
+  type Vectors,
+} from '../support/vector-programs.js';
+
+useAllWorkers();
+
+beforeEach(() => {
+  vi.stubGlobal('crossOriginIsolated', false);
+  // short vectors take all workers, too
+  vi.spyOn(VectorThreads.prototype, 'workersFor').mockImplementation(function (this: VectorThreads, ms: number) {
+    return ms > 0 ? this.most : 0;
+  });
+});
+
+let bench: Bench;
+afterEach(() => {
+  bench.close();
+  vi.unstubAllGlobals();
+});
+
+/** Elements whose transforms are long enough for messages. */
+const LENGTH = 2 ** 13;
+
+/** Has a program computed of three vectors side by side. */
+const ofEach =
+  (program: Program): Program =>
+  (ops, [a, b, c], engine) => {
+    const results = [
+      [a, b, c],
+      [b, c, a],
+      [c, a, b],
+    ].map((vectors) => program(ops, vectors as unknown as Vectors, engine));
+    return ops.linearCombination(results.map((each, i) => [BigInt(i + 1), each]));
+  };
+
+/** Two chains: one for a worker, and one for the thread of the engine. */
+const ofTwo: Program = (ops, [a, b]) => ops.add(ops.ntt(a), ops.ntt(b));
+
+/** Transforms of vectors of different lengths, of which two read the same one. */
+const ofDifferentLengths: Program = (ops, [a, b, c]) => {
+  const there = (v: FieldVector): FieldVector => ops.ntt(ops.pad(v, 4 * v.length), { to: 'reversed', coset: 7n });
+  const sum = ops.add(a, b);
+  const parts = [
+    there(sum),
+    there(ops.scalePowers(sum, 3n)),
+    there(ops.intt(c)),
+    there(ops.slice(ops.pad(b, LENGTH + 5), 5)),
+  ];
+  return ops.intt(ops.linearCombination(parts.map((each) => [1n, each])), { from: 'reversed', coset: 7n });
+};
+
+describe('equal on every number of threads', () => {
+  test.each([1, 2, 3])('with %i workers', async (workers) => {
+    bench = await Bench.open(Math.max(2, workers));
+    await bench.bring(Math.min(2, workers), workers === 1 ? ofTwo : quotient);
+    const wrong: Record<string, number[]> = {};
+    wrong.lengths = await bench.differences(ofDifferentLengths, [LENGTH]);
+    for (const [name, program] of Object.entries({ ...ofPowers, ...ofAnyLength })) {
+      wrong[name] = await bench.differences(ofEach(program), [LENGTH]);
+    }
+    expect(Object.values(wrong).flat(), JSON.stringify(wrong)).toEqual([]);
+  });
+
+  test('after more tables than are kept', async () => {
+    bench = await Bench.open(2);
+    await bench.bring(2);
+    for (let round = 0; round < 3; round++) {
+      const program: Program = (ops, [a, b, c]) =>
+        ops.linearCombination(
+          [a, b, c, a, b].map((each, i) => [1n, ops.ntt(each, { coset: BigInt(2 + 5 * round + i) })] as const),
+        );
+      expect(await bench.differences(program, [LENGTH])).toEqual([]);
+      expect(bench.together.lastRun?.workers).toBe(2);
+    }
+  });
+
+  test('of vectors too long for the memory of workers: this thread computes', async () => {
+    bench = await Bench.open(2);
+    await bench.bring(2);
+    const program: Program = (ops, [a, b]) => {
+      const longer = (v: FieldVector): FieldVector => ops.pad(ops.pad(v, 2 ** 21), 2 ** 21 + 1);
+      const [long, other] = [a, b].map((each) => ops.scale(longer(each), 3n));
+      return ops.slice(ops.add(long as FieldVector, other as FieldVector), 0, 64);
+    };
+    expect(await bench.differences(program, [64])).toEqual([]);
+    expect(bench.together.lastRun?.workers).toBe(0);
+  });
+});
+
+describe('right, whatever happens to workers', () => {
+  test('that are ended at any moment of a run', async () => {
+    bench = await Bench.open(2, startAfter(''));
+    const expected = await computed(bench.alone, LENGTH, quotient);
+    let ended = 0;
+    for (let i = 0; i < 8; i++) {
+      const last = started.at(-1);
+      const timer = setTimeout(() => last?.terminate().then(() => ended++), 2 * i);
+      expect(await computed(bench.together, LENGTH, quotient)).toEqual(expected);
+      clearTimeout(timer);
+    }
+    expect(ended).toBeGreaterThan(0);
+  });
+
+  test('that stop in the middle of a chain: this thread computes it again', async () => {
+    const stops = `
+      const { instantiate } = WebAssembly;
+      WebAssembly.instantiate = async (...parameters) => {
+        const made = await instantiate(...parameters);
+        if (!('multiplySubtract' in made.exports)) return made;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+      };`;
+    bench = await Bench.open(2, startAfter(stops));
+    const expected = await computed(bench.alone, LENGTH, quotient);
+    const runs: (string | null | undefined)[] = [];
+    for (let i = 0; i < 20 && !runs.some(Boolean); i++) {
+      expect(await computed(bench.together, LENGTH, quotient)).toEqual(expected);
+      runs.push(bench.together.lastRun?.retried);
+    }
+    expect(runs.find(Boolean)).toMatch(/was not heard of any more/);
+    expect(await computed(bench.together, LENGTH, quotient)).toEqual(expected);
+  });
+
+  test('that get no memory, or fail: this thread computes', async () => {
+    bench = await Bench.open(
+      2,
+      startAfter('WebAssembly.Memory = class { constructor() { throw new RangeError("no memory"); } };'),
+    );
+    expect(await bench.differences(quotient, [LENGTH, LENGTH, LENGTH, LENGTH])).toEqual([]);
+  });
+
+  test('after a run is aborted at any moment', async () => {
+    bench = await Bench.open(2);
+    await bench.bring(2);
+    const expected = await computed(bench.alone, LENGTH, quotient);
+    const { used } = bench.together.memory;
+    const codes: string[] = [];
+    for (let i = 0; i < 6; i++) {
+      const controller = new AbortController();
+      setTimeout(() => controller.abort(), 4 * i);
+      const outcome = await computed(bench.together, LENGTH, quotient, controller.signal).catch(({ code }) => code);
+      if (typeof outcome === 'string') codes.push(outcome);
+      else expect(outcome).toEqual(expected);
+      expect(await computed(bench.together, LENGTH, quotient)).toEqual(expected);
+    }
+    expect(new Set(codes)).toEqual(new Set(['aborted']));
+    expect(bench.together.memory.used).toBeLessThanOrEqual(used);
+  });
+});

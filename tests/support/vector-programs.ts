@@ -1,0 +1,151 @@
+/**
+ * Programs on vectors, and engines that compute them with and without workers, for tests of what threads compute
+ * together.
+ */
+import { Worker } from 'node:worker_threads';
+import { expect } from 'vitest';
+import { createFieldEngine, type FieldEngine, type FieldOperations, type FieldVector } from '../../src/fields.js';
+import { createMsmEngine, type MsmEngine } from '../../src/index.js';
+import { workerStarter } from '../../src/msm/cpu/cpu-threads.js';
+
+const P = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
+
+/** Returns numbers below p, of which some are 0, 1 and p − 1. */
+export const numbers = (length: number, seed: bigint): bigint[] => {
+  const edges = [0n, 1n, P - 1n];
+  let last = seed;
+  return Array.from({ length }, (_, i) => {
+    last = (last * 7n ** 80n + 1n) % P;
+    return edges[i % 11] ?? last;
+  });
+};
+
+export type Vectors = readonly [FieldVector, FieldVector, FieldVector];
+export type Program = (ops: FieldOperations, vectors: Vectors, engine: FieldEngine) => FieldVector;
+
+/** Operations on vectors of any length. */
+export const ofAnyLength: Readonly<Record<string, Program>> = {
+  add: (ops, [a, b]) => ops.add(a, b),
+  subtract: (ops, [a, b]) => ops.subtract(a, b),
+  multiplyAdd: (ops, [a, b, c]) => ops.multiplyAdd(a, b, c),
+  multiplySubtract: (ops, [a, b, c]) => ops.multiplySubtract(a, b, c),
+  scale: (ops, [a]) => ops.scale(a, 12345n),
+  scalePowers: (ops, [a]) => ops.scalePowers(a, 3n, { factor: 5n }),
+  linearCombination: (ops, [a, b, c]) =>
+    ops.linearCombination([
+      [1n, a],
+      [P - 1n, b],
+      [77n, c],
+    ]),
+  invert: (ops, [a]) => ops.invert(a),
+  prefixProduct: (ops, [a]) => ops.prefixProduct(ops.add(a, ops.scale(a, 2n))),
+  evaluate: (ops, [a]) => ops.evaluate(a, 99n),
+  divideByLinear: (ops, [a]) => ops.divideByLinear(a, 98n),
+  'slice and pad': (ops, [a]) => ops.pad(ops.slice(a, 1), a.length + 3, 2),
+};
+
+/** Operations on vectors of 2^k elements. */
+export const ofPowers: Readonly<Record<string, Program>> = {
+  ntt: (ops, [a]) => ops.ntt(a),
+  'ntt reversed': (ops, [a]) => ops.ntt(a, { to: 'reversed' }),
+  'intt reversed': (ops, [a]) => ops.intt(a, { from: 'reversed', coset: 7n }),
+  quotient: (ops, [a, b]) => {
+    const there = (v: FieldVector): FieldVector =>
+      ops.ntt(ops.intt(v, { to: 'reversed' }), { from: 'reversed', coset: 5n });
+    const product = there(ops.multiply(a, b));
+    return ops.multiplySubtract(there(a), there(b), product);
+  },
+};
+
+/** Returns the bytes of a program's result. */
+export const computed = async (
+  fr: FieldEngine,
+  length: number,
+  program: Program,
+  signal?: AbortSignal,
+): Promise<Buffer> => {
+  const loaded: FieldVector[] = [];
+  try {
+    for (const seed of [1n, 2n, 3n]) loaded.push(await fr.load(numbers(length, seed)));
+    const options = signal === undefined ? {} : { signal };
+    const result = await fr.run((ops) => ops.keep(program(ops, loaded as unknown as Vectors, fr)), options);
+    loaded.push(result);
+    return Buffer.from(await fr.read(result));
+  } finally {
+    for (const each of loaded) each.destroy();
+  }
+};
+
+/** Three chains of transforms, between products. */
+export const quotient = ofPowers.quotient as Program;
+
+/** An engine with workers, and vectors with and without them. */
+export class Bench {
+  readonly engine: MsmEngine;
+  readonly alone: FieldEngine;
+  readonly together: FieldEngine;
+
+  private constructor(engine: MsmEngine, alone: FieldEngine, together: FieldEngine) {
+    this.engine = engine;
+    this.alone = alone;
+    this.together = together;
+  }
+
+  static async open(maxWorkers: number, start?: () => Worker): Promise<Bench> {
+    const createWorker = start === undefined ? {} : { createWorker: start };
+    const engine = await createMsmEngine({ curve: 'bn254', backend: 'cpu', maxWorkers, ...createWorker });
+    return new Bench(
+      engine,
+      await createFieldEngine({ backend: 'cpu' }),
+      await createFieldEngine({ backend: 'cpu', deviceOf: engine }),
+    );
+  }
+
+  /** Computes until so many workers take part. */
+  async bring(workers: number, program: Program = quotient): Promise<void> {
+    for (let runs = 0; runs < 100; runs++) {
+      await computed(this.together, 2 ** 13, program);
+      if (this.together.lastRun?.workers === workers) return;
+    }
+    expect.fail('the workers do not come');
+  }
+
+  /** Returns the lengths for which a program with workers differs from one without. */
+  async differences(program: Program, lengths: readonly number[]): Promise<number[]> {
+    const wrong: number[] = [];
+    for (const length of lengths) {
+      const expected = await computed(this.alone, length, program);
+      if (!expected.equals(await computed(this.together, length, program))) wrong.push(length);
+    }
+    return wrong;
+  }
+
+  close(): void {
+    for (const each of [this.alone, this.together, this.engine]) each.destroy();
+  }
+}
+
+export const started: Worker[] = [];
+
+/** Returns the address of the worker's file. */
+const workerFile = (): string => {
+  const threads = process.getBuiltinModule('node:worker_threads');
+  const { Worker: real } = threads;
+  let file = '';
+  threads.Worker = class {
+    constructor(url: URL) {
+      file = String(url);
+    }
+  } as unknown as typeof real;
+  workerStarter()?.();
+  threads.Worker = real;
+  return file;
+};
+
+/** Starts the worker of the package after a script that runs in it first. */
+export const startAfter = (script: string) => (): Worker => {
+  const text = `${script}\nawait import(${JSON.stringify(workerFile())});`;
+  const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(text)}`));
+  started.push(worker);
+  return worker;
+};

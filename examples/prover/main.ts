@@ -85,7 +85,7 @@ const showProgress = ({ stage, done, total, remainingMs }: CircuitProgress): voi
 const showResult = async ({ proof, publicSignals, timings }: CircuitResult): Promise<void> => {
   showTimes(timings, null);
   byId('caption').textContent =
-    `${proof.protocol}, domain of ${circuit?.key?.domainSize.toLocaleString('en')}: proof ${opened.proofs} since the key was loaded, which took ${Math.round(opened.openMs)} ms`;
+    `${proof.protocol}, domain of ${circuit?.key?.domainSize}: proof ${opened.proofs} since the key was loaded, which took ${Math.round(opened.openMs)} ms`;
   byId<HTMLTextAreaElement>('proof').value = JSON.stringify(proof, null, 1);
   byId<HTMLTextAreaElement>('signals').value = JSON.stringify(publicSignals, null, 1);
   const calldata = byId<HTMLTextAreaElement>('calldata');

@@ -31,7 +31,7 @@ const barOf = (prover: 'library' | 'snarkjs', ms: number, longest: number): HTML
   const track = elementOf('span', 'track');
   track.append(bar);
   const line = elementOf('div', `line ${prover}`);
-  line.append(track, elementOf('span', 'ms', ms.toLocaleString('en', { maximumFractionDigits: ms < 10 ? 1 : 0 })));
+  line.append(track, elementOf('span', 'ms', ms.toFixed(ms < 10 ? 1 : 0)));
   return line;
 };
 

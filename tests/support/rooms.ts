@@ -173,7 +173,7 @@ export const toolRooms: Readonly<Record<string, string>> = {
   'scripts/docs': 'src scripts tests dev/oracle dev/count dev/bench',
   'tools/isa': 'src scripts dev/oracle dev/field-bench dev/bench',
   'tools/native': '',
-  'tools/webkit': 'dev/cases dev/trial-keys',
+  'tools/webkit': 'scripts dev/cases dev/trial-keys',
 };
 
 /** Returns the names of a list. */

@@ -42,7 +42,7 @@ const cancelAt = async (stage: string): Promise<boolean> => {
   observer.observe(byId('stage'), { childList: true });
   const problem = await press('prove');
   observer.disconnect();
-  return problem === 'Cancelled.' && byId('result').hidden;
+  return problem === 'Cancelled.' && byId('result').hidden === true;
 };
 
 /** Proves. @returns the milliseconds that the page shows in a line of the proof */

@@ -2,10 +2,11 @@
  * npm run example -- page | prover | farm
  *
  * Builds the package, then runs one of the examples with it: a page with one sum, a page that
- * proves with snarkjs, or a farm of workers. Arguments after the name go to the example.
+ * proves a circuit, or a farm of workers. Arguments after the name go to the example.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { runTypeScript } from './typescript.mjs';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
 
@@ -34,5 +35,6 @@ if (command === undefined) {
   );
   process.exitCode = isHelp ? 0 : 2;
 } else {
+  if (name === 'prover') await runTypeScript('scripts/sample-circuit.ts');
   process.exitCode = run(['npm', 'run', '--silent', 'build']) || run([...command, ...rest]);
 }

@@ -2,7 +2,7 @@
  * Prepared powers of tau of secrets that are drawn here, for timing setups: whoever draws them can
  * prove false statements. All points are multiples of the generators by known scalars.
  */
-import { Bytes, fileOf } from '../../examples/prover/bytes.js';
+import { Bytes, fileOf } from '../trial-keys/bytes.js';
 import type { CurveContext } from '../../src/curves/curve.js';
 import { openCurve } from '../../src/curves/open-curve.js';
 import { writePoint } from '../../src/curves/point-source.js';

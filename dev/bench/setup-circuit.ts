@@ -1,5 +1,5 @@
 /** Circuits for timing setups. */
-import { type Circuit, makeCircuit as make } from '../../examples/prover/circuit.js';
+import { type Circuit, makeCircuit as make } from '../trial-keys/circuit.js';
 import { bn254 } from '../../src/curves/bn254.js';
 
 /** Makes a circuit on BN254. */

@@ -1,166 +1,143 @@
-/**
- * The page: settings, progress and results. A worker does all work, and is terminated on cancel.
- */
+/** The page: files and an input in, a proof out. Workers of the package compute. */
 import {
-  type Message,
-  type Outcome,
-  type ProofTimes,
-  type Side,
-  type System,
-  stagesOf,
-  type Task,
-} from './messages.js';
+  type Circuit,
+  type CircuitInput,
+  type CircuitProgress,
+  type CircuitProof,
+  type CircuitResult,
+  openCircuit,
+  type ProofTimings,
+} from 'webgpu-msm/circom';
+import { showTimes } from './times.js';
 
 const byId = <Of extends HTMLElement>(id: string): Of => document.getElementById(id) as Of;
-const form = byId<HTMLFormElement>('settings');
-const prove = byId<HTMLButtonElement>('prove');
-const cancel = byId<HTMLButtonElement>('cancel');
+const fields = {
+  wasm: byId<HTMLInputElement>('wasm'),
+  zkey: byId<HTMLInputElement>('zkey'),
+  json: byId<HTMLInputElement>('json'),
+};
+const input = byId<HTMLTextAreaElement>('input');
+const copyButtons = document.querySelectorAll<HTMLButtonElement>('[data-copies]');
 const bar = byId<HTMLProgressElement>('bar');
 
-const formatted = (ms: number): string => ms.toLocaleString('en', { maximumFractionDigits: ms < 10 ? 1 : 0 });
+/** The circuit of the chosen files; null until the first proof. */
+let circuit: Circuit | null = null;
+/** Duration of opening the circuit, and proofs since. */
+let opened = { openMs: 0, proofs: 0 };
+/** The last proof, and its input. */
+let last: { readonly values: CircuitInput; readonly result: CircuitResult } | null = null;
+/** Ends the work that runs; null if none does. */
+let running: AbortController | null = null;
 
-const median = (values: readonly number[]): number => {
-  const sorted = [...values].sort((left, right) => left - right);
-  return sorted[sorted.length >> 1] as number;
-};
-
-/** Times of several proofs: the median and the range. */
-interface Spread {
-  readonly ms: number;
-  readonly least: number;
-  readonly most: number;
-}
-
-const spreadOf = (values: readonly number[]): Spread => ({
-  ms: median(values),
-  least: Math.min(...values),
-  most: Math.max(...values),
-});
-
-/** Rows of the table. */
-type Rows = readonly { readonly name: string; readonly spread: Spread }[];
-
-/** Returns the rows of the table: each stage, the whole proof, and the first proof. */
-const rowsOf = (system: System, proofs: readonly ProofTimes[], first: ProofTimes): Rows => {
-  const row = (name: string, of: (proof: ProofTimes) => number) => ({ name, spread: spreadOf(proofs.map(of)) });
-  return [
-    ...stagesOf[system].map(({ name }, i) => row(name, ({ stages }) => stages[i] as number)),
-    row('proof', ({ total }) => total),
-    { name: 'first proof', spread: spreadOf([first.total]) },
-  ];
-};
-
-const element = (name: string, className: string, text = ''): HTMLElement => {
-  const made = document.createElement(name);
-  made.className = className;
-  made.textContent = text;
-  return made;
-};
-
-/**
- * Draws a bar up to the median with its number, and a line over the range. A bar beyond the longest
- * fades out at the edge.
- */
-const barOf = (kind: Side, { ms, least, most }: Spread, longest: number): HTMLElement => {
-  const line = element('div', `line ${kind}`);
-  const share = (of: number): string => `${(100 * of) / longest}%`;
-  const [track, drawn] = [element('span', 'track'), element('span', 'drawn')];
-  drawn.style.inlineSize = share(Math.min(ms, longest));
-  drawn.classList.toggle('beyond', ms > longest);
-  track.append(drawn);
-  const hasSpread = most > least;
-  if (hasSpread) {
-    const stroke = element('span', 'stroke');
-    stroke.style.insetInlineStart = share(least);
-    stroke.style.inlineSize = share(most - least);
-    track.append(stroke);
+/** Runs work that the button Cancel ends, and shows its error. */
+const run = async (work: (signal: AbortSignal) => Promise<void>): Promise<void> => {
+  const ending = new AbortController();
+  running = ending;
+  setBusy(true);
+  try {
+    await work(ending.signal);
+  } catch (error) {
+    complain(ending.signal.aborted ? 'Cancelled.' : error instanceof Error ? error.message : String(error));
   }
-  const spread = hasSpread ? `${formatted(least)} – ${formatted(most)}` : '';
-  line.append(track, element('span', 'ms', formatted(ms)), element('span', 'spread', spread));
-  return line;
+  running = null;
+  setBusy(false);
 };
 
-/** Returns the time of the library ÷ that of snarkjs, over pairs. */
-const ratiosOf = ({ plain, ours }: Outcome): Spread =>
-  spreadOf(ours.map(({ total }, i) => total / (plain[i] as ProofTimes).total));
-
-/** Describes the backends. */
-const whereOf = ({ backends }: Outcome): string =>
-  `webgpu-msm may compute on ${backends.map((each) => `the ${each.toUpperCase()}`).join(' and ')}.`;
-
-const adapterOf = ({ name, software, isGpu }: Outcome['adapter']): string => {
-  if (!isGpu) return 'WebGPU is not available here, or was not asked for.';
-  return software ? `Adapter: ${name}. It is a software GPU, so times do not reflect real GPUs.` : `Adapter: ${name}.`;
+const prove = async (signal: AbortSignal): Promise<void> => {
+  byId('result').hidden = true;
+  const values = readInput();
+  if (circuit === null) {
+    const begun = performance.now();
+    const [wasm, zkey] = [fields.wasm.files?.[0] as File, fields.zkey.files?.[0] as File];
+    circuit = await openCircuit({ wasm, zkey }, { signal, onProgress: showProgress, onWarning: warn });
+    opened = { openMs: performance.now() - begun, proofs: 0 };
+  }
+  const result = await circuit.prove(values, { signal, onProgress: showProgress, verifyProof: true });
+  opened.proofs++;
+  last = { values, result };
+  await showResult(result);
 };
 
-/** Returns a ratio of times as a sentence has it. */
-const speedText = (ratio: number): string =>
-  ratio < 1 ? `${(1 / ratio).toFixed(1)} × faster` : `${ratio.toFixed(1)} × slower`;
+const readInput = (): CircuitInput => {
+  try {
+    return JSON.parse(input.value);
+  } catch (error) {
+    throw new Error(`The input is not JSON: ${(error as Error).message}`);
+  }
+};
 
-const show = (outcome: Outcome): void => {
-  const [plain, ours] = (['plain', 'ours'] as const).map((side) =>
-    rowsOf(outcome.system, outcome[side], outcome.first[side]),
-  ) as [Rows, Rows];
-  const ratio = ratiosOf(outcome);
-  const pairs = outcome.ours.length;
-  // one contradicting pair is enough for no verdict
-  const isClear = ratio.most < 1 || ratio.least > 1;
-  const { plain: isPlainRight, ours: areOursRight } = outcome.verified;
-  byId('verdict').textContent =
-    isPlainRight && areOursRight
-      ? `Both proofs verify. ${isClear ? `webgpu-msm is ${speedText(ratio.ms)}.` : 'These pairs do not tell which is faster.'}`
-      : `${isPlainRight ? 'The proof of webgpu-msm' : 'The proof of snarkjs'} does not verify.`;
-  byId('verdict').classList.toggle('wrong', !(isPlainRight && areOursRight));
-  byId('spread').textContent =
-    `webgpu-msm ÷ snarkjs, in ${pairs} pairs: ${ratio.least.toFixed(2)} to ${ratio.most.toFixed(2)}, median ${ratio.ms.toFixed(2)}.`;
-  byId('where').textContent = whereOf(outcome);
-  byId('adapter').textContent = adapterOf(outcome.adapter);
-  byId('adapter').classList.toggle('wrong', outcome.adapter.isGpu && outcome.adapter.software);
+const stageNames: Readonly<Record<CircuitProgress['stage'], string>> = {
+  download: 'Reading the files',
+  key: 'Loading the key',
+  witness: 'Computing the witness',
+  proof: 'Proving',
+  verification: 'Verifying',
+};
+
+const showProgress = ({ stage, done, total, remainingMs }: CircuitProgress): void => {
+  byId('stage').textContent = stageNames[stage];
+  byId('remaining').textContent = remainingMs === null ? '' : `${(remainingMs / 1000).toFixed(1)} s left`;
+  // without a value the bar shows activity, not progress
+  if (total === null || done === 0) bar.removeAttribute('value');
+  else bar.value = done / total;
+};
+
+const showResult = async ({ proof, publicSignals, timings }: CircuitResult): Promise<void> => {
+  showTimes(timings, null);
   byId('caption').textContent =
-    `${outcome.constraints.toLocaleString('en')} constraints; medians of ${pairs} interleaved pairs of proofs, with their range`;
-  // excluded from the scale, because a first proof may take many times as long as any other
-  const others = [...plain, ...ours].filter(({ name }) => name !== 'first proof');
-  const longest = Math.max(...others.map(({ spread }) => spread.most));
-  byId('stages').replaceChildren(
-    ...plain.map(({ name, spread }, i) => {
-      const row = element('tr', ['proof', 'first proof'].includes(name) ? 'whole' : '');
-      const head = element('th', '', name);
-      head.setAttribute('scope', 'row');
-      const cell = document.createElement('td');
-      cell.append(barOf('plain', spread, longest), barOf('ours', ours[i]?.spread as Spread, longest));
-      row.append(head, cell);
-      return row;
-    }),
-  );
-  byId('notes').textContent = [
-    'The first proof starts snarkjs’s workers; that of webgpu-msm loads the key and compiles. It is not part of the medians.',
-    outcome.system === 'groth16'
-      ? 'webgpu-msm computes stages of Groth16 at the same time: the time of a stage is that from the end of the one that ended before it.'
-      : null,
-    outcome.warning,
-  ]
-    .filter((each) => each !== null)
-    .join(' ');
+    `${proof.protocol}, domain of ${circuit?.key?.domainSize}: proof ${opened.proofs} since the key was loaded, which took ${Math.round(opened.openMs)} ms`;
+  byId<HTMLTextAreaElement>('proof').value = JSON.stringify(proof, null, 1);
+  byId<HTMLTextAreaElement>('signals').value = JSON.stringify(publicSignals, null, 1);
+  const calldata = byId<HTMLTextAreaElement>('calldata');
+  // a proof on BLS12-381 has none
+  calldata.value = proof.curve === 'bn128' ? await calldataOf(proof, publicSignals) : '';
+  (calldata.parentElement as HTMLElement).hidden = calldata.value === '';
+  for (const button of copyButtons) button.textContent = 'Copy';
   byId('result').hidden = false;
 };
 
-/** The worker, which stays with its keys after a run. */
-let worker: Worker | null = null;
-
-const setBusy = (isBusy: boolean): void => {
-  prove.disabled = isBusy;
-  cancel.disabled = !isBusy;
-  byId('progress').hidden = !isBusy;
+/** Returns the arguments of the verifier contract that snarkjs writes. */
+const calldataOf = async (proof: CircuitProof, publicSignals: readonly string[]): Promise<string> => {
+  switch (proof.protocol) {
+    case 'groth16':
+      return (await import('webgpu-msm/groth16')).exportSolidityCallData(proof, publicSignals);
+    case 'plonk':
+      return (await import('webgpu-msm/plonk')).exportSolidityCallData(proof, publicSignals);
+    case 'fflonk':
+      return (await import('webgpu-msm/fflonk')).exportSolidityCallData(proof, publicSignals);
+  }
 };
 
-/** @param isOver true if the worker must not be reused */
-const end = (isOver: boolean): void => {
-  if (isOver) {
-    worker?.terminate();
-    worker = null;
+/** Proves the same by snarkjs, in a worker that loads it, and shows the times beside the library's. */
+const compare = async (signal: AbortSignal): Promise<void> => {
+  if (last === null) return;
+  const { values, result } = last;
+  byId('stage').textContent = 'Proving by snarkjs';
+  byId('remaining').textContent = '';
+  bar.removeAttribute('value');
+  const worker = new Worker(new URL('./snarkjs-worker.ts', import.meta.url), { type: 'module' });
+  try {
+    const times = await new Promise<ProofTimings>((resolve, reject) => {
+      worker.onmessage = ({ data }: MessageEvent<ProofTimings | string>) =>
+        typeof data === 'string' ? reject(new Error(`snarkjs: ${data}`)) : resolve(data);
+      worker.onerror = () => reject(new Error('The worker of snarkjs did not start.'));
+      signal.onabort = reject;
+      const [wasm, zkey] = [fields.wasm.files?.[0], fields.zkey.files?.[0]];
+      worker.postMessage({ wasm, zkey, input: values, protocol: result.proof.protocol });
+    });
+    showTimes(result.timings, times);
+  } finally {
+    worker.terminate();
   }
-  setBusy(false);
-  prove.focus();
+};
+
+const setBusy = (isBusy: boolean): void => {
+  for (const element of document.querySelectorAll<HTMLFieldSetElement>('fieldset, #prove, #compare')) {
+    element.disabled = isBusy;
+  }
+  byId<HTMLButtonElement>('cancel').disabled = !isBusy;
+  byId('progress').hidden = !isBusy;
+  if (isBusy) byId('problem').hidden = true;
 };
 
 const complain = (text: string): void => {
@@ -168,51 +145,61 @@ const complain = (text: string): void => {
   byId('problem').hidden = false;
 };
 
-const receive = (message: Message): void => {
-  if (message.kind === 'stage') {
-    byId('stage').textContent = message.name;
-    // without a value the bar shows activity, not progress
-    if (message.share === null) bar.removeAttribute('value');
-    else bar.value = message.share;
+const warn = (text: string): void => {
+  byId('warning').textContent = text;
+};
+
+/** Puts a file into the field for its kind. */
+const take = (file: File): void => {
+  const kind = file.name.split('.').at(-1) as keyof typeof fields;
+  if (!(kind in fields)) {
+    complain(`${file.name} is neither .wasm nor .zkey nor .json.`);
     return;
   }
-  end(message.kind === 'problem');
-  if (message.kind === 'outcome') show(message.outcome);
-  else complain(`The run failed: ${message.text}. Try a smaller circuit or another backend.`);
+  const transfer = new DataTransfer();
+  transfer.items.add(file);
+  fields[kind].files = transfer.files;
+  fields[kind].dispatchEvent(new Event('change'));
 };
 
-const startWorker = (): Worker => {
-  const started = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
-  started.addEventListener('message', ({ data }: MessageEvent<Message>) => receive(data));
-  started.addEventListener('error', ({ message }) => {
-    end(true);
-    complain(`The worker did not start: ${message || 'its module could not be loaded'}. Reload the page.`);
+const forget = (): void => {
+  circuit?.destroy();
+  circuit = null;
+  byId('result').hidden = true;
+  byId('warning').textContent = '';
+};
+
+fields.wasm.addEventListener('change', forget);
+fields.zkey.addEventListener('change', forget);
+fields.json.addEventListener('change', async () => {
+  input.value = (await fields.json.files?.[0]?.text()) ?? '';
+});
+byId('prove')
+  .closest('form')
+  ?.addEventListener('submit', (event) => {
+    event.preventDefault();
+    void run(prove);
   });
-  return started;
-};
-
-form.addEventListener('submit', (event) => {
+byId('cancel').addEventListener('click', () => running?.abort());
+byId('compare').addEventListener('click', () => void run(compare));
+for (const button of copyButtons) {
+  button.addEventListener('click', async () => {
+    const text = byId<HTMLTextAreaElement>(button.dataset.copies as string);
+    // selected for pages without https, which have no clipboard
+    text.select();
+    await navigator.clipboard?.writeText(text.value);
+    button.textContent = 'Copied';
+  });
+}
+document.addEventListener('dragover', (event) => event.preventDefault());
+document.addEventListener('drop', (event) => {
   event.preventDefault();
-  const given = new FormData(form);
-  const task: Task = {
-    system: given.get('system') as System,
-    logn: Number(given.get('logn')),
-    backend: given.get('backend') as Task['backend'],
-  };
-  for (const id of ['problem', 'result']) byId(id).hidden = true;
-  setBusy(true);
-  worker ??= startWorker();
-  worker.postMessage(task);
+  if (running === null) for (const file of event.dataTransfer?.files ?? []) take(file);
 });
 
-cancel.addEventListener('click', () => {
-  end(true);
-  complain('Cancelled.');
-});
-
-/** Applies the choices of the address, such as `?logn=10&backend=cpu`. */
-for (const [name, value] of new URLSearchParams(location.search)) {
-  const choice = form.elements.namedItem(name);
-  if (!(choice instanceof HTMLSelectElement)) continue;
-  if ([...choice.options].some((option) => option.value === value)) choice.value = value;
+/** Takes the files of the address, such as `?file=circuit.wasm&file=circuit.zkey&file=input.json`. */
+for (const url of new URLSearchParams(location.search).getAll('file')) {
+  const response = await fetch(url);
+  if (response.ok) take(new File([await response.blob()], url));
+  else complain(`${url}: ${response.status} ${response.statusText}`);
 }

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build as buildFile, type Plugin as EsbuildPlugin, transform } from 'esbuild';
-import MagicString from 'magic-string';
+import MagicString, { type SourceMap } from 'magic-string';
 import { build, type Plugin, type Rolldown } from 'vite';
 import { keptComments, shortLines } from './output-plugins.js';
 
@@ -20,6 +20,19 @@ const STARTER = inProject('src/msm/cpu/cpu-threads.ts');
 const TEXT = inProject('src/msm/cpu/worker-text.ts');
 
 const NAME = 'webgpu-msm-worker.js';
+
+/** Comment by which the build of the package leaves the address of a worker as it is. */
+const IGNORE = '/* @vite-ignore */';
+
+/** Returns a chunk without that comment, with which Vite would not bundle the worker for those who bundle the package. */
+const withoutIgnore = (code: string, name: string): { code: string; map: SourceMap } | null => {
+  const address = new RegExp(`${IGNORE.replaceAll('*', '\\*')}\\s*(?="\\./${name}")`);
+  const [comment = ''] = address.exec(code) ?? [];
+  if (comment === '') return null;
+  const at = code.search(address);
+  const changed = new MagicString(code).remove(at, at + comment.length);
+  return { code: changed.toString(), map: changed.generateMap({ hires: 'boundary' }) };
+};
 
 /** Builds the worker as one file without imports, and its source map. */
 const buildWorker = async (outDir: string): Promise<readonly { readonly name: string; readonly text: string }[]> => {
@@ -80,8 +93,9 @@ export const workerFile = (): Plugin => {
       if (id === TEXT) return { code: await textModule(scriptOf(await files())), map: null };
       if (id !== STARTER) return null;
       // only those who bundle the package resolve this URL
-      return { code: code.replace("'./worker.ts'", `/* @vite-ignore */ './${NAME}'`), map: null };
+      return { code: code.replace("'./worker.ts'", `${IGNORE} './${NAME}'`), map: null };
     },
+    renderChunk: (code) => withoutIgnore(code, NAME),
     async generateBundle() {
       for (const { name, text } of await files()) {
         this.emitFile({ type: 'asset', fileName: name, source: text });
@@ -123,12 +137,6 @@ const CIRCUIT_WORKER = 'webgpu-msm-circuit-worker';
 /** Name of the entry that the worker of circuits is built as, before it is one file. */
 const CIRCUIT_ENTRY = 'circuit-worker';
 
-/** Comment by which the build of the package leaves an address as it is. */
-const IGNORE = '/* @vite-ignore */';
-
-/** The address of the worker with the comment, and the space behind it. */
-const ADDRESS = new RegExp(`(${IGNORE.replaceAll('*', '\\*')}\\s*)"\\./${CIRCUIT_WORKER}\\.js"`);
-
 /** Bundles built modules into one file without imports, by esbuild. */
 const bundleInto = (outfile: string, contents: string, resolveDir: string, plugins: EsbuildPlugin[] = []) =>
   buildFile({
@@ -157,13 +165,7 @@ export const circuitWorkerFile = (): Plugin => ({
     // only those who bundle the package resolve this URL
     return { code: code.replace(address, `${IGNORE} './${CIRCUIT_WORKER}.js'`), map: null };
   },
-  renderChunk(code) {
-    const at = code.search(ADDRESS);
-    if (at < 0) return null;
-    // with the comment Vite would not bundle the worker for those who bundle the package
-    const changed = new MagicString(code).remove(at, at + (code.slice(at).match(ADDRESS)?.[1] ?? '').length);
-    return { code: changed.toString(), map: changed.generateMap({ hires: 'boundary' }) };
-  },
+  renderChunk: (code) => withoutIgnore(code, `${CIRCUIT_WORKER}.js`),
   async writeBundle({ dir = '' }, bundle) {
     const entry = Object.values(bundle).find((file) => file.type === 'chunk' && file.name === CIRCUIT_ENTRY);
     if (entry === undefined) throw new Error(`the build has no entry ${CIRCUIT_ENTRY}`);

@@ -55,6 +55,17 @@ describe('the output of vite', () => {
 
   it("starts a worker of the program, which imports the package's worker", () =>
     hasWorkersAt(`${origin}/vite/bundled.html?way=ownScript`));
+
+  it("has the file of the package's worker, which starts where `blob:` may not", async () => {
+    const policy = "script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'";
+    const strict = await serveFolder(place.folder, () => ({ 'content-security-policy': policy }));
+    try {
+      await hasWorkersAt(`${strict.origin}/vite/bundled.html?way=asItIs`);
+    } finally {
+      strict.server.closeAllConnections();
+      strict.server.close();
+    }
+  });
 });
 
 describe("vite's development server, which bundles packages beforehand", () => {

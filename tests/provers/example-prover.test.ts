@@ -2,12 +2,15 @@
 import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import axe from 'axe-core';
 import type { Browser, Page } from 'playwright';
 import { build, createServer, preview, type ViteDevServer } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchChromium } from '../../scripts/browser/launch.js';
+import { type CompiledCircuit, compileCircuit, shapes } from '../support/circom.js';
+import { makeZkey, verifyBySnarkjs } from '../support/circom-keys.js';
 import { installPacked } from '../support/install-packed.js';
-import { ffCurveOf, makeStatement } from '../support/proving.js';
+import { ffCurveOf, makeStatement, type SystemName, snarkjs, systems } from '../support/proving.js';
 import { inProject, runNode } from '../support/run-script.js';
 
 let server: ViteDevServer;
@@ -53,14 +56,38 @@ const open = async (query: string): Promise<{ page: Page; faults: string[] }> =>
   return { page, faults };
 };
 
-const numbersIn = async (page: Page, selector: string): Promise<number[]> =>
-  (await page.locator(selector).allTextContents()).map((text) => Number(text.replaceAll(',', '')));
+const input = { a: [1, 2, 3, 4, 5, 6], k: 4, turns: 2 };
+/** More turns than a program makes in minutes. */
+const ENDLESS = 10 ** 12;
 
-/** Presses the button, and waits for both proofs. */
-const prove = async (page: Page): Promise<void> => {
-  await page.getByRole('button', { name: 'Prove' }).click();
-  await page.getByRole('heading', { name: 'Both proofs verify.' }).waitFor({ timeout: 300_000 });
+let compiled: CompiledCircuit;
+const keys = new Map<SystemName, Uint8Array<ArrayBuffer>>();
+beforeAll(async () => {
+  compiled = await compileCircuit(shapes);
+  for (const system of systems) keys.set(system, await makeZkey(system, 'bn254', compiled.r1cs));
+});
+
+const keyOf = (system: SystemName): Uint8Array<ArrayBuffer> => keys.get(system) as Uint8Array<ArrayBuffer>;
+const fileOf = (name: string, bytes: Uint8Array) => ({
+  name,
+  mimeType: 'application/octet-stream',
+  buffer: Buffer.from(bytes),
+});
+
+const fill = async (page: Page, { system = 'groth16', values = input }: { system?: SystemName; values?: object }) => {
+  await page.getByLabel('Program').setInputFiles(fileOf('circuit.wasm', compiled.wasm));
+  await page.getByLabel('Key').setInputFiles(fileOf('circuit.zkey', keyOf(system)));
+  await page.getByLabel('Values').fill(JSON.stringify(values));
 };
+
+const press = (page: Page, name: string): Promise<void> => page.getByRole('button', { name }).click();
+const hasProof = (page: Page): Promise<void> =>
+  page.getByRole('heading', { name: 'The proof verifies.' }).waitFor({ timeout: 120_000 });
+const textIn = (page: Page, label: string): Promise<string> => page.getByRole('textbox', { name: label }).inputValue();
+const resultIn = async (page: Page) => ({
+  proof: JSON.parse(await textIn(page, 'Proof')),
+  publicSignals: JSON.parse(await textIn(page, 'Public signals')),
+});
 
 describe('the prover in a separate project', { tags: 'long' }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-prover-'));
@@ -115,9 +142,13 @@ await (await snarkjs.curves.getCurveFromName('bn128')).terminate();
     });
     try {
       const page = await browser.newPage();
-      await page.goto(`${served.resolvedUrls?.local[0]}?logn=8&backend=cpu`);
-      await prove(page);
-      expect(await page.locator('#where').textContent()).toBe('webgpu-msm may compute on the CPU.');
+      await page.goto(served.resolvedUrls?.local[0] as string);
+      await fill(page, {});
+      await press(page, 'Prove');
+      await hasProof(page);
+      expect(await verifyBySnarkjs('groth16', keyOf('groth16'), await resultIn(page))).toBe(true);
+      await press(page, 'Time snarkjs, too');
+      await page.locator('.line.snarkjs').nth(3).waitFor({ timeout: 60_000 });
       await page.close();
     } finally {
       await served.close();
@@ -125,123 +156,151 @@ await (await snarkjs.curves.getCurveFromName('bn128')).terminate();
   });
 });
 
-describe('the page of the prover', () => {
-  test.each([
-    ['groth16', 253, ['scalars of H', 'MSM A', 'MSM B1', 'MSM B2', 'MSM C', 'MSM H, assembly']],
-    ['plonk', 253, ['round 1', 'round 2', 'round 3', 'round 4', 'round 5']],
-    ['fflonk', 253, ['round 1', 'round 2', 'round 3', 'round 4', 'round 5']],
-  ] as const)(
-    'proves %s with snarkjs and with the package, and shows the time of each stage',
-    {
-      tags: 'long',
-    },
-    async (system, constraints, stageNames) => {
-      const { page, faults } = await open(`?system=${system}&logn=8&backend=cpu`);
-      expect(await page.getByLabel('Domain').inputValue()).toBe('8');
-      expect(await page.getByLabel('Proof system').inputValue()).toBe(system);
-      await prove(page);
-      expect(await page.locator('#where').textContent()).toBe('webgpu-msm may compute on the CPU.');
-      expect(await page.locator('#adapter').textContent()).toBe('WebGPU is not available here, or was not asked for.');
-      expect(await page.locator('caption').textContent()).toBe(
-        `${constraints} constraints; medians of 5 interleaved pairs of proofs, with their range`,
-      );
-      const ratios = await page.locator('#spread').textContent();
-      const told = /^webgpu-msm ÷ snarkjs, in 5 pairs: (\d+\.\d\d) to (\d+\.\d\d), median (\d+\.\d\d)\.$/;
-      expect(ratios).toMatch(told);
-      const [, least, most, middle] = told.exec(ratios ?? '') ?? [];
-      // a busy machine may turn a pair round, and then there is no verdict
-      const heading = await page.getByRole('heading', { level: 2 }).textContent();
-      const [, factor, way] =
-        /^Both proofs verify\. webgpu-msm is (\d+\.\d) × (faster|slower)\.$/.exec(heading ?? '') ?? [];
-      if (factor !== undefined) {
-        const ratio = way === 'faster' ? 1 / Number(factor) : Number(factor);
-        // both are rounded
-        expect(Math.abs(Number(middle) / ratio - 1)).toBeLessThan(0.005 / Number(middle) + 0.05 / Number(factor));
-      } else {
-        expect(heading).toBe('Both proofs verify. These pairs do not tell which is faster.');
-      }
-      // where a ratio rounds to 1.00 it may be either
-      if (least !== '1.00' && most !== '1.00') expect(factor !== undefined).toBe(Number(least) > 1 || Number(most) < 1);
-      expect(await page.locator('tbody th').allTextContents()).toEqual([...stageNames, 'proof', 'first proof']);
-      for (const kind of ['plain', 'ours']) {
-        const ms = await numbersIn(page, `.line.${kind} .ms`);
-        expect(ms).toHaveLength(stageNames.length + 2);
-        // clocks of pages may tick every 0.1 ms
-        expect(ms.every((each) => each >= 0)).toBe(true);
-        expect(ms.at(-2)).toBeGreaterThan(0);
-        expect(ms.at(-2)).toBeGreaterThanOrEqual(Math.max(...ms.slice(0, -2)));
-        // the median lies in what is told of the spread; the first proof is one, and has none
-        const spreads = await page.locator(`.line.${kind} .spread`).allTextContents();
-        expect(spreads.at(-1)).toBe('');
-        for (const [i, spread] of spreads.slice(0, -1).entries()) {
-          const [least, most] =
-            spread === '' ? [ms[i], ms[i]] : spread.split(' – ').map((text) => Number(text.replaceAll(',', '')));
-          expect(least).toBeLessThanOrEqual(ms[i] as number);
-          expect(most).toBeGreaterThanOrEqual(ms[i] as number);
-        }
-      }
-      // once more, with the keys that there are
-      const stages = page.evaluate(
-        () =>
-          new Promise<string[]>((resolve) => {
-            const seen: string[] = [];
-            const [stage, result] = ['stage', 'result'].map((id) => document.getElementById(id)) as unknown as [
-              Element,
-              Element,
-            ];
-            new MutationObserver(() => seen.push(stage.textContent)).observe(stage, { childList: true });
-            const done = () => result.hasAttribute('hidden') || resolve(seen);
-            new MutationObserver(done).observe(result, { attributes: true });
-          }),
-      );
-      await prove(page);
-      // in turns, and who begins changes
-      const [plain, ours] = ['snarkjs alone', 'webgpu-msm alone'];
-      expect((await stages).filter((stage) => stage.startsWith('Pair'))).toEqual(
-        [1, 2, 3, 4, 5].flatMap((pair) =>
-          (pair % 2 === 1 ? [plain, ours] : [ours, plain]).map((side) => `Pair ${pair} of 5: ${side}`),
-        ),
-      );
-      expect((await stages).filter((stage) => stage.startsWith('Making'))).toEqual([]);
-      expect(faults).toEqual([]);
-      await page.close();
-    },
-  );
-
-  test('stops on cancel, and starts again', { tags: 'long' }, async () => {
-    const { page, faults } = await open('?logn=14&backend=cpu');
-    const [begin, cancel] = ['Prove', 'Cancel'].map((name) => page.getByRole('button', { name })) as [
-      ReturnType<Page['getByRole']>,
-      ReturnType<Page['getByRole']>,
-    ];
-    expect(await cancel.isDisabled()).toBe(true);
-    await begin.click();
-    await page.getByText('Making the keys').waitFor();
-    await page.waitForFunction(() => (document.querySelector('progress')?.value ?? 0) > 0.02);
-    expect(await begin.isDisabled()).toBe(true);
-    await cancel.click();
-    await page.getByText('Cancelled.').waitFor();
-    expect([await begin.isEnabled(), await cancel.isDisabled()]).toEqual([true, true]);
-    await expect.poll(() => page.workers().length, { timeout: 20_000 }).toBe(0);
-    await page.getByLabel('Domain').selectOption('8');
-    await prove(page);
-    expect(await page.getByText('Cancelled.').isVisible()).toBe(false);
+describe('the page of the prover', { tags: 'long' }, () => {
+  test.each(systems)('proves %s on a phone, and times snarkjs on request', async (system) => {
+    const { page, faults } = await open('');
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
+    await page.setViewportSize({ width: 320, height: 640 });
+    await fill(page, { system });
+    for (const proofs of [1, 2]) {
+      await press(page, 'Prove');
+      await page.getByText(`proof ${proofs} since the key was loaded`).waitFor({ timeout: 120_000 });
+      await hasProof(page);
+    }
+    const result = await resultIn(page);
+    expect(result.publicSignals).toEqual(['116', '4']);
+    expect(await verifyBySnarkjs(system, keyOf(system), result)).toBe(true);
+    const { exportSolidityCallData } = snarkjs[system] as unknown as {
+      exportSolidityCallData(...proof: readonly unknown[]): Promise<string>;
+    };
+    const { proof, publicSignals } = result;
+    const calldata = system === 'fflonk' ? [publicSignals, proof] : [proof, publicSignals];
+    expect(await textIn(page, 'Calldata')).toBe(await exportSolidityCallData(...calldata));
+    expect(requests.filter((url) => url.includes('snarkjs'))).toEqual([]);
+    expect(await page.locator('.line.snarkjs').count()).toBe(0);
+    await press(page, 'Time snarkjs, too');
+    await page.locator('.line.snarkjs').nth(3).waitFor({ timeout: 120_000 });
+    expect(await page.locator('tbody th').allTextContents()).toEqual(['witness', 'proof', 'verification', 'in all']);
+    expect(await page.locator('.line.library').count()).toBe(4);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
+    await page.evaluate(axe.source);
+    const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+    expect(violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)])).toEqual([]);
+    // the key has no contribution to its second phase, of which the page warns
+    expect(await page.locator('#warning').textContent()).toMatch(system === 'groth16' ? /γ equals δ/ : /^$/);
     expect(faults).toEqual([]);
     await page.close();
   });
 
-  test('shows the name of a software adapter in red, on a phone', { tags: 'long' }, async () => {
-    const { page, faults } = await open('?logn=8&backend=gpu');
-    await page.setViewportSize({ width: 360, height: 740 });
-    await prove(page);
-    expect(await page.locator('p:has(#where)').textContent()).toMatch(
-      /^webgpu-msm may compute on the GPU\. Adapter: .+ It is a software GPU, so times/,
+  test.each([
+    ['Loading the key', input],
+    ['Computing the witness', { ...input, turns: ENDLESS }],
+    ['Proving', input],
+    ['Verifying', input],
+  ])('stops at “%s” on cancel, and proves again', async (stage, values) => {
+    const { page, faults } = await open('');
+    await fill(page, { values });
+    const cancel = page.getByRole('button', { name: 'Cancel' });
+    expect(await cancel.isDisabled()).toBe(true);
+    await page.evaluate((name) => {
+      const [line, button] = ['stage', 'cancel'].map((id) => document.getElementById(id) as HTMLButtonElement);
+      const observer = new MutationObserver(() => {
+        if (line?.textContent !== name) return;
+        observer.disconnect();
+        button?.click();
+      });
+      observer.observe(line as Node, { childList: true });
+    }, stage);
+    await press(page, 'Prove');
+    await page.getByRole('alert').filter({ hasText: 'Cancelled.' }).waitFor({ timeout: 60_000 });
+    expect(await cancel.isDisabled()).toBe(true);
+    expect(await page.locator('#result').isVisible()).toBe(false);
+    await page.getByLabel('Values').fill(JSON.stringify(input));
+    await press(page, 'Prove');
+    await hasProof(page);
+    expect(await verifyBySnarkjs('groth16', keyOf('groth16'), await resultIn(page))).toBe(true);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  test('cancels the proof of snarkjs', async () => {
+    const { page, faults } = await open('');
+    await fill(page, {});
+    await press(page, 'Prove');
+    await hasProof(page);
+    const workers = page.workers().length;
+    await press(page, 'Time snarkjs, too');
+    await press(page, 'Cancel');
+    await page.getByRole('alert').filter({ hasText: 'Cancelled.' }).waitFor();
+    await expect.poll(() => page.workers().length, { timeout: 20_000 }).toBeLessThanOrEqual(workers);
+    expect(await page.locator('.line.snarkjs').count()).toBe(0);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  test('shows the errors of files and inputs', async () => {
+    const { page, faults } = await open('');
+    await fill(page, {});
+    const problemOf = async (values: string): Promise<string | null> => {
+      await page.getByLabel('Values').fill(values);
+      await press(page, 'Prove');
+      await expect.poll(() => page.getByRole('button', { name: 'Prove' }).isEnabled(), { timeout: 60_000 }).toBe(true);
+      return page.getByRole('alert').textContent();
+    };
+    expect(await problemOf('{ a: 1 }')).toMatch(/^The input is not JSON: /);
+    expect(await problemOf(JSON.stringify({ ...input, b: 1 }))).toBe('input.b is not an input signal of the circuit');
+    expect(await problemOf(JSON.stringify({ ...input, a: [1] }))).toBe(
+      'input.a has 1 values, but the signal takes 6: too few',
     );
-    const color = (of: string) => page.locator(of).evaluate((element) => getComputedStyle(element).color);
-    expect(await color('#adapter')).toBe('rgb(179, 38, 30)');
-    for (const other of ['#verdict', '#where']) expect(await color(other)).not.toBe(await color('#adapter'));
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+    expect(await problemOf(JSON.stringify({ ...input, k: 7 }))).toMatch(/Assert Failed.*line: 13/s);
+    expect(await problemOf('{ "k": 12345678901234567890 }')).toMatch(/^input\.k: value 0 is a number beyond 2\^53/);
+    await page.getByLabel('Key').setInputFiles(fileOf('circuit.zkey', compiled.wasm));
+    expect(await problemOf(JSON.stringify(input))).toMatch(/^zkey/);
+    await page.getByLabel('Key').setInputFiles(fileOf('circuit.zkey', keyOf('plonk')));
+    await page.getByLabel('Program').setInputFiles(fileOf('circuit.wasm', keyOf('plonk')));
+    expect(await problemOf(JSON.stringify(input))).toMatch(/^wasm/);
+    await fill(page, {});
+    await press(page, 'Prove');
+    await hasProof(page);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  test('takes dropped files, and those of its address', async () => {
+    const { page, faults } = await open('');
+    const files = [
+      ['circuit.wasm', [...compiled.wasm]],
+      ['circuit.zkey', [...keyOf('plonk')]],
+      ['input.json', [...Buffer.from(JSON.stringify(input))]],
+      ['notes.txt', []],
+    ] as const;
+    await page.evaluate((dropped) => {
+      const dataTransfer = new DataTransfer();
+      for (const [name, bytes] of dropped) dataTransfer.items.add(new File([Uint8Array.from(bytes)], name));
+      document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+    }, files);
+    expect(await page.getByRole('alert').textContent()).toBe('notes.txt is neither .wasm nor .zkey nor .json.');
+    await expect.poll(() => textIn(page, 'Values')).toBe(JSON.stringify(input));
+    await press(page, 'Prove');
+    await hasProof(page);
+    expect((await resultIn(page)).proof.protocol).toBe('plonk');
+    await page.route('**/files/*', (route) => {
+      const name = route.request().url().split('/').at(-1);
+      const [, bytes] = files.find(([each]) => each === name) ?? [];
+      return bytes === undefined ? route.fulfill({ status: 404 }) : route.fulfill({ body: Buffer.from(bytes) });
+    });
+    await page.goto(`${origin}?file=files/circuit.wasm&file=files/circuit.zkey&file=files/input.json`);
+    await expect.poll(() => textIn(page, 'Values')).toBe(JSON.stringify(input));
+    await press(page, 'Prove');
+    await hasProof(page);
     expect(faults).toEqual([]);
     await page.close();
   });
 });
+
+declare global {
+  interface Window {
+    readonly axe: typeof axe;
+  }
+}

@@ -5,8 +5,8 @@ import { nobleKeys } from '../../dev/bench/modes/proof.js';
 import { openProver } from '../../dev/bench/modes/proofs/prover.js';
 import { proofsResult } from '../../dev/bench/modes/proofs.js';
 import type { RowOf, StampedRow } from '../../dev/bench/rows.js';
-import { makeCircuit } from '../../examples/prover/circuit.js';
-import { makeKeys, makeKeysBy } from '../../examples/prover/keys.js';
+import { makeCircuit } from '../../dev/trial-keys/circuit.js';
+import { makeKeys, makeKeysBy } from '../../dev/trial-keys/keys.js';
 import { ffCurveOf } from '../support/proving.js';
 
 type Proof = RowOf<'proof'>;

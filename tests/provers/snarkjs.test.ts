@@ -3,7 +3,7 @@
  * alone.
  */
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { makeKeys } from '../../examples/prover/keys.js';
+import { makeKeys } from '../../dev/trial-keys/keys.js';
 import { openZkey } from '../../src/formats.js';
 import type { MultiExpAffine } from '../../src/provers/ffjavascript.js';
 import { type AccelerateOptions, accelerate } from '../../src/snarkjs.js';

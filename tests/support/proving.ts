@@ -1,7 +1,7 @@
 /** snarkjs with keys for circuits that are made in the test. */
 import * as module from 'snarkjs';
-import { type Circuit, makeCircuit } from '../../examples/prover/circuit.js';
-import { type KeyCurve, type KeyGroup, makeKeys } from '../../examples/prover/keys.js';
+import { type Circuit, makeCircuit } from '../../dev/trial-keys/circuit.js';
+import { type KeyCurve, type KeyGroup, makeKeys } from '../../dev/trial-keys/keys.js';
 import type { FfGroup } from '../../src/provers/ffjavascript.js';
 import type { Snarkjs } from '../../src/snarkjs.js';
 import { makePowersOfTau, secretsOfTau } from './powers-of-tau.js';

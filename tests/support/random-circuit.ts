@@ -1,5 +1,5 @@
 /** Small circuits of every shape: empty rows, several public variables, none that is private. */
-import { Bytes, fileOf } from '../../examples/prover/bytes.js';
+import { Bytes, fileOf } from '../../dev/trial-keys/bytes.js';
 
 /** A circuit is drawn by its shape and a seed. */
 export interface CircuitShape {

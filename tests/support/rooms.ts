@@ -160,19 +160,20 @@ export const toolRooms: Readonly<Record<string, string>> = {
   'dev/cases': 'src dev/oracle',
   'dev/checks': 'src',
   'dev/peers': 'dev/oracle',
+  'dev/trial-keys': '',
   'dev/soak': 'src dev/oracle',
   'dev/field-bench': 'src dev/oracle',
   'dev/fuzz': 'src dev/oracle dev/cases dev/checks',
   'dev/faults': 'src dev/oracle dev/checks',
   'dev/count': 'src dev/oracle dev/cases dev/field-bench dev/bench',
-  'dev/bench': 'src examples dev/oracle dev/cases dev/checks dev/peers dev/field-bench dev/count',
+  'dev/bench': 'src dev/trial-keys dev/oracle dev/cases dev/checks dev/peers dev/field-bench dev/count',
   'dev/page': 'src dev/oracle dev/cases dev/bench',
   'dev/server': 'dev/bench',
   scripts: 'src scripts dev/bench dev/cases dev/count dev/faults dev/fuzz dev/soak',
   'scripts/docs': 'src scripts tests dev/oracle dev/count dev/bench',
   'tools/isa': 'src scripts dev/oracle dev/field-bench dev/bench',
   'tools/native': '',
-  'tools/webkit': 'dev/cases examples',
+  'tools/webkit': 'scripts dev/cases dev/trial-keys',
 };
 
 /** Returns the names of a list. */

@@ -3,8 +3,8 @@ import * as snarkjs from 'snarkjs';
 import { createMsmEngine, type MsmEngineOptions, MsmError } from 'webgpu-msm';
 import { accelerate } from 'webgpu-msm/snarkjs';
 import { encodedPoints, makeCase } from '../../dev/cases/msm-case.js';
-import { makeCircuit } from '../../examples/prover/circuit.js';
-import { type KeyCurve, makeKeys } from '../../examples/prover/keys.js';
+import { makeCircuit } from '../../dev/trial-keys/circuit.js';
+import { type KeyCurve, makeKeys } from '../../dev/trial-keys/keys.js';
 
 /** Options that limit an engine to one thread and one arithmetic. */
 type Limits = Pick<MsmEngineOptions, 'maxWorkers' | 'tuning'>;

@@ -1,7 +1,7 @@
 /** `proof`: times Groth16 proofs by the library alone. Keys are noble's, so that a page needs no snarkjs. */
 
-import { makeCircuit } from '../../../examples/prover/circuit.js';
-import { type KeyArithmetic, makeKeysBy } from '../../../examples/prover/keys.js';
+import { makeCircuit } from '../../trial-keys/circuit.js';
+import { type KeyArithmetic, makeKeysBy } from '../../trial-keys/keys.js';
 import { median } from '../../../src/calibrate/statistics.js';
 import { openProvingKey } from '../../../src/groth16.js';
 import { oraclesOfG2 } from '../../oracle/curves.js';

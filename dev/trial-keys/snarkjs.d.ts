@@ -1,5 +1,5 @@
 /**
- * The part of snarkjs that this example and the tests use; snarkjs has no types. Sources:
+ * The part of snarkjs that examples, bench and tests use; snarkjs has no types. Sources:
  * https://github.com/iden3/snarkjs/tree/v0.7.6/src
  */
 declare module 'snarkjs' {
@@ -20,6 +20,7 @@ declare module 'snarkjs' {
   }
 
   export const curves: { getCurveFromName(name: string, options?: { singleThread?: boolean }): Promise<Curve> };
+  export const wtns: { calculate(input: object, program: MemoryFile, witness: MemoryFile): Promise<unknown> };
   export const powersOfTau: {
     newAccumulator(curve: Curve, power: number, file: MemoryFile): Promise<unknown>;
     beacon(from: MemoryFile, to: MemoryFile, name: string, hash: string, iterationsExponent: number): Promise<unknown>;

@@ -140,7 +140,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: 'circuits of circom: inputs, programs that compute witnesses, and proofs of them, here or in workers',
   },
   command: {
-    imports: 'circom setup verifiers formats circom.ts formats.ts index.ts node.ts',
+    imports: 'circom setup verifiers formats circom.ts formats.ts index.ts node.ts setup.ts',
     holds: 'the command `webgpu-msm`, in Node: arguments to calls, results to files, errors to exit codes',
   },
   verifiers: {

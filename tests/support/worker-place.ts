@@ -55,7 +55,12 @@ const writeCase = (path: string): Place['expected'] => {
 
 export type Headers = Readonly<Record<string, string>>;
 
-const TYPES: Headers = { '.html': 'text/html', '.js': 'text/javascript' };
+const TYPES: Headers = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.wasm': 'application/wasm',
+  '.zkey': 'application/octet-stream',
+};
 
 /**
  * Serves a folder.

@@ -172,6 +172,8 @@ describe('the built package', () => {
         'node:fs/promises',
         'node:module',
         'node:path',
+        'node:readline/promises',
+        'node:stream',
         'node:url',
         'setup.js',
         'verifiers.js',

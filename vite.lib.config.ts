@@ -47,6 +47,7 @@ export default defineConfig({
         node: 'src/node.ts',
         setup: 'src/setup.ts',
         snarkjs: 'src/snarkjs.ts',
+        'snarkjs-drop-in': 'src/snarkjs-drop-in.ts',
       },
       formats: ['es'],
       fileName: (_, name) => `${name}.js`,
@@ -65,7 +66,8 @@ export default defineConfig({
         chunkFileNames: '[name].js',
         // index.js has all that it imports; fields.js, cpu-backend.js and setup.js share the second,
         // cpu-backend.js and setup.js the third, groth16.js, plonk.js, fflonk.js and setup.js the
-        // fourth, circom.js and its worker the fifth, plonk.js and fflonk.js the last
+        // fourth, snarkjs.js and snarkjs-drop-in.js the fifth, snarkjs-drop-in.js and the command the
+        // sixth, circom.js and its worker the seventh, plonk.js and fflonk.js the last
         codeSplitting: {
           includeDependenciesRecursively: false,
           groups: [
@@ -73,6 +75,8 @@ export default defineConfig({
             { name: 'arithmetic', test: /\/src\/(wasm\/(?!vectors\/)|scheduling\/turn-queue)/, minShareCount: 2 },
             { name: 'threads', test: /\/src\/(threads\/|msm\/cpu\/(adder|cpu-threads))/, minShareCount: 2 },
             { name: 'proofs', test: /\/src\/proofs\/(?!plonkish\/)/, minShareCount: 2 },
+            { name: 'provers', test: /\/src\/provers\//, minShareCount: 2 },
+            { name: 'verifiers', test: /\/src\/verifiers\//, minShareCount: 2 },
             { name: 'circuit', test: /\/src\/circom\//, minShareCount: 2 },
             // The command imports more of these than their entries export. A group that lacks a module that
             // its entry alone reaches would become a file beside the entry.

@@ -2,6 +2,17 @@
 import { Command, CommanderError, Option } from 'commander';
 import { describeFile } from './command/describe-file.js';
 import { type Outcome, type ProveArguments, prove, type WitnessArguments, witness } from './command/prove.js';
+import {
+  type BeaconArguments,
+  type ContributeArguments,
+  contributeTo,
+  endByBeacon,
+  entropySources,
+  makeKey,
+  type NewArguments,
+  type VerifyKeyArguments,
+  verifyKeyFile,
+} from './command/set-up.js';
 import { explainFailure, Terminal } from './command/terminal.js';
 import { type VerifyArguments, verify } from './command/verify.js';
 import { version } from './index.js';
@@ -10,10 +21,13 @@ import { version } from './index.js';
 const FAILED = 2;
 
 const exitCodes = `
-Exit codes: 0 done, or the proof is valid; 1 the proof is not valid; 2 wrong usage or a failure.`;
+Exit codes: 0 done, or the proof or key is valid; 1 it is not valid; 2 wrong usage or a failure.`;
 
 const wasmHelp = 'program that circom writes, which computes witnesses';
 const inputHelp = 'values of the input signals by name';
+const ptauHelp = 'powers of tau, prepared for the second phase';
+const outHelp = 'write the key there, whole or not at all';
+const nameHelp = 'name, which the key keeps';
 const jsonHelp = 'print the result as JSON';
 
 /** Makes the reader of command lines. @param done takes the result of the command that ran */
@@ -63,7 +77,53 @@ const makeReader = (done: (outcome: Outcome) => void): Command => {
     .action(async (path: string, { json }: { readonly json?: boolean }) =>
       done(await describeFile({ path, json }, new Terminal())),
     );
+  addSetup(reader.command('setup').description('make keys of Groth16, contribute to them, verify them'), done);
   return reader;
+};
+
+/** Adds the steps of a setup to its command. */
+const addSetup = (setup: Command, done: (outcome: Outcome) => void): void => {
+  setup
+    .command('new')
+    .description('make the first key of a circuit, which nobody may use before a contribution')
+    .requiredOption('--r1cs <file>', 'constraints that circom writes')
+    .requiredOption('--ptau <file>', ptauHelp)
+    .requiredOption('--out <file>', outHelp)
+    .option('--json', jsonHelp)
+    .action(async (given: NewArguments) => done(await makeKey(given, new Terminal())));
+  setup
+    .command('contribute')
+    .description('contribute randomness to a key')
+    .requiredOption('--zkey <file>', 'key of the contribution before')
+    .requiredOption('--out <file>', outHelp)
+    .option('--name <text>', nameHelp)
+    .addOption(
+      new Option(
+        '--entropy <source>',
+        "randomness beside that of the system; default: prompt on a terminal, else random, the system's alone",
+      ).choices(entropySources),
+    )
+    .option('--json', jsonHelp)
+    .action(async (given: ContributeArguments) => done(await contributeTo(given, new Terminal())));
+  setup
+    .command('beacon')
+    .description('end a ceremony by a public beacon')
+    .requiredOption('--zkey <file>', 'key of the last contribution')
+    .requiredOption('--out <file>', outHelp)
+    .requiredOption('--beacon <hex>', 'value of the beacon, hexadecimal')
+    .requiredOption('--iterations <n>', 'logarithm of the number of hashes, 10 to 63', Number)
+    .option('--name <text>', nameHelp)
+    .option('--json', jsonHelp)
+    .action(async (given: BeaconArguments) => done(await endByBeacon(given, new Terminal())));
+  setup
+    .command('verify')
+    .description('verify a key against its circuit, or its first key')
+    .requiredOption('--zkey <file>', 'key')
+    .requiredOption('--ptau <file>', ptauHelp)
+    .option('--r1cs <file>', 'constraints of the circuit')
+    .option('--initial <file>', 'first key, which is trusted to be of the circuit')
+    .option('--json', jsonHelp)
+    .action(async (given: VerifyKeyArguments) => done(await verifyKeyFile(given, new Terminal())));
 };
 
 /**

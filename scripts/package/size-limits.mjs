@@ -62,7 +62,7 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
   circuit: {
     bytes: 5632,
     holds: 'programs of circom, and keys of any proof system',
-    loaded: 'with `circom.js`, and by the first `fullProve` of `snarkjs.js`',
+    loaded: 'with `circom.js`, and by the first `fullProve` of `provers.js`',
   },
   'webgpu-msm-circuit-worker': {
     bytes: 215680,
@@ -76,26 +76,41 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
     holds: 'the command `webgpu-msm`, with commander',
     loaded: 'by `npx webgpu-msm`',
   },
-  snarkjs: { bytes: 11520, holds: 'the adapter of snarkjs', loaded: 'by the import of `webgpu-msm/snarkjs`' },
+  snarkjs: { bytes: 4224, holds: 'the adapter of snarkjs', loaded: 'by the import of `webgpu-msm/snarkjs`' },
+  'snarkjs-drop-in': {
+    bytes: 1728,
+    holds: 'the interface of snarkjs without snarkjs',
+    loaded: 'by the import of `webgpu-msm/snarkjs-drop-in`',
+  },
+  provers: {
+    bytes: 8256,
+    holds: 'keys and programs that stay loaded for calls of snarkjs’s form',
+    loaded: 'with `snarkjs.js` and `snarkjs-drop-in.js`',
+  },
+  verifiers: {
+    bytes: 2368,
+    holds: 'verification keys, and proofs verified by them',
+    loaded: 'with `command.js` and `snarkjs-drop-in.js`',
+  },
   'service-worker': {
     bytes: 255360,
     holds: 'all of the others, in one file',
     loaded: 'by the import of `webgpu-msm/service-worker`',
   },
-  'disk-file': { bytes: 896, holds: 'files on a disk', loaded: 'with `circom.js`, `node.js` and `snarkjs.js`' },
+  'disk-file': { bytes: 896, holds: 'files on a disk', loaded: 'with `circom.js`, `node.js` and `provers.js`' },
   noble: { bytes: 1408, holds: 'the adapter of noble-curves', loaded: 'by the import of `webgpu-msm/noble`' },
   formats: {
     bytes: 5504,
     holds: 'the readers of files',
     loaded:
-      'by the import of `webgpu-msm/formats`, and with `circom.js`, `groth16.js`, `plonk.js`, `fflonk.js` and `snarkjs.js`',
+      'by the import of `webgpu-msm/formats`, and with `circom.js`, `groth16.js`, `plonk.js`, `fflonk.js` and `provers.js`',
   },
   groth16: { bytes: 6144, holds: 'proofs of Groth16', loaded: 'by the import of `webgpu-msm/groth16`' },
   plonk: { bytes: 4032, holds: 'proofs of PLONK', loaded: 'by the import of `webgpu-msm/plonk`' },
   fflonk: { bytes: 4864, holds: 'proofs of FFLONK', loaded: 'by the import of `webgpu-msm/fflonk`' },
   plonkish: { bytes: 4800, holds: 'what PLONK and FFLONK share', loaded: 'with `plonk.js` and `fflonk.js`' },
   proofs: {
-    bytes: 5568,
+    bytes: 6336,
     holds: 'witnesses and what keys share',
     loaded: 'with `groth16.js`, `plonk.js` and `fflonk.js`',
   },

@@ -35,6 +35,7 @@ export default ({ configTo = 'dist' }) =>
     { entry: 'noble', tsconfig: 'tsconfig.build.json' },
     { entry: 'setup', tsconfig: 'tsconfig.build.json' },
     { entry: 'snarkjs', tsconfig: 'tsconfig.build.json' },
+    { entry: 'snarkjs-drop-in', tsconfig: 'tsconfig.build.json' },
     { entry: 'service-worker', tsconfig: 'tsconfig.build.json' },
     { entry: 'node', tsconfig: 'tsconfig.node.json' },
     { entry: 'worker', tsconfig: 'tsconfig.build.json', from: 'msm/cpu/worker', file: 'webgpu-msm-worker' },

@@ -241,8 +241,8 @@ const besideExcept = (fileName: string): EsbuildPlugin => ({
 
 const SERVICE_WORKER = 'service-worker';
 
-/** Entries that service workers cannot use. */
-const excluded = ['node', CIRCUIT_ENTRY, COMMAND_ENTRY];
+/** Entries that service workers cannot use, or that have names of other entries. */
+const excluded = ['node', 'snarkjs-drop-in', CIRCUIT_ENTRY, COMMAND_ENTRY];
 
 /** Names of one letter or two are for the other modules of the package. */
 const isPublic = (name: string): boolean => name.length > 2;

@@ -9,6 +9,7 @@ import { type DiskFile, openFile as openDiskFile } from '../node.js';
 import { readContributions } from '../setup/contributions.js';
 import { openGroups } from '../setup/groups.js';
 import type { Outcome } from './prove.js';
+import { titleOf } from './set-up.js';
 import type { Terminal } from './terminal.js';
 
 /** Facts by name, in the order in which they are printed. */
@@ -27,11 +28,7 @@ const fieldFacts = (prime: bigint): Facts => {
 /** Returns a line for each contribution to a key. */
 const contributionLines = async (zkey: Zkey): Promise<string[]> => {
   const { all } = await readContributions(fileOf(zkey), await openGroups(zkey.curve));
-  return all.map(({ name, beacon }) => {
-    // a terminal obeys control characters
-    const title = name?.replace(/\p{C}/gu, '') ?? 'without a name';
-    return beacon === null ? title : `${title} (beacon, 2^${beacon.iterations} iterations)`;
-  });
+  return all.map(({ name, beacon }) => titleOf({ name, iterations: beacon?.iterations ?? null }));
 };
 
 const describeZkey: Describe = async (file, { warn }) => {

@@ -8,15 +8,8 @@ import { type AccelerateOptions, type AccelerateStats, noCounts, readAccelerateO
 import { Accelerator } from './accelerator.js';
 import { curvesOf, groupClassOf, isReplaced, notSnarkjs, replaceMultiExp, type Snarkjs } from './ffjavascript.js';
 import { hasItsMemory, readWitnessProgram, type SnarkjsFile } from './proof-files.js';
-import {
-  type OriginalProve,
-  type ProveArguments,
-  type SnarkjsProof,
-  type SnarkjsSystem,
-  type WholeProofs,
-  type WholeSystem,
-  wholeSystems,
-} from './whole-proofs.js';
+import { type SnarkjsProof, type WholeSystem, wholeSystems } from './proving-keys.js';
+import type { OriginalProve, ProveArguments, SnarkjsSystem, WholeProofs } from './whole-proofs.js';
 
 /**
  * Undoes the acceleration: restores the methods of snarkjs and frees what was loaded. Calling it

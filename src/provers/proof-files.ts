@@ -130,6 +130,32 @@ export const openKeySource = async (given: unknown): Promise<KeySource> => {
 export const readWitnessProgram = async (given: unknown): Promise<Uint8Array> =>
   bytesIn(given) ?? readBytes('wasm', nameIn('wasm', given));
 
+/**
+ * Writes a file where snarkjs writes it: into an object of the type `mem`, or under a name in Node.
+ *
+ * @throws MsmError `bad-argument` for another form, and for a name in a page; and errors of the file
+ *   system
+ */
+export const writeFileTo = async (what: string, target: unknown, bytes: Uint8Array): Promise<void> => {
+  const { type } = (target ?? {}) as { readonly type?: unknown };
+  if (type === 'mem') {
+    (target as { data?: Uint8Array }).data = bytes;
+    return;
+  }
+  const name = nameIn(what, target);
+  const fs = fileSystem() as (FileSystem & { writeFile(path: string, data: Uint8Array): Promise<void> }) | null;
+  if (fs === null) throw badArgument(`${what}: a page has no files; pass an object of type mem`);
+  await fs.writeFile(name, bytes);
+};
+
+/** Opens a file that is read in parts where it can be. @throws as `openKeySource` */
+export const openNamed = async (what: string, given: unknown): Promise<FileSource> => {
+  const bytes = bytesIn(given);
+  if (bytes !== null) return bytes;
+  const [fs, name] = [fileSystem(), nameIn(what, given)];
+  return fs === null ? (await fetchFile(what, name)).blob() : FileOnDisk.open(fs, name);
+};
+
 const MAGIC = 'wtns';
 
 /**

@@ -12,21 +12,14 @@ export class Witnesses {
   /**
    * Computes a witness as `wtns.calculate` of snarkjs does. Prints what the circuit logs, as that does.
    *
-   * @param program of circom 2
-   * @param options of snarkjs's witness calculator
-   * @returns null where snarkjs is to compute it: it has another option, or says itself what is wrong
+   * @throws MsmError as `WitnessProgram.witness`
    */
-  async compute(program: Uint8Array, input: unknown, options: unknown): Promise<Uint8Array | null> {
-    if (Object.keys(options ?? {}).some((name) => name !== 'memorySize')) return null;
+  async compute(program: Uint8Array, input: unknown): Promise<Uint8Array<ArrayBuffer>> {
     const log: string[] = [];
-    try {
-      const opened = await this.#open(program);
-      const witness = await opened.witness(input, (line) => void log.push(line));
-      for (const line of log) console.log(line);
-      return witness;
-    } catch {
-      return null;
-    }
+    const opened = await this.#open(program);
+    const witness = await opened.witness(input, (line) => void log.push(line));
+    for (const line of log) console.log(line);
+    return witness;
   }
 
   async #open(program: Uint8Array): Promise<WitnessProgram> {

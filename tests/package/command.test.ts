@@ -1,14 +1,16 @@
 /** The command `webgpu-msm` of the built package, beside the command of snarkjs and its files. */
 import { spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fileOf } from '../../src/formats/zkey.js';
+import { openZkey } from '../../src/formats.js';
 import { buildLibrary } from '../support/build-library.js';
 import { compileCircuit, shapes } from '../support/circom.js';
 import { makeZkey, verifyBySnarkjs } from '../support/circom-keys.js';
 import { runProgram } from '../support/packed-package.js';
-import { ffCurveOf, memoryFile, snarkjs, systems } from '../support/proving.js';
+import { ffCurveOf, memoryFile, powersOf, snarkjs, systems } from '../support/proving.js';
 import { inProject } from '../support/run-script.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-command-'));
@@ -30,9 +32,13 @@ interface Ended {
 }
 
 /** Runs the command in the folder. */
-const run = (...words: readonly string[]): Promise<Ended> =>
+const run = (...words: readonly string[]): Promise<Ended> => runWith(null, ...words);
+
+/** Runs the command in the folder. @param text standard input; null for one that is at its end */
+const runWith = (text: string | null, ...words: readonly string[]): Promise<Ended> =>
   new Promise((settle, reject) => {
-    const child = spawn(process.execPath, [command, ...words], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [command, ...words], { cwd: folder, stdio: ['pipe', 'pipe', 'pipe'] });
+    child.stdin.end(text ?? '');
     const said = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const) child[name].on('data', (data) => (said[name] += data));
     child.once('error', reject);
@@ -212,6 +218,121 @@ describe('info', () => {
   });
 });
 
+describe('setup', () => {
+  const setup = snarkjs.zKey as unknown as Record<'newZKey' | 'beacon' | 'verifyFromR1cs', Setup>;
+  const theirs = async (name: 'newZKey' | 'beacon', ...given: readonly unknown[]): Promise<Uint8Array> => {
+    const file = memoryFile() as { data?: Uint8Array };
+    const at = name === 'newZKey' ? 2 : 1;
+    await setup[name](...given.slice(0, at), file, ...given.slice(at));
+    return new Uint8Array(file.data as Uint8Array);
+  };
+  const bytesOf = (name: string): Uint8Array => new Uint8Array(readFileSync(at(name)));
+  const verifyKeyWords = (zkey: string) => ['setup', 'verify', '--zkey', zkey, '--ptau', 'prepared.ptau'];
+  const BEACON = '0102030405060708090a0b0c0d0e0f10';
+
+  beforeAll(async () => {
+    const { nConstraints } = await (
+      snarkjs as unknown as { r1cs: { info(file: object): Promise<Record<string, number>> } }
+    ).r1cs.info(memoryFile(bytesOf('circuit.r1cs')));
+    const power = Math.ceil(Math.log2((nConstraints as number) + 8));
+    write('prepared.ptau', await powersOf('bn254', power, 2 ** (power + 1) - 1, true));
+  });
+
+  test('makes the key of snarkjs, contributes, ends by a beacon, and verifies as snarkjs does', async () => {
+    const made = await run('setup', 'new', '--r1cs', 'circuit.r1cs', '--ptau', 'prepared.ptau', '--out', 'first.zkey');
+    expect(made).toEqual({ code: 0, stdout: '', stderr: '' });
+    const files = [at('circuit.r1cs'), at('prepared.ptau')];
+    expect(bytesOf('first.zkey')).toEqual(await theirs('newZKey', ...files));
+
+    const words = ['setup', 'contribute', '--zkey', 'first.zkey', '--out', 'second.zkey', '--name', 'Ada'];
+    const contributed = await runWith(SECRET, ...words, '--entropy', 'stdin');
+    expect(contributed.code).toBe(0);
+    expect(contributed.stdout).toMatch(/^Hash of the contribution: [\da-f]{128}\n$/);
+    expect(contributed.stdout + contributed.stderr).not.toContain(SECRET);
+    expect(Buffer.from(bytesOf('second.zkey')).includes(SECRET)).toBe(false);
+
+    const ended = await run(
+      ...['setup', 'beacon', '--zkey', 'second.zkey', '--out', 'last.zkey', '--beacon', BEACON],
+      ...['--iterations', '10', '--name', 'a block', '--json'],
+    );
+    expect(ended.code).toBe(0);
+    expect(bytesOf('last.zkey')).toEqual(await theirs('beacon', at('second.zkey'), 'a block', BEACON, 10));
+
+    const verdict = await run(...verifyKeyWords('last.zkey'), '--r1cs', 'circuit.r1cs', '--json');
+    expect(verdict.code).toBe(0);
+    const { isValid, why, contributions } = JSON.parse(verdict.stdout);
+    expect([isValid, why]).toEqual([true, null]);
+    const [first, last] = contributions;
+    expect(contributed.stdout).toContain(first.hash);
+    expect(first).toMatchObject({ name: 'Ada', beacon: null });
+    expect(last).toEqual({
+      name: 'a block',
+      hash: JSON.parse(ended.stdout).hash,
+      beacon: { value: BEACON, iterations: 10 },
+    });
+    expect(await setup.verifyFromR1cs(...files, at('last.zkey'))).toBe(true);
+  });
+
+  test('verifies against the first key, and says why a key is not valid', async () => {
+    const valid = await run(...verifyKeyWords('second.zkey'), '--initial', 'first.zkey');
+    expect([valid.code, valid.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^The key is valid\.\n {2}1\. Ada: [\da-f]{128}\n$/),
+    ]);
+    const damaged = bytesOf('second.zkey');
+    const { at: from = 0 } = fileOf(await openZkey(damaged)).sections.get(9) ?? {};
+    const [one, two] = [damaged.slice(from, from + 64), damaged.slice(from + 64, from + 128)];
+    damaged.set(two, from);
+    damaged.set(one, from + 64);
+    write('damaged.zkey', damaged);
+    const other = await run(...verifyKeyWords('damaged.zkey'), '--initial', 'first.zkey', '--json');
+    expect(other.code).toBe(1);
+    expect(JSON.parse(other.stdout)).toMatchObject({ isValid: false, why: expect.stringMatching(/./) });
+  });
+
+  test('draws from the system alone where nobody types, and writes nothing where it fails', async () => {
+    const words = ['setup', 'contribute', '--zkey', 'first.zkey', '--json'];
+    const [one, two] = [await run(...words, '--out', 'one.zkey'), await run(...words, '--out', 'two.zkey')];
+    expect([one.code, two.code]).toEqual([0, 0]);
+    expect(JSON.parse(one.stdout).hash).not.toBe(JSON.parse(two.stdout).hash);
+    const before = readdirSync(folder);
+    const failures = [
+      await run(...words, '--out', 'none.zkey', '--entropy', 'stdin'),
+      await run('setup', 'contribute', '--zkey', 'circuit.r1cs', '--out', 'none.zkey'),
+      await run(
+        'setup',
+        'beacon',
+        '--zkey',
+        'first.zkey',
+        '--out',
+        'none.zkey',
+        '--beacon',
+        'xy',
+        '--iterations',
+        '10',
+      ),
+      await run(
+        'setup',
+        'beacon',
+        '--zkey',
+        'first.zkey',
+        '--out',
+        'none.zkey',
+        '--beacon',
+        BEACON,
+        '--iterations',
+        'x',
+      ),
+      await run(...verifyKeyWords('first.zkey')),
+      await run('setup', 'contribute', '--zkey', 'first.zkey', '--out', 'none.zkey', '--entropy', SECRET),
+    ];
+    expect(failures.map(({ code }) => code)).toEqual([2, 2, 2, 2, 2, 2]);
+    expect(failures[0]?.stderr).toMatch('standard input has no bytes');
+    expect(failures[4]?.stderr).toMatch('either --r1cs or --initial');
+    expect(readdirSync(folder)).toEqual(before);
+  });
+});
+
 describe('usage', () => {
   test.each([
     [[...proveWords, '--backend', 'tpu'], 'Allowed choices are auto, cpu, gpu'],
@@ -227,7 +348,8 @@ describe('usage', () => {
   test('help and version have the exit code 0', async () => {
     const help = await run('--help');
     expect(help.code).toBe(0);
-    for (const name of ['prove', 'witness', 'verify', 'info', 'Exit codes']) expect(help.stdout).toContain(name);
+    for (const name of ['prove', 'witness', 'verify', 'info', 'setup', 'Exit codes'])
+      expect(help.stdout).toContain(name);
     expect(await run('--version')).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: '' });
   });
 

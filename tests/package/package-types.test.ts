@@ -26,6 +26,7 @@ import { nobleMsm } from 'webgpu-msm/noble';
 import * as plonk from 'webgpu-msm/plonk';
 import { contribute, newKey, verifyKey } from 'webgpu-msm/setup';
 import { type Accelerated, accelerate } from 'webgpu-msm/snarkjs';
+import * as dropIn from 'webgpu-msm/snarkjs-drop-in';
 import 'webgpu-msm/worker';
 
 export const compute = async (device: GPUDevice, gpu: GPU): Promise<bigint> => {
@@ -71,6 +72,12 @@ export const prove = async (zkey: FileSource, witness: File): Promise<string[]> 
   // @ts-expect-error: no such option
   groth16.openProvingKey(zkey, { speed: 1 });
   return [groth16.exportSolidityCallData(proof, publicSignals), second.proof.T3[0] ?? '', other.curve];
+};
+export const fullProve = async (zkey: string): Promise<boolean> => {
+  const { proof, publicSignals } = await dropIn.groth16.fullProve({ a: 1 }, 'circuit.wasm', zkey);
+  const key: object = await dropIn.zKey.exportVerificationKey(zkey);
+  const other: never = await dropIn.zKey.newZKey('circuit.r1cs', 'powers.ptau', zkey);
+  return other || dropIn.groth16.verify(key, publicSignals, proof);
 };
 export const square = async (numbers: readonly bigint[]): Promise<Uint8Array> => {
   using fr = await createFieldEngine({ field: 'bn254-fr' });

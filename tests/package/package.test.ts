@@ -141,6 +141,8 @@ describe('the files of the package', () => {
       'plonkish.js.map',
       'proofs.js',
       'proofs.js.map',
+      'provers.js',
+      'provers.js.map',
       'r1cs.js',
       'r1cs.js.map',
       'service-worker.d.ts',
@@ -148,11 +150,16 @@ describe('the files of the package', () => {
       'setup.d.ts',
       'setup.js',
       'setup.js.map',
+      'snarkjs-drop-in.d.ts',
+      'snarkjs-drop-in.js',
+      'snarkjs-drop-in.js.map',
       'snarkjs.d.ts',
       'snarkjs.js',
       'snarkjs.js.map',
       'threads.js',
       'threads.js.map',
+      'verifiers.js',
+      'verifiers.js.map',
       'webgpu-msm-circuit-worker.js',
       'webgpu-msm-worker.d.ts',
       'webgpu-msm-worker.js',
@@ -187,13 +194,16 @@ describe('the files of the package', () => {
       'plonk.js',
       'plonkish.js',
       'proofs.js',
+      'provers.js',
       'r1cs.js',
       'more-curves.js',
       'noble.js',
       'node.js',
       'setup.js',
+      'snarkjs-drop-in.js',
       'snarkjs.js',
       'threads.js',
+      'verifiers.js',
       'webgpu-msm-worker.js',
       'worker-text.js',
     ]) {
@@ -284,15 +294,21 @@ describe('the files of the package', () => {
   });
 
   test('keep the adapter of snarkjs, the main module and snarkjs apart', () => {
-    const [index, adapter] = ['index.js', 'snarkjs.js'].map((name) => readFileSync(join(dist, name), 'utf8'));
+    const textOf = (name: string): string => readFileSync(join(dist, name), 'utf8');
+    const [index, adapter] = [textOf('index.js'), textOf('snarkjs.js') + textOf('provers.js')];
     for (const own of ['curve_bn128', 'multiExpAffine', 'is accelerated already']) {
       expect(adapter).toContain(own);
       expect(index).not.toContain(own);
     }
     for (const shared of ['fn field_pack(', 'extends Error', 'unsupported-device'])
       expect(adapter).not.toContain(shared);
-    const { sources } = JSON.parse(readFileSync(join(dist, 'snarkjs.js.map'), 'utf8'));
-    expect(sources.filter((path: string) => path.includes('node_modules'))).toEqual([]);
+    for (const name of ['snarkjs', 'snarkjs-drop-in', 'provers']) {
+      const { sources } = JSON.parse(readFileSync(join(dist, `${name}.js.map`), 'utf8'));
+      expect(sources.filter((path: string) => path.includes('node_modules'))).toEqual([]);
+    }
+    // an alias of the name would lead back
+    for (const name of ['snarkjs-drop-in', 'provers', 'verifiers'])
+      expect(textOf(`${name}.js`)).not.toMatch(/^(import|\}).* from ["']snarkjs["']|import\(["']snarkjs["']\)/m);
   });
 
   test('keep the name of the error class, as consoles print it', async () => {

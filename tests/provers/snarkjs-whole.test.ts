@@ -9,6 +9,7 @@ import { openProvingKeyWith as openGroth16 } from '../../src/groth16/open-provin
 import { openProvingKeyWith as openPlonk } from '../../src/plonk/open-proving-key.js';
 import { noCounts, readAccelerateOptions } from '../../src/provers/accelerate-options.js';
 import { ProverEngines } from '../../src/provers/prover-engines.js';
+import { ProvingKeys } from '../../src/provers/proving-keys.js';
 import { WholeProofs } from '../../src/provers/whole-proofs.js';
 import { nextTurn } from '../../src/scheduling/time-slice.js';
 import { type Accelerated, type AccelerateOptions, accelerate, type Snarkjs } from '../../src/snarkjs.js';
@@ -92,16 +93,14 @@ describe.each(['bn254', 'bls12-381'] as const)('proofs on %s', (curve) => {
     };
     const host = {
       ...{ options, counts, hasCurves: true, engine: (of: ProverCurve) => engines.get(of, 'g1') },
-      isSlower: async () => false,
+      ...{ isSlower: async () => false, warnOf: refuse, warnTight: refuse },
     };
-    const proofs = new WholeProofs(
-      { ...host, warnOf: refuse, warnTight: refuse },
-      {
-        groth16: (source, given) => openGroth16(source, given, sameDraws()),
-        plonk: (source, given) => openPlonk(source, given, sameDraws()),
-        fflonk: (source, given) => openFflonk(source, given, sameDraws()),
-      },
-    );
+    const keys = new ProvingKeys(host, {
+      groth16: (source, given) => openGroth16(source, given, sameDraws()),
+      plonk: (source, given) => openPlonk(source, given, sameDraws()),
+      fflonk: (source, given) => openFflonk(source, given, sameDraws()),
+    });
+    const proofs = new WholeProofs(host, keys);
     const original = (): never => refuse(new Error('snarkjs was called'));
     const there = { system, prove: original, verify: original };
     expect(await proofs.prove(there, [zkey, memoryFile(circuit.witness)])).toEqual(theirs);

@@ -55,10 +55,15 @@ export const packPackage = async (folder: string): Promise<string> => {
  * Makes a project and has npm install packages in it.
  *
  * @param packages as for `npm install`: names with versions, aliases, paths of packed packages
+ * @param manifest further members of its `package.json`
  */
-export const installProject = async (folder: string, packages: readonly string[]): Promise<void> => {
+export const installProject = async (
+  folder: string,
+  packages: readonly string[],
+  manifest: object = {},
+): Promise<void> => {
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n');
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module', ...manifest }));
   const quiet = ['--silent', '--no-audit', '--no-fund', '--prefer-offline'];
   await runProgram(['npm', 'install', ...quiet, ...packages], folder, 180_000);
 };

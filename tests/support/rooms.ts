@@ -140,15 +140,20 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: 'circuits of circom: inputs, programs that compute witnesses, and proofs of them, here or in workers',
   },
   command: {
-    imports: 'circom setup fflonk formats groth16 plonk proofs proofs/plonkish circom.ts formats.ts index.ts node.ts',
+    imports: 'circom setup verifiers formats circom.ts formats.ts index.ts node.ts setup.ts',
     holds: 'the command `webgpu-msm`, in Node: arguments to calls, results to files, errors to exit codes',
+  },
+  verifiers: {
+    imports: 'field curves formats pairing proofs proofs/plonkish fflonk groth16 plonk index.ts',
+    holds: 'verification keys of all proof systems: read from a zkey or from JSON, and proofs verified by them',
   },
   setup: {
     imports: 'field curves scheduling threads wasm/encoder msm/cpu formats proofs formats.ts index.ts',
     holds: 'trusted setups of circuits: transcripts, contributions, new keys, verification',
   },
   provers: {
-    imports: 'circom curves msm/inputs engine formats proofs fflonk.ts formats.ts groth16.ts index.ts plonk.ts',
+    imports:
+      'circom verifiers curves msm/inputs engine formats proofs fflonk.ts formats.ts groth16.ts index.ts plonk.ts',
     holds: 'provers that bring their own curves: what is replaced in them',
   },
 };

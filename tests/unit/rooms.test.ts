@@ -27,6 +27,7 @@ const entries = [
   'plonk.ts',
   'service-worker.ts',
   'setup.ts',
+  'snarkjs-drop-in.ts',
   'snarkjs.ts',
 ];
 

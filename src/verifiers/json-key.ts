@@ -6,12 +6,13 @@ import type { MsmEngine } from '../api/engine.js';
 import type { AffinePoint, Coordinate, Fp2 } from '../api/values.js';
 import { verify as verifyFflonk } from '../fflonk/verify.js';
 import { orderOf } from '../formats/binfile.js';
+import type { Zkey } from '../formats/zkey.js';
 import { verify as verifyGroth16 } from '../groth16/verify.js';
 import { MsmError } from '../index.js';
 import { verify as verifyPlonk } from '../plonk/verify.js';
 import { type FewPoints, openFewPoints } from '../proofs/few-points.js';
 import { encodeCommitment } from '../proofs/plonkish/transcript.js';
-import { inNumbers, inPairs, readJsonPoint, readNumber, snarkjsNames } from '../proofs/snarkjs-json.js';
+import { inNumbers, inPairs, readJsonPoint, readNumber, type snarkjsNames } from '../proofs/snarkjs-json.js';
 
 type KeyCurve = keyof typeof snarkjsNames;
 
@@ -20,6 +21,19 @@ const coordinateBytes: Readonly<Record<KeyCurve, number>> = { bn254: 32, 'bls12-
 
 /** Largest number of public values, and largest power of the domain: counts of snarkjs's files are u32. */
 const [MOST_SIGNALS, MOST_POWER] = [2 ** 32 - 1, 32];
+
+/** Curves by the names that snarkjs takes, without case and punctuation. */
+const curveNames: ReadonlyMap<string, KeyCurve> = /* @__PURE__ */ new Map([
+  ['BN128', 'bn254'],
+  ['BN254', 'bn254'],
+  ['ALTBN128', 'bn254'],
+  ['BLS12381', 'bls12-381'],
+]);
+
+const normalName = (name: unknown): string =>
+  String(name)
+    .toUpperCase()
+    .replaceAll(/[^A-Z0-9]/g, '');
 
 const refused = (message: string): MsmError => new MsmError('bad-argument', `key: ${message}`);
 
@@ -41,7 +55,7 @@ class KeyReader {
   static async open(key: unknown): Promise<KeyReader> {
     if (typeof key !== 'object' || key === null) throw refused('must be a verification key, an object');
     const members = key as Readonly<Record<string, unknown>>;
-    const curve = (Object.keys(snarkjsNames) as KeyCurve[]).find((name) => snarkjsNames[name] === members.curve);
+    const curve = curveNames.get(normalName(members.curve));
     if (curve === undefined)
       throw refused('curve must be bn128 or bls12381; pass the verification_key.json of snarkjs');
     return new KeyReader(members, curve, await openFewPoints(curve));
@@ -147,12 +161,18 @@ const verifiers: ReadonlyMap<unknown, typeof byGroth16> = new Map([
 /**
  * Verifies a proof by a verification key.
  *
+ * @param system the proof system, where the caller rather than the key names it
  * @throws MsmError `bad-argument` naming the member of the key or of the proof
  */
-export const verifyByJsonKey = async (json: unknown, proof: unknown, publicSignals: unknown): Promise<boolean> => {
+export const verifyByJsonKey = async (
+  json: unknown,
+  proof: unknown,
+  publicSignals: unknown,
+  system?: Zkey['protocol'],
+): Promise<boolean> => {
   const key = await KeyReader.open(json);
   try {
-    const verifyBy = verifiers.get(key.protocol);
+    const verifyBy = verifiers.get(system ?? key.protocol);
     if (verifyBy === undefined) throw refused('protocol must be groth16, plonk or fflonk');
     return await verifyBy(key, proof, publicSignals);
   } finally {

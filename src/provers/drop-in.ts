@@ -1,0 +1,318 @@
+/**
+ * The interface of snarkjs without snarkjs: proofs, witnesses and verification by this library. What
+ * it does not have is there by name, and throws an error that says so.
+ */
+import { assertNotAborted, badArgument, notLoaded, untilAborted } from '../errors.js';
+import { type FflonkProof, exportSolidityCallData as ofFflonk } from '../fflonk.js';
+import { Fields, ORDER_BYTES, openSnarkjsFile, readSections, sectionOf } from '../formats/binfile.js';
+import { readRange } from '../formats/source.js';
+import { openZkey } from '../formats.js';
+import { type Groth16Proof, exportSolidityCallData as ofGroth16 } from '../groth16.js';
+import { readOptions } from '../option-table.js';
+import { exportSolidityCallData as ofPlonk, type PlonkProof } from '../plonk.js';
+import type { NamedProof, ProofInput, ProofNumber } from '../proofs/api.js';
+import { numbersIn } from '../proofs/witness.js';
+import { exportVerificationKey } from '../verifiers/exported-key.js';
+import { verifyByJsonKey } from '../verifiers/json-key.js';
+import type { AcceleratedResult, SnarkjsProveOptions } from './accelerate.js';
+import { noCounts, readAccelerateOptions } from './accelerate-options.js';
+import { copyWitnessFile, openNamed, readWitnessProgram, type SnarkjsFile, writeFileTo } from './proof-files.js';
+import { ProverEngines } from './prover-engines.js';
+import { ProvingKeys, proveOptions, type WholeSystem } from './proving-keys.js';
+import { Witnesses } from './witnesses.js';
+
+/** A function of snarkjs that is not here. It rejects with `bad-argument`, naming itself. */
+export type MissingFunction = (...given: readonly unknown[]) => Promise<never>;
+
+/** Functions of snarkjs for proofs of one proof system. */
+export interface SnarkjsProver<Proof extends NamedProof> {
+  /**
+   * Proves with a witness. The key stays loaded for later proofs. A file is recognised by its size and
+   * times, bytes by their SHA-256.
+   *
+   * @param zkey the `.zkey`: bytes, a path or a URL, or an object of the type `mem` or `file`
+   * @param witness the `.wtns`, likewise. Bytes are copied before the call returns.
+   * @param logger ignored
+   * @param options `singleThread` is ignored; `signal` ends this proof
+   * @throws MsmError as `openProvingKey` and its `prove`
+   */
+  prove(
+    zkey: SnarkjsFile,
+    witness: SnarkjsFile,
+    logger?: unknown,
+    options?: SnarkjsProveOptions | null,
+  ): Promise<AcceleratedResult<Proof>>;
+  /**
+   * Computes a witness by the program of circom, which stays compiled, and proves with it.
+   *
+   * @param input the values of the input signals by name
+   * @param wasm the program of circom 1 or 2, as `zkey` of `prove`
+   * @param zkey as of `prove`
+   * @param logger ignored
+   * @param witnessOptions ignored
+   * @param options as of `prove`
+   * @throws MsmError as `prove`; `unsatisfied` with the text of circom; `bad-argument` naming the signal
+   */
+  fullProve(
+    input: object,
+    wasm: SnarkjsFile,
+    zkey: SnarkjsFile,
+    logger?: unknown,
+    witnessOptions?: unknown,
+    options?: SnarkjsProveOptions | null,
+  ): Promise<AcceleratedResult<Proof>>;
+  /**
+   * Verifies a proof.
+   *
+   * @param verificationKey the JSON that `zKey.exportVerificationKey` returns
+   * @param publicSignals as many as the key says
+   * @param proof a proof of this proof system
+   * @param logger ignored
+   * @returns false for a proof that does not verify, and for another number of public values
+   * @throws MsmError `bad-argument` naming the member of the key or of the proof that is none
+   */
+  verify(
+    verificationKey: object,
+    publicSignals: readonly ProofNumber[],
+    proof: ProofInput<Proof>,
+    logger?: unknown,
+  ): Promise<boolean>;
+}
+
+/** `groth16` of snarkjs. */
+export interface SnarkjsGroth16 extends SnarkjsProver<Groth16Proof> {
+  /** Returns the arguments of a verifier contract. @throws MsmError `bad-argument` naming the number */
+  exportSolidityCallData(proof: ProofInput<Groth16Proof>, publicSignals: readonly ProofNumber[]): Promise<string>;
+}
+
+/** `plonk` of snarkjs. */
+export interface SnarkjsPlonk extends SnarkjsProver<PlonkProof> {
+  /** Returns the arguments of a verifier contract. @throws MsmError `bad-argument` naming the number */
+  exportSolidityCallData(proof: ProofInput<PlonkProof>, publicSignals: readonly ProofNumber[]): Promise<string>;
+  /** Not here. */
+  readonly setup: MissingFunction;
+}
+
+/** `fflonk` of snarkjs. */
+export interface SnarkjsFflonk extends SnarkjsProver<FflonkProof> {
+  /** Returns the arguments of a verifier contract. The public values come first, as in snarkjs. */
+  exportSolidityCallData(publicSignals: readonly ProofNumber[], proof: ProofInput<FflonkProof>): Promise<string>;
+  /** Not here. */
+  readonly setup: MissingFunction;
+  /** Not here. */
+  readonly exportSolidityVerifier: MissingFunction;
+}
+
+/** `wtns` of snarkjs. */
+export interface SnarkjsWtns {
+  /**
+   * Computes a witness and writes the `.wtns`.
+   *
+   * @param input the values of the input signals by name
+   * @param wasm the program of circom
+   * @param wtns where to: an object of the type `mem`, whose `data` is set, or in Node a path
+   * @param options ignored
+   * @throws MsmError `unsatisfied`, `bad-argument`
+   */
+  calculate(input: object, wasm: SnarkjsFile, wtns: SnarkjsFile, options?: unknown): Promise<void>;
+  /**
+   * Returns whether a witness satisfies the constraints of a circuit.
+   *
+   * @throws MsmError `bad-argument` for files of different circuits
+   */
+  check(r1cs: SnarkjsFile, wtns: SnarkjsFile, logger?: unknown): Promise<boolean>;
+  /** Returns the values of a witness. @throws MsmError `bad-argument` for another file */
+  exportJson(wtns: SnarkjsFile): Promise<bigint[]>;
+  /** Not here. */
+  readonly debug: MissingFunction;
+}
+
+/** `zKey` of snarkjs. */
+export interface SnarkjsZKey extends Readonly<Record<(typeof setupSteps)[number], MissingFunction>> {
+  /**
+   * Returns the verification key in a proving key, of which it reads a few points.
+   *
+   * @returns the JSON of snarkjs, with its members in the same order
+   * @throws MsmError `bad-argument` for another file
+   */
+  exportVerificationKey(zkey: SnarkjsFile, logger?: unknown): Promise<Readonly<Record<string, unknown>>>;
+}
+
+const AT = 'webgpu-msm/snarkjs-drop-in';
+
+const missing = (namespace: string, name: string, remedy: string): MissingFunction => {
+  return async () => {
+    throw badArgument(
+      `${namespace}.${name} of snarkjs is not in ${AT}, which has proofs, witnesses and verification: ${remedy}, or install snarkjs under a name of its own (npm install snarkjs-setup@npm:snarkjs) and import it by that name`,
+    );
+  };
+};
+
+/** Makes a namespace of functions that are not here. */
+const missingAll = <Name extends string>(
+  namespace: string,
+  names: readonly Name[],
+  remedy: string,
+): Readonly<Record<Name, MissingFunction>> =>
+  Object.fromEntries(names.map((name) => [name, missing(namespace, name, remedy)])) as Record<Name, MissingFunction>;
+
+/** Keys, engines and programs that stay loaded from one call to the next. */
+class Provers {
+  readonly keys: ProvingKeys;
+  readonly witnesses = new Witnesses();
+
+  private constructor(options: Awaited<ReturnType<typeof readAccelerateOptions>>) {
+    const counts = noCounts();
+    const engines = new ProverEngines(options, counts);
+    this.keys = new ProvingKeys({
+      ...{ options, counts, engine: (curve) => engines.get(curve, 'g1') },
+      isSlower: async () => false,
+      // a key without room is loaded for each proof, and nobody can set the budget here
+      warnTight: () => undefined,
+    });
+  }
+
+  static async open(): Promise<Provers> {
+    return new Provers(await readAccelerateOptions({ leastPoints: 0 }));
+  }
+}
+
+let opening: Promise<Provers> | null = null;
+
+/** Returns the provers of this module, opened with the first call. */
+const provers = (): Promise<Provers> => {
+  opening ??= Provers.open();
+  return opening;
+};
+
+const calculate = async (input: object, wasm: unknown): Promise<Uint8Array<ArrayBuffer>> => {
+  const program = await readWitnessProgram(wasm);
+  return (await provers()).witnesses.compute(program, input);
+};
+
+/** Makes the functions of a proof system. */
+const proverOf = <Proof extends NamedProof>(system: WholeSystem): SnarkjsProver<Proof> => {
+  const prove: SnarkjsProver<Proof>['prove'] = async (zkey, witness, _logger, options) => {
+    const { signal } = readOptions(proveOptions, options ?? {});
+    assertNotAborted(signal, 'proof');
+    const reading = copyWitnessFile(witness);
+    // a failure to open the provers leaves it without a reader
+    reading.catch(() => undefined);
+    const { keys } = await provers();
+    const result = await untilAborted(keys.prove(system, zkey, reading, signal), signal, 'proof');
+    return result as AcceleratedResult<Proof>;
+  };
+  return {
+    prove,
+    fullProve: async (input, wasm, zkey, logger, _witnessOptions, options) => {
+      const { signal } = readOptions(proveOptions, options ?? {});
+      assertNotAborted(signal, 'proof');
+      const witness = await untilAborted(calculate(input, wasm), signal, 'proof');
+      try {
+        return await prove(zkey, witness, logger, options);
+      } finally {
+        witness.fill(0);
+      }
+    },
+    verify: (verificationKey, publicSignals, proof) => verifyByJsonKey(verificationKey, proof, publicSignals, system),
+  };
+};
+
+const ofSetups = 'make keys with webgpu-msm/setup or the commands of snarkjs';
+
+/** `groth16` of snarkjs. */
+export const groth16: SnarkjsGroth16 = {
+  .../* @__PURE__ */ proverOf<Groth16Proof>('groth16'),
+  exportSolidityCallData: async (proof, publicSignals) => ofGroth16(proof, publicSignals),
+};
+
+/** `plonk` of snarkjs. */
+export const plonk: SnarkjsPlonk = {
+  .../* @__PURE__ */ proverOf<PlonkProof>('plonk'),
+  exportSolidityCallData: async (proof, publicSignals) => ofPlonk(proof, publicSignals),
+  setup: /* @__PURE__ */ missing('plonk', 'setup', 'make keys with the commands of snarkjs'),
+};
+
+/** `fflonk` of snarkjs. */
+export const fflonk: SnarkjsFflonk = {
+  .../* @__PURE__ */ proverOf<FflonkProof>('fflonk'),
+  exportSolidityCallData: async (publicSignals, proof) => ofFflonk(proof, publicSignals),
+  setup: /* @__PURE__ */ missing('fflonk', 'setup', 'make keys with the commands of snarkjs'),
+  exportSolidityVerifier: /* @__PURE__ */ missing('fflonk', 'exportSolidityVerifier', 'use the commands of snarkjs'),
+};
+
+/** Reads the prime, the number of values and the place of the values of a witness. */
+const openWitness = async (given: unknown) => {
+  const { file, warn } = openSnarkjsFile('witness', await openNamed('witness', given), {});
+  const sections = await readSections(file, 'wtns', 2, warn);
+  const header = await Fields.read(file, sectionOf(file, sections, 1, 'header'), 'section 1 (header)');
+  const bytes = header.u32();
+  header.skip(bytes);
+  const [values, { at, byteLength }] = [header.u32(), sectionOf(file, sections, 2, 'values')];
+  if (bytes === ORDER_BYTES && byteLength === values * ORDER_BYTES) return { file, at, byteLength };
+  throw badArgument(`witness: section 2 has ${byteLength} bytes, and the header says ${values} values of ${bytes}`);
+};
+
+/** `wtns` of snarkjs. */
+export const wtns: SnarkjsWtns = {
+  calculate: async (input, wasm, target) => writeFileTo('wtns', target, await calculate(input, wasm)),
+  check: async (r1cs, witness) => {
+    const { Constraints } = await import('../circom/constraints.js').catch(notLoaded('constraints'));
+    const constraints = await Constraints.open(await openNamed('r1cs', r1cs), null, {
+      signal: undefined,
+      onWarning: undefined,
+    });
+    const found = await constraints.firstUnsatisfied(await openNamed('witness', witness), {
+      signal: undefined,
+      withValues: false,
+    });
+    return found === null;
+  },
+  exportJson: async (witness) => {
+    const { file, at, byteLength } = await openWitness(witness);
+    return numbersIn(await readRange(file, at, at + byteLength));
+  },
+  debug: /* @__PURE__ */ missing('wtns', 'debug', 'open the circuit with webgpu-msm/circom and use its check'),
+};
+
+/** Steps of a setup, and other functions of keys. */
+const setupSteps = [
+  ...['newZKey', 'contribute', 'beacon', 'verifyFromR1cs', 'verifyFromInit', 'bellmanContribute'],
+  ...['exportBellman', 'importBellman', 'exportJson', 'exportSolidityVerifier'],
+] as const;
+
+/** `zKey` of snarkjs. */
+export const zKey: SnarkjsZKey = {
+  .../* @__PURE__ */ missingAll('zKey', setupSteps, ofSetups),
+  exportVerificationKey: async (zkey) => exportVerificationKey(await openZkey(await openNamed('zkey', zkey))),
+};
+
+const ptauSteps = [
+  ...['newAccumulator', 'contribute', 'beacon', 'preparePhase2', 'verify', 'truncate', 'convert', 'exportJson'],
+  ...['exportChallenge', 'importResponse', 'challengeContribute'],
+] as const;
+
+/** `powersOfTau` of snarkjs, none of which is here. */
+export const powersOfTau: Readonly<Record<(typeof ptauSteps)[number], MissingFunction>> = /* @__PURE__ */ missingAll(
+  'powersOfTau',
+  ptauSteps,
+  'use the commands of snarkjs',
+);
+
+const r1csSteps = ['print', 'info', 'exportJson'] as const;
+
+/** `r1cs` of snarkjs, none of which is here. */
+export const r1cs: Readonly<Record<(typeof r1csSteps)[number], MissingFunction>> = /* @__PURE__ */ missingAll(
+  'r1cs',
+  r1csSteps,
+  'run npx webgpu-msm info for what a file is',
+);
+
+const curveFunctions = ['getCurveFromName', 'getCurveFromQ', 'getCurveFromR'] as const;
+
+/** `curves` of snarkjs, none of which is here. */
+export const curves: Readonly<Record<(typeof curveFunctions)[number], MissingFunction>> = /* @__PURE__ */ missingAll(
+  'curves',
+  curveFunctions,
+  'make curves with ffjavascript',
+);

@@ -1,0 +1,181 @@
+/**
+ * Published packages that import snarkjs themselves, with the interface of snarkjs by this package in
+ * its place: in Node by the overrides of npm, in pages by an alias of Vite. npm installs pinned versions.
+ *
+ * @module-tag long
+ */
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer } from 'vite';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { launchChromium } from '../../scripts/browser/launch.js';
+import { compileCircuit } from '../support/circom.js';
+import { makeZkey, verifyBySnarkjs } from '../support/circom-keys.js';
+import { installProject, packPackage, runProgram } from '../support/packed-package.js';
+import { programWith } from '../support/page-programs.js';
+import { ffCurveOf } from '../support/proving.js';
+import { publishedPackage } from '../support/published-packages.js';
+import { saidBy, serveFolder } from '../support/worker-place.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-drop-in-'));
+const HOW_TO = 'docs/how-to/snarkjs.md';
+
+const packages = [
+  ...['proof', 'group', 'identity'].map((name) => `@semaphore-protocol/${name}@4.14.0`),
+  '@zk-kit/eddsa-proof@1.0.0-beta',
+];
+
+/** Text that snarkjs has in its prover. */
+const ofSnarkjs = 'multiexp B2';
+
+/** The program that proves and verifies by packages: results are in `said`. */
+const program = (at: string): string => `
+import { Group } from '@semaphore-protocol/group';
+import { Identity } from '@semaphore-protocol/identity';
+import { generateProof, verifyProof } from '@semaphore-protocol/proof';
+const artifacts = (name) => ({ wasm: '${at}' + name + '.wasm', zkey: '${at}' + name + '.zkey' });
+const me = new Identity('secret');
+const group = new Group([1n, 2n, me.commitment, 4n, 5n]);
+const proof = await generateProof(me, group, 'hello', 'vote', 3, artifacts('semaphore-3'));
+const said = {
+  nullifier: proof.nullifier.length > 70,
+  valid: await verifyProof(proof),
+  other: await verifyProof({ ...proof, message: '1' }),
+};
+`;
+
+let packed: string;
+beforeAll(async () => {
+  packed = await packPackage(folder);
+  const installed = await publishedPackage('@zk-kit/semaphore-artifacts@4.13.0');
+  const artifacts = join(installed, 'node_modules/@zk-kit/semaphore-artifacts');
+  mkdirSync(join(folder, 'artifacts'));
+  for (const name of ['semaphore-3.wasm', 'semaphore-3.zkey'])
+    cpSync(join(artifacts, name), join(folder, 'artifacts', name));
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  await (await ffCurveOf('bn254')).terminate();
+});
+
+const verdicts = { nullifier: true, valid: true, other: false };
+
+describe('in Node, by the overrides of npm', () => {
+  const project = join(folder, 'node');
+  const run = async (name: string, text: string): Promise<unknown> => {
+    writeFileSync(join(project, name), text);
+    const lines = await runProgram([process.execPath, name], project, 120_000);
+    // beside warnings, such as that of an old Node
+    return JSON.parse(/^\{.*\}$/m.exec(lines)?.[0] ?? '');
+  };
+
+  beforeAll(async () => {
+    const stand = join(project, 'snarkjs-drop-in');
+    mkdirSync(stand, { recursive: true });
+    writeFileSync(
+      join(stand, 'package.json'),
+      JSON.stringify({ name: 'snarkjs', version: '0.7.6', type: 'module', exports: './index.js' }),
+    );
+    writeFileSync(join(stand, 'index.js'), programWith(HOW_TO, '// snarkjs-drop-in/index.js'));
+    await installProject(project, [...packages, packed], {
+      dependencies: { snarkjs: 'file:./snarkjs-drop-in' },
+      overrides: { snarkjs: '$snarkjs' },
+    });
+  });
+
+  test('the packages find no other snarkjs', () => {
+    const folders = readdirSync(project, { recursive: true, encoding: 'utf8' });
+    expect(folders.filter((each) => /node_modules\/snarkjs$/.test(each) && !each.includes('@types'))).toEqual([
+      'node_modules/snarkjs',
+    ]);
+    const { resolve } = createRequire(join(project, 'node_modules/@semaphore-protocol/proof/package.json'));
+    expect(resolve('snarkjs')).toBe(join(project, 'snarkjs-drop-in/index.js'));
+  });
+
+  test('@semaphore-protocol/proof proves and verifies as a module, and the process ends', async () => {
+    const at = `${join(folder, 'artifacts')}/`;
+    expect(await run('semaphore.mjs', `${program(at)}console.log(JSON.stringify(said));`)).toEqual(verdicts);
+  });
+
+  test('@semaphore-protocol/proof proves and verifies where it is required', async () => {
+    const at = `${join(folder, 'artifacts')}/`;
+    const required = program(at)
+      .replaceAll(/import (\{.*\}) from ('.*');/g, 'const $1 = require($2);')
+      .replace('const artifacts', '(async () => {\nconst artifacts');
+    expect(await run('semaphore.cjs', `${required}console.log(JSON.stringify(said));\n})();`)).toEqual(verdicts);
+  });
+
+  test('@zk-kit/eddsa-proof proves with a key of a circuit with its signals', async () => {
+    // its own artifacts are not in the registry
+    const { wasm, r1cs } = await compileCircuit(`pragma circom 2.0.0;
+      template Stand() { signal input secret; signal input scope; signal output commitment;
+        signal square; square <== secret * secret; commitment <== square * scope + secret; }
+      component main { public [scope] } = Stand();`);
+    const zkey = await makeZkey('groth16', 'bn254', r1cs);
+    writeFileSync(join(project, 'eddsa.wasm'), wasm);
+    writeFileSync(join(project, 'eddsa.zkey'), zkey);
+    const text = `import { generate, verify } from '@zk-kit/eddsa-proof';
+      import { unpackGroth16Proof } from '@zk-kit/utils';
+      const made = await generate('secret', 7, { wasm: 'eddsa.wasm', zkey: 'eddsa.zkey' });
+      console.log(JSON.stringify({ ...made, proof: unpackGroth16Proof(made.proof), ofItsKey: await verify(made) }));`;
+    const made = (await run('eddsa.mjs', text)) as Readonly<Record<string, string>>;
+    // the package verifies by the key of its own circuit
+    expect(made).toMatchObject({ ofItsKey: false, scope: '7' });
+    const signals = [made.commitment as string, hashOfSeven];
+    expect(await verifyBySnarkjs('groth16', zkey, { proof: made.proof, publicSignals: signals })).toBe(true);
+  });
+});
+
+/** keccak256 of 7 as a word, without its last byte. */
+const hashOfSeven = String(0xa66cc928b5edb82af9bd49922954155ab7b0942694bea4ce44661d9a8736c688n >> 8n);
+
+describe('in pages, by an alias of Vite', () => {
+  const project = join(folder, 'vite');
+  let browser: Awaited<ReturnType<typeof launchChromium>>['browser'];
+
+  beforeAll(async () => {
+    await installProject(project, [...packages, packed, 'vite@8.3.8']);
+    writeFileSync(join(project, 'vite.config.js'), programWith(HOW_TO, '// vite.config.js'));
+    cpSync(join(folder, 'artifacts'), join(project, 'public'), { recursive: true });
+    writeFileSync(
+      join(project, 'index.html'),
+      '<!doctype html><link rel="icon" href="data:,"><output></output><script type="module" src="./main.js"></script>',
+    );
+    writeFileSync(
+      join(project, 'main.js'),
+      `${program('/')}document.querySelector('output').textContent = JSON.stringify(said);`,
+    );
+    ({ browser } = await launchChromium('software'));
+  });
+  afterAll(() => browser?.close());
+
+  test('@semaphore-protocol/proof proves and verifies in a built page, without a line of snarkjs', async () => {
+    await runProgram([join(project, 'node_modules/.bin/vite'), 'build'], project, 240_000);
+    const assets = join(project, 'dist/assets');
+    const text = readdirSync(assets).map((name) => readFileSync(join(assets, name), 'utf8'));
+    expect(text.filter((each) => each.includes(ofSnarkjs))).toEqual([]);
+    const { server, origin } = await serveFolder(join(project, 'dist'));
+    try {
+      expect(await saidBy(browser, `${origin}/index.html`)).toEqual({ outcome: verdicts, uncaught: [] });
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
+  test('and in a page of its development server', async () => {
+    const server = await createServer({
+      ...{ root: project, configFile: join(project, 'vite.config.js'), logLevel: 'error' },
+      server: { host: '127.0.0.1', hmr: false, watch: null },
+    });
+    try {
+      await server.listen();
+      const [url = ''] = server.resolvedUrls?.local ?? [];
+      expect(await saidBy(browser, url)).toEqual({ outcome: verdicts, uncaught: [] });
+    } finally {
+      await server.close();
+    }
+  });
+});

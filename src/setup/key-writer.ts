@@ -95,25 +95,27 @@ export class KeyWriter {
 }
 
 /** Returns a number as little-endian bytes. */
-const number = (value: bigint, bytes: number): Uint8Array => {
+export const number = (value: bigint, bytes: number): Uint8Array => {
   const words = new BigUint64Array(bytes / 8);
   writeNumber(words, 0, words.length, value);
   return new Uint8Array(words.buffer);
 };
 
-const headerOf = (
-  { g1, g2, order, scale }: Groups,
+/** Returns the beginning of a header, which all proof systems share. */
+export const headerOfCircuit = (
+  { g1, order }: Groups,
   { variables, publicSignals, domainSize }: CircuitShape,
-  points: HeaderPoints,
 ): Uint8Array => {
   const { bytes } = g1.field;
+  const primes = [u32(bytes), number(g1.p, bytes), u32(32), number(order, 32)];
+  return joined([...primes, ...[variables, publicSignals, domainSize].map(u32)]);
+};
+
+const headerOf = (groups: Groups, shape: CircuitShape, points: HeaderPoints): Uint8Array => {
+  const { g1, g2, scale } = groups;
   const point = (curve: CurveContext, P: Affine): Uint8Array => filePoint(curve, scale, P);
   const parts = [
-    u32(bytes),
-    number(g1.p, bytes),
-    u32(32),
-    number(order, 32),
-    ...[variables, publicSignals, domainSize].map(u32),
+    headerOfCircuit(groups, shape),
     point(g1, points.alpha1),
     point(g1, points.beta1),
     point(g2, points.beta2),

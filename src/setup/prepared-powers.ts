@@ -61,3 +61,16 @@ export const openPreparedPowers = async (
     },
   };
 };
+
+/**
+ * Returns the size of the domain for some rows.
+ *
+ * @throws MsmError `bad-argument` if the powers of tau are too few
+ */
+export const domainFor = (rows: number, { ptau }: PreparedPowers, leastPower = 1): number => {
+  const power = Math.max(leastPower, Math.ceil(Math.log2(rows)));
+  if (power > ptau.power) {
+    throw badArgument(`ptau: the circuit needs a domain of 2^${power}, and the file has powers up to 2^${ptau.power}`);
+  }
+  return 2 ** power;
+};

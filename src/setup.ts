@@ -15,6 +15,7 @@ export {
 export { type NewKeyInput, newKey } from './setup/new-key.js';
 export type { RunOptions, SetupOptions } from './setup/run.js';
 export type { Sink } from './setup/sink.js';
+export { exportVerificationKey, type VerificationKey } from './setup/verification-key.js';
 export {
   type KeyBeacon,
   type KeyContribution,

@@ -47,7 +47,7 @@ export interface FflonkCircuit extends PlonkishCircuit {
 /** Reads the circuit of a key. @throws MsmError `bad-argument` naming the section; `aborted` */
 export const readFflonkCircuit = async (zkey: PlonkZkey, signal: AbortSignal | undefined): Promise<FflonkCircuit> => {
   const header = await openHeader(zkey);
-  header.skip(ROOTS);
+  for (let i = 0; i < ROOTS; i++) header.scalar();
   const tau2 = header.point2();
   const commitment = header.commitment();
   const wiring = await readWiring(zkey, header, BLINDED_ROWS, signal);

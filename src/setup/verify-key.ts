@@ -4,7 +4,7 @@
  * combinations, whose pairings agree for other points with a chance below 2^−100.
  */
 import type { MsmEngine } from '../api/engine.js';
-import type { AffinePoint, Coordinate, Fp2 } from '../api/values.js';
+import type { AffinePoint, Fp2 } from '../api/values.js';
 import type { CurveContext } from '../curves/curve.js';
 import type { Affine } from '../curves/jacobian.js';
 import { scalarFieldOf } from '../curves/scalar-field.js';
@@ -25,7 +25,7 @@ import {
   hashContribution,
   transcriptWith,
 } from './contributions.js';
-import { areEqual, type Groups, times } from './groups.js';
+import { affineOf, areEqual, type Groups, publicPoint, times } from './groups.js';
 import { section } from './key-writer.js';
 import { newKey } from './new-key.js';
 import { openPreparedPowers, type PreparedPowers } from './prepared-powers.js';
@@ -380,13 +380,6 @@ interface Extended {
 
 const sameBytes = (left: Uint8Array, right: Uint8Array): boolean =>
   left.length === right.length && left.every((byte, i) => byte === right[i]);
-
-const publicPoint = <Of extends Coordinate>({ coordinates: f }: CurveContext, point: Affine): AffinePoint<Of> =>
-  (point === null
-    ? { x: f.zero, y: f.zero, infinity: true }
-    : { x: f.reduced(point.x), y: f.reduced(point.y), infinity: false }) as AffinePoint<Of>;
-
-const affineOf = ({ x, y, infinity }: AffinePoint): Affine => (infinity ? null : { x, y });
 
 /** Returns P − Q. */
 const differenceOf = async ({ few1 }: FewPoints, curve: CurveContext, P: Affine, Q: Affine): Promise<Affine> => {

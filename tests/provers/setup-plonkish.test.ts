@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { knownPowers } from '../../dev/bench/known-powers.js';
 import { openProvingKey as openFflonkKey } from '../../src/fflonk.js';
 import { openProvingKey as openPlonkKey } from '../../src/plonk.js';
-import { newKey } from '../../src/setup.js';
+import { exportVerificationKey, newKey } from '../../src/setup.js';
 import { ffCurveOf, memoryFile, type ProverCurve, powersOf, snarkjs } from '../support/proving.js';
 import { type CircuitShape, r1csOf, randomCircuit, unevenCircuit } from '../support/random-circuit.js';
 
@@ -82,6 +82,7 @@ describe.each(cases)('a key of %s on %s', (system, curve) => {
     const { proof, publicSignals } = await key.prove(witness);
     expect(await key.verify(proof as never, publicSignals)).toBe(true);
     const verifying = await snarkjs.zKey.exportVerificationKey(memoryFile(zkey));
+    expect(JSON.stringify(await exportVerificationKey(zkey))).toBe(JSON.stringify(verifying));
     expect(await snarkjs[system].verify(verifying, publicSignals, proof)).toBe(true);
   });
 });

@@ -4,7 +4,7 @@ import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { knownPowers } from '../../dev/bench/known-powers.js';
 import { makeCircuit } from '../../dev/bench/setup-circuit.js';
 import { openProvingKey } from '../../src/groth16.js';
-import { applyBeacon, contribute, newKey, verifyKey } from '../../src/setup.js';
+import { applyBeacon, contribute, exportVerificationKey, newKey, verifyKey } from '../../src/setup.js';
 import { ffCurveOf, memoryFile, type ProverCurve, powersOf, snarkjs } from '../support/proving.js';
 import { type CircuitShape, randomCircuit } from '../support/random-circuit.js';
 
@@ -104,6 +104,8 @@ describe.each(['bn254', 'bls12-381'] as const)('a key on %s', (curve) => {
     expect(verdict).toMatchObject({ isValid: true, why: null });
     expect(verdict.contributions.map(({ name }) => name)).toEqual(['Ada ☃', null, 'end']);
     expect(verdict.contributions.map(({ hash }) => hash)).toEqual([first.hash, second.hash, last.hash]);
+    const verifying = await snarkjs.zKey.exportVerificationKey(memoryFile(last.zkey));
+    expect(JSON.stringify(await exportVerificationKey(last.zkey))).toBe(JSON.stringify(verifying));
     const fromInitial = await verifyKey({ zkey: last.zkey, initial: theirs, ptau }, quiet);
     expect(fromInitial).toEqual(verdict);
   });

@@ -144,7 +144,8 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: 'the command `webgpu-msm`, in Node: arguments to calls, results to files, errors to exit codes',
   },
   setup: {
-    imports: 'field curves scheduling threads wasm/encoder msm/cpu formats proofs fields.ts formats.ts index.ts',
+    imports:
+      'field curves scheduling threads wasm/encoder msm/cpu formats pairing proofs proofs/plonkish fields.ts formats.ts index.ts',
     holds: 'trusted setups of circuits: transcripts, contributions, new keys, verification',
   },
   provers: {

@@ -40,8 +40,8 @@ interface CircuitHeader {
   readonly constraints: number;
   readonly k1: bigint;
   readonly k2: bigint;
-  /** Skips scalars. */
-  skip(count: number): void;
+  /** Reads a scalar. */
+  scalar(): bigint;
   /** Reads a point of G1 as x‖y, big-endian; infinity is zeros. */
   commitment(): Uint8Array;
   /** Reads a point of G2. */
@@ -64,7 +64,7 @@ export const openHeader = async (zkey: PlonkZkey): Promise<CircuitHeader> => {
   const pair = (): Fp2 => ({ c0: coordinate(), c1: coordinate() });
   return {
     ...{ order, additions, constraints, k1: scalar(), k2: scalar() },
-    skip: (count) => header.skip(count * ORDER_BYTES),
+    scalar,
     commitment: () => encodeCommitment({ x: coordinate(), y: coordinate(), infinity: false }, primeBytes),
     point2: () => ({ x: pair(), y: pair(), infinity: false }),
   };

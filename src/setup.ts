@@ -13,6 +13,16 @@ export {
   contribute,
 } from './setup/contribute.js';
 export { type NewKeyInput, newKey } from './setup/new-key.js';
+export {
+  applyBeaconToPowers,
+  type ContributedPowers,
+  contributeToPowers,
+  type NewPowersInput,
+  newPowers,
+  type TruncateInput,
+  truncatePowers,
+} from './setup/powers.js';
+export { preparePhase2 } from './setup/prepare-powers.js';
 export type { RunOptions, SetupOptions } from './setup/run.js';
 export type { Sink } from './setup/sink.js';
 export { exportVerificationKey, type VerificationKey } from './setup/verification-key.js';

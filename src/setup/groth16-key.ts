@@ -11,7 +11,7 @@ import type { PointSection } from '../formats/source.js';
 import { Blake2b } from './blake2b.js';
 import { u32, writeContributions } from './contributions.js';
 import { hashedPoint, hashedPoints, readPoints } from './groups.js';
-import { type HeaderPoints, KeyWriter, section } from './key-writer.js';
+import { type HeaderPoints, SectionWriter, section } from './key-writer.js';
 import { type MatrixSums, matrixSums, type Product } from './matrix-sums.js';
 import { domainFor, type PreparedPowers } from './prepared-powers.js';
 import type { KeyPlan, Run } from './run.js';
@@ -45,7 +45,7 @@ const writeKey = async ({ circuit, powers, domainSize }: Input, run: Run, output
   for (const name of ['alpha1', 'beta1', 'beta2', 'gamma2', 'delta1', 'delta2'] as const) {
     hash.update(hashedPoint(name.endsWith('1') ? g1 : g2, points[name]));
   }
-  const writer = await KeyWriter.begin(output, 10);
+  const writer = await SectionWriter.begin(output, 'zkey', 10);
   await writer.header(groups, { variables, publicSignals, domainSize }, points);
   await writeCoefficients(circuit, writer, run);
 
@@ -105,7 +105,7 @@ const COEFFICIENT_BYTES = 44;
  * Writes the terms of A and B for the prover: u32 number of terms; each u32 matrix, u32 constraint, u32
  * variable and its number times R².
  */
-const writeCoefficients = async (circuit: R1cs, writer: KeyWriter, run: Run): Promise<void> => {
+const writeCoefficients = async (circuit: R1cs, writer: SectionWriter, run: Run): Promise<void> => {
   const { order, constraints, publicSignals, numbers } = circuit;
   const { a, b } = circuit.matrices;
   const square = mod(1n << 512n, order);
@@ -151,7 +151,7 @@ const coefficientBytes = (
 
 /** Values that all sections of sums share. */
 interface SumParts extends Pick<MatrixSums, 'numbers'> {
-  readonly writer: KeyWriter;
+  readonly writer: SectionWriter;
   readonly hash: Blake2b;
   readonly run: Run;
   readonly variables: number;
@@ -188,7 +188,7 @@ const POINTS_AT_ONCE = 2 ** 14;
 const writeQuotientPoints = async (
   { groups: { g1 }, lagrange }: PreparedPowers,
   domainSize: number,
-  writer: KeyWriter,
+  writer: SectionWriter,
 ): Promise<void> => {
   const { pointWords } = g1;
   const all = await lagrange('tauG1', 2 * domainSize);

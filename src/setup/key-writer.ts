@@ -1,4 +1,4 @@
-/** Writes the sections of a `.zkey` one after the other. */
+/** Writes the sections of a `.zkey` or a `.ptau` one after the other. */
 import type { CurveContext } from '../curves/curve.js';
 import type { Affine } from '../curves/jacobian.js';
 import { badArgument } from '../errors.js';
@@ -44,16 +44,16 @@ export interface HeaderPoints {
 }
 
 /** Writes a container of sections whose sizes are known. */
-export class KeyWriter {
+export class SectionWriter {
   readonly #output: Output;
 
   private constructor(output: Output) {
     this.#output = output;
   }
 
-  static async begin(output: Output, sections: number): Promise<KeyWriter> {
-    const writer = new KeyWriter(output);
-    await output.write(Uint8Array.from('zkey', (letter) => letter.charCodeAt(0)));
+  static async begin(output: Output, letters: 'zkey' | 'ptau', sections: number): Promise<SectionWriter> {
+    const writer = new SectionWriter(output);
+    await output.write(Uint8Array.from(letters, (letter) => letter.charCodeAt(0)));
     await output.write(u32(1));
     await output.write(u32(sections));
     return writer;
@@ -81,11 +81,18 @@ export class KeyWriter {
     await this.whole(section.header, headerOf(groups, shape, points));
   }
 
-  /** Copies a section of another key. @throws MsmError `bad-argument` if the section is missing */
-  async copy({ file, sections }: KeyFile, id: number, run: Run): Promise<void> {
+  /**
+   * Copies a section of another file.
+   *
+   * @param most bytes that are copied, from its beginning; by default all
+   * @throws MsmError `bad-argument` if the section is missing, or shorter
+   */
+  async copy({ file, sections }: KeyFile, id: number, run: Run, most?: number): Promise<void> {
     const extent = sections.get(id);
     if (extent === undefined) throw badArgument(`${file.what}: section ${id} is missing`);
-    const { at, byteLength } = extent;
+    const { at, byteLength: whole } = extent;
+    const byteLength = most ?? whole;
+    if (byteLength > whole) throw badArgument(`${file.what}: section ${id} has ${whole} bytes of ${byteLength}`);
     await this.section(id, byteLength);
     for (let from = at; from < at + byteLength; from += CHUNK_BYTES) {
       await this.#output.write(await file.read(from, Math.min(at + byteLength, from + CHUNK_BYTES)));

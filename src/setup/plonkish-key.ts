@@ -17,7 +17,7 @@ import { createMsmEngine } from '../index.js';
 import { joined, u32 } from './contributions.js';
 import { type Gates, gatesOf, type Selectors } from './gates.js';
 import { filePoint } from './groups.js';
-import { headerOfCircuit, KeyWriter, number } from './key-writer.js';
+import { headerOfCircuit, number, SectionWriter } from './key-writer.js';
 import { domainFor, type PreparedPowers } from './prepared-powers.js';
 import type { KeyPlan, Run } from './run.js';
 import type { Output } from './sink.js';
@@ -126,7 +126,7 @@ const writeKey = async (input: Input, run: Run, output: Output): Promise<void> =
       ...{ field: `${curve}-fr`, backend: 'cpu', deviceOf: g1, memoryBudget: VECTOR_BYTES },
     });
     try {
-      const writer = await KeyWriter.begin(output, input.layout.sections);
+      const writer = await SectionWriter.begin(output, 'zkey', input.layout.sections);
       await new PlonkishKey(input, { fr, g1 }, run, writer).write();
     } finally {
       fr.destroy();
@@ -142,7 +142,7 @@ class PlonkishKey {
   readonly #fr: FieldEngine;
   readonly #g1: MsmEngine;
   readonly #run: Run;
-  readonly #writer: KeyWriter;
+  readonly #writer: SectionWriter;
   /** A root of unity whose order is the size of the domain. */
   readonly #root: bigint;
 
@@ -150,7 +150,7 @@ class PlonkishKey {
     input: Input,
     { fr, g1 }: { readonly fr: FieldEngine; readonly g1: MsmEngine },
     run: Run,
-    writer: KeyWriter,
+    writer: SectionWriter,
   ) {
     this.#input = input;
     this.#fr = fr;

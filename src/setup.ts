@@ -33,3 +33,4 @@ export {
   type VerifyKeyInput,
   verifyKey,
 } from './setup/verify-key.js';
+export { type PowersVerdict, verifyPowers } from './setup/verify-powers.js';

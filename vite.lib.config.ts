@@ -65,7 +65,7 @@ export default defineConfig({
         chunkFileNames: '[name].js',
         // index.js has all that it imports; fields.js, cpu-backend.js and setup.js share the second,
         // cpu-backend.js and setup.js the third, groth16.js, plonk.js, fflonk.js and setup.js the
-        // fourth, circom.js and its worker the fifth, plonk.js and fflonk.js the last
+        // fourth, circom.js and its worker the fifth, plonk.js, fflonk.js and setup.js the last
         codeSplitting: {
           includeDependenciesRecursively: false,
           groups: [

@@ -149,7 +149,8 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: 'trusted setups of circuits: transcripts, contributions, new keys, verification',
   },
   provers: {
-    imports: 'circom curves msm/inputs engine formats proofs fflonk.ts formats.ts groth16.ts index.ts plonk.ts',
+    imports:
+      'circom curves msm/inputs engine formats proofs fflonk.ts formats.ts groth16.ts index.ts plonk.ts setup.ts',
     holds: 'provers that bring their own curves: what is replaced in them',
   },
 };

@@ -13,6 +13,8 @@ import { knownPowers } from '../dev/bench/known-powers.js';
 import { interleave } from '../dev/bench/measure.js';
 import { makeCircuit } from '../dev/bench/setup-circuit.js';
 import { median } from '../src/calibrate/statistics.js';
+import { readR1cs } from '../src/formats/r1cs.js';
+import { gatesOf } from '../src/setup/gates.js';
 import { ensureBuilt, project } from './builds.mjs';
 import { command, integer, oneOf, outputFile, progress, valued } from './command-line.js';
 
@@ -61,23 +63,29 @@ interface Step {
 
 type Ours = typeof import('../src/setup.js');
 
-/** Rows of the domain that a constraint takes: PLONK and FFLONK add terms by gates of their own. */
-const rowsOf = { groth16: 1, plonk: 2, fflonk: 2 } as const;
+type System = 'groth16' | 'plonk' | 'fflonk';
 
-/** Logarithm of the powers of tau for each element of a domain. */
-const morePowers = { groth16: 0, plonk: 0, fflonk: 4 } as const;
+/** Returns the logarithm of the size of the powers of tau that a key needs. */
+const powerFor = async (system: System, r1cs: Uint8Array): Promise<number> => {
+  const circuit = await readR1cs(r1cs, {}, async () => undefined);
+  const { constraints, publicSignals } = circuit;
+  // rows for the public signals and the constant 1
+  if (system === 'groth16') return Math.ceil(Math.log2(constraints + publicSignals + 1));
+  const isFflonk = system === 'fflonk';
+  const { count } = await gatesOf(circuit, isFflonk, async () => undefined);
+  // two rows are blinded, and each row takes nine powers
+  return isFflonk ? Math.ceil(Math.log2(count + 2)) + 4 : Math.ceil(Math.log2(count));
+};
 
 /** The steps of a key. */
 const keySteps = async (
   ours: Ours,
   { plonk, fflonk, zKey }: Snarkjs,
-  system: keyof typeof rowsOf,
+  system: System,
   { constraints, kind }: { readonly constraints: number; readonly kind: 'dense' | 'sparse' },
 ): Promise<readonly Step[]> => {
   const { r1cs } = makeCircuit(constraints, kind);
-  // rows for the public signal, the constant 1, and what FFLONK blinds
-  const power = Math.ceil(Math.log2(rowsOf[system] * constraints + 3)) + morePowers[system];
-  const ptau = await knownPowers('bn254', power);
+  const ptau = await knownPowers('bn254', await powerFor(system, r1cs));
   const setup = { groth16: zKey.newZKey, plonk: plonk.setup, fflonk: fflonk.setup }[system];
   const newKey: Step = {
     name: 'new key',

@@ -37,9 +37,9 @@ export const runRows = {
   onWarning: { kind: 'function' },
 } as const satisfies OptionTable<RunOptions>['rows'];
 
-/** `newKey`, `contribute` and `applyBeacon`. */
+/** All functions of `webgpu-msm/setup` that write a file. */
 export const setupOptions = {
-  of: 'newKey, contribute and applyBeacon',
+  of: 'functions of webgpu-msm/setup',
   rows: {
     ...runRows,
     // checked where it is opened

@@ -58,8 +58,8 @@ const optionTable = { of: 'verifyPowers', rows: runRows } as const satisfies Opt
  * import { openFile } from 'webgpu-msm/node';
  * import { verifyPowers } from 'webgpu-msm/setup';
  *
- * const { isValid, why, contributions } = await verifyPowers(await openFile('powers.ptau'));
- * console.log(isValid, why, contributions.length);
+ * const { isValid, why, contributions } = await verifyPowers(await openFile('ceremony.ptau'));
+ * console.log(isValid, why, contributions.length); // true null 1
  * ```
  */
 export const verifyPowers = async (source: FileSource, given: RunOptions = {}): Promise<PowersVerdict> => {

@@ -67,7 +67,7 @@ export default defineConfig({
         // index.js has all that it imports; fields.js, cpu-backend.js and setup.js share the second,
         // cpu-backend.js and setup.js the third, groth16.js, plonk.js, fflonk.js and setup.js the
         // fourth, snarkjs.js and snarkjs-drop-in.js the fifth, snarkjs-drop-in.js and the command the
-        // sixth, circom.js and its worker the seventh, plonk.js and fflonk.js the last
+        // sixth, circom.js and its worker the seventh, plonk.js, fflonk.js and setup.js the last
         codeSplitting: {
           includeDependenciesRecursively: false,
           groups: [

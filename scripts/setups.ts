@@ -1,9 +1,9 @@
 /**
- * npm run bench -- setups --constraints 10401 --reps 3
+ * npm run bench -- setups --system groth16 --constraints 10401 --reps 3
  *
- * Times new keys and contributions of Groth16 in turns with snarkjs, on all threads: by the clock, and
- * in CPU time of all threads. New keys must have the same bytes, and snarkjs must find the last
- * contribution valid.
+ * Times new keys and contributions in turns with snarkjs, or powers of tau, on all threads: by the
+ * clock, and in CPU time of all threads. New keys and prepared powers must have the same bytes, and
+ * snarkjs must find contributions valid.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,6 +13,8 @@ import { knownPowers } from '../dev/bench/known-powers.js';
 import { interleave } from '../dev/bench/measure.js';
 import { makeCircuit } from '../dev/bench/setup-circuit.js';
 import { median } from '../src/calibrate/statistics.js';
+import { readR1cs } from '../src/formats/r1cs.js';
+import { gatesOf } from '../src/setup/gates.js';
 import { ensureBuilt, project } from './builds.mjs';
 import { command, integer, oneOf, outputFile, progress, valued } from './command-line.js';
 
@@ -22,17 +24,103 @@ interface MemoryFile {
   data?: Uint8Array;
 }
 
+type Setup = (r1cs: MemoryFile, ptau: MemoryFile, zkey: MemoryFile) => Promise<unknown>;
+type Contribute = (from: MemoryFile, to: MemoryFile, name: string, entropy: string) => Promise<unknown>;
+
 /** The used part of snarkjs. */
 interface Snarkjs {
   readonly curves: { getCurveFromName(name: string): Promise<{ terminate(): Promise<void> }> };
+  readonly plonk: { readonly setup: Setup };
+  readonly fflonk: { readonly setup: Setup };
   readonly zKey: {
-    newZKey(r1cs: MemoryFile, ptau: MemoryFile, zkey: MemoryFile): Promise<unknown>;
-    contribute(from: MemoryFile, to: MemoryFile, name: string, entropy: string): Promise<unknown>;
+    readonly newZKey: Setup;
+    readonly contribute: Contribute;
     verifyFromInit(initial: MemoryFile, ptau: MemoryFile, zkey: MemoryFile): Promise<boolean>;
+  };
+  readonly powersOfTau: {
+    readonly contribute: Contribute;
+    preparePhase2(from: MemoryFile, to: MemoryFile): Promise<unknown>;
+    verify(ptau: MemoryFile): Promise<boolean>;
   };
 }
 
 const file = (data?: Uint8Array): MemoryFile => ({ type: 'mem', ...(data && { data }) });
+
+const bytesOf = async (work: (to: MemoryFile) => Promise<unknown>): Promise<Uint8Array> => {
+  const to = file();
+  await work(to);
+  return to.data as Uint8Array;
+};
+
+/** One step of a setup, by both libraries. */
+interface Step {
+  readonly name: string;
+  'webgpu-msm'(): Promise<Uint8Array>;
+  snarkjs(): Promise<Uint8Array>;
+  /** Checks a random result of the library; without it both results must be equal. */
+  readonly isValid?: (ours: Uint8Array) => Promise<boolean>;
+}
+
+type Ours = typeof import('../src/setup.js');
+
+type System = 'groth16' | 'plonk' | 'fflonk';
+
+/** Returns the logarithm of the size of the powers of tau that a key needs. */
+const powerFor = async (system: System, r1cs: Uint8Array): Promise<number> => {
+  const circuit = await readR1cs(r1cs, {}, async () => undefined);
+  const { constraints, publicSignals } = circuit;
+  // rows for the public signals and the constant 1
+  if (system === 'groth16') return Math.ceil(Math.log2(constraints + publicSignals + 1));
+  const isFflonk = system === 'fflonk';
+  const { count } = await gatesOf(circuit, isFflonk, async () => undefined);
+  // two rows are blinded, and each row takes nine powers
+  return isFflonk ? Math.ceil(Math.log2(count + 2)) + 4 : Math.ceil(Math.log2(count));
+};
+
+/** The steps of a key. */
+const keySteps = async (
+  ours: Ours,
+  { plonk, fflonk, zKey }: Snarkjs,
+  system: System,
+  { constraints, kind }: { readonly constraints: number; readonly kind: 'dense' | 'sparse' },
+): Promise<readonly Step[]> => {
+  const { r1cs } = makeCircuit(constraints, kind);
+  const ptau = await knownPowers('bn254', await powerFor(system, r1cs));
+  const setup = { groth16: zKey.newZKey, plonk: plonk.setup, fflonk: fflonk.setup }[system];
+  const newKey: Step = {
+    name: 'new key',
+    'webgpu-msm': () => ours.newKey({ system, r1cs, ptau }),
+    snarkjs: () => bytesOf((to) => setup(file(r1cs), file(ptau), to)),
+  };
+  if (system !== 'groth16') return [newKey];
+  const first = await newKey['webgpu-msm']();
+  const contribution: Step = {
+    name: 'contribution',
+    'webgpu-msm': async () => (await ours.contribute(first, { entropy: 'bench' })).zkey,
+    snarkjs: () => bytesOf((to) => zKey.contribute(file(first), to, '', 'bench')),
+    isValid: (zkey) => zKey.verifyFromInit(file(first), file(ptau), file(zkey)),
+  };
+  return [newKey, contribution];
+};
+
+/** The steps of powers of tau. */
+const powersSteps = async (ours: Ours, { powersOfTau }: Snarkjs, power: number): Promise<readonly Step[]> => {
+  const first = await ours.newPowers({ curve: 'bn254', power });
+  const { ptau } = await ours.contributeToPowers(first, { entropy: 'bench' });
+  return [
+    {
+      name: 'contribution to powers',
+      'webgpu-msm': async () => (await ours.contributeToPowers(first, { entropy: 'bench' })).ptau,
+      snarkjs: () => bytesOf((to) => powersOfTau.contribute(file(first), to, '', 'bench')),
+      isValid: (made) => powersOfTau.verify(file(made)),
+    },
+    {
+      name: 'prepare phase 2',
+      'webgpu-msm': () => ours.preparePhase2(ptau),
+      snarkjs: () => bytesOf((to) => powersOfTau.preparePhase2(file(ptau), to)),
+    },
+  ];
+};
 
 /** One timed call. */
 interface Timed {
@@ -43,9 +131,15 @@ interface Timed {
 }
 
 export const setupsCommand = command({
-  about: 'times new keys and contributions of Groth16 in turns with snarkjs',
+  about: 'times new keys and contributions in turns with snarkjs',
   usage: 'usage: npm run bench -- setups [options]',
   options: {
+    system: valued(
+      'plonk',
+      'groth16, plonk or fflonk; powers: powers of tau',
+      oneOf('groth16', 'plonk', 'fflonk', 'powers'),
+      'groth16',
+    ),
     constraints: valued('10401', 'constraints of the circuit', integer(1, 2 ** 20), 10_401),
     circuit: valued(
       'sparse',
@@ -53,71 +147,56 @@ export const setupsCommand = command({
       oneOf('dense', 'sparse'),
       'dense',
     ),
+    power: valued('14', 'logarithm of the size of powers of tau', integer(1, 20), 14),
     reps: valued('3', 'repetitions', integer(1, 99), 3),
     json: valued('FILE', 'also write every time to a file', outputFile),
   },
-  async run({ constraints, circuit: kind, reps, json }) {
+  async run({ system, constraints, circuit: kind, power, reps, json }) {
     ensureBuilt('library');
     const library = pathToFileURL(join(project, 'dist/setup.js')).href;
-    const ours = (await import(/* @vite-ignore */ library)) as typeof import('../src/setup.js');
+    const ours = (await import(/* @vite-ignore */ library)) as Ours;
     // hidden from bundlers, because snarkjs is under the GPL and no part of our builds
     const name = 'snarkjs';
-    const { curves, zKey } = (await import(/* @vite-ignore */ name)) as Snarkjs;
+    const theirs = (await import(/* @vite-ignore */ name)) as Snarkjs;
     progress('making the circuit and powers of tau');
-    const { r1cs } = makeCircuit(constraints, kind);
-    // a row for the public signal and one for the constant 1
-    const ptau = await knownPowers('bn254', Math.ceil(Math.log2(constraints + 2)));
+    const steps =
+      system === 'powers'
+        ? await powersSteps(ours, theirs, power)
+        : await keySteps(ours, theirs, system, { constraints, kind });
 
     const times: Timed[] = [];
-    const timed = async <Result>(library: string, step: string, work: () => Promise<Result>): Promise<Result> => {
-      progress(`${step} by ${library}`);
+    const timed = async (by: 'webgpu-msm' | 'snarkjs', step: Step): Promise<Uint8Array> => {
+      progress(`${step.name} by ${by}`);
       const [begun, cpu] = [performance.now(), process.cpuUsage()];
-      const result = await work();
-      const { user, system } = process.cpuUsage(cpu);
-      times.push({ library, step, ms: performance.now() - begun, cpuMs: (user + system) / 1000 });
+      const result = await step[by]();
+      const { user, system: inKernel } = process.cpuUsage(cpu);
+      times.push({ library: by, step: step.name, ms: performance.now() - begun, cpuMs: (user + inKernel) / 1000 });
       return result;
     };
-    const bytesOf = async (work: (to: MemoryFile) => Promise<unknown>): Promise<Uint8Array> => {
-      const to = file();
-      await work(to);
-      return to.data as Uint8Array;
-    };
-    const keys = new Map<string, Uint8Array>();
-    const steps = {
-      'webgpu-msm': {
-        newKey: () => ours.newKey({ system: 'groth16', r1cs, ptau }),
-        contribute: async (key: Uint8Array) => (await ours.contribute(key, { entropy: 'bench' })).zkey,
-      },
-      snarkjs: {
-        newKey: () => bytesOf((to) => zKey.newZKey(file(r1cs), file(ptau), to)),
-        contribute: (key: Uint8Array) => bytesOf((to) => zKey.contribute(file(key), to, '', 'bench')),
-      },
-    } as const;
-    await interleave(['webgpu-msm', 'snarkjs'] as const, reps, {
-      async take(library) {
-        const key = await timed(library, 'new key', steps[library].newKey);
-        keys.set(`${library} new key`, key);
-        keys.set(library, await timed(library, 'contribution', () => steps[library].contribute(key)));
-      },
-    });
-    progress('checking');
-    const [own, other] = ['webgpu-msm new key', 'snarkjs new key'].map((key) => keys.get(key) as Uint8Array);
+    const results = new Map<string, Uint8Array>();
     try {
-      if (own === undefined || other === undefined || !Buffer.from(own).equals(other)) {
-        throw new Error('the new keys have different bytes');
+      await interleave(['webgpu-msm', 'snarkjs'] as const, reps, {
+        async take(by) {
+          for (const step of steps) results.set(`${by} ${step.name}`, await timed(by, step));
+        },
+      });
+      progress('checking');
+      for (const { name: step, isValid } of steps) {
+        const [own, other] = [results.get(`webgpu-msm ${step}`), results.get(`snarkjs ${step}`)] as [
+          Uint8Array,
+          Uint8Array,
+        ];
+        const isRight = isValid === undefined ? Buffer.from(own).equals(other) : await isValid(own);
+        if (!isRight) throw new Error(`${step}: the result is not one of snarkjs`);
       }
-      const isValid = await zKey.verifyFromInit(file(own), file(ptau), file(keys.get('webgpu-msm') as Uint8Array));
-      if (!isValid) throw new Error('snarkjs does not find the contribution valid');
     } finally {
       // its workers would keep the process alive
-      await (await curves.getCurveFromName('bn128')).terminate();
+      await (await theirs.curves.getCurveFromName('bn128')).terminate();
     }
     progress('');
-    const of = (library: string, step: string, what: 'ms' | 'cpuMs'): number =>
-      median(
-        times.filter((each) => each.library === library && each.step === step).map((each) => each[what]),
-      ) as number;
-    const lines = ['new key', 'contribution'].map((step) => {
+    const of = (by: string, step: string, what: 'ms' | 'cpuMs'): number =>
+      median(times.filter((each) => each.library === by && each.step === step).map((each) => each[what])) as number;
+    const lines = steps.map(({ name: step }) => {
       const [ms, theirMs] = [of('webgpu-msm', step, 'ms'), of('snarkjs', step, 'ms')];
       const [cpu, theirCpu] = [of('webgpu-msm', step, 'cpuMs'), of('snarkjs', step, 'cpuMs')];
       return [
@@ -128,9 +207,11 @@ export const setupsCommand = command({
         (cpu / theirCpu).toFixed(3),
       ];
     });
-    console.log(`${constraints} constraints, ${kind}, BN254, ${reps} repetitions in turns, Node ${process.version}`);
+    const size = system === 'powers' ? `powers up to 2^${power}` : `${constraints} constraints, ${kind}`;
+    console.log(`${system}, ${size}, BN254, ${reps} repetitions in turns, Node ${process.version}`);
     const head = ['', 'webgpu-msm', 'snarkjs', 'ratio', 'CPU time', 'of snarkjs', 'ratio'];
     console.log(tableLines([head, ...lines]).join('\n'));
-    if (json !== undefined) writeFileSync(json, `${JSON.stringify({ constraints, kind, reps, times }, null, 2)}\n`);
+    const settings = { system, constraints, kind, power, reps };
+    if (json !== undefined) writeFileSync(json, `${JSON.stringify({ ...settings, times }, null, 2)}\n`);
   },
 });

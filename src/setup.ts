@@ -13,8 +13,19 @@ export {
   contribute,
 } from './setup/contribute.js';
 export { type NewKeyInput, newKey } from './setup/new-key.js';
+export {
+  applyBeaconToPowers,
+  type ContributedPowers,
+  contributeToPowers,
+  type NewPowersInput,
+  newPowers,
+  type TruncateInput,
+  truncatePowers,
+} from './setup/powers.js';
+export { preparePhase2 } from './setup/prepare-powers.js';
 export type { RunOptions, SetupOptions } from './setup/run.js';
 export type { Sink } from './setup/sink.js';
+export { exportVerificationKey, type VerificationKey } from './setup/verification-key.js';
 export {
   type KeyBeacon,
   type KeyContribution,
@@ -22,3 +33,4 @@ export {
   type VerifyKeyInput,
   verifyKey,
 } from './setup/verify-key.js';
+export { type PowersVerdict, verifyPowers } from './setup/verify-powers.js';

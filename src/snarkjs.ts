@@ -17,3 +17,9 @@ export { type Accelerate, type Accelerated, accelerate, type Restore } from './p
 export type { AccelerateOptions, AccelerateStats } from './provers/accelerate-options.js';
 export type { Snarkjs } from './provers/ffjavascript.js';
 export type { SnarkjsFile, SnarkjsFileObject } from './provers/proof-files.js';
+export type {
+  AcceleratedPowersOfTau,
+  AcceleratedSetups,
+  AcceleratedZKey,
+  SnarkjsTarget,
+} from './provers/setups.js';

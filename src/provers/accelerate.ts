@@ -9,6 +9,7 @@ import { Accelerator } from './accelerator.js';
 import { curvesOf, groupClassOf, isReplaced, notSnarkjs, replaceMultiExp, type Snarkjs } from './ffjavascript.js';
 import { hasItsMemory, readWitnessProgram, type SnarkjsFile } from './proof-files.js';
 import { type SnarkjsProof, type WholeSystem, wholeSystems } from './proving-keys.js';
+import { type AcceleratedSetups, setupsOf } from './setups.js';
 import type { OriginalProve, ProveArguments, SnarkjsSystem, WholeProofs } from './whole-proofs.js';
 
 /**
@@ -17,8 +18,8 @@ import type { OriginalProve, ProveArguments, SnarkjsSystem, WholeProofs } from '
  */
 export type Restore = () => void;
 
-/** The result of `accelerate`: a function that undoes it, with the accelerated provers. */
-export interface Accelerated extends Restore, AcceleratedProvers {}
+/** The result of `accelerate`: a function that undoes it, with the accelerated provers and setups. */
+export interface Accelerated extends Restore, AcceleratedProvers, AcceleratedSetups {}
 
 /** The accelerator at work, if any. A second one would replace the methods of the first. */
 let current: Accelerator | null = null;
@@ -35,6 +36,9 @@ export interface Accelerate {
    * namespace of the ES module is constant, so there prove with the result of `accelerate`:
    * `const { groth16 } = await accelerate(snarkjs)`. snarkjs before 0.7.5 does not export its
    * curves; whole proofs of Groth16 need none.
+   *
+   * Makes `zKey` and `powersOfTau` likewise: new keys of Groth16, contributions, beacons and their
+   * verification, verification keys, and powers of tau, with the results of snarkjs.
    *
    * Has snarkjs compute all other MSMs with this library: `multiExpAffine`, and
    * `multiExpAffineChunked` where snarkjs has it, in G1 and G2 of bn128 and bls12381, on curves
@@ -91,7 +95,8 @@ const begin = async (snarkjs: Snarkjs, options: AccelerateOptions = {}): Promise
     throw badArgument('snarkjs is accelerated already, maybe by another copy of this library; restore it first');
   const takeBack = replaceMultiExp(accelerator.replacement, type, accelerator.watch);
   const provers = proversOf(snarkjs, accelerator.proofs);
-  const putBack = replaceProvers(snarkjs, provers);
+  const setups = setupsOf(snarkjs, accelerator.forSetups);
+  const putBack = replaceMembers(snarkjs, { ...provers, ...setups });
   current = accelerator;
   last = accelerator;
   const restore = (): void => {
@@ -101,7 +106,7 @@ const begin = async (snarkjs: Snarkjs, options: AccelerateOptions = {}): Promise
     takeBack();
     accelerator.end();
   };
-  return Object.assign(restore, provers);
+  return Object.assign(restore, provers, setups);
 };
 
 const prepare = async (zkey: Groth16Zkey | PlonkZkey | SnarkjsFile): Promise<void> => {
@@ -299,19 +304,19 @@ const proversOf = (snarkjs: Snarkjs, proofs: WholeProofs): AcceleratedProvers =>
 };
 
 /**
- * Puts provers in the place of snarkjs's own, where its members can be replaced: in the CommonJS
- * module, the script for pages, and copies. Namespaces of ES modules are constant.
+ * Puts provers and setups in the place of snarkjs's own, where its members can be replaced: in the
+ * CommonJS module, the script for pages, and copies. Namespaces of ES modules are constant.
  *
  * @returns a function that puts the originals back, unless other code has replaced them since
  */
-const replaceProvers = (snarkjs: Snarkjs, provers: AcceleratedProvers): (() => void) => {
-  const ends = wholeSystems.map((system) => {
-    const original = (snarkjs as Record<string, object | undefined>)[system];
+const replaceMembers = (snarkjs: Snarkjs, members: AcceleratedProvers & AcceleratedSetups): (() => void) => {
+  const ends = Object.entries(members).map(([name, made]) => {
+    const original = (snarkjs as Record<string, object | undefined>)[name];
     if (original === undefined) return () => undefined;
-    const ours = { ...original, ...provers[system] };
-    if (!Reflect.set(snarkjs, system, ours)) return () => undefined;
+    const ours = { ...original, ...made };
+    if (!Reflect.set(snarkjs, name, ours)) return () => undefined;
     return () => {
-      if (Reflect.get(snarkjs, system) === ours) Reflect.set(snarkjs, system, original);
+      if (Reflect.get(snarkjs, name) === ours) Reflect.set(snarkjs, name, original);
     };
   });
   return () => {

@@ -20,10 +20,11 @@ import {
 } from './ffjavascript.js';
 import { type KeySource, openKeySource, type SnarkjsFile } from './proof-files.js';
 import { type OriginalGroup, ProverEngines } from './prover-engines.js';
+import type { SetupsHost } from './setups.js';
 import { WholeProofs } from './whole-proofs.js';
 
 /** Kinds of warnings. Each kind is given once. */
-type Warning = 'fallback' | 'proof' | 'bypassed' | 'sums' | 'budget';
+type Warning = 'fallback' | 'proof' | 'setup' | 'bypassed' | 'sums' | 'budget';
 
 /** Returns whether an error says that bytes are no point. */
 const isOfPoints = (error: unknown): boolean =>
@@ -278,6 +279,18 @@ export class Accelerator {
   #warnOfProof(error: unknown): void {
     const message = error instanceof Error ? error.message : kindOf(error);
     this.#warn('proof', `snarkjs computes this proof itself, because the library cannot: ${message}`);
+  }
+
+  /** Parts of it that setups use. */
+  get forSetups(): SetupsHost {
+    return {
+      options: this.#options,
+      isOver: () => this.#isOver,
+      warnOf: (error) => {
+        const message = error instanceof Error ? error.message : kindOf(error);
+        this.#warn('setup', `snarkjs computes this setup itself, because the library cannot: ${message}`);
+      },
+    };
   }
 
   #warnTight(bytes: number): void {

@@ -122,6 +122,12 @@ export const openKeySource = async (given: unknown): Promise<KeySource> => {
   return fs === null ? onServer(name) : onDisk(fs, name);
 };
 
+/** Reads the last bytes of a file on a disk. @throws errors of the file system */
+export const readTail = async (path: string, bytes: number): Promise<Uint8Array> => {
+  const file = await FileOnDisk.open(fileSystem() as FileSystem, path);
+  return file.read(file.byteLength - bytes, file.byteLength);
+};
+
 /**
  * Reads a witness program.
  *

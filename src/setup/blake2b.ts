@@ -16,6 +16,9 @@ export const HASH_BYTES = 64;
 /** The state in memory: eight words, and the number of bytes so far. */
 const STATE_BYTES = 72;
 
+/** Bytes of a state that is saved. */
+export const SAVED_BYTES = 216;
+
 const BLOCKS_AT = 128;
 
 /** Most blocks that are hashed in one call. */
@@ -160,6 +163,31 @@ export class Blake2b {
     copy.#pending.set(this.#pending);
     copy.#count = this.#count;
     return copy;
+  }
+
+  /**
+   * Goes on with a hash that was saved by `save`.
+   *
+   * @throws MsmError `unsupported-device` without WebAssembly
+   */
+  static async resume(saved: Uint8Array): Promise<Blake2b> {
+    const hash = await Blake2b.begin();
+    hash.#pending.set(saved.subarray(0, BLOCK));
+    hash.#state.set(saved.subarray(BLOCK, BLOCK + STATE_BYTES));
+    hash.#count = Math.min(BLOCK, saved[BLOCK + STATE_BYTES] as number);
+    return hash;
+  }
+
+  /**
+   * Returns the state as files of powers of tau have it: the last block with what it had before, the
+   * eight words, u64 number of bytes before the block, and u64 number of bytes in it.
+   */
+  save(): Uint8Array<ArrayBuffer> {
+    const saved = new Uint8Array(SAVED_BYTES);
+    saved.set(this.#pending);
+    saved.set(this.#state, BLOCK);
+    saved[BLOCK + STATE_BYTES] = this.#count;
+    return saved;
   }
 
   /** Adds bytes. */

@@ -9,7 +9,7 @@ import { fileOf, type Groth16Zkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import {
-  type Beacon,
+  type Author,
   beginTranscript,
   type Contribution,
   type Contributions,
@@ -22,7 +22,7 @@ import {
   writeContributions,
 } from './contributions.js';
 import { type Groups, openGroups, readPoints, times } from './groups.js';
-import { type HeaderPoints, KeyWriter, section } from './key-writer.js';
+import { type HeaderPoints, SectionWriter, section } from './key-writer.js';
 import { beaconStream, RandomStream, secretStream } from './randomness.js';
 import { POINTS_PER_ROUND, type Run, type RunOptions, type SetupOptions, setupOptions, writeBy } from './run.js';
 import type { Output } from './sink.js';
@@ -57,12 +57,12 @@ export interface ContributedKey<Bytes extends Uint8Array | undefined = Uint8Arra
 }
 
 const inputTable = {
-  of: 'contribute',
+  of: 'contribute and contributeToPowers',
   rows: { name: { kind: 'text' }, entropy: { kind: 'any' } },
 } as const satisfies OptionTable<ContributionInput>;
 
 const beaconTable = {
-  of: 'applyBeacon',
+  of: 'applyBeacon and applyBeaconToPowers',
   rows: {
     name: { kind: 'text' },
     beacon: { kind: 'any', isRequired: true },
@@ -113,12 +113,7 @@ export async function contribute(
   contribution: ContributionInput = {},
   options: SetupOptions = {},
 ): Promise<ContributedKey> {
-  const { name, entropy = '' } = readOptions(inputTable, contribution, asArgument);
-  if (typeof entropy !== 'string' && !(entropy instanceof Uint8Array)) {
-    // no part of a value that may be secret
-    throw badArgument('contribution.entropy must be a string or a Uint8Array');
-  }
-  return apply(source, options, name, null, () => secretStream(entropy));
+  return apply(source, options, readSecret(contribution));
 }
 
 /**
@@ -148,15 +143,38 @@ export async function applyBeacon(
   beacon: BeaconInput,
   options: SetupOptions = {},
 ): Promise<ContributedKey> {
-  const { name, beacon: value, iterations } = readOptions(beaconTable, beacon, { argument: 'beacon', path: 'beacon.' });
-  const bytes = readBeacon(value);
-  return apply(source, options, name, { bytes, iterations }, (run) =>
-    beaconStream(bytes, iterations, () => run.pause()),
-  );
+  return apply(source, options, readBeacon(beacon));
 }
 
+/** A contribution that is to be made. */
+export interface Drawn {
+  readonly author: Author;
+  /** Begins the stream of its random numbers. */
+  begin(run: Run): Promise<RandomStream>;
+}
+
+/** Reads a contribution. @throws MsmError `bad-argument` */
+export const readSecret = (contribution: ContributionInput): Drawn => {
+  const { name, entropy = '' } = readOptions(inputTable, contribution, asArgument);
+  if (typeof entropy !== 'string' && !(entropy instanceof Uint8Array)) {
+    // no part of a value that may be secret
+    throw badArgument('contribution.entropy must be a string or a Uint8Array');
+  }
+  return { author: { name: name ?? null, beacon: null }, begin: () => secretStream(entropy) };
+};
+
+/** Reads a beacon. @throws MsmError `bad-argument` */
+export const readBeacon = (beacon: BeaconInput): Drawn => {
+  const { name, beacon: value, iterations } = readOptions(beaconTable, beacon, { argument: 'beacon', path: 'beacon.' });
+  const bytes = readValue(value);
+  return {
+    author: { name: name ?? null, beacon: { bytes, iterations } },
+    begin: (run) => beaconStream(bytes, iterations, () => run.pause()),
+  };
+};
+
 /** Reads the value of a beacon. @throws MsmError `bad-argument` */
-const readBeacon = (value: unknown): Uint8Array => {
+const readValue = (value: unknown): Uint8Array => {
   const rule = 'beacon.beacon must be 1 to 255 bytes, or their hexadecimal digits';
   if (typeof value === 'string') {
     if (!/^([0-9a-f]{2}){1,255}$/i.test(value)) throw badArgument(`${rule}, got ${show(value)}`);
@@ -169,13 +187,7 @@ const readBeacon = (value: unknown): Uint8Array => {
 };
 
 /** Applies a contribution from a stream of random numbers. */
-const apply = async (
-  source: FileSource,
-  given: SetupOptions,
-  name: string | undefined,
-  beacon: Beacon | null,
-  begin: (run: Run) => Promise<RandomStream>,
-): Promise<ContributedKey> => {
+const apply = async (source: FileSource, given: SetupOptions, { author, begin }: Drawn): Promise<ContributedKey> => {
   const options = readOptions(setupOptions, given);
   const key = await openKey(source, options);
   const { c, h } = key.zkey.sections;
@@ -185,7 +197,7 @@ const apply = async (
     async (run, output) => {
       const stream = await begin(run);
       try {
-        return await multiply(key, stream, { name: name ?? null, beacon }, run, output);
+        return await multiply(key, stream, author, run, output);
       } finally {
         stream.wipe();
       }
@@ -219,7 +231,7 @@ export const openKey = async (source: FileSource, { signal, onWarning }: RunOpti
 const multiply = async (
   { zkey, groups, points, contributions }: OpenKey,
   stream: RandomStream,
-  author: Pick<Contribution, 'name' | 'beacon'>,
+  author: Author,
   run: Run,
   output: Output,
 ): Promise<Uint8Array<ArrayBuffer>> => {
@@ -236,7 +248,7 @@ const multiply = async (
   const delta2 = times(g2, k, points.delta2);
   const own: Contribution = { delta: delta1, s, sx, tx, transcript, ...author };
 
-  const writer = await KeyWriter.begin(output, 10);
+  const writer = await SectionWriter.begin(output, 'zkey', 10);
   const file = fileOf(zkey);
   await writer.header(groups, zkey, { ...points, delta1, delta2 });
   for (const id of [section.ic, section.coefficients, section.a, section.b1, section.b2]) {
@@ -259,7 +271,7 @@ const writeMultiples = async (
   points: PointSection,
   id: number,
   factor: bigint,
-  { groups, run, writer }: { readonly groups: Groups; readonly run: Run; readonly writer: KeyWriter },
+  { groups, run, writer }: { readonly groups: Groups; readonly run: Run; readonly writer: SectionWriter },
 ): Promise<void> => {
   const { g1, scale } = groups;
   await writer.section(id, points.byteLength);

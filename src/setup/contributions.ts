@@ -19,6 +19,12 @@ export interface Beacon {
   readonly iterations: number;
 }
 
+/** The author of a contribution. */
+export interface Author {
+  readonly name: string | null;
+  readonly beacon: Beacon | null;
+}
+
 /** The points of a contribution, which prove that whoever made it knows its secret k. */
 export interface ContributionPoints {
   /** δ·G1 after the contribution. */
@@ -32,11 +38,9 @@ export interface ContributionPoints {
 }
 
 /** A contribution. */
-export interface Contribution extends ContributionPoints {
+export interface Contribution extends ContributionPoints, Author {
   /** Hash of the contributions before, and of S and k·S. */
   readonly transcript: Uint8Array;
-  readonly name: string | null;
-  readonly beacon: Beacon | null;
 }
 
 /** Section 10. */
@@ -58,12 +62,15 @@ export const MOST_ITERATIONS = 63;
 const NAME_LENGTH = 64;
 
 /** Reads bytes one after the other. */
-class Reader {
+export class Reader {
   readonly #bytes: Uint8Array;
+  readonly #what: string;
   at = 0;
 
-  constructor(bytes: Uint8Array) {
+  /** @param what the place of the bytes, for errors */
+  constructor(bytes: Uint8Array, what: string) {
     this.#bytes = bytes;
+    this.#what = what;
   }
 
   get left(): number {
@@ -71,7 +78,7 @@ class Reader {
   }
 
   take(bytes: number): Uint8Array {
-    if (bytes > this.left) throw badArgument('zkey: section 10 (contributions) is cut off');
+    if (bytes > this.left) throw badArgument(`${this.#what} is cut off`);
     this.at += bytes;
     return this.#bytes.subarray(this.at - bytes, this.at);
   }
@@ -88,7 +95,7 @@ class Reader {
 /** Reads section 10. @throws MsmError `bad-argument` naming the contribution */
 export const readContributions = async ({ file, sections }: KeyFile, groups: Groups): Promise<Contributions> => {
   const { at, byteLength } = sectionOf(file, sections, 10, 'contributions');
-  const reader = new Reader(await readRange(file, at, at + byteLength));
+  const reader = new Reader(await readRange(file, at, at + byteLength), 'zkey: section 10 (contributions)');
   const circuitHash = reader.take(HASH_BYTES);
   const count = reader.u32();
   const start = reader.at;
@@ -104,9 +111,14 @@ const readContribution = (reader: Reader, { g1, g2, scale }: Groups, what: strin
     readPoints(curve, scale, reader.take(curve.pointBytes), `${what}: ${name}`)[0] as Affine;
   const points = { delta: point(g1, 'delta'), s: point(g1, 's'), sx: point(g1, 'sx'), tx: point(g2, 'tx') };
   const transcript = reader.take(HASH_BYTES);
+  return { ...points, transcript, ...readAuthor(reader, what) };
+};
+
+/** Reads the kind of a contribution, and its parameters. @throws MsmError `bad-argument` */
+export const readAuthor = (reader: Reader, what: string): Author => {
   const kind = reader.u32();
   if (kind > BEACON) throw badArgument(`${what}: kind ${kind} is unknown; there are 0 (random) and 1 (beacon)`);
-  const parameters = new Reader(reader.take(reader.u32()));
+  const parameters = new Reader(reader.take(reader.u32()), what);
   let [name, iterations, bytes] = [null as string | null, null as number | null, null as Uint8Array | null];
   for (let last = 0; parameters.left > 0; ) {
     const type = parameters.u8();
@@ -117,17 +129,27 @@ const readContribution = (reader: Reader, { g1, g2, scale }: Groups, what: strin
     else if (type === parameter.beacon) bytes = parameters.take(parameters.u8());
     else throw badArgument(`${what}: parameter ${type} is unknown; there are 1 to 3`);
   }
-  if (kind !== BEACON) return { ...points, transcript, name, beacon: null };
+  if (kind !== BEACON) return { name, beacon: null };
   if (iterations === null || bytes === null) throw badArgument(`${what}: a beacon lacks its bytes or its iterations`);
   if (iterations > MOST_ITERATIONS) {
     throw badArgument(`${what}: the beacon is hashed 2^${iterations} times, and 2^${MOST_ITERATIONS} is the most`);
   }
-  return { ...points, transcript, name, beacon: { bytes, iterations } };
+  return { name, beacon: { bytes, iterations } };
 };
 
 /** Returns the bytes of a contribution. */
 export const writeContribution = ({ g1, g2, scale }: Groups, own: Contribution): Uint8Array => {
-  const { delta, s, sx, tx, transcript, name, beacon } = own;
+  const { delta, s, sx, tx, transcript } = own;
+  return joined([
+    ...[delta, s, sx].map((point) => filePoint(g1, scale, point)),
+    filePoint(g2, scale, tx),
+    transcript,
+    writeAuthor(own),
+  ]);
+};
+
+/** Returns the kind of a contribution, and its parameters. */
+export const writeAuthor = ({ name, beacon }: Author): Uint8Array => {
   const text = new TextEncoder().encode(name?.slice(0, NAME_LENGTH) ?? '');
   const parameters = [
     ...(text.length === 0 ? [] : [parameter.name, text.length, ...text]),
@@ -135,14 +157,7 @@ export const writeContribution = ({ g1, g2, scale }: Groups, own: Contribution):
       ? []
       : [parameter.iterations, beacon.iterations, parameter.beacon, beacon.bytes.length, ...beacon.bytes]),
   ];
-  return joined([
-    ...[delta, s, sx].map((point) => filePoint(g1, scale, point)),
-    filePoint(g2, scale, tx),
-    transcript,
-    u32(beacon === null ? 0 : BEACON),
-    u32(parameters.length),
-    Uint8Array.from(parameters),
-  ]);
+  return joined([u32(beacon === null ? 0 : BEACON), u32(parameters.length), Uint8Array.from(parameters)]);
 };
 
 /** Returns section 10. */

@@ -1,4 +1,5 @@
 /** The groups of a setup, and their points as its files and its transcripts have them. */
+import type { AffinePoint, Coordinate } from '../api/values.js';
 import { type CurveContext, isOnCurve } from '../curves/curve.js';
 import { type Affine, multiply, toAffine } from '../curves/jacobian.js';
 import { openCurve } from '../curves/open-curve.js';
@@ -87,3 +88,12 @@ export const times = (curve: CurveContext, k: bigint, point: Affine): Affine =>
 /** Returns whether two points are equal. */
 export const areEqual = ({ coordinates: f }: CurveContext, P: Affine, Q: Affine): boolean =>
   P === null || Q === null ? P === Q : f.isZero(f.difference(P.x, Q.x)) && f.isZero(f.difference(P.y, Q.y));
+
+/** Returns a point as engines have it. */
+export const publicPoint = <Of extends Coordinate>({ coordinates: f }: CurveContext, point: Affine): AffinePoint<Of> =>
+  (point === null
+    ? { x: f.zero, y: f.zero, infinity: true }
+    : { x: f.reduced(point.x), y: f.reduced(point.y), infinity: false }) as AffinePoint<Of>;
+
+/** Returns a point of an engine. */
+export const affineOf = ({ x, y, infinity }: AffinePoint<Coordinate>): Affine => (infinity ? null : { x, y });

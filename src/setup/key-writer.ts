@@ -1,4 +1,4 @@
-/** Writes the sections of a `.zkey` one after the other. */
+/** Writes the sections of a `.zkey` or a `.ptau` one after the other. */
 import type { CurveContext } from '../curves/curve.js';
 import type { Affine } from '../curves/jacobian.js';
 import { badArgument } from '../errors.js';
@@ -44,16 +44,16 @@ export interface HeaderPoints {
 }
 
 /** Writes a container of sections whose sizes are known. */
-export class KeyWriter {
+export class SectionWriter {
   readonly #output: Output;
 
   private constructor(output: Output) {
     this.#output = output;
   }
 
-  static async begin(output: Output, sections: number): Promise<KeyWriter> {
-    const writer = new KeyWriter(output);
-    await output.write(Uint8Array.from('zkey', (letter) => letter.charCodeAt(0)));
+  static async begin(output: Output, letters: 'zkey' | 'ptau', sections: number): Promise<SectionWriter> {
+    const writer = new SectionWriter(output);
+    await output.write(Uint8Array.from(letters, (letter) => letter.charCodeAt(0)));
     await output.write(u32(1));
     await output.write(u32(sections));
     return writer;
@@ -81,11 +81,18 @@ export class KeyWriter {
     await this.whole(section.header, headerOf(groups, shape, points));
   }
 
-  /** Copies a section of another key. @throws MsmError `bad-argument` if the section is missing */
-  async copy({ file, sections }: KeyFile, id: number, run: Run): Promise<void> {
+  /**
+   * Copies a section of another file.
+   *
+   * @param most bytes that are copied, from its beginning; by default all
+   * @throws MsmError `bad-argument` if the section is missing, or shorter
+   */
+  async copy({ file, sections }: KeyFile, id: number, run: Run, most?: number): Promise<void> {
     const extent = sections.get(id);
     if (extent === undefined) throw badArgument(`${file.what}: section ${id} is missing`);
-    const { at, byteLength } = extent;
+    const { at, byteLength: whole } = extent;
+    const byteLength = most ?? whole;
+    if (byteLength > whole) throw badArgument(`${file.what}: section ${id} has ${whole} bytes of ${byteLength}`);
     await this.section(id, byteLength);
     for (let from = at; from < at + byteLength; from += CHUNK_BYTES) {
       await this.#output.write(await file.read(from, Math.min(at + byteLength, from + CHUNK_BYTES)));
@@ -95,25 +102,27 @@ export class KeyWriter {
 }
 
 /** Returns a number as little-endian bytes. */
-const number = (value: bigint, bytes: number): Uint8Array => {
+export const number = (value: bigint, bytes: number): Uint8Array => {
   const words = new BigUint64Array(bytes / 8);
   writeNumber(words, 0, words.length, value);
   return new Uint8Array(words.buffer);
 };
 
-const headerOf = (
-  { g1, g2, order, scale }: Groups,
+/** Returns the beginning of a header, which all proof systems share. */
+export const headerOfCircuit = (
+  { g1, order }: Groups,
   { variables, publicSignals, domainSize }: CircuitShape,
-  points: HeaderPoints,
 ): Uint8Array => {
   const { bytes } = g1.field;
+  const primes = [u32(bytes), number(g1.p, bytes), u32(32), number(order, 32)];
+  return joined([...primes, ...[variables, publicSignals, domainSize].map(u32)]);
+};
+
+const headerOf = (groups: Groups, shape: CircuitShape, points: HeaderPoints): Uint8Array => {
+  const { g1, g2, scale } = groups;
   const point = (curve: CurveContext, P: Affine): Uint8Array => filePoint(curve, scale, P);
   const parts = [
-    u32(bytes),
-    number(g1.p, bytes),
-    u32(32),
-    number(order, 32),
-    ...[variables, publicSignals, domainSize].map(u32),
+    headerOfCircuit(groups, shape),
     point(g1, points.alpha1),
     point(g1, points.beta1),
     point(g2, points.beta2),

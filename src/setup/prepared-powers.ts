@@ -5,6 +5,7 @@
 import { badArgument } from '../errors.js';
 import { openSnarkjsFile, readSections, sectionOf } from '../formats/binfile.js';
 import { type FileSource, readRange } from '../formats/source.js';
+import type { KeyFile } from '../formats/zkey.js';
 // From the entry, so that the build leaves in formats.js what both share.
 import { openPtau, type Ptau } from '../formats.js';
 import { type Groups, openGroups } from './groups.js';
@@ -24,18 +25,26 @@ export interface PreparedPowers {
   behindPowers(bytes: number): Promise<Uint8Array>;
 }
 
-/** Opens prepared powers of tau. @throws MsmError `bad-argument` */
-export const openPreparedPowers = async (
-  source: FileSource,
-  { signal, onWarning }: RunOptions,
-): Promise<PreparedPowers> => {
+/** Powers of tau, and the file that they are in. */
+export interface OpenPowers extends KeyFile {
+  readonly ptau: Ptau;
+  readonly groups: Groups;
+}
+
+/** Opens powers of tau. @throws MsmError `bad-argument` */
+export const openPowers = async (source: FileSource, { signal, onWarning }: RunOptions): Promise<OpenPowers> => {
   const ptau = await openPtau(source, { signal, onWarning });
   const { file } = openSnarkjsFile('ptau', source, { signal, onWarning });
   const sections = await readSections(file, 'ptau', 1, () => undefined);
+  return { ptau, file, sections, groups: await openGroups(ptau.curve) };
+};
+
+/** Opens prepared powers of tau. @throws MsmError `bad-argument` */
+export const openPreparedPowers = async (source: FileSource, options: RunOptions): Promise<PreparedPowers> => {
+  const { ptau, file, sections, groups } = await openPowers(source, options);
   if (!sections.has(sectionIds.tauG1)) {
     throw badArgument('ptau: section 12 (Lagrange points) is missing: prepare the file for the second phase first');
   }
-  const groups = await openGroups(ptau.curve);
   return {
     groups,
     ptau,
@@ -60,4 +69,17 @@ export const openPreparedPowers = async (
       return padded;
     },
   };
+};
+
+/**
+ * Returns the size of the domain for some rows.
+ *
+ * @throws MsmError `bad-argument` if the powers of tau are too few
+ */
+export const domainFor = (rows: number, { ptau }: PreparedPowers, leastPower = 1): number => {
+  const power = Math.max(leastPower, Math.ceil(Math.log2(rows)));
+  if (power > ptau.power) {
+    throw badArgument(`ptau: the circuit needs a domain of 2^${power}, and the file has powers up to 2^${ptau.power}`);
+  }
+  return 2 ** power;
 };

@@ -11,7 +11,7 @@ import { type Output, type Sink, written } from './sink.js';
 export interface RunOptions {
   /** Ends the call with code `aborted`. */
   readonly signal?: AbortSignal | undefined;
-  /** Called with the number of points done, and of all points. */
+  /** Called with the number of points or coefficients done, and of all of them. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /**
    * Most workers beside the thread of the caller. Default: one less than the machine has threads.
@@ -37,15 +37,22 @@ export const runRows = {
   onWarning: { kind: 'function' },
 } as const satisfies OptionTable<RunOptions>['rows'];
 
-/** `newKey`, `contribute` and `applyBeacon`. */
+/** All functions of `webgpu-msm/setup` that write a file. */
 export const setupOptions = {
-  of: 'newKey, contribute and applyBeacon',
+  of: 'functions of webgpu-msm/setup',
   rows: {
     ...runRows,
     // checked where it is opened
     sink: { kind: 'any' },
   },
 } as const satisfies OptionTable<SetupOptions>;
+
+/** A key that is made, before it is written. */
+export interface KeyPlan {
+  /** Number of its points, or of the coefficients of its polynomials. */
+  readonly total: number;
+  write(run: Run, output: Output): Promise<void>;
+}
 
 /** Sums of one round at most, whose points are in memory at a time. */
 export const POINTS_PER_ROUND = 2 ** 15;
@@ -58,7 +65,7 @@ export class Run {
   readonly #total: number;
   #done = 0;
 
-  /** @param total number of points of the call */
+  /** @param total number of points or coefficients of the call */
   constructor(options: RunOptions, phase: string, total: number) {
     this.options = options;
     this.#phase = phase;
@@ -66,9 +73,9 @@ export class Run {
     this.#threads = new SumThreads(options, () => assertNotAborted(options.signal));
   }
 
-  /** Adds to the points done. */
-  progress(points: number): void {
-    this.#done += points;
+  /** Adds to the points or coefficients done. */
+  progress(count: number): void {
+    this.#done += count;
     this.options.onProgress?.({ phase: this.#phase, done: Math.min(this.#done, this.#total), total: this.#total });
   }
 

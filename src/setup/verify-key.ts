@@ -3,20 +3,16 @@
  * its circuit and of the powers of tau, times their secrets. Sections are compared by random
  * combinations, whose pairings agree for other points with a chance below 2^−100.
  */
-import type { MsmEngine } from '../api/engine.js';
-import type { AffinePoint, Coordinate, Fp2 } from '../api/values.js';
-import type { CurveContext } from '../curves/curve.js';
 import type { Affine } from '../curves/jacobian.js';
 import { scalarFieldOf } from '../curves/scalar-field.js';
-import { assertNotAborted, badArgument, MsmError } from '../errors.js';
+import { assertNotAborted, badArgument } from '../errors.js';
 import { invert, mod, writeNumber } from '../field/modulus.js';
 import { power } from '../field/powers.js';
 import { sectionOf } from '../formats/binfile.js';
-import { CHUNK_BYTES, type FileSource, numbersOf, type PointSection } from '../formats/source.js';
+import { CHUNK_BYTES, type FileSource, type PointSection } from '../formats/source.js';
 import { fileOf } from '../formats/zkey.js';
-import { createMsmEngine } from '../index.js';
 import { type OptionTable, readOptions } from '../option-table.js';
-import { areInGroup, type FewPoints, isProductOne, openFewPoints } from '../proofs/few-points.js';
+import { differenceOf, PointChecks, Refusal, randomFactors, randomNumber, sameBytes, whyRefused } from './checks.js';
 import { openKey, pointOfTranscript } from './contribute.js';
 import {
   beginTranscript,
@@ -84,9 +80,6 @@ const inputTable = {
 
 const optionTable = { of: 'verifyKey', rows: runRows } as const satisfies OptionTable<RunOptions>;
 
-/** A key breaks a rule. */
-class Refusal extends Error {}
-
 type Opened = Awaited<ReturnType<typeof openKey>>;
 
 /**
@@ -121,26 +114,19 @@ export const verifyKey = async (input: VerifyKeyInput, given: RunOptions = {}): 
   try {
     const key = await openKey(zkey, options);
     if (key.groups.name !== start.groups.name) throw new Refusal(`the key is on ${key.groups.name}`);
-    const few = await openFewPoints(key.groups.name);
+    const checks = await PointChecks.open(key.groups, options);
     try {
-      const check = new KeyCheck(key, start, powers, few, options);
+      const check = new KeyCheck(key, start, powers, checks, options);
       await check.run(contributions);
     } finally {
-      for (const engine of [few.few1, few.few2]) engine.destroy();
+      checks.destroy();
     }
     return { isValid: true, why: null, contributions };
   } catch (error) {
-    const why = whyRefused(error);
+    const why = whyRefused(error, 'zkey');
     if (why === null) throw error;
     return { isValid: false, why, contributions };
   }
-};
-
-/** Returns the rule that a key breaks; null if an error is about something else. */
-const whyRefused = (error: unknown): string | null => {
-  if (error instanceof Refusal) return error.message;
-  const isOfKey = error instanceof MsmError && error.code === 'bad-argument' && error.message.startsWith('zkey');
-  return isOfKey ? error.message : null;
 };
 
 /** One verification. */
@@ -148,15 +134,15 @@ class KeyCheck {
   readonly #key: Opened;
   readonly #start: Opened;
   readonly #powers: PreparedPowers;
-  readonly #few: FewPoints;
+  readonly #checks: PointChecks;
   readonly #options: RunOptions;
   readonly #groups: Groups;
 
-  constructor(key: Opened, start: Opened, powers: PreparedPowers, few: FewPoints, options: RunOptions) {
+  constructor(key: Opened, start: Opened, powers: PreparedPowers, checks: PointChecks, options: RunOptions) {
     this.#key = key;
     this.#start = start;
     this.#powers = powers;
-    this.#few = few;
+    this.#checks = checks;
     this.#options = options;
     this.#groups = key.groups;
   }
@@ -187,10 +173,11 @@ class KeyCheck {
       const { s, sx, tx } = own;
       if (!sameBytes(transcriptWith(transcript, this.#groups, s, sx), own.transcript))
         refuse('its transcript is wrong');
-      if (!(await this.#areInGroup([s, sx, own.delta], [tx]))) refuse('a point is not in the group of order r');
+      if (!(await this.#checks.areInGroup([s, sx, own.delta], [tx]))) refuse('a point is not in the group of order r');
       const t = pointOfTranscript(this.#groups, own.transcript);
-      if (!(await this.#haveSameRatio([s, sx], [t, tx]))) refuse('nobody has proved to know its secret');
-      if (!(await this.#haveSameRatio([delta, own.delta], [t, tx]))) refuse('delta is not multiplied by its secret');
+      if (!(await this.#checks.haveSameRatio([s, sx], [t, tx]))) refuse('nobody has proved to know its secret');
+      if (!(await this.#checks.haveSameRatio([delta, own.delta], [t, tx])))
+        refuse('delta is not multiplied by its secret');
       if (own.beacon !== null && !(await this.#isOfBeacon(own))) refuse('it is not that of its beacon');
       hashContribution(transcript, this.#groups, own);
       done.push({ name: own.name, hash: await contributionHash(this.#groups, own), beacon: own.beacon });
@@ -224,8 +211,9 @@ class KeyCheck {
       if (!areEqual(g2, points[name], start.points[name])) throw new Refusal(`${name} is another`);
     }
     if (!areEqual(g1, points.delta1, delta)) throw new Refusal('delta1 is not that of the last contribution');
-    if (!(await this.#areInGroup([], [points.delta2]))) throw new Refusal('delta2 is not in the group of order r');
-    if (!(await this.#haveSameRatio([g1.generator, delta], [g2.generator, points.delta2]))) {
+    if (!(await this.#checks.areInGroup([], [points.delta2])))
+      throw new Refusal('delta2 is not in the group of order r');
+    if (!(await this.#checks.haveSameRatio([g1.generator, delta], [g2.generator, points.delta2]))) {
       throw new Refusal('delta2 is not the multiple that delta1 is');
     }
   }
@@ -264,7 +252,8 @@ class KeyCheck {
     const sums = [await this.#combine(own, factors), await this.#combine(other, factors)] as const;
     const rule = `section ${section[name]} (${own.name}) is not that of the circuit divided by delta`;
     const { points } = this.#key;
-    if (!(await this.#haveSameRatio(sums, [this.#start.points.delta2, points.delta2], rule))) throw new Refusal(rule);
+    if (!(await this.#checks.haveSameRatio(sums, [this.#start.points.delta2, points.delta2], rule)))
+      throw new Refusal(rule);
   }
 
   /**
@@ -277,7 +266,7 @@ class KeyCheck {
     const { h } = this.#key.zkey.sections;
     const n = this.#key.zkey.domainSize;
     const { tauG1 } = this.#powers.ptau.sections;
-    const rho = mod(numbersOfRandom(4), order);
+    const rho = mod(randomNumber(), order);
     const powers: bigint[] = [];
     let last = 1n;
     for (let i = 0; i < n - 1; i++) {
@@ -286,89 +275,25 @@ class KeyCheck {
     }
     const high = await this.#combineNumbers(tauG1, n, powers);
     const low = await this.#combineNumbers(tauG1, 0, powers);
-    const difference = await differenceOf(this.#few, this.#groups.g1, high, low);
+    const difference = differenceOf(this.#groups.g1, high, low);
     const values = geometricSums(rho, n, order);
     const ours = await this.#combineNumbers(h, 0, values);
     const rule = 'section 9 (H) does not fit the powers of tau';
     const sums = [ours, difference] as const;
-    if (!(await this.#haveSameRatio(sums, [this.#groups.g2.generator, this.#key.points.delta2], rule))) {
+    if (!(await this.#checks.haveSameRatio(sums, [this.#groups.g2.generator, this.#key.points.delta2], rule))) {
       throw new Refusal(rule);
     }
   }
 
   /** Computes a combination of the points of a section with numbers of 16 bytes. */
   async #combine(points: PointSection, factors: Uint8Array): Promise<Affine> {
-    return this.#msm(points, 0, points.count, factors);
+    return this.#checks.sum(points, 0, points.count, factors);
   }
 
   async #combineNumbers(points: PointSection, from: number, numbers: readonly bigint[]): Promise<Affine> {
     const words = new BigUint64Array(4 * numbers.length);
     for (const [i, value] of numbers.entries()) writeNumber(words, 4 * i, 4, value);
-    return this.#msm(points, from, from + numbers.length, new Uint8Array(words.buffer));
-  }
-
-  async #msm(points: PointSection, from: number, to: number, scalars: Uint8Array): Promise<Affine> {
-    const { signal, maxWorkers, createWorker } = this.#options;
-    const engine: MsmEngine = await createMsmEngine({
-      ...{ curve: this.#groups.name, backend: 'cpu' },
-      ...(maxWorkers === undefined ? {} : { maxWorkers }),
-      ...(createWorker === undefined ? {} : { createWorker }),
-    });
-    try {
-      const bytes = await points.points(from, to);
-      const bases = await engine.loadBases(bytes, {
-        ...{ encoding: points.encoding, checkSubgroup: true },
-        ...(signal && { signal }),
-      });
-      return affineOf(await engine.msm(bases, scalars, signal && { signal }));
-    } catch (error) {
-      const isOfPoints =
-        error instanceof MsmError && ['bad-argument', 'not-on-curve', 'not-in-subgroup'].includes(error.code);
-      if (isOfPoints) throw new Refusal(`section ${points.name}: ${error.message}`);
-      throw error;
-    } finally {
-      engine.destroy();
-    }
-  }
-
-  async #areInGroup(first: readonly Affine[], second: readonly Affine[]): Promise<boolean> {
-    const { few1, few2 } = this.#few;
-    return (
-      (await areInGroup(
-        few1,
-        first.map((point) => publicPoint<bigint>(this.#groups.g1, point)),
-      )) &&
-      (await areInGroup(
-        few2,
-        second.map((point) => publicPoint<Fp2>(this.#groups.g2, point)),
-      ))
-    );
-  }
-
-  /**
-   * Returns whether Q is as many times P as V is U, and none of them is infinity.
-   *
-   * @param rule where P and Q may both be infinity, the rule is kept
-   */
-  async #haveSameRatio(
-    [P, Q]: readonly [Affine, Affine],
-    [U, V]: readonly [Affine, Affine],
-    rule?: string,
-  ): Promise<boolean> {
-    if (rule !== undefined && P === null && Q === null) return true;
-    if (P === null || Q === null || U === null || V === null) return false;
-    const { g1, g2, name } = this.#groups;
-    const one = (point: Affine): AffinePoint => publicPoint<bigint>(g1, point);
-    const two = (point: Affine): AffinePoint<Fp2> => publicPoint<Fp2>(g2, point);
-    const { x, y, infinity } = one(Q);
-    return isProductOne(
-      name,
-      [
-        [one(P), two(V)],
-        [{ x, y: mod(-y, g1.p), infinity }, two(U)],
-      ],
-      this.#options.signal,
-    );
+    return this.#checks.sum(points, from, from + numbers.length, new Uint8Array(words.buffer));
   }
 }
 
@@ -377,51 +302,6 @@ interface Extended {
   readonly file: { read(from: number, to: number): Promise<Uint8Array> };
   readonly extent: { readonly at: number; readonly byteLength: number };
 }
-
-const sameBytes = (left: Uint8Array, right: Uint8Array): boolean =>
-  left.length === right.length && left.every((byte, i) => byte === right[i]);
-
-const publicPoint = <Of extends Coordinate>({ coordinates: f }: CurveContext, point: Affine): AffinePoint<Of> =>
-  (point === null
-    ? { x: f.zero, y: f.zero, infinity: true }
-    : { x: f.reduced(point.x), y: f.reduced(point.y), infinity: false }) as AffinePoint<Of>;
-
-const affineOf = ({ x, y, infinity }: AffinePoint): Affine => (infinity ? null : { x, y });
-
-/** Returns P − Q. */
-const differenceOf = async ({ few1 }: FewPoints, curve: CurveContext, P: Affine, Q: Affine): Promise<Affine> => {
-  const points = [P, Q].map((point) => publicPoint<bigint>(curve, point));
-  const bases = await few1.loadBases(points);
-  try {
-    return affineOf(await few1.msm(bases, [1n, curve.order - 1n]));
-  } finally {
-    bases.destroy();
-  }
-};
-
-/** Returns a random number of `words` words of 64 bits. */
-const numbersOfRandom = (words: number): bigint => {
-  const bytes = crypto.getRandomValues(new Uint8Array(8 * words));
-  const view = numbersOf(bytes);
-  return Array.from({ length: words }, (_, i) => view.getBigUint64(8 * i)).reduce(
-    (sum, word) => (sum << 64n) | word,
-    0n,
-  );
-};
-
-/** Most bytes that a platform draws at once. */
-const DRAWN_BYTES = 2 ** 16;
-
-/** Returns random scalars below 2^128. */
-const randomFactors = (count: number): Uint8Array => {
-  const scalars = new Uint8Array(32 * count);
-  const bytes = new Uint8Array(16 * count);
-  for (let at = 0; at < bytes.length; at += DRAWN_BYTES) {
-    crypto.getRandomValues(bytes.subarray(at, at + DRAWN_BYTES));
-  }
-  for (let i = 0; i < count; i++) scalars.set(bytes.subarray(16 * i, 16 * i + 16), 32 * i);
-  return scalars;
-};
 
 /** Returns −2·Σ (ρ·w^(2j+1))^i for i below n − 1, for each j below n, with a root w of order 2n. */
 const geometricSums = (rho: bigint, n: number, order: bigint): bigint[] => {

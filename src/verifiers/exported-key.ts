@@ -32,13 +32,14 @@ export const readVerificationKey = (zkey: Zkey): Promise<JsonKey> =>
 /**
  * Reads a verification key with all that snarkjs exports: Groth16 has e(α, β), too.
  *
+ * @param signal ends the pairing
  * @throws as `readVerificationKey`
  */
-export const exportVerificationKey = async (zkey: Zkey): Promise<JsonKey> => {
+export const exportVerificationKey = async (zkey: Zkey, signal?: AbortSignal): Promise<JsonKey> => {
   if (zkey.protocol !== 'groth16') return readPlonkish(zkey);
   const { json, alpha1, beta2 } = await readGroth16(zkey);
   const { IC, ...members } = json;
-  return { ...members, vk_alphabeta_12: await jsonOfPairing(zkey.curve, alpha1, beta2), IC };
+  return { ...members, vk_alphabeta_12: await jsonOfPairing(zkey.curve, alpha1, beta2, signal), IC };
 };
 
 /** Reads coordinates in Montgomery form, little-endian. */
@@ -120,9 +121,10 @@ const jsonOfPairing = async (
   curve: Zkey['curve'],
   alpha1: AffinePoint,
   beta2: AffinePoint<Fp2>,
+  signal: AbortSignal | undefined,
 ): Promise<readonly (readonly (readonly string[])[])[]> => {
   const { pairingCurve, pairingProduct } = await import('../pairing/pairing.js').catch(notLoaded('pairing'));
-  const value = await pairingProduct(curve, [[alpha1, beta2]], undefined);
+  const value = await pairingProduct(curve, [[alpha1, beta2]], signal);
   const { p } = pairingCurve(curve).field;
   const pairs = value.map(({ c0, c1 }) => [String(mod(c0, p)), String(mod(c1, p))]);
   return [0, 1].map((parity) => pairs.filter((_, i) => i % 2 === parity));

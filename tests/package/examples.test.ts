@@ -13,7 +13,7 @@ import ts from 'typescript';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { oracleOf } from '../../dev/oracle/curves.js';
 import type { OracleCurve } from '../../dev/oracle/known-bases.js';
-import { contribute, newKey } from '../../src/setup.js';
+import { contribute, contributeToPowers, newKey, newPowers } from '../../src/setup.js';
 import { buildLibrary } from '../support/build-library.js';
 import { compileCircuit } from '../support/circom.js';
 import { makeZkey } from '../support/circom-keys.js';
@@ -108,6 +108,7 @@ const writeFiles = async (): Promise<void> => {
     'fflonk.zkey': fflonk.zkey.data,
     'fflonk.wtns': fflonk.circuit.witness,
     'powers.ptau': ptau,
+    'ceremony.ptau': (await contributeToPowers(await newPowers({ curve: 'bn254', power: 3 }))).ptau,
     'kzg.srs': vector('gnark-0.12-bn254.srs'),
     'kzg.params': vector('halo2-bn254-raw.params'),
     'bn254_g1.dat': vector('aztec-g1.dat'),

@@ -186,12 +186,15 @@ describe('the built package', () => {
       ['noble.js', 'index.js', 'more-curves.js'],
       ['node.js', 'disk-file.js', 'node:fs/promises', 'node:path'],
       ['plonk.js', 'fields.js', 'index.js', 'plonkish.js', 'proofs.js'],
-      ['setup.js', 'arithmetic.js', 'formats.js', 'index.js', 'proofs.js', 'r1cs.js', 'threads.js'],
+      [
+        ...['setup.js', 'arithmetic.js', 'fields.js', 'formats.js', 'index.js', 'pairing.js', 'plonkish.js'],
+        ...['proofs.js', 'r1cs.js', 'threads.js', 'verifiers.js'],
+      ],
       [
         ...['snarkjs-drop-in.js', 'constraints.js', 'fflonk.js', 'formats.js', 'groth16.js', 'index.js', 'plonk.js'],
         ...['proofs.js', 'provers.js', 'verifiers.js'],
       ],
-      ['snarkjs.js', 'formats.js', 'index.js', 'provers.js'],
+      ['snarkjs.js', 'formats.js', 'index.js', 'provers.js', 'setup.js'],
       ['arithmetic.js', 'index.js'],
       ['circuit.js', 'fflonk.js', 'formats.js', 'groth16.js', 'index.js', 'plonk.js'],
       ['constraints.js', 'formats.js', 'index.js', 'proofs.js', 'r1cs.js'],

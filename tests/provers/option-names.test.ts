@@ -13,7 +13,17 @@ import { type Bases, createMsmEngine, type MsmEngine, MsmError } from '../../src
 import { type NobleMsm, nobleMsm } from '../../src/noble.js';
 import { nearestName } from '../../src/option-table.js';
 import * as plonk from '../../src/plonk.js';
-import { applyBeacon, contribute, newKey, verifyKey } from '../../src/setup.js';
+import {
+  applyBeacon,
+  contribute,
+  exportVerificationKey,
+  newKey,
+  newPowers,
+  preparePhase2,
+  truncatePowers,
+  verifyKey,
+  verifyPowers,
+} from '../../src/setup.js';
 import { accelerate } from '../../src/snarkjs.js';
 import { ffCurveOf, makeStatement, type Statement, snarkjs, systems } from '../support/proving.js';
 
@@ -139,12 +149,17 @@ const calls: readonly (readonly [string, (options: object) => unknown, Readonly<
   ['openZkey and openPtau', (options) => openZkey(nowhere, options), { onwarning: 'onWarning' }],
   ['openZkey and openPtau', (options) => openPtau(nowhere, options), { onWarn: 'onWarning' }],
   [
-    'newKey, contribute and applyBeacon',
+    'functions of webgpu-msm/setup',
     (options) => contribute(nowhere, {}, options),
     { sinks: 'sink', maxWorker: 'maxWorkers' },
   ],
-  ['contribute', (contribution) => contribute(nowhere, contribution), { entropie: 'entropy' }],
-  ['applyBeacon', (beacon) => applyBeacon(nowhere, { beacon: '00', iterations: 10, ...beacon }), { nam: 'name' }],
+  ['functions of webgpu-msm/setup', (options) => preparePhase2(nowhere, options), { onprogress: 'onProgress' }],
+  ['contribute and contributeToPowers', (contribution) => contribute(nowhere, contribution), { entropie: 'entropy' }],
+  [
+    'applyBeacon and applyBeaconToPowers',
+    (beacon) => applyBeacon(nowhere, { beacon: '00', iterations: 10, ...beacon }),
+    { nam: 'name' },
+  ],
   [
     'newKey',
     (input) => newKey({ system: 'groth16', r1cs: nowhere, ptau: nowhere, ...input }),
@@ -155,6 +170,10 @@ const calls: readonly (readonly [string, (options: object) => unknown, Readonly<
     (input) => verifyKey({ zkey: nowhere, r1cs: nowhere, ptau: nowhere, ...input }),
     { initials: 'initial', zkeys: 'zkey' },
   ],
+  ['newPowers', (input) => newPowers({ curve: 'bn254', power: 2, ...input }), { powers: 'power' }],
+  ['truncatePowers', (size) => truncatePowers(nowhere, { power: 2, ...size }), { powr: 'power' }],
+  ['verifyPowers', (options) => verifyPowers(nowhere, options), { signals: 'signal' }],
+  ['exportVerificationKey', (options) => exportVerificationKey(nowhere, options), { onwarning: 'onWarning' }],
   ['openGnarkSrs', (options) => openGnarkSrs(nowhere, options), { curves: 'curve' }],
   ['chunks', (options) => section().chunks(options), { chunkbytes: 'chunkBytes' }],
 ];

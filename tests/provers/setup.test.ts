@@ -1,12 +1,12 @@
 /** New keys and contributions, byte for byte as those of snarkjs for the same randomness. */
-import nodeCrypto from 'node:crypto';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { knownPowers } from '../../dev/bench/known-powers.js';
 import { makeCircuit } from '../../dev/bench/setup-circuit.js';
 import { openProvingKey } from '../../src/groth16.js';
-import { applyBeacon, contribute, newKey, verifyKey } from '../../src/setup.js';
+import { applyBeacon, contribute, exportVerificationKey, newKey, verifyKey } from '../../src/setup.js';
 import { ffCurveOf, memoryFile, type ProverCurve, powersOf, snarkjs } from '../support/proving.js';
 import { type CircuitShape, randomCircuit } from '../support/random-circuit.js';
+import { drawSame, expectSame, made, quiet } from '../support/setups.js';
 
 /** The part of snarkjs that makes keys. */
 const zKey = snarkjs.zKey as unknown as {
@@ -16,26 +16,6 @@ const zKey = snarkjs.zKey as unknown as {
   verifyFromInit(init: unknown, ptau: unknown, zkey: unknown): Promise<boolean>;
 };
 
-const quiet = { maxWorkers: 0 } as const;
-
-/** A file of snarkjs's, and its bytes. */
-const made = async (make: (file: unknown) => Promise<unknown>): Promise<Uint8Array> => {
-  const file = memoryFile() as { data?: Uint8Array };
-  await make(file);
-  return file.data as Uint8Array;
-};
-
-/** Has both libraries draw the same bytes from the system. */
-const drawSame = (seed: number): void => {
-  const fill = <Bytes extends NodeJS.ArrayBufferView>(bytes: Bytes): Bytes => {
-    const view = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    for (let i = 0; i < view.length; i++) view[i] = (seed * 31 + i * 7) & 0xff;
-    return bytes;
-  };
-  vi.spyOn(nodeCrypto, 'randomFillSync').mockImplementation(fill as typeof nodeCrypto.randomFillSync);
-  vi.spyOn(globalThis.crypto, 'getRandomValues').mockImplementation(fill as typeof crypto.getRandomValues);
-};
-
 afterEach(() => {
   vi.restoreAllMocks();
 });
@@ -43,12 +23,6 @@ afterEach(() => {
 afterAll(async () => {
   for (const curve of ['bn254', 'bls12-381'] as const) await (await ffCurveOf(curve)).terminate();
 });
-
-/** Expects that bytes are equal, without printing thousands of them. */
-const expectSame = (ours: Uint8Array, theirs: Uint8Array): void => {
-  const at = ours.findIndex((byte, i) => byte !== theirs[i]);
-  expect({ length: ours.length, firstDifference: at }).toEqual({ length: theirs.length, firstDifference: -1 });
-};
 
 const makeFiles = async (curve: ProverCurve, shape: CircuitShape, power: number) => {
   const { r } = await ffCurveOf(curve);
@@ -104,6 +78,8 @@ describe.each(['bn254', 'bls12-381'] as const)('a key on %s', (curve) => {
     expect(verdict).toMatchObject({ isValid: true, why: null });
     expect(verdict.contributions.map(({ name }) => name)).toEqual(['Ada ☃', null, 'end']);
     expect(verdict.contributions.map(({ hash }) => hash)).toEqual([first.hash, second.hash, last.hash]);
+    const verifying = await snarkjs.zKey.exportVerificationKey(memoryFile(last.zkey));
+    expect(JSON.stringify(await exportVerificationKey(last.zkey))).toBe(JSON.stringify(verifying));
     const fromInitial = await verifyKey({ zkey: last.zkey, initial: theirs, ptau }, quiet);
     expect(fromInitial).toEqual(verdict);
   });

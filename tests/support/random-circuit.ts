@@ -11,7 +11,11 @@ export interface CircuitShape {
 
 const FIELD_BYTES = 32;
 
-type Combination = readonly (readonly [wire: number, factor: bigint])[];
+/** A sum of variables times numbers. */
+export type Combination = readonly (readonly [wire: number, factor: bigint])[];
+
+/** A constraint: a·b = c. */
+export type Row = readonly [a: Combination, b: Combination, c: Combination];
 
 /** Numbers that are the same in each run. */
 const drawFrom = (seed: bigint, r: bigint) => {
@@ -44,34 +48,71 @@ export const randomCircuit = (r: bigint, { publicInputs, privateInputs, constrai
   };
   const evaluate = (terms: Combination): bigint =>
     terms.reduce((sum, [wire, factor]) => (sum + factor * (values[wire] as bigint)) % r, 0n);
-  const body = new Bytes();
+  const rows: Row[] = [];
   for (let i = 0; i < constraints; i++) {
     const [a, b, c] = [combination(), combination(), isPrivate ? combination() : []];
     const rest = (evaluate(a) * evaluate(b) - evaluate(c) + r) % r;
     const wire = isPrivate ? values.push(rest) - 1 : 0;
-    const rows = [a, b, [...c, [wire, isPrivate ? 1n : rest]] as Combination];
-    for (const row of rows) {
-      body.u32(row.length);
-      for (const [at, factor] of row) body.u32(at).number(factor, FIELD_BYTES);
-    }
+    rows.push([a, b, [...c, [wire, isPrivate ? 1n : rest]]]);
   }
-  const header = new Bytes().u32(FIELD_BYTES).number(r, FIELD_BYTES).u32(values.length);
-  header.u32(0).u32(publicInputs).u32(privateInputs).u64(values.length).u32(constraints);
-  const labels = new Bytes();
-  for (let i = 0; i < values.length; i++) labels.u64(i);
   const numbers = new Bytes();
   for (const each of values) numbers.number(each, FIELD_BYTES);
   const witnessHeader = new Bytes().u32(FIELD_BYTES).number(r, FIELD_BYTES).u32(values.length);
   return {
-    r1cs: fileOf('r1cs', 1, [
-      [1, header.done()],
-      [2, body.done()],
-      [3, labels.done()],
-    ]),
+    r1cs: r1csOf(r, { variables: values.length, publicInputs, privateInputs, rows }),
     witness: fileOf('wtns', 2, [
       [1, witnessHeader.done()],
       [2, numbers.done()],
     ]),
     publicSignals: values.slice(1, 1 + publicInputs),
   };
+};
+
+/** Writes a circuit. */
+export const r1csOf = (
+  r: bigint,
+  {
+    variables,
+    publicInputs,
+    privateInputs,
+    rows,
+  }: Omit<CircuitShape, 'seed' | 'constraints'> & { readonly variables: number; readonly rows: readonly Row[] },
+): Uint8Array => {
+  const body = new Bytes();
+  for (const combination of rows.flat()) {
+    body.u32(combination.length);
+    for (const [at, factor] of combination) body.u32(at).number(factor, FIELD_BYTES);
+  }
+  const header = new Bytes().u32(FIELD_BYTES).number(r, FIELD_BYTES).u32(variables);
+  header.u32(0).u32(publicInputs).u32(privateInputs).u64(variables).u32(rows.length);
+  const labels = new Bytes();
+  for (let i = 0; i < variables; i++) labels.u64(i);
+  return fileOf('r1cs', 1, [
+    [1, header.done()],
+    [2, body.done()],
+    [3, labels.done()],
+  ]);
+};
+
+/**
+ * Makes a circuit that nobody satisfies, for setups: with duplicate terms, zeros, constants, and long sums.
+ *
+ * @param longest most terms of a sum
+ */
+export const unevenCircuit = (
+  r: bigint,
+  { publicInputs, privateInputs, constraints, seed }: CircuitShape,
+  longest: number,
+): Uint8Array => {
+  const { below, value } = drawFrom(seed, r);
+  const variables = 1 + publicInputs + privateInputs;
+  const combination = (): Combination => {
+    const kind = Number(below(8n));
+    if (kind === 0) return [];
+    if (kind === 1) return [[0, value()]];
+    const length = kind === 2 ? longest : Number(below(4n));
+    return Array.from({ length }, () => [Number(below(BigInt(variables))), value()] as const);
+  };
+  const rows = Array.from({ length: constraints }, (): Row => [combination(), combination(), combination()]);
+  return r1csOf(r, { variables, publicInputs, privateInputs, rows });
 };

@@ -148,12 +148,13 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: 'verification keys of all proof systems: read from a zkey or from JSON, and proofs verified by them',
   },
   setup: {
-    imports: 'field curves scheduling threads wasm/encoder msm/cpu formats proofs formats.ts index.ts',
+    imports:
+      'field curves scheduling threads wasm/encoder msm/cpu formats pairing proofs proofs/plonkish verifiers fields.ts formats.ts index.ts',
     holds: 'trusted setups of circuits: transcripts, contributions, new keys, verification',
   },
   provers: {
     imports:
-      'circom verifiers curves msm/inputs engine formats proofs fflonk.ts formats.ts groth16.ts index.ts plonk.ts',
+      'circom verifiers curves msm/inputs engine formats proofs fflonk.ts formats.ts groth16.ts index.ts plonk.ts setup.ts',
     holds: 'provers that bring their own curves: what is replaced in them',
   },
 };

@@ -1,0 +1,226 @@
+/**
+ * Setups for snarkjs, computed by this library: functions with the arguments and results of snarkjs's
+ * `zKey` and `powersOfTau`. What the library cannot do is left to snarkjs, which also says what is wrong
+ * with a file.
+ */
+import { assertNotAborted, badArgument, notLoaded } from '../errors.js';
+import type { FileSource } from '../formats/source.js';
+import type { ReadAccelerateOptions } from './accelerate-options.js';
+import { isLeftToSnarkjs, leftToSnarkjs } from './caches.js';
+import { openKeySource, readTail, type SnarkjsFile } from './proof-files.js';
+
+/** A file that snarkjs writes: a path in Node, or `{ type: 'mem' }`, whose `data` is set. */
+export type SnarkjsTarget = SnarkjsFile;
+
+/** `zKey` of snarkjs, as far as the library computes it. Loggers get nothing. */
+export interface AcceleratedZKey {
+  /** Makes a Groth16 key. @returns the hash of the circuit @throws errors of snarkjs */
+  newZKey(r1cs: SnarkjsFile, ptau: SnarkjsFile, zkey: SnarkjsTarget, logger?: unknown): Promise<unknown>;
+  /** Contributes to a key. @returns the hash of the contribution @throws errors of snarkjs */
+  contribute(from: SnarkjsFile, to: SnarkjsTarget, name: string, entropy: string, logger?: unknown): Promise<unknown>;
+  /** Applies a beacon to a key. @returns the hash of the contribution @throws errors of snarkjs */
+  beacon(
+    from: SnarkjsFile,
+    to: SnarkjsTarget,
+    name: string,
+    beacon: string,
+    iterations: number | string,
+    logger?: unknown,
+  ): Promise<unknown>;
+  /** Verifies a key against its circuit. @throws errors of snarkjs */
+  verifyFromR1cs(r1cs: SnarkjsFile, ptau: SnarkjsFile, zkey: SnarkjsFile, logger?: unknown): Promise<boolean>;
+  /** Verifies a key against its first. @throws errors of snarkjs */
+  verifyFromInit(initial: SnarkjsFile, ptau: SnarkjsFile, zkey: SnarkjsFile, logger?: unknown): Promise<boolean>;
+  /** Returns the verification key of a proving key. @throws errors of snarkjs */
+  exportVerificationKey(zkey: SnarkjsFile, logger?: unknown): Promise<object>;
+}
+
+/** `powersOfTau` of snarkjs, as far as the library computes it. Loggers get nothing. */
+export interface AcceleratedPowersOfTau {
+  /** Contributes to powers of tau. @returns the hash of the contribution @throws errors of snarkjs */
+  contribute(from: SnarkjsFile, to: SnarkjsTarget, name: string, entropy: string, logger?: unknown): Promise<unknown>;
+  /** Applies a beacon to powers of tau. @returns the hash of the contribution @throws errors of snarkjs */
+  beacon(
+    from: SnarkjsFile,
+    to: SnarkjsTarget,
+    name: string,
+    beacon: string,
+    iterations: number | string,
+    logger?: unknown,
+  ): Promise<unknown>;
+  /** Prepares powers of tau for the second phase. @throws errors of snarkjs */
+  preparePhase2(from: SnarkjsFile, to: SnarkjsTarget, logger?: unknown): Promise<unknown>;
+  /** Verifies powers of tau. @throws errors of snarkjs */
+  verify(ptau: SnarkjsFile, logger?: unknown): Promise<boolean>;
+}
+
+/** The accelerated setups. They stay usable after `restore`, and are snarkjs's own then. */
+export interface AcceleratedSetups {
+  /** Keys. */
+  readonly zKey: AcceleratedZKey;
+  /** Powers of tau. */
+  readonly powersOfTau: AcceleratedPowersOfTau;
+}
+
+/** Parts of an accelerator that setups use. */
+export interface SetupsHost {
+  readonly options: ReadAccelerateOptions;
+  /** True once the acceleration was undone. */
+  isOver(): boolean;
+  warnOf(error: unknown): void;
+}
+
+type SetupModule = typeof import('../setup.js');
+
+/** A function of snarkjs. */
+type Original = (...given: readonly unknown[]) => Promise<unknown>;
+
+/** Options of the library's functions. */
+type Settings = Parameters<SetupModule['newKey']>[1] & object;
+
+/** Computes one function of snarkjs. */
+type Work = (setup: SetupModule, settings: Settings, given: readonly unknown[]) => Promise<unknown>;
+
+/** Makes the setups of a snarkjs. */
+export const setupsOf = (snarkjs: unknown, host: SetupsHost): AcceleratedSetups => {
+  const members = (snarkjs ?? {}) as Partial<Record<keyof AcceleratedSetups, Record<string, Original | undefined>>>;
+  const made = (['zKey', 'powersOfTau'] as const).map((part) => {
+    const functions = Object.entries(works[part]).map(([name, work]) => {
+      const original = members[part]?.[name];
+      return [name, (...given: readonly unknown[]) => compute(`${part}.${name}`, original, host, work, given)];
+    });
+    return [part, Object.fromEntries(functions)];
+  });
+  return Object.fromEntries(made) as unknown as AcceleratedSetups;
+};
+
+/** Computes a function here, or has snarkjs do it. */
+const compute = async (
+  name: string,
+  original: Original | undefined,
+  host: SetupsHost,
+  work: Work,
+  given: readonly unknown[],
+): Promise<unknown> => {
+  if (original === undefined) {
+    throw badArgument(`snarkjs has no ${name}; pass accelerate the whole module, or an object with this member`);
+  }
+  if (host.isOver()) return original(...given);
+  const { signal, engines } = host.options;
+  assertNotAborted(signal);
+  const { maxWorkers, createWorker, onWarning } = engines;
+  try {
+    const setup = await import('../setup.js').catch(notLoaded('setup'));
+    return await work(setup, { signal, maxWorkers, createWorker, onWarning }, given);
+  } catch (error) {
+    assertNotAborted(signal);
+    // snarkjs says itself what is wrong with a file
+    if (!isLeftToSnarkjs(error)) host.warnOf(error);
+    return original(...given);
+  }
+};
+
+const sourceOf = async (given: unknown): Promise<FileSource> => (await openKeySource(given)).source;
+
+/**
+ * Has `write` write a file of snarkjs's.
+ *
+ * @param write gets the sink, and returns the bytes where there is none
+ */
+const writeTo = async <Result extends { readonly bytes: Uint8Array | undefined }>(
+  target: unknown,
+  write: (sink: string | undefined) => Promise<Result>,
+): Promise<Result> => {
+  const { type, fileName } = (target ?? {}) as { readonly type?: unknown; readonly fileName?: unknown };
+  if (type === 'mem') {
+    const result = await write(undefined);
+    (target as { data?: unknown }).data = result.bytes;
+    return result;
+  }
+  const path = type === 'file' ? fileName : target;
+  const isNode = 'process' in globalThis;
+  if (typeof path !== 'string' || !isNode) throw leftToSnarkjs('its target is one of snarkjs');
+  return write(path);
+};
+
+/** Bytes at the end of a key without contributions: the hash of the circuit, and their number. */
+const [HASH_BYTES, COUNT_BYTES] = [64, 4] as const;
+
+const author = (name: unknown, entropy: unknown): { readonly name: string; readonly entropy: string } => {
+  // snarkjs asks for it
+  if (typeof entropy !== 'string' || entropy === '') throw leftToSnarkjs('it lacks entropy');
+  return { name: typeof name === 'string' ? name : '', entropy };
+};
+
+const beaconOf = (name: unknown, beacon: unknown, iterations: unknown) => ({
+  name: typeof name === 'string' ? name : '',
+  beacon: beacon as string,
+  iterations: Number.parseInt(String(iterations), 10),
+});
+
+const works: Readonly<Record<keyof AcceleratedSetups, Readonly<Record<string, Work>>>> = {
+  zKey: {
+    newZKey: async ({ newKey }, settings, [r1cs, ptau, zkey]) => {
+      const input = { system: 'groth16', r1cs: await sourceOf(r1cs), ptau: await sourceOf(ptau) } as const;
+      const { tail } = await writeTo(zkey, async (sink) => {
+        const bytes = await newKey(input, { ...settings, sink });
+        return { bytes, tail: bytes ?? (await readTail(sink as string, HASH_BYTES + COUNT_BYTES)) };
+      });
+      return tail.slice(-HASH_BYTES - COUNT_BYTES, -COUNT_BYTES);
+    },
+    contribute: async ({ contribute }, settings, [from, to, name, entropy]) => {
+      const secret = author(name, entropy);
+      const source = await sourceOf(from);
+      const { hash } = await writeTo(to, async (sink) => {
+        const made = await contribute(source, secret, { ...settings, sink });
+        return { bytes: made.zkey, hash: made.hash };
+      });
+      return hash;
+    },
+    beacon: async ({ applyBeacon }, settings, [from, to, name, beacon, iterations]) => {
+      const source = await sourceOf(from);
+      const { hash } = await writeTo(to, async (sink) => {
+        const made = await applyBeacon(source, beaconOf(name, beacon, iterations), { ...settings, sink });
+        return { bytes: made.zkey, hash: made.hash };
+      });
+      return hash;
+    },
+    verifyFromR1cs: async ({ verifyKey }, settings, [r1cs, ptau, zkey]) => {
+      const files = { r1cs: await sourceOf(r1cs), ptau: await sourceOf(ptau), zkey: await sourceOf(zkey) };
+      return (await verifyKey(files, settings)).isValid;
+    },
+    verifyFromInit: async ({ verifyKey }, settings, [initial, ptau, zkey]) => {
+      const files = { initial: await sourceOf(initial), ptau: await sourceOf(ptau), zkey: await sourceOf(zkey) };
+      return (await verifyKey(files, settings)).isValid;
+    },
+    exportVerificationKey: async ({ exportVerificationKey }, { signal, onWarning }, [zkey]) =>
+      exportVerificationKey(await sourceOf(zkey), { signal, onWarning }),
+  },
+  powersOfTau: {
+    contribute: async ({ contributeToPowers }, settings, [from, to, name, entropy]) => {
+      const secret = author(name, entropy);
+      const source = await sourceOf(from);
+      const { hash } = await writeTo(to, async (sink) => {
+        const made = await contributeToPowers(source, secret, { ...settings, sink });
+        return { bytes: made.ptau, hash: made.hash };
+      });
+      return hash;
+    },
+    beacon: async ({ applyBeaconToPowers }, settings, [from, to, name, beacon, iterations]) => {
+      const source = await sourceOf(from);
+      const { hash } = await writeTo(to, async (sink) => {
+        const made = await applyBeaconToPowers(source, beaconOf(name, beacon, iterations), { ...settings, sink });
+        return { bytes: made.ptau, hash: made.hash };
+      });
+      return hash;
+    },
+    preparePhase2: async ({ preparePhase2 }, settings, [from, to]) => {
+      const source = await sourceOf(from);
+      await writeTo(to, async (sink) => ({ bytes: await preparePhase2(source, { ...settings, sink }) }));
+    },
+    verify: async ({ verifyPowers }, settings, [ptau]) => {
+      const { isValid } = await verifyPowers(await sourceOf(ptau), settings);
+      return isValid;
+    },
+  },
+};

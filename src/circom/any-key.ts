@@ -4,7 +4,7 @@ import { notLoaded } from '../errors.js';
 import type { FileSource } from '../formats/source.js';
 import type { Zkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';
-import type { CircuitKey, EngineOptions, ProveOptions, VerifyOptions } from '../proofs/api.js';
+import type { CircuitKey, ProveOptions, ProvingKeyOptions, VerifyOptions } from '../proofs/api.js';
 
 /** A proof of any proof system, and the public values that it is verified with. */
 export interface AnyProof {
@@ -21,8 +21,7 @@ export interface AnyKey extends CircuitKey {
 /** Opens a key of one proof system. */
 export type OpenKey = (
   zkey: FileSource,
-  options: EngineOptions & {
-    readonly signal?: AbortSignal | undefined;
+  options: ProvingKeyOptions & {
     /** Only Groth16 reports progress. */
     readonly onProgress?: ((progress: Progress) => void) | undefined;
   },

@@ -3,6 +3,7 @@
 import type { TurnOptions } from '../api/calls.js';
 import type { OwnBytes } from '../api/values.js';
 import type { FflonkProof } from '../fflonk.js';
+import type { KeyCache } from '../formats/key-cache.js';
 import type { FileSource } from '../formats/source.js';
 import type { Groth16Proof } from '../groth16.js';
 import type { PlonkProof } from '../plonk.js';
@@ -78,6 +79,13 @@ export interface CircuitOptions extends EngineOptions {
    * `gpu`, `createWorker`, `onEvent`
    */
   readonly worker?: boolean | undefined;
+  /**
+   * Keeps the key from one visit to the next, as `openProvingKey` does. Workers open the cache
+   * themselves.
+   *
+   * @defaultValue no cache
+   */
+  readonly cache?: KeyCache | undefined;
   /** Ends the load with code `aborted`. */
   readonly signal?: AbortSignal | undefined;
   /** Called while files are downloaded, and when a section of the key is loaded. */

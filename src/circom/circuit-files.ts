@@ -1,6 +1,6 @@
 /** Files of a circuit: those of a server are downloaded, those of a disk are read by ranges. */
 import { badArgument, show, untilAborted } from '../errors.js';
-import { FileOnDisk, type FileSystem } from '../formats/disk-file.js';
+import { FileOnDisk, fileSystem } from '../formats/disk-file.js';
 import type { FileSource } from '../formats/source.js';
 import { openFile, readRange } from '../formats/source.js';
 import type { CircuitFile } from './api.js';
@@ -46,12 +46,6 @@ const addressOf = (file: unknown): string | URL | null => {
   if (typeof file === 'string' || file instanceof URL) return file;
   if (typeof file === 'object' && file !== null) return null;
   throw badArgument(`a file of a circuit must be bytes, a Blob, a Response, a URL or text, got ${show(file)}`);
-};
-
-/** Returns `node:fs/promises`; null in a page. It uses no `import`, which bundlers could not resolve. */
-const fileSystem = (): FileSystem | null => {
-  const { process } = globalThis as { process?: { getBuiltinModule?(name: string): FileSystem | undefined } };
-  return process?.getBuiltinModule?.('node:fs/promises') ?? null;
 };
 
 /** Reads the body of a response into a Blob, which browsers may keep on a disk. */

@@ -12,6 +12,7 @@ import { openCircuitFile, readAll } from './circuit-files.js';
 import {
   type KeyFacts,
   type KeyLoad,
+  type KeyOptions,
   openKeyHere,
   openProgramHere,
   type Prover,
@@ -82,7 +83,7 @@ const unsendable = [
 ] as const satisfies readonly (keyof EngineOptions)[];
 
 /** Returns whether workers are to compute. @throws MsmError `bad-argument` for an option that none can be sent */
-const wantsWorker = (worker: boolean | undefined, engines: EngineOptions): boolean => {
+const wantsWorker = (worker: boolean | undefined, engines: KeyOptions): boolean => {
   const name = unsendable.find((each) => engines[each] !== undefined);
   if (name === undefined) return worker ?? true;
   if (worker !== true) return false;
@@ -142,7 +143,7 @@ export const openCircuit = (files: CircuitFiles, options: CircuitOptions = {}): 
     const { signal, onProgress, worker, ...read } = readOptions(circuitOptions, options);
     assertNotAborted(signal, 'load');
     assertFiles(files);
-    const engines: EngineOptions = setOptions(read);
+    const engines: KeyOptions = setOptions(read);
     const report = (stage: CircuitProgress['stage'], part: string, done: number, total: number | null): void =>
       onProgress?.({ stage, part, done, total, remainingMs: null });
     const open = (what: (typeof fileNames)[number], file: CircuitFile): Promise<FileSource> =>

@@ -8,7 +8,6 @@ import type { PackedEntries } from '../fields/program/entries.js';
 import { openField } from '../fields/program/open-field.js';
 import type { FileSource, PointSection } from '../formats/source.js';
 import { fileOf, type Groth16Zkey } from '../formats/zkey.js';
-import { openZkey } from '../formats.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import type { EngineOptions } from '../proofs/api.js';
 import {
@@ -16,13 +15,14 @@ import {
   type KeySettings,
   keyOptions,
   keySettingsOf,
+  loadThroughCache,
   type PointBytes,
   type ProofRun,
   type Statement,
   warnOfOldNode,
 } from '../proofs/circuit-prover.js';
 import { assertFinite, inSection, readPoint } from '../proofs/few-points.js';
-import { KeyPoints, pagePointsOf } from '../proofs/key-points.js';
+import { type CheckedReader, KeyPoints, pagePointsOf } from '../proofs/key-points.js';
 import { KeyVectors } from '../proofs/key-vectors.js';
 import { publicSignalsOf } from '../proofs/snarkjs-json.js';
 import { VectorsOnDemand } from '../proofs/vectors-on-demand.js';
@@ -135,6 +135,7 @@ interface KeyOptions {
 
 const loadKey = async (
   zkey: Groth16Zkey,
+  reader: CheckedReader | null,
   engines: Engines,
   options: KeyOptions,
   { signal, onProgress }: Pick<ProvingKeyOptions, 'signal' | 'onProgress'>,
@@ -159,7 +160,7 @@ const loadKey = async (
   const counts = new Map(sectionsOfSums(zkey).map((section, i) => [section, plan.counts[i] as number]));
   const pagePoints = pagePointsOf(domainSize);
   const load = async <Of extends Coordinate>(section: PointSection, engine: MsmEngine<Of>): Promise<KeyPoints<Of>> => {
-    const place = { section, engine, inMemory, pagePoints, refusesInfinity: section === sections.h };
+    const place = { section, engine, inMemory, reader, pagePoints, refusesInfinity: section === sections.h };
     return step(await KeyPoints.load(place, counts.get(section) as number, signal));
   };
   const { g1, g2 } = engines;
@@ -212,21 +213,21 @@ export const openProvingKeyWith = async (
   const { memoryLimit } = call;
   const { ofEngines, proofs } = keySettingsOf(call, memoryLimit === undefined);
   assertNotAborted(call.signal);
-  const zkey = await openZkey(source, { onWarning: ofEngines.onWarning, signal: call.signal });
-  if (zkey.protocol !== 'groth16') {
-    throw badArgument(`zkey is a key of ${zkey.protocol}; openProvingKey opens keys of groth16`);
-  }
-  assertNotAborted(call.signal);
-  const engines = await openEngines(zkey.curve, ofEngines, call.signal);
-  warnOfOldNode(zkey, engines.g1, ofEngines);
-  try {
-    return new LoadedProvingKey(await loadKey(zkey, engines, { ofEngines, memoryLimit }, call), draw, {
-      ...{ proofs, ofEngines },
-    });
-  } catch (error) {
-    destroyEngines(engines);
-    throw error;
-  }
+  return loadThroughCache(source, call, async (zkey, reader) => {
+    if (zkey.protocol !== 'groth16') {
+      throw badArgument(`zkey is a key of ${zkey.protocol}; openProvingKey opens keys of groth16`);
+    }
+    assertNotAborted(call.signal);
+    const engines = await openEngines(zkey.curve, ofEngines, call.signal);
+    warnOfOldNode(zkey, engines.g1, ofEngines);
+    try {
+      const key = await loadKey(zkey, reader, engines, { ofEngines, memoryLimit }, call);
+      return new LoadedProvingKey(key, draw, { proofs, ofEngines });
+    } catch (error) {
+      destroyEngines(engines);
+      throw error;
+    }
+  });
 };
 
 /**

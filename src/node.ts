@@ -8,7 +8,7 @@ import { dirname, resolve } from 'node:path';
 import type { CalibrationStore } from './api/device.js';
 import { badArgument, show } from './errors.js';
 import { type DiskFile, FileOnDisk } from './formats/disk-file.js';
-import { type KeyCache, type KeyCacheOptions, mostBytesOf, StoredKeys } from './formats/key-cache.js';
+import { type KeyCache, KeyCacheAt, type KeyCacheOptions, mostBytesOf } from './formats/key-cache.js';
 
 export type { DiskFile } from './formats/disk-file.js';
 export type { CachedKey, KeyCache, KeyCacheOptions } from './formats/key-cache.js';
@@ -123,5 +123,5 @@ export const openFile = (path: string | URL): Promise<DiskFile> => FileOnDisk.op
  */
 export const folderCache = (path: string, options?: KeyCacheOptions): KeyCache => {
   if (typeof path !== 'string' || path === '') throw badArgument(`folderCache: path must be a path, got ${show(path)}`);
-  return new StoredKeys({ kind: 'disk', path: resolve(path), maxBytes: mostBytesOf('folderCache', options) });
+  return new KeyCacheAt({ kind: 'disk', path: resolve(path), maxBytes: mostBytesOf('folderCache', options) });
 };

@@ -86,6 +86,13 @@ export interface CircuitOptions extends EngineOptions {
    * @defaultValue no cache
    */
   readonly cache?: KeyCache | undefined;
+  /**
+   * Most bytes of main memory for a key of Groth16 and its proofs, as `openProvingKey` of
+   * `webgpu-msm/groth16` has it. A key by address is downloaded whole, and pages may have it on the disk.
+   *
+   * @defaultValue no limit
+   */
+  readonly memoryLimit?: number | undefined;
   /** Ends the load with code `aborted`. */
   readonly signal?: AbortSignal | undefined;
   /** Called while files are downloaded, and when a section of the key is loaded. */

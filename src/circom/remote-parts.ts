@@ -1,6 +1,6 @@
 /** The parts of a circuit in workers: the program in one, the key in another. */
 import { abortedBy, assertNotAborted, badArgument, onAbort } from '../errors.js';
-import type { StoredKeys } from '../formats/key-cache.js';
+import type { KeyCacheAt } from '../formats/key-cache.js';
 import type { FileSource } from '../formats/source.js';
 import { openFile } from '../formats/source.js';
 import type { AnyProof } from './any-key.js';
@@ -111,7 +111,7 @@ export const openKeyInWorker = async (
     zkey: file.isBlob ? (zkey as Blob) : file.byteLength,
     version: file.version,
     engines: sent as SentEngineOptions,
-    cache: cache === undefined ? null : (cache as StoredKeys).place,
+    cache: cache === undefined ? null : (cache as KeyCacheAt).place,
   } as const;
   const first = await CircuitWorker.start(host);
   if (first === null) return null;

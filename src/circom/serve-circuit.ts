@@ -3,7 +3,7 @@
  * without exports. It has the program of a circuit, or its key.
  */
 import { badArgument, MsmError } from '../errors.js';
-import { StoredKeys } from '../formats/key-cache.js';
+import { KeyCacheAt } from '../formats/key-cache.js';
 import type { RandomAccess } from '../formats/source.js';
 import { nodeModule } from '../threads/platform.js';
 import { openKeyHere, openProgramHere, type Prover, type WitnessMaker } from './circuit-parts.js';
@@ -76,7 +76,7 @@ class ServedCircuit {
       }
       case 'key': {
         const zkey = typeof call.zkey === 'number' ? this.#fileByMessages(call.zkey, call.version) : call.zkey;
-        const cache = call.cache === null ? undefined : new StoredKeys(call.cache);
+        const cache = call.cache === null ? undefined : new KeyCacheAt(call.cache);
         const onWarning = (message: string): void => this.#say({ say: 'warning', message });
         this.#prover = await openKeyHere(zkey, { engines: { ...call.engines, cache, onWarning }, signal, onPart });
         return this.#prover.facts;

@@ -2,7 +2,7 @@
 import type { Bases, MsmEngine } from '../api/engine.js';
 import type { FieldEngine } from '../api/fields.js';
 import type { AffinePoint, Coordinate, Fp2 } from '../api/values.js';
-import { progressRow } from '../engine/options.js';
+import { memoryLimitRow, progressRow } from '../engine/options.js';
 import { assertNotAborted, badArgument, warnBy } from '../errors.js';
 import type { PackedEntries } from '../fields/program/entries.js';
 import { openField } from '../fields/program/open-field.js';
@@ -198,7 +198,7 @@ export const provingKeyOptions = {
   of: 'openProvingKey',
   rows: {
     ...keyOptions.rows,
-    memoryLimit: { kind: 'integer', range: [1, Number.MAX_SAFE_INTEGER], says: 'a positive integer of bytes' },
+    memoryLimit: memoryLimitRow,
     onProgress: progressRow,
   },
 } as const satisfies OptionTable<ProvingKeyOptions>;

@@ -4,7 +4,7 @@ import type { MsmEngine } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
 import { engineOptions, progressRow, signalRow, turnRows } from '../engine/options.js';
 import { assertNotAborted, badArgument, fromCaller, MsmError, onAbort, warnBy } from '../errors.js';
-import type { StoredKeys } from '../formats/key-cache.js';
+import type { KeyCacheAt } from '../formats/key-cache.js';
 import { type FileSource, openFile } from '../formats/source.js';
 import type { Zkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';
@@ -121,7 +121,7 @@ export const loadThroughCache = async <Key>(
   const options = { onWarning, signal };
   if (cache === undefined) return load(await openZkey(source, options), null);
   const file = openFile('zkey', source, signal);
-  const loading = await (cache as StoredKeys).through(file, (message) => warnBy(onWarning, message));
+  const loading = await (cache as KeyCacheAt).through(file, (message) => warnBy(onWarning, message));
   try {
     const zkey = await openZkey(loading.reader, options);
     const key = await load(zkey, loading.reader);

@@ -2,7 +2,7 @@
 
 import type { AdapterDescription } from '../api/device.js';
 import type { RunRecord } from '../api/run-record.js';
-import { engineOptions, type MsmEngineOptions, signalRow } from '../engine/options.js';
+import { engineOptions, type MsmEngineOptions, memoryLimitRow, signalRow } from '../engine/options.js';
 import type { KeyCache } from '../formats/key-cache.js';
 import { type OptionTable, pickRows, readOptions, setOptions } from '../option-table.js';
 import type { BasesCacheStats, KeyCacheCounts } from './caches.js';
@@ -121,7 +121,7 @@ export const accelerateOptions = {
   rows: {
     .../* @__PURE__ */ pickRows(engineOptions.rows, ofEngines),
     basesBudget: { kind: 'integer', range: [0, Number.MAX_SAFE_INTEGER], says: 'a non-negative integer' },
-    memoryLimit: { kind: 'integer', range: [1, Number.MAX_SAFE_INTEGER], says: 'a positive integer of bytes' },
+    memoryLimit: memoryLimitRow,
     cache: { kind: 'cache' },
     leastPoints: { kind: 'integer', range: [0, Number.MAX_SAFE_INTEGER], default: 64, says: 'a non-negative integer' },
     singleThread: { kind: 'flag', default: false },

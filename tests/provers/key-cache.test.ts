@@ -170,6 +170,25 @@ describe('a second visit', () => {
   });
 });
 
+describe.each(['plonk', 'fflonk'] as const)('a key of %s', (system) => {
+  test('is kept, and proves', async () => {
+    const { openProvingKey: open } = await (system === 'plonk'
+      ? import('../../src/plonk.js')
+      : import('../../src/fflonk.js'));
+    const { zkey, circuit, verify } = await makeStatement(system, 'bn254', 8, 'dense');
+    const cache = folderCache(folder);
+    for (const turn of [0, 1]) {
+      const file = fileOf(zkey.data);
+      using key = await open(file, { ...onCpu, cache });
+      expect(await verify((await key.prove(circuit.witness)) as never)).toBe(true);
+      if (turn === 1) expect(file.bytesRead).toBeLessThan(zkey.data.length / 10);
+    }
+    const [stored] = await cache.list();
+    expect(stored).toMatchObject({ protocol: system, byteLength: zkey.data.length });
+    expect(warnings).toEqual([]);
+  });
+});
+
 describe('a damaged cache makes no wrong proof', () => {
   test('with a bit flipped in any page or part of the index', async () => {
     await visit();
@@ -179,7 +198,7 @@ describe('a damaged cache makes no wrong proof', () => {
     expect(pages).toBeGreaterThan(3);
     const inPages = Array.from({ length: pages }, (_, slot) => slot * PAGE + 1000);
     const inTable = [table, table + 3, table + 4, table + 36 * pages - 1];
-    for (const at of [...inPages, json, json + 20, ...inTable, footer, footer + 8, footer + 12, footer + 47]) {
+    for (const at of [...inPages, json + 20, ...inTable, footer, footer + 12, footer + 47]) {
       change((bytes) => {
         bytes[at] = (bytes[at] as number) ^ 4;
         return bytes;
@@ -194,12 +213,12 @@ describe('a damaged cache makes no wrong proof', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('cut off anywhere, empty, or longer', async () => {
+  test('cut off anywhere, empty, or longer', { tags: 'long' }, async () => {
     await visit();
     const whole = readFileSync(keyFile());
     const { json, table, footer } = partsOf(whole);
     const path = keyFile();
-    for (const end of [0, 1, 47, 48, PAGE, json - 1, json, table + 1, footer, footer + 40, whole.length - 1]) {
+    for (const end of [0, 47, PAGE, json, table + 1, footer, whole.length - 1]) {
       rmSync(folder, { recursive: true });
       mkdirSync(folder);
       writeFileSync(path, whole.subarray(0, end));
@@ -234,7 +253,7 @@ describe('a damaged cache makes no wrong proof', () => {
     expect(await visit()).toBeGreaterThan(statement.zkey.data.length / 2);
   });
 
-  test('of a writer that was killed at any time', async () => {
+  test('of a writer that was killed at any time', { tags: 'long' }, async () => {
     const { data } = statement.zkey;
     const copies: string[] = [];
     const file = fileOf(data);
@@ -248,7 +267,7 @@ describe('a damaged cache makes no wrong proof', () => {
     const source = { byteLength: data.length, read };
     (await openProvingKey(source, { ...onCpu, cache: folderCache(folder) })).destroy();
     expect(copies.length).toBeGreaterThan(10);
-    for (const copy of copies.filter((_, i) => i % 5 === 0 || i === copies.length - 1)) {
+    for (const copy of copies.filter((_, i) => i % 8 === 0 || i === copies.length - 1)) {
       folder = copy;
       expect(await folderCache(folder).list()).toEqual([]);
       expect(await visit()).toBeGreaterThan(data.length / 2);

@@ -74,7 +74,10 @@ export default defineConfig({
             { name: 'threads', test: /\/src\/(threads\/|msm\/cpu\/(adder|cpu-threads))/, minShareCount: 2 },
             { name: 'proofs', test: /\/src\/proofs\/(?!plonkish\/)/, minShareCount: 2 },
             { name: 'circuit', test: /\/src\/circom\//, minShareCount: 2 },
-            { name: 'formats', test: /\/src\/formats(\/(source|binfile|zkey|key-cache|reference-strings)|\.ts$)/ },
+            {
+              name: 'formats',
+              test: /\/src\/formats(\/(source|binfile|zkey|key-cache|file-origin|reference-strings)|\.ts$)/,
+            },
             // The command imports more of these than their entries export. A group that lacks a module that
             // its entry alone reaches would become a file beside the entry.
             { name: 'groth16', test: /\/src\/(groth16(\/|\.ts$)|proofs\/(key-points|vectors-on-demand))/ },

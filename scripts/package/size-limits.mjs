@@ -89,10 +89,15 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
   },
   noble: { bytes: 1408, holds: 'the adapter of noble-curves', loaded: 'by the import of `webgpu-msm/noble`' },
   formats: {
-    bytes: 5504,
+    bytes: 6272,
     holds: 'the readers of files',
     loaded:
       'by the import of `webgpu-msm/formats`, and with `circom.js`, `groth16.js`, `plonk.js`, `fflonk.js` and `snarkjs.js`',
+  },
+  'remote-file': {
+    bytes: 2240,
+    holds: 'files of servers, and streams',
+    loaded: 'by the first address, response or stream',
   },
   'stored-keys': {
     bytes: 4608,

@@ -2,13 +2,13 @@
 import { memoryLimitRow, progressRow } from '../engine/options.js';
 import { assertNotAborted, badArgument, fromCaller, kindOf, notLoaded, openUntilAborted, warnBy } from '../errors.js';
 import { orderOf } from '../formats/binfile.js';
-import { type FileSource, openFile, readRange } from '../formats/source.js';
+import { openOrigin } from '../formats/file-origin.js';
+import { type FileOrigin, type FileSource, openFile, readRange } from '../formats/source.js';
 import { type OptionTable, readOptions, setOptions } from '../option-table.js';
 import type { EngineOptions } from '../proofs/api.js';
 import { keyOptions } from '../proofs/circuit-prover.js';
-import type { Circuit, CircuitFile, CircuitFiles, CircuitOptions, CircuitProgress } from './api.js';
+import type { Circuit, CircuitFiles, CircuitOptions, CircuitProgress } from './api.js';
 import { LoadedCircuit } from './circuit.js';
-import { openCircuitFile, readAll } from './circuit-files.js';
 import {
   type KeyFacts,
   type KeyLoad,
@@ -61,6 +61,12 @@ const assertSameCircuit = ({ prime, values }: ProgramFacts, { protocol, curve, v
       `wasm and zkey are of different circuits: the program computes ${values} values, and the key has ${variables} variables`,
     );
   }
+};
+
+/** Reads all of a file. @throws MsmError as `openFile` */
+const readAll = (what: string, file: FileSource, signal: AbortSignal | undefined): Promise<Uint8Array> => {
+  const open = openFile(what, file, signal);
+  return readRange(open, 0, open.byteLength);
 };
 
 /** Reads the names of signals at the beginning of a `.sym` file. */
@@ -146,8 +152,12 @@ export const openCircuit = (files: CircuitFiles, options: CircuitOptions = {}): 
     const engines: KeyOptions = setOptions(read);
     const report = (stage: CircuitProgress['stage'], part: string, done: number, total: number | null): void =>
       onProgress?.({ stage, part, done, total, remainingMs: null });
-    const open = (what: (typeof fileNames)[number], file: CircuitFile): Promise<FileSource> =>
-      openCircuitFile(what, file, { signal, onBytes: (done, total) => report('download', what, done, total) });
+    const inParts = (what: (typeof fileNames)[number]): boolean =>
+      what === 'zkey' && (engines.cache !== undefined || engines.memoryLimit !== undefined);
+    const open = (what: (typeof fileNames)[number], file: FileOrigin): Promise<FileSource> => {
+      const onBytes = (done: number, total: number | null): void => report('download', what, done, total);
+      return openOrigin(what, file, { signal, onBytes, inParts: inParts(what) });
+    };
     const onPart = (part: string, done: number, total: number): void => report('key', part, done, total);
     const parts = new PartOpener(wantsWorker(worker, engines), engines.onWarning);
     // one after the other, so that a wrong program is found before a large key is read

@@ -2,52 +2,9 @@
 import { badArgument, notLoaded, show } from '../errors.js';
 import type { CachePlace } from './cache-folder.js';
 import type { RandomAccess } from './source.js';
-import type { StoredKeys } from './stored-keys.js';
+import type { CachedKey, KeyCache, StoredKeys } from './stored-keys.js';
 
-/** A key in a cache. */
-export interface CachedKey {
-  /** Hexadecimal digits that identify the contents of the file, for `open` and `delete`. */
-  readonly id: string;
-  /** The proof system. */
-  readonly protocol: 'groth16' | 'plonk' | 'fflonk';
-  /** The curve. */
-  readonly curve: 'bn254' | 'bls12-381';
-  /** Bytes of the `.zkey`. */
-  readonly byteLength: number;
-  /** Bytes in the cache: the parts of the `.zkey` that proofs need, and their digests. */
-  readonly storedBytes: number;
-  /** Milliseconds from 1970 until the last use. */
-  readonly usedMs: number;
-}
-
-/**
- * Keys that stay on a disk or in the browser from one visit to the next. Made by `opfsCache` or
- * `folderCache`, for the option `cache` of `openProvingKey`, `openCircuit` and `accelerate`.
- */
-export interface KeyCache {
-  /**
-   * Returns the keys that this version of the library has stored whole, the last used first.
-   *
-   * @throws errors of the file system; `bad-argument` where there is none
-   */
-  list(): Promise<CachedKey[]>;
-  /**
-   * Opens the file of a key without its source: what was read of it when it was stored, which is all
-   * that `openProvingKey` reads. Reading fails for a page that is damaged, and deletes the key.
-   *
-   * @param id as `list` has it
-   * @returns null if the cache has no such key
-   * @throws errors as `list`
-   */
-  open(id: string): Promise<RandomAccess | null>;
-  /**
-   * Deletes a key, or all.
-   *
-   * @param id as `list` has it; left out: all keys
-   * @throws errors as `list`
-   */
-  delete(id?: string): Promise<void>;
-}
+export type { CachedKey, KeyCache } from './stored-keys.js';
 
 /** Options of `opfsCache` and `folderCache`. */
 export interface KeyCacheOptions {

@@ -27,6 +27,26 @@ export interface RandomAccess {
  */
 export type FileSource = ArrayBufferView | ArrayBufferLike | Blob | RandomAccess;
 
+/** Bytes in their order. */
+export type ByteStream = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
+
+/**
+ * A file as circuits and keys take it: bytes, a `Blob` or `File`, a source that is read in parts; a
+ * `URL`, or text: a path in Node, an address in a page; a `Response`; a `ReadableStream` or another
+ * async iterable of bytes.
+ */
+export type FileOrigin = FileSource | Response | URL | string | ByteStream;
+
+/** Options of an opened file. */
+export interface OriginOptions {
+  /** Ends every wait for a server or a stream. */
+  readonly signal: AbortSignal | undefined;
+  /** Called with the bytes that have arrived, and all that the server says there are. */
+  readonly onBytes?: ((done: number, total: number | null) => void) | undefined;
+  /** True to read a file of a server in parts, if the server has them; false to download all of it. */
+  readonly inParts: boolean;
+}
+
 /** A file that can be read at any position. */
 export interface OpenFile {
   /** The name of the file in errors. */

@@ -6,7 +6,7 @@ import { memoryLimitRow, progressRow } from '../engine/options.js';
 import { assertNotAborted, badArgument, warnBy } from '../errors.js';
 import type { PackedEntries } from '../fields/program/entries.js';
 import { openField } from '../fields/program/open-field.js';
-import type { FileSource, PointSection } from '../formats/source.js';
+import type { FileOrigin, FileSource, PointSection } from '../formats/source.js';
 import { fileOf, type Groth16Zkey } from '../formats/zkey.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import type { EngineOptions } from '../proofs/api.js';
@@ -205,7 +205,7 @@ export const provingKeyOptions = {
 
 /** Does the work of `openProvingKey`; tests choose r and s. */
 export const openProvingKeyWith = async (
-  source: FileSource,
+  source: FileOrigin,
   options: ProvingKeyOptions,
   draw: DrawScalar,
 ): Promise<ProvingKey> => {
@@ -234,7 +234,8 @@ export const openProvingKeyWith = async (
  * Loads a `.zkey` of Groth16, on BN254 or BLS12-381, to prove with it. The file is not needed
  * afterwards. Its points are checked, and kept in the memory of the device or of the CPU's workers.
  *
- * @param zkey bytes, a `Blob` or `File`, or a source that is read in parts
+ * @param zkey bytes, a `Blob` or `File`, a source that is read in parts, a `Response`, a `URL`, text (a
+ *   path in Node, an address in a page), or a stream
  * @throws MsmError `bad-argument` (another file, another protocol, a section that contradicts the
  *   header), `not-on-curve`, `out-of-memory`, `aborted`, `device-lost`; with `backend: 'gpu'` also
  *   `no-webgpu`, `unsupported-device`
@@ -250,7 +251,7 @@ export const openProvingKeyWith = async (
  * key.destroy();
  * ```
  */
-export const openProvingKey = (zkey: FileSource, options: ProvingKeyOptions = {}): Promise<ProvingKey> =>
+export const openProvingKey = (zkey: FileOrigin, options: ProvingKeyOptions = {}): Promise<ProvingKey> =>
   openProvingKeyWith(zkey, options, drawRandomScalar);
 
 /* A key that proves. */

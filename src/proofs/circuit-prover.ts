@@ -4,8 +4,9 @@ import type { MsmEngine } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
 import { engineOptions, progressRow, signalRow, turnRows } from '../engine/options.js';
 import { assertNotAborted, badArgument, fromCaller, MsmError, onAbort, warnBy } from '../errors.js';
+import { openOrigin } from '../formats/file-origin.js';
 import type { KeyCacheAt } from '../formats/key-cache.js';
-import { type FileSource, openFile } from '../formats/source.js';
+import { type FileOrigin, type FileSource, openFile } from '../formats/source.js';
 import type { Zkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';
 import { inspect, printed } from '../handle.js';
@@ -114,11 +115,22 @@ export interface KeySettings {
  * @throws MsmError `bad-argument`; errors of reading the file, and of `load`
  */
 export const loadThroughCache = async <Key>(
-  source: FileSource,
-  { cache, signal, onWarning }: Pick<ProvingKeyOptions, 'cache' | 'signal' | 'onWarning'>,
+  origin: FileOrigin,
+  {
+    cache,
+    signal,
+    onWarning,
+    memoryLimit,
+  }: Pick<ProvingKeyOptions, 'cache' | 'signal' | 'onWarning'> & {
+    readonly memoryLimit?: number | undefined;
+  },
   load: (zkey: Zkey, reader: CheckedReader | null) => Promise<Key>,
 ): Promise<Key> => {
   const options = { onWarning, signal };
+  const source = await openOrigin('zkey', origin, {
+    signal,
+    inParts: cache !== undefined || memoryLimit !== undefined,
+  });
   if (cache === undefined) return load(await openZkey(source, options), null);
   const file = openFile('zkey', source, signal);
   const loading = await (cache as KeyCacheAt).through(file, (message) => warnBy(onWarning, message));

@@ -9,7 +9,7 @@ import type { FieldVector } from '../api/fields.js';
 import type { AffinePoint, Coordinate } from '../api/values.js';
 import { handOver } from '../engine/arguments.js';
 import type { CheckedLoader } from '../engine/engine.js';
-import { assertNotAborted } from '../errors.js';
+import { assertNotAborted, untilAborted } from '../errors.js';
 import type { KeyReader } from '../formats/cached-file.js';
 import { CHUNK_BYTES, type PointSection } from '../formats/source.js';
 import { assertFinite, combine, inSection, ONE } from './few-points.js';
@@ -147,7 +147,7 @@ const loadPoints = async <Of extends Coordinate>(
   signal: AbortSignal | undefined,
 ): Promise<Bases> => {
   const { name, encoding, count } = section;
-  const bytes = await section.points(from, to);
+  const bytes = await untilAborted(section.points(from, to), signal);
   assertNotAborted(signal);
   if (refusesInfinity && reader?.areChecked !== true) assertFinite(section, bytes, from);
   // an array of several chunks was made for this call; a smaller one may be the source's own

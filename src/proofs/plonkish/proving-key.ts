@@ -2,7 +2,7 @@
 import type { Bases, MsmEngine } from '../../api/engine.js';
 import type { FieldEngine, FieldOperations, FieldVector } from '../../api/fields.js';
 import { assertNotAborted, badArgument, type MsmError, openUntilAborted } from '../../errors.js';
-import type { FileSource } from '../../formats/source.js';
+import type { FileOrigin, FileSource } from '../../formats/source.js';
 import type { PlonkZkey } from '../../formats/zkey.js';
 import { createMsmEngine } from '../../index.js';
 import { readOptions } from '../../option-table.js';
@@ -40,7 +40,7 @@ export interface OpenedFile {
 
 /** Opens a key of a proof system. @param load loads the key @throws errors of `openProvingKey` */
 export const openKey = async <Key>(
-  source: FileSource,
+  source: FileOrigin,
   options: ProvingKeyOptions,
   protocol: PlonkZkey['protocol'],
   load: (file: OpenedFile) => Promise<Key>,

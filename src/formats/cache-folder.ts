@@ -136,7 +136,8 @@ class PrivateFolder implements CacheFolder {
       write: (bytes) => stream.write(bytes),
       close: () => stream.close(),
       abort: async () => {
-        await stream.abort();
+        // a stream that was closed cannot be aborted
+        await stream.abort().catch(() => undefined);
         await this.remove(name);
       },
     };
@@ -201,7 +202,7 @@ class DiskFolder implements CacheFolder {
       },
       close: () => handle.close(),
       abort: async () => {
-        await handle.close();
+        await handle.close().catch(() => undefined);
         await this.remove(name);
       },
     };

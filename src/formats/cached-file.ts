@@ -144,8 +144,9 @@ export class StoringKeyReader implements KeyReader {
       throw badArgument(`zkey: its bytes from ${start + i * PAGE_BYTES} on changed while it was loaded`);
     }
     // at most two chunks are in memory: this one, and the one before while it is written
-    await this.#storing;
-    this.#storing = this.#store(first, pagesOf(bytes), digests);
+    const before = this.#storing;
+    this.#storing = before.then(() => this.#store(first, pagesOf(bytes), digests));
+    await before;
     return bytes.subarray(from - start, to - start);
   }
 

@@ -5,6 +5,7 @@ import type { MemoryUse } from '../api/device.js';
 import type { MsmEngineOptions } from '../engine/options.js';
 import type { KeyCache } from '../formats/key-cache.js';
 
+export type { CachedKey, KeyCache } from '../formats/key-cache.js';
 export type { ByteStream, FileOrigin, FileSource, RandomAccess } from '../formats/source.js';
 
 /** Progress of a proof. */

@@ -78,6 +78,10 @@ export default defineConfig({
             { name: 'provers', test: /\/src\/provers\//, minShareCount: 2 },
             { name: 'verifiers', test: /\/src\/verifiers\//, minShareCount: 2 },
             { name: 'circuit', test: /\/src\/circom\//, minShareCount: 2 },
+            {
+              name: 'formats',
+              test: /\/src\/formats(\/(source|binfile|zkey|key-cache|file-origin|reference-strings)|\.ts$)/,
+            },
             // The command imports more of these than their entries export. A group that lacks a module that
             // its entry alone reaches would become a file beside the entry.
             { name: 'groth16', test: /\/src\/(groth16(\/|\.ts$)|proofs\/(key-points|vectors-on-demand))/ },

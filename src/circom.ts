@@ -25,4 +25,12 @@ export type {
 } from './circom/api.js';
 export { openCircuit } from './circom/open-circuit.js';
 export { MsmError } from './index.js';
-export type { FileSource, ProofInput, ProofNumber, RandomAccess, VerifyOptions } from './proofs/api.js';
+export type {
+  ByteStream,
+  FileOrigin,
+  FileSource,
+  ProofInput,
+  ProofNumber,
+  RandomAccess,
+  VerifyOptions,
+} from './proofs/api.js';

@@ -6,6 +6,7 @@
  */
 
 export type { SnarkjsFileOptions } from './formats/binfile.js';
+export { type CachedKey, type KeyCache, type KeyCacheOptions, opfsCache } from './formats/key-cache.js';
 export {
   type AztecCrs,
   type GnarkSrs,

@@ -6,9 +6,12 @@
 import { mkdir, open, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { CalibrationStore } from './api/device.js';
+import { badArgument, show } from './errors.js';
 import { type DiskFile, FileOnDisk } from './formats/disk-file.js';
+import { type KeyCache, KeyCacheAt, type KeyCacheOptions, mostBytesOf } from './formats/key-cache.js';
 
 export type { DiskFile } from './formats/disk-file.js';
+export type { CachedKey, KeyCache, KeyCacheOptions } from './formats/key-cache.js';
 export type { RandomAccess } from './formats/source.js';
 
 /** Reads the texts of a file; none if the file is missing or damaged. */
@@ -97,3 +100,28 @@ export const fileStore = (path: string): CalibrationStore => ({
  * ```
  */
 export const openFile = (path: string | URL): Promise<DiskFile> => FileOnDisk.open({ open, realpath }, path);
+
+/**
+ * Returns a cache of keys in a folder, for the option `cache` of `openProvingKey`, `openCircuit` and
+ * `accelerate`. A key that it has is not checked again, and of the source only the header is read.
+ * Every page of a key has a digest, which is compared whenever the page is read. Whoever can write
+ * the folder decides which keys are used. Several processes may use it at a time.
+ *
+ * @param path the folder, which is created; `~` is not expanded
+ * @throws MsmError `bad-argument` for a path that is none
+ * @example
+ * ```ts
+ * import { openProvingKey } from 'webgpu-msm/groth16';
+ * import { folderCache, openFile } from 'webgpu-msm/node';
+ *
+ * const cache = folderCache('keys');
+ * const key = await openProvingKey(await openFile('circuit.zkey'), { cache });
+ * const [last] = await cache.list();
+ * console.log(last?.protocol); // groth16
+ * key.destroy();
+ * ```
+ */
+export const folderCache = (path: string, options?: KeyCacheOptions): KeyCache => {
+  if (typeof path !== 'string' || path === '') throw badArgument(`folderCache: path must be a path, got ${show(path)}`);
+  return new KeyCacheAt({ kind: 'disk', path: resolve(path), maxBytes: mostBytesOf('folderCache', options) });
+};

@@ -49,6 +49,11 @@ const kinds = {
     },
     says: () => '{ get, set }',
   },
+  /** Keys that are kept between visits, and read through it. */
+  cache: {
+    is: (value) => typeof (value as { readonly through?: unknown } | null)?.through === 'function',
+    says: () => 'the result of opfsCache or folderCache',
+  },
   /** Options with a table of their own. */
   group: { is: (value) => typeof value === 'object' && value !== null, says: () => 'an object' },
 } as const satisfies Record<string, Kind>;
@@ -62,7 +67,7 @@ type KindOf<Value> =
   | (Value extends string ? 'choice' | 'text' : never)
   | (Value extends (...given: never[]) => unknown ? 'function' : never)
   | (Value extends AbortSignal ? 'signal' : never)
-  | (Value extends object ? 'group' | 'store' : never);
+  | (Value extends object ? 'group' | 'store' | 'cache' : never);
 
 /** A row of any table. */
 export interface AnyRow {

@@ -97,13 +97,27 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
     holds: 'all of the others, in one file',
     loaded: 'by the import of `webgpu-msm/service-worker`',
   },
-  'disk-file': { bytes: 896, holds: 'files on a disk', loaded: 'with `circom.js`, `node.js` and `provers.js`' },
+  'disk-file': {
+    bytes: 896,
+    holds: 'files on a disk',
+    loaded: 'with `circom.js`, `node.js`, `provers.js` and `stored-keys.js`',
+  },
   noble: { bytes: 1408, holds: 'the adapter of noble-curves', loaded: 'by the import of `webgpu-msm/noble`' },
   formats: {
-    bytes: 5504,
+    bytes: 6272,
     holds: 'the readers of files',
     loaded:
       'by the import of `webgpu-msm/formats`, and with `circom.js`, `groth16.js`, `plonk.js`, `fflonk.js` and `provers.js`',
+  },
+  'remote-file': {
+    bytes: 2240,
+    holds: 'files of servers, and streams',
+    loaded: 'by the first address, response or stream',
+  },
+  'stored-keys': {
+    bytes: 4608,
+    holds: 'keys that are kept between visits',
+    loaded: 'by the first use of `opfsCache` or `folderCache`',
   },
   groth16: { bytes: 6144, holds: 'proofs of Groth16', loaded: 'by the import of `webgpu-msm/groth16`' },
   plonk: { bytes: 4032, holds: 'proofs of PLONK', loaded: 'by the import of `webgpu-msm/plonk`' },

@@ -1,10 +1,10 @@
 /** Proving keys of any proof system. */
 import type { Progress } from '../api/calls.js';
-import { notLoaded } from '../errors.js';
+import { badArgument, notLoaded } from '../errors.js';
 import type { FileSource } from '../formats/source.js';
 import type { Zkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';
-import type { CircuitKey, EngineOptions, ProveOptions, VerifyOptions } from '../proofs/api.js';
+import type { CircuitKey, ProveOptions, ProvingKeyOptions, VerifyOptions } from '../proofs/api.js';
 
 /** A proof of any proof system, and the public values that it is verified with. */
 export interface AnyProof {
@@ -18,15 +18,16 @@ export interface AnyKey extends CircuitKey {
   verify(proof: unknown, publicSignals: unknown, options?: VerifyOptions): Promise<boolean>;
 }
 
+/** Options of a key of any proof system. */
+export interface AnyKeyOptions extends ProvingKeyOptions {
+  /** Of Groth16 alone. */
+  readonly memoryLimit?: number | undefined;
+  /** Only Groth16 reports progress. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+}
+
 /** Opens a key of one proof system. */
-export type OpenKey = (
-  zkey: FileSource,
-  options: EngineOptions & {
-    readonly signal?: AbortSignal | undefined;
-    /** Only Groth16 reports progress. */
-    readonly onProgress?: ((progress: Progress) => void) | undefined;
-  },
-) => Promise<AnyKey>;
+export type OpenKey = (zkey: FileSource, options: AnyKeyOptions) => Promise<AnyKey>;
 
 /** Functions that open keys, loaded with the first key of their system. */
 export const keyOpeners: Readonly<Record<Zkey['protocol'], OpenKey>> = {
@@ -52,11 +53,14 @@ export interface NamedKey {
  */
 export const openAnyKey = async (
   source: FileSource,
-  options: Parameters<OpenKey>[1],
+  options: AnyKeyOptions,
   onProgress: (progress: Progress) => void,
 ): Promise<NamedKey> => {
   // the opener warns of the file again, so this one does not
   const { protocol } = await openZkey(source, { onWarning: () => undefined, signal: options.signal });
   const open = keyOpeners[protocol];
-  return { key: await open(source, protocol === 'groth16' ? { ...options, onProgress } : options), protocol };
+  if (protocol === 'groth16') return { key: await open(source, { ...options, onProgress }), protocol };
+  const { memoryLimit, ...others } = options;
+  if (memoryLimit === undefined) return { key: await open(source, others), protocol };
+  throw badArgument(`options.memoryLimit is for keys of groth16, and zkey is a key of ${protocol}`);
 };

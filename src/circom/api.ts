@@ -3,16 +3,14 @@
 import type { TurnOptions } from '../api/calls.js';
 import type { OwnBytes } from '../api/values.js';
 import type { FflonkProof } from '../fflonk.js';
-import type { FileSource } from '../formats/source.js';
+import type { KeyCache } from '../formats/key-cache.js';
+import type { FileOrigin, FileSource } from '../formats/source.js';
 import type { Groth16Proof } from '../groth16.js';
 import type { PlonkProof } from '../plonk.js';
 import type { CircuitFacts, EngineOptions, ProofInput, ProofNumber, VerifyOptions } from '../proofs/api.js';
 
-/**
- * A file of a circuit: bytes, a `Blob` or `File`, a source that is read in parts, a `Response`, a
- * `URL`, or text: a path in Node, an address in a page.
- */
-export type CircuitFile = FileSource | Response | URL | string;
+/** A file of a circuit. */
+export type CircuitFile = FileOrigin;
 
 /** Files of a circuit. */
 export interface CircuitFiles {
@@ -78,6 +76,21 @@ export interface CircuitOptions extends EngineOptions {
    * `gpu`, `createWorker`, `onEvent`
    */
   readonly worker?: boolean | undefined;
+  /**
+   * Keeps the key from one visit to the next, as `openProvingKey` does. Workers open the cache
+   * themselves.
+   *
+   * @defaultValue no cache
+   */
+  readonly cache?: KeyCache | undefined;
+  /**
+   * Most bytes of main memory for a key of Groth16 and its proofs, as `openProvingKey` of
+   * `webgpu-msm/groth16` has it. A key by address is then read in parts, if the server
+   * has ranges and names versions.
+   *
+   * @defaultValue no limit
+   */
+  readonly memoryLimit?: number | undefined;
   /** Ends the load with code `aborted`. */
   readonly signal?: AbortSignal | undefined;
   /** Called while files are downloaded, and when a section of the key is loaded. */

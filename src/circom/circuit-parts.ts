@@ -3,8 +3,8 @@ import type { Progress, TurnOptions } from '../api/calls.js';
 import { MsmError } from '../errors.js';
 import type { FileSource } from '../formats/source.js';
 import type { Zkey } from '../formats/zkey.js';
-import type { CircuitFacts, EngineOptions, ProofProgress } from '../proofs/api.js';
-import { type AnyProof, openAnyKey } from './any-key.js';
+import type { CircuitFacts, ProofProgress } from '../proofs/api.js';
+import { type AnyKeyOptions, type AnyProof, openAnyKey } from './any-key.js';
 import type { SignalValues } from './input-signals.js';
 import { type CompiledProgram, type ProgramFacts, WitnessProgram } from './program.js';
 
@@ -60,9 +60,12 @@ export const openProgramHere = async (compiled: CompiledProgram): Promise<Witnes
   };
 };
 
+/** Options of a key but those of its load. */
+export type KeyOptions = Omit<AnyKeyOptions, 'signal' | 'onProgress'>;
+
 /** Options of a key's load. */
 export interface KeyLoad {
-  readonly engines: EngineOptions;
+  readonly engines: KeyOptions;
   readonly signal: AbortSignal | undefined;
   /** Called when a section is loaded, where the proof system says so. */
   readonly onPart: (part: string, done: number, total: number) => void;

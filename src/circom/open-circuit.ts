@@ -1,17 +1,18 @@
 /** Opens circuits. */
-import { progressRow } from '../engine/options.js';
+import { memoryLimitRow, progressRow } from '../engine/options.js';
 import { assertNotAborted, badArgument, fromCaller, kindOf, notLoaded, openUntilAborted, warnBy } from '../errors.js';
 import { orderOf } from '../formats/binfile.js';
-import { type FileSource, openFile, readRange } from '../formats/source.js';
+import { openOrigin } from '../formats/file-origin.js';
+import { type FileOrigin, type FileSource, openFile, readRange } from '../formats/source.js';
 import { type OptionTable, readOptions, setOptions } from '../option-table.js';
 import type { EngineOptions } from '../proofs/api.js';
 import { keyOptions } from '../proofs/circuit-prover.js';
-import type { Circuit, CircuitFile, CircuitFiles, CircuitOptions, CircuitProgress } from './api.js';
+import type { Circuit, CircuitFiles, CircuitOptions, CircuitProgress } from './api.js';
 import { LoadedCircuit } from './circuit.js';
-import { openCircuitFile, readAll } from './circuit-files.js';
 import {
   type KeyFacts,
   type KeyLoad,
+  type KeyOptions,
   openKeyHere,
   openProgramHere,
   type Prover,
@@ -25,7 +26,7 @@ import { namesInSym, SYM_BYTES } from './sym-names.js';
 /** `openCircuit`. */
 export const circuitOptions = {
   of: 'openCircuit',
-  rows: { ...keyOptions.rows, worker: { kind: 'flag' }, onProgress: progressRow },
+  rows: { ...keyOptions.rows, memoryLimit: memoryLimitRow, worker: { kind: 'flag' }, onProgress: progressRow },
 } as const satisfies OptionTable<CircuitOptions>;
 
 /** Files of a circuit. */
@@ -62,6 +63,12 @@ const assertSameCircuit = ({ prime, values }: ProgramFacts, { protocol, curve, v
   }
 };
 
+/** Reads all of a file. @throws MsmError as `openFile` */
+const readAll = (what: string, file: FileSource, signal: AbortSignal | undefined): Promise<Uint8Array> => {
+  const open = openFile(what, file, signal);
+  return readRange(open, 0, open.byteLength);
+};
+
 /** Reads the names of signals at the beginning of a `.sym` file. */
 const readNames = async (sym: FileSource, signal: AbortSignal | undefined): Promise<string[]> => {
   const file = openFile('sym', sym, signal);
@@ -82,7 +89,7 @@ const unsendable = [
 ] as const satisfies readonly (keyof EngineOptions)[];
 
 /** Returns whether workers are to compute. @throws MsmError `bad-argument` for an option that none can be sent */
-const wantsWorker = (worker: boolean | undefined, engines: EngineOptions): boolean => {
+const wantsWorker = (worker: boolean | undefined, engines: KeyOptions): boolean => {
   const name = unsendable.find((each) => engines[each] !== undefined);
   if (name === undefined) return worker ?? true;
   if (worker !== true) return false;
@@ -142,11 +149,15 @@ export const openCircuit = (files: CircuitFiles, options: CircuitOptions = {}): 
     const { signal, onProgress, worker, ...read } = readOptions(circuitOptions, options);
     assertNotAborted(signal, 'load');
     assertFiles(files);
-    const engines: EngineOptions = setOptions(read);
+    const engines: KeyOptions = setOptions(read);
     const report = (stage: CircuitProgress['stage'], part: string, done: number, total: number | null): void =>
       onProgress?.({ stage, part, done, total, remainingMs: null });
-    const open = (what: (typeof fileNames)[number], file: CircuitFile): Promise<FileSource> =>
-      openCircuitFile(what, file, { signal, onBytes: (done, total) => report('download', what, done, total) });
+    const inParts = (what: (typeof fileNames)[number]): boolean =>
+      what === 'zkey' && (engines.cache !== undefined || engines.memoryLimit !== undefined);
+    const open = (what: (typeof fileNames)[number], file: FileOrigin): Promise<FileSource> => {
+      const onBytes = (done: number, total: number | null): void => report('download', what, done, total);
+      return openOrigin(what, file, { signal, onBytes, inParts: inParts(what) });
+    };
     const onPart = (part: string, done: number, total: number): void => report('key', part, done, total);
     const parts = new PartOpener(wantsWorker(worker, engines), engines.onWarning);
     // one after the other, so that a wrong program is found before a large key is read

@@ -1,5 +1,6 @@
 /** The parts of a circuit in workers: the program in one, the key in another. */
 import { abortedBy, assertNotAborted, badArgument, onAbort } from '../errors.js';
+import type { KeyCacheAt } from '../formats/key-cache.js';
 import type { FileSource } from '../formats/source.js';
 import { openFile } from '../formats/source.js';
 import type { AnyProof } from './any-key.js';
@@ -104,11 +105,13 @@ export const openKeyInWorker = async (
 ): Promise<Prover | null> => {
   const file = openFile('zkey', zkey);
   const host = { onWarning, read: (from: number, to: number) => file.read(from, to) };
-  const { onWarning: _, ...sent } = engines;
+  const { onWarning: _, cache, ...sent } = engines;
   const open = {
     name: 'key',
     zkey: file.isBlob ? (zkey as Blob) : file.byteLength,
+    version: file.version,
     engines: sent as SentEngineOptions,
+    cache: cache === undefined ? null : (cache as KeyCacheAt).place,
   } as const;
   const first = await CircuitWorker.start(host);
   if (first === null) return null;

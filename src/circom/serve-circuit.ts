@@ -3,6 +3,7 @@
  * without exports. It has the program of a circuit, or its key.
  */
 import { badArgument, MsmError } from '../errors.js';
+import { KeyCacheAt } from '../formats/key-cache.js';
 import type { RandomAccess } from '../formats/source.js';
 import { nodeModule } from '../threads/platform.js';
 import { openKeyHere, openProgramHere, type Prover, type WitnessMaker } from './circuit-parts.js';
@@ -74,9 +75,10 @@ class ServedCircuit {
         }
       }
       case 'key': {
-        const zkey = typeof call.zkey === 'number' ? this.#fileByMessages(call.zkey) : call.zkey;
+        const zkey = typeof call.zkey === 'number' ? this.#fileByMessages(call.zkey, call.version) : call.zkey;
+        const cache = call.cache === null ? undefined : new KeyCacheAt(call.cache);
         const onWarning = (message: string): void => this.#say({ say: 'warning', message });
-        this.#prover = await openKeyHere(zkey, { engines: { ...call.engines, onWarning }, signal, onPart });
+        this.#prover = await openKeyHere(zkey, { engines: { ...call.engines, cache, onWarning }, signal, onPart });
         return this.#prover.facts;
       }
       case 'prove': {
@@ -90,9 +92,10 @@ class ServedCircuit {
     }
   }
 
-  #fileByMessages(byteLength: number): RandomAccess {
+  #fileByMessages(byteLength: number, version: string): RandomAccess {
     return {
       byteLength,
+      version,
       read: async (from, to) => {
         const read = ++this.#readCount;
         const bytes = await new Promise<Uint8Array | null>((resolve) => {

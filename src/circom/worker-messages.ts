@@ -1,14 +1,15 @@
 /** Messages between a circuit and its workers. Each call has a number, by which its messages are told apart. */
 import type { TurnOptions } from '../api/calls.js';
 import { MsmError, type MsmErrorCode } from '../errors.js';
-import type { EngineOptions } from '../proofs/api.js';
+import type { CachePlace } from '../formats/cache-folder.js';
+import type { KeyOptions } from './circuit-parts.js';
 import type { SignalValues } from './input-signals.js';
 import type { CompiledProgram } from './program.js';
 
 /** Engine options that a worker can be sent. */
 export type SentEngineOptions = Omit<
-  EngineOptions,
-  'device' | 'deviceOf' | 'gpu' | 'createWorker' | 'onEvent' | 'onWarning'
+  KeyOptions,
+  'device' | 'deviceOf' | 'gpu' | 'createWorker' | 'onEvent' | 'onWarning' | 'cache'
 >;
 
 /** Calls of a worker. */
@@ -19,6 +20,10 @@ export type WorkerCall =
       readonly name: 'key';
       /** A Blob, or the length of a file that is read by messages. */
       readonly zkey: Blob | number;
+      /** Text that changes with the contents of the file. */
+      readonly version: string;
+      /** The cache of keys that the worker opens. */
+      readonly cache: CachePlace | null;
       readonly engines: SentEngineOptions;
     }
   | {

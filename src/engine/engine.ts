@@ -59,10 +59,16 @@ interface EngineCall<Result> {
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
+/** Loads points that were checked before, as those of a cache of keys are. */
+export interface CheckedLoader<Of extends Coordinate> extends MsmEngine<Of> {
+  /** As `loadBases`. The CPU does not check the points again. */
+  loadCheckedBases(points: Uint8Array, options: LoadBasesOptions): Promise<Bases>;
+}
+
 /** Bytes whose copy at the call takes a turn of the event loop: about 2 ms. */
 const BYTES_OF_A_TURN = 2 ** 21;
 
-export class Engine implements MsmEngine<Coordinate> {
+export class Engine implements CheckedLoader<Coordinate> {
   readonly #parts: EngineParts;
   readonly #curve: CurveContext;
   readonly #queue: CallQueue;
@@ -155,7 +161,15 @@ export class Engine implements MsmEngine<Coordinate> {
     return printed('MsmEngine', { curve: this.#curve.name, backends, memory, isDestroyed: this.#isDestroyed });
   }
 
-  async loadBases(points: GivenPoints, options: LoadBasesOptions = {}): Promise<Bases> {
+  loadBases(points: GivenPoints, options: LoadBasesOptions = {}): Promise<Bases> {
+    return this.#load(points, options, false);
+  }
+
+  loadCheckedBases(points: GivenPoints, options: LoadBasesOptions): Promise<Bases> {
+    return this.#load(points, options, true);
+  }
+
+  async #load(points: GivenPoints, options: LoadBasesOptions, areChecked: boolean): Promise<Bases> {
     return fromCaller(async () => {
       const settings = readOptions(loadBasesOptions, options);
       this.#assertUsable(settings.signal);
@@ -173,7 +187,7 @@ export class Engine implements MsmEngine<Coordinate> {
         settings,
         task: async (call) => {
           call.checkpoint();
-          const bases = await this.#backend.load({ source, tables, label, checkSubgroup }, call);
+          const bases = await this.#backend.load({ source, tables, label, checkSubgroup, areChecked }, call);
           this.#inputs.addBases(bases);
           return bases;
         },

@@ -267,6 +267,13 @@ export const signalRow = { kind: 'signal' } as const;
 /** The option of calls that report progress. */
 export const progressRow = { kind: 'function' } as const;
 
+/** The option `memoryLimit` of keys. */
+export const memoryLimitRow = {
+  kind: 'integer',
+  range: [1, Number.MAX_SAFE_INTEGER],
+  says: 'a positive integer of bytes',
+} as const;
+
 /** Number of tables of a base at most. */
 const MOST_TABLES = 64;
 

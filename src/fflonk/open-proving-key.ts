@@ -2,7 +2,7 @@
 import type { FieldEngine, FieldVector } from '../api/fields.js';
 import { assertNotAborted, badArgument } from '../errors.js';
 import { openField } from '../fields/program/open-field.js';
-import type { FileSource } from '../formats/source.js';
+import type { FileOrigin } from '../formats/source.js';
 import type { ProvingKeyOptions } from '../proofs/api.js';
 import { KeyVectors } from '../proofs/key-vectors.js';
 import { loadPolynomials } from '../proofs/plonkish/circuit.js';
@@ -111,7 +111,7 @@ const loadKey = async (opened: OpenedFile, mostKept: number): Promise<KeyVectors
 
 /** Does the work of `openProvingKey`; tests choose the blinding, and what is kept. */
 export const openProvingKeyWith = (
-  source: FileSource,
+  source: FileOrigin,
   options: ProvingKeyOptions,
   draw: DrawScalar,
   mostKept = MOST_KEPT,
@@ -126,7 +126,8 @@ export const openProvingKeyWith = (
 /**
  * Loads a `.zkey` of FFLONK, on BN254, to prove with it. The file is not needed afterwards.
  *
- * @param zkey bytes, a `Blob` or `File`, or a source that is read in parts
+ * @param zkey bytes, a `Blob` or `File`, a source that is read in parts, a `Response`, a `URL`, text (a
+ *   path in Node, an address in a page), or a stream
  * @throws MsmError `bad-argument` (another file, another protocol or curve, a section that
  *   contradicts the header), `not-on-curve`, `out-of-memory`, `aborted`, `device-lost`; with
  *   `backend: 'gpu'` also `no-webgpu`, `unsupported-device`
@@ -142,7 +143,7 @@ export const openProvingKeyWith = (
  * key.destroy();
  * ```
  */
-export const openProvingKey = (zkey: FileSource, options: ProvingKeyOptions = {}): Promise<ProvingKey> =>
+export const openProvingKey = (zkey: FileOrigin, options: ProvingKeyOptions = {}): Promise<ProvingKey> =>
   openProvingKeyWith(zkey, options, drawRandomScalar);
 
 /* The proof system: how a key of it proves and verifies. */

@@ -4,6 +4,7 @@ import { roomFor } from '../engine/arguments.js';
 import { badArgument } from '../errors.js';
 // From the entry, so that the build leaves in index.js what the two share.
 import { MsmError } from '../index.js';
+import { type NodeFile, type NodeFileStat, nodeModule } from '../threads/platform.js';
 import type { RandomAccess } from './source.js';
 
 /** A file on a disk, for every argument that takes a `FileSource`. Made by `openFile`. */
@@ -19,14 +20,8 @@ export interface DiskFile extends RandomAccess {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Identifies a file and its contents. */
-type Stat = Readonly<Record<'dev' | 'ino' | 'size' | 'mtimeNs' | 'ctimeNs', bigint>> & { isFile(): boolean };
-
-interface Handle {
-  stat(options: { readonly bigint: true }): Promise<Stat>;
-  read(into: Uint8Array, offset: number, length: number, position: number): Promise<{ readonly bytesRead: number }>;
-  close(): Promise<void>;
-}
+/** A file of the file system, as far as it is used. */
+type Handle = Pick<NodeFile, 'stat' | 'read' | 'close'>;
 
 /** The module `node:fs/promises`, as far as it is used. */
 export interface FileSystem {
@@ -34,8 +29,12 @@ export interface FileSystem {
   realpath(path: string | URL): Promise<string>;
 }
 
+/** Returns `node:fs/promises`; null in a page. It uses no `import`, which bundlers could not resolve. */
+export const fileSystem = (): FileSystem | null => nodeModule('node:fs/promises');
+
 /** Returns a text that changes with the contents of a file, as far as the file system tells. */
-const textOf = ({ dev, ino, size, mtimeNs, ctimeNs }: Stat): string => `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`;
+const textOf = ({ dev, ino, size, mtimeNs, ctimeNs }: NodeFileStat): string =>
+  `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`;
 
 /** The most bytes that a file system reads at once: Linux stops at 2^31 - 4096. */
 const READ_BYTES = 2 ** 30;
@@ -50,14 +49,14 @@ export class FileOnDisk implements DiskFile {
   readonly byteLength: number;
   readonly #fs: FileSystem;
   readonly #path: string;
-  readonly #opened: Stat;
+  readonly #opened: NodeFileStat;
   /** The handle of the reads that are under way. */
   #handle: Promise<Handle> | null = null;
   #users = 0;
   readonly #reads = new Set<Promise<void>>();
   #isClosed = false;
 
-  private constructor(fs: FileSystem, path: string, opened: Stat) {
+  private constructor(fs: FileSystem, path: string, opened: NodeFileStat) {
     this.#fs = fs;
     this.#path = path;
     this.#opened = opened;
@@ -76,6 +75,10 @@ export class FileOnDisk implements DiskFile {
     } finally {
       await handle.close();
     }
+  }
+
+  get version(): string {
+    return String(this.#opened.mtimeNs);
   }
 
   /** Nanoseconds from 1970 until the file changed last. */

@@ -12,6 +12,11 @@ import { type OptionTable, readOptions } from '../option-table.js';
 export interface RandomAccess {
   /** Size of the file, in bytes. */
   readonly byteLength: number;
+  /**
+   * Text that changes with the contents, such as an `ETag`: a cache of keys tells versions of a file
+   * apart by it.
+   */
+  readonly version?: string | undefined;
   /** Returns exactly the bytes [from, to). The library passes its errors on unchanged. */
   read(from: number, to: number): Uint8Array | Promise<Uint8Array>;
 }
@@ -22,11 +27,33 @@ export interface RandomAccess {
  */
 export type FileSource = ArrayBufferView | ArrayBufferLike | Blob | RandomAccess;
 
+/** Bytes in their order. */
+export type ByteStream = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
+
+/**
+ * A file as circuits and keys take it: bytes, a `Blob` or `File`, a source that is read in parts; a
+ * `URL`, or text: a path in Node, an address in a page; a `Response`; a `ReadableStream` or another
+ * async iterable of bytes.
+ */
+export type FileOrigin = FileSource | Response | URL | string | ByteStream;
+
+/** Options of an opened file. */
+export interface OriginOptions {
+  /** Ends every wait for a server or a stream. */
+  readonly signal: AbortSignal | undefined;
+  /** Called with the bytes that have arrived, and all that the server says there are. */
+  readonly onBytes?: ((done: number, total: number | null) => void) | undefined;
+  /** True to read a file of a server in parts, if the server has them; false to download all of it. */
+  readonly inParts: boolean;
+}
+
 /** A file that can be read at any position. */
 export interface OpenFile {
   /** The name of the file in errors. */
   readonly what: string;
   readonly byteLength: number;
+  /** Text that changes with the contents; empty if the source has none. */
+  readonly version: string;
   /** True if reading returns views. */
   readonly inMemory: boolean;
   readonly isBlob: boolean;
@@ -59,6 +86,7 @@ const openBytes = (what: string, source: object): OpenFile | null => {
   return {
     what,
     byteLength: bytes.length,
+    version: '',
     inMemory: true,
     isBlob: false,
     read: async (from, to) => readNow(from, to),
@@ -73,6 +101,8 @@ const refuseNow = (what: string) => (): never => {
 const openBlob = (what: string, blob: Blob): OpenFile => ({
   what,
   byteLength: blob.size,
+  // of a File
+  version: String((blob as Partial<File>).lastModified ?? ''),
   inMemory: false,
   isBlob: true,
   read: async (from, to) => {
@@ -91,15 +121,19 @@ const noFile = (what: string, given: unknown): MsmError =>
   badArgument(`${what}: the file must be bytes, a Blob, or have byteLength and read(), got ${show(given)}`);
 
 const openRandomAccess = (what: string, source: Partial<RandomAccess>): OpenFile => {
-  const { byteLength } = source;
+  const { byteLength, version = '' } = source;
   if (typeof source.read !== 'function') throw noFile(what, source);
   if (!Number.isSafeInteger(byteLength) || (byteLength as number) < 0) {
     throw badArgument(`${what}: byteLength of the file must be a non-negative integer, got ${show(byteLength)}`);
+  }
+  if (typeof version !== 'string') {
+    throw badArgument(`${what}: version of the file must be a string, got ${kindOf(version)}`);
   }
   const read = (from: number, to: number) => (source as RandomAccess).read(from, to);
   return {
     what,
     byteLength: byteLength as number,
+    version,
     inMemory: false,
     isBlob: false,
     read: async (from, to) => checkRead(what, await read(from, to), from, to),

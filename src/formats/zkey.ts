@@ -86,7 +86,7 @@ export interface PlonkZkey extends Circuit {
 export type Zkey = Groth16Zkey | PlonkZkey;
 
 /** The newest version of the container that snarkjs reads. It writes version 1. */
-const NEWEST = 2;
+export const NEWEST = 2;
 
 /** Proof systems by the number in section 1. */
 const protocols = new Map<number, Zkey['protocol']>([

@@ -2,13 +2,12 @@
 import type { Bases, MsmEngine } from '../api/engine.js';
 import type { FieldEngine } from '../api/fields.js';
 import type { AffinePoint, Coordinate, Fp2 } from '../api/values.js';
-import { progressRow } from '../engine/options.js';
+import { memoryLimitRow, progressRow } from '../engine/options.js';
 import { assertNotAborted, badArgument, warnBy } from '../errors.js';
 import type { PackedEntries } from '../fields/program/entries.js';
 import { openField } from '../fields/program/open-field.js';
-import type { FileSource, PointSection } from '../formats/source.js';
+import type { FileOrigin, FileSource, PointSection } from '../formats/source.js';
 import { fileOf, type Groth16Zkey } from '../formats/zkey.js';
-import { openZkey } from '../formats.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import type { EngineOptions } from '../proofs/api.js';
 import {
@@ -16,13 +15,14 @@ import {
   type KeySettings,
   keyOptions,
   keySettingsOf,
+  loadThroughCache,
   type PointBytes,
   type ProofRun,
   type Statement,
   warnOfOldNode,
 } from '../proofs/circuit-prover.js';
 import { assertFinite, inSection, readPoint } from '../proofs/few-points.js';
-import { KeyPoints, pagePointsOf } from '../proofs/key-points.js';
+import { type CheckedReader, KeyPoints, pagePointsOf } from '../proofs/key-points.js';
 import { KeyVectors } from '../proofs/key-vectors.js';
 import { publicSignalsOf } from '../proofs/snarkjs-json.js';
 import { VectorsOnDemand } from '../proofs/vectors-on-demand.js';
@@ -137,6 +137,7 @@ interface KeyOptions {
 
 const loadKey = async (
   zkey: Groth16Zkey,
+  reader: CheckedReader | null,
   engines: Engines,
   options: KeyOptions,
   { signal, onProgress }: Pick<ProvingKeyOptions, 'signal' | 'onProgress'>,
@@ -161,7 +162,7 @@ const loadKey = async (
   const counts = new Map(sectionsOfSums(zkey).map((section, i) => [section, plan.counts[i] as number]));
   const pagePoints = pagePointsOf(domainSize);
   const load = async <Of extends Coordinate>(section: PointSection, engine: MsmEngine<Of>): Promise<KeyPoints<Of>> => {
-    const place = { section, engine, inMemory, pagePoints, refusesInfinity: section === sections.h };
+    const place = { section, engine, inMemory, reader, pagePoints, refusesInfinity: section === sections.h };
     return step(await KeyPoints.load(place, counts.get(section) as number, signal));
   };
   const { g1, g2 } = engines;
@@ -199,14 +200,14 @@ export const provingKeyOptions = {
   of: 'openProvingKey',
   rows: {
     ...keyOptions.rows,
-    memoryLimit: { kind: 'integer', range: [1, Number.MAX_SAFE_INTEGER], says: 'a positive integer of bytes' },
+    memoryLimit: memoryLimitRow,
     onProgress: progressRow,
   },
 } as const satisfies OptionTable<ProvingKeyOptions>;
 
 /** Does the work of `openProvingKey`; tests choose r and s. */
 export const openProvingKeyWith = async (
-  source: FileSource,
+  source: FileOrigin,
   options: ProvingKeyOptions,
   draw: DrawScalar,
 ): Promise<ProvingKey> => {
@@ -214,28 +215,29 @@ export const openProvingKeyWith = async (
   const { memoryLimit } = call;
   const { ofEngines, proofs } = keySettingsOf(call, memoryLimit === undefined);
   assertNotAborted(call.signal);
-  const zkey = await openZkey(source, { onWarning: ofEngines.onWarning, signal: call.signal });
-  if (zkey.protocol !== 'groth16') {
-    throw badArgument(`zkey is a key of ${zkey.protocol}; openProvingKey opens keys of groth16`);
-  }
-  assertNotAborted(call.signal);
-  const engines = await openEngines(zkey.curve, ofEngines, call.signal);
-  warnOfOldNode(zkey, engines.g1, ofEngines);
-  try {
-    return new LoadedProvingKey(await loadKey(zkey, engines, { ofEngines, memoryLimit }, call), draw, {
-      ...{ proofs, ofEngines },
-    });
-  } catch (error) {
-    destroyEngines(engines);
-    throw error;
-  }
+  return loadThroughCache(source, call, async (zkey, reader) => {
+    if (zkey.protocol !== 'groth16') {
+      throw badArgument(`zkey is a key of ${zkey.protocol}; openProvingKey opens keys of groth16`);
+    }
+    assertNotAborted(call.signal);
+    const engines = await openEngines(zkey.curve, ofEngines, call.signal);
+    warnOfOldNode(zkey, engines.g1, ofEngines);
+    try {
+      const key = await loadKey(zkey, reader, engines, { ofEngines, memoryLimit }, call);
+      return new LoadedProvingKey(key, draw, { proofs, ofEngines });
+    } catch (error) {
+      destroyEngines(engines);
+      throw error;
+    }
+  });
 };
 
 /**
  * Loads a `.zkey` of Groth16, on BN254 or BLS12-381, to prove with it. The file is not needed
  * afterwards. Its points are checked, and kept in the memory of the device or of the CPU's workers.
  *
- * @param zkey bytes, a `Blob` or `File`, or a source that is read in parts
+ * @param zkey bytes, a `Blob` or `File`, a source that is read in parts, a `Response`, a `URL`, text (a
+ *   path in Node, an address in a page), or a stream
  * @throws MsmError `bad-argument` (another file, another protocol, a section that contradicts the
  *   header), `not-on-curve`, `out-of-memory`, `aborted`, `device-lost`; with `backend: 'gpu'` also
  *   `no-webgpu`, `unsupported-device`
@@ -251,7 +253,7 @@ export const openProvingKeyWith = async (
  * key.destroy();
  * ```
  */
-export const openProvingKey = (zkey: FileSource, options: ProvingKeyOptions = {}): Promise<ProvingKey> =>
+export const openProvingKey = (zkey: FileOrigin, options: ProvingKeyOptions = {}): Promise<ProvingKey> =>
   openProvingKeyWith(zkey, options, drawRandomScalar);
 
 /* A key that proves. */

@@ -18,6 +18,8 @@ export interface LoadRequest {
   readonly label: string;
   /** True to refuse points outside the group of order r. */
   readonly checkSubgroup: boolean;
+  /** True for points that were checked before: the CPU does not check them again. */
+  readonly areChecked: boolean;
 }
 
 /** The most scratch and submits of a multiplication. */

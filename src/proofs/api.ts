@@ -3,8 +3,10 @@
 import type { EngineStats, Progress, TurnOptions } from '../api/calls.js';
 import type { MemoryUse } from '../api/device.js';
 import type { MsmEngineOptions } from '../engine/options.js';
+import type { KeyCache } from '../formats/key-cache.js';
 
-export type { FileSource, RandomAccess } from '../formats/source.js';
+export type { CachedKey, KeyCache } from '../formats/key-cache.js';
+export type { ByteStream, FileOrigin, FileSource, RandomAccess } from '../formats/source.js';
 
 /** Progress of a proof. */
 export interface ProofProgress extends Progress {
@@ -142,6 +144,14 @@ export interface EngineOptions
 
 /** Options of `openProvingKey`; those of engines are as `createMsmEngine` has them. */
 export interface ProvingKeyOptions extends EngineOptions {
+  /**
+   * Keeps the key from one visit to the next: `opfsCache` of `webgpu-msm/formats`, or `folderCache` of
+   * `webgpu-msm/node`. Of a key that the cache has, the header alone is read from the source, and the
+   * CPU does not check the points again. A cache that fails is left out, with a warning.
+   *
+   * @defaultValue no cache
+   */
+  readonly cache?: KeyCache | undefined;
   /**
    * Ends the load with code `aborted`, for everyone who awaits it. Load a key that several callers
    * share without a signal, and end a proof by the signal of `prove`.

@@ -4,7 +4,11 @@ import type { MsmEngine } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
 import { engineOptions, progressRow, signalRow, turnRows } from '../engine/options.js';
 import { assertNotAborted, badArgument, fromCaller, MsmError, onAbort, warnBy } from '../errors.js';
-import type { FileSource } from '../formats/source.js';
+import { openOrigin } from '../formats/file-origin.js';
+import type { KeyCacheAt } from '../formats/key-cache.js';
+import { type FileOrigin, type FileSource, openFile } from '../formats/source.js';
+import type { Zkey } from '../formats/zkey.js';
+import { openZkey } from '../formats.js';
 import { inspect, printed } from '../handle.js';
 import { type OptionTable, pickRows, type ReadOptions, readOptions, setOptions } from '../option-table.js';
 import { CallQueue } from '../scheduling/call-queue.js';
@@ -19,6 +23,7 @@ import type {
   ProvingKeyOptions,
   VerifyOptions,
 } from './api.js';
+import type { CheckedReader } from './key-points.js';
 import type { KeyVectors } from './key-vectors.js';
 import { copyWitness } from './witness.js';
 
@@ -87,7 +92,11 @@ const PROOFS_AT_A_TIME = 2;
 /** `openProvingKey` in all proof systems. */
 export const keyOptions = {
   of: 'openProvingKey',
-  rows: { .../* @__PURE__ */ pickRows(engineOptions.rows, [...ofEngines, 'maxQueued', 'onEvent']), signal: signalRow },
+  rows: {
+    .../* @__PURE__ */ pickRows(engineOptions.rows, [...ofEngines, 'maxQueued', 'onEvent']),
+    signal: signalRow,
+    cache: { kind: 'cache' },
+  },
 } as const satisfies OptionTable<ProvingKeyOptions>;
 
 /** Settings that the options of a key make: its engines, its queue, and where warnings go. */
@@ -97,6 +106,44 @@ export interface KeySettings {
   /** Queue of the key's proofs. */
   readonly proofs: CallQueue;
 }
+
+/**
+ * Opens the file of a key, through a cache if there is one, and loads the key.
+ *
+ * @param load loads the key, and checks all points that it reads unless `areChecked` of the reader says
+ *   that they were checked before
+ * @throws MsmError `bad-argument`; errors of reading the file, and of `load`
+ */
+export const loadThroughCache = async <Key>(
+  origin: FileOrigin,
+  {
+    cache,
+    signal,
+    onWarning,
+    memoryLimit,
+  }: Pick<ProvingKeyOptions, 'cache' | 'signal' | 'onWarning'> & {
+    readonly memoryLimit?: number | undefined;
+  },
+  load: (zkey: Zkey, reader: CheckedReader | null) => Promise<Key>,
+): Promise<Key> => {
+  const options = { onWarning, signal };
+  const source = await openOrigin('zkey', origin, {
+    signal,
+    inParts: cache !== undefined || memoryLimit !== undefined,
+  });
+  if (cache === undefined) return load(await openZkey(source, options), null);
+  const file = openFile('zkey', source, signal);
+  const loading = await (cache as KeyCacheAt).through(file, (message) => warnBy(onWarning, message));
+  try {
+    const zkey = await openZkey(loading.reader, options);
+    const key = await load(zkey, loading.reader);
+    await loading.keep(zkey);
+    return key;
+  } catch (error) {
+    await loading.drop();
+    throw error;
+  }
+};
 
 const NO_LIMITS = { calls: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY } as const;
 

@@ -3,11 +3,14 @@
  * file page by page. A sum walks a section in order, so a fixed part stays: of the least recently
  * used pages each would leave right before its next use.
  */
+import type { LoadBasesOptions } from '../api/calls.js';
 import type { Bases, MsmEngine, Scalars } from '../api/engine.js';
 import type { FieldVector } from '../api/fields.js';
 import type { AffinePoint, Coordinate } from '../api/values.js';
 import { handOver } from '../engine/arguments.js';
-import { assertNotAborted } from '../errors.js';
+import type { CheckedLoader } from '../engine/engine.js';
+import { assertNotAborted, untilAborted } from '../errors.js';
+import type { KeyReader } from '../formats/cached-file.js';
 import { CHUNK_BYTES, type PointSection } from '../formats/source.js';
 import { assertFinite, combine, inSection, ONE } from './few-points.js';
 
@@ -23,6 +26,9 @@ export const pagePointsOf = (domainSize: number): number => Math.min(MOST_PAGE_P
 /** Pages of a sum in memory: one is added up while the next one is read. */
 export const PAGES_AT_A_TIME = 2;
 
+/** Whether the points of a file were checked when a cache stored them. */
+export type CheckedReader = Pick<KeyReader, 'areChecked'>;
+
 /** A section, and the engine of its sums. */
 export interface SectionPlace<Of extends Coordinate> {
   readonly section: PointSection;
@@ -32,6 +38,8 @@ export interface SectionPlace<Of extends Coordinate> {
   readonly refusesInfinity: boolean;
   /** True if reading returns views of memory that is not the library's. */
   readonly inMemory: boolean;
+  /** null without a cache. */
+  readonly reader: CheckedReader | null;
 }
 
 /** Options of the sums of a proof. */
@@ -48,8 +56,8 @@ export class KeyPoints<Of extends Coordinate = Coordinate> {
   }
 
   /**
-   * Loads the first points of a section, and checks them; the others are checked whenever they are
-   * read.
+   * Loads the first points of a section, and checks them. The others are checked whenever they are
+   * read; with a cache they are checked here, before it has them, and then no more.
    *
    * @param count number of points that stay loaded
    * @throws MsmError naming the section
@@ -59,7 +67,12 @@ export class KeyPoints<Of extends Coordinate = Coordinate> {
     count: number,
     signal: AbortSignal | undefined,
   ): Promise<KeyPoints<Of>> {
-    return new KeyPoints(place, count === 0 ? null : await loadPoints(place, 0, count, signal));
+    const { section, pagePoints, reader } = place;
+    const loaded = count === 0 ? null : await loadPoints(place, 0, count, signal);
+    for (let from = count; reader?.areChecked === false && from < section.count; from += pagePoints) {
+      (await loadPoints(place, from, Math.min(section.count, from + pagePoints), signal)).destroy();
+    }
+    return new KeyPoints(place, loaded);
   }
 
   /** The points, if all are loaded; else null. */
@@ -128,21 +141,32 @@ export class KeyPoints<Of extends Coordinate = Coordinate> {
 
 /** Loads the points [from, to), and checks them. @throws MsmError naming the section */
 const loadPoints = async <Of extends Coordinate>(
-  { section, engine, refusesInfinity, inMemory }: SectionPlace<Of>,
+  { section, engine, refusesInfinity, inMemory, reader }: SectionPlace<Of>,
   from: number,
   to: number,
   signal: AbortSignal | undefined,
 ): Promise<Bases> => {
   const { name, encoding, count } = section;
-  const bytes = await section.points(from, to);
+  const bytes = await untilAborted(section.points(from, to), signal);
   assertNotAborted(signal);
-  if (refusesInfinity) assertFinite(section, bytes, from);
+  if (refusesInfinity && reader?.areChecked !== true) assertFinite(section, bytes, from);
   // an array of several chunks was made for this call; a smaller one may be the source's own
   const points = !inMemory && bytes.byteLength > CHUNK_BYTES ? handOver(bytes) : bytes;
   const isWhole = from === 0 && to === count;
   const options = { label: isWhole ? name : `${name} from ${from}`, encoding, ...(signal && { signal }) };
-  return inSection(isWhole ? name : `${name} from point ${from} on`, () => engine.loadBases(points, options));
+  return inSection(isWhole ? name : `${name} from point ${from} on`, () => loadBases(engine, points, options, reader));
 };
+
+/** Loads points, which are not checked again if a cache has them. @throws MsmError as `loadBases` */
+export const loadBases = <Of extends Coordinate>(
+  engine: MsmEngine<Of>,
+  points: Uint8Array,
+  options: LoadBasesOptions,
+  reader: CheckedReader | null,
+): Promise<Bases> =>
+  reader?.areChecked === true
+    ? (engine as CheckedLoader<Of>).loadCheckedBases(points, options)
+    : engine.loadBases(points, options);
 
 /** Points that stay loaded of each section, so that they take no more than some bytes. */
 export const countsWithin = (

@@ -2,7 +2,8 @@
 
 import type { AdapterDescription } from '../api/device.js';
 import type { RunRecord } from '../api/run-record.js';
-import { engineOptions, type MsmEngineOptions, signalRow } from '../engine/options.js';
+import { engineOptions, type MsmEngineOptions, memoryLimitRow, signalRow } from '../engine/options.js';
+import type { KeyCache } from '../formats/key-cache.js';
 import { type OptionTable, pickRows, readOptions, setOptions } from '../option-table.js';
 import type { BasesCacheStats, KeyCacheCounts } from './caches.js';
 import type { FfCurveName } from './ffjavascript.js';
@@ -39,6 +40,13 @@ export interface AccelerateOptions extends EnginesOptions {
    * @defaultValue no limit
    */
   readonly memoryLimit?: number | undefined;
+  /**
+   * Keeps keys of whole proofs from one visit to the next, as `openProvingKey` does: `opfsCache` of
+   * `webgpu-msm/formats`, or `folderCache` of `webgpu-msm/node`.
+   *
+   * @defaultValue no cache
+   */
+  readonly cache?: KeyCache | undefined;
   /**
    * Least number of points of an MSM, and least domain of a circuit, that this library computes;
    * smaller ones are left to snarkjs.
@@ -96,6 +104,8 @@ export interface ReadAccelerateOptions {
   readonly basesBudget: number | undefined;
   /** undefined: no limit. */
   readonly memoryLimit: number | undefined;
+  /** undefined: none. */
+  readonly cache: KeyCache | undefined;
   readonly leastPoints: number;
   readonly singleThread: boolean;
   readonly measure: boolean;
@@ -111,7 +121,8 @@ export const accelerateOptions = {
   rows: {
     .../* @__PURE__ */ pickRows(engineOptions.rows, ofEngines),
     basesBudget: { kind: 'integer', range: [0, Number.MAX_SAFE_INTEGER], says: 'a non-negative integer' },
-    memoryLimit: { kind: 'integer', range: [1, Number.MAX_SAFE_INTEGER], says: 'a positive integer of bytes' },
+    memoryLimit: memoryLimitRow,
+    cache: { kind: 'cache' },
     leastPoints: { kind: 'integer', range: [0, Number.MAX_SAFE_INTEGER], default: 64, says: 'a non-negative integer' },
     singleThread: { kind: 'flag', default: false },
     measure: { kind: 'flag', default: true },
@@ -128,7 +139,7 @@ export const accelerateOptions = {
  */
 export const readAccelerateOptions = async (options: AccelerateOptions): Promise<ReadAccelerateOptions> => {
   const { onWarning = console.warn, ...read } = readOptions(accelerateOptions, options);
-  const { basesBudget, memoryLimit, leastPoints, singleThread, verifyProof, measure, signal } = read;
+  const { basesBudget, memoryLimit, cache, leastPoints, singleThread, verifyProof, measure, signal } = read;
   const warn = (message: string): void => {
     try {
       onWarning(message);
@@ -145,7 +156,7 @@ export const readAccelerateOptions = async (options: AccelerateOptions): Promise
       warned.add(message);
     },
   };
-  return { engines, basesBudget, memoryLimit, leastPoints, singleThread, verifyProof, measure, signal, warn };
+  return { engines, basesBudget, memoryLimit, cache, leastPoints, singleThread, verifyProof, measure, signal, warn };
 };
 
 /** Counts of the work done for snarkjs since `accelerate` was last called. */

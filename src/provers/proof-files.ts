@@ -3,7 +3,7 @@
  * of servers are fetched again only if they may have changed.
  */
 import { badArgument, kindOf } from '../errors.js';
-import { FileOnDisk, type FileSystem } from '../formats/disk-file.js';
+import { FileOnDisk, type FileSystem, fileSystem } from '../formats/disk-file.js';
 import type { FileSource, RandomAccess } from '../formats/source.js';
 
 /** An object that names a file: `{ type: 'mem', data }` or `{ type: 'file', fileName }`. */
@@ -31,12 +31,6 @@ const SETTLED_NS = 2_000_000_000n;
 
 /** The most bytes of a file that its contents identify; for a larger one its times settle first. */
 const MOST_HASHED_BYTES = 2 ** 30;
-
-/** Returns `node:fs/promises`; null in a page. It uses no `import`, which bundlers could not resolve. */
-const fileSystem = (): FileSystem | null => {
-  const { process } = globalThis as { process?: { getBuiltinModule?(name: string): FileSystem | undefined } };
-  return process?.getBuiltinModule?.('node:fs/promises') ?? null;
-};
 
 /** Returns the bytes of a file in memory, or null. */
 const bytesIn = (given: unknown): Uint8Array | null => {

@@ -7,7 +7,7 @@ import type { FileSource } from '../formats/source.js';
 import { fileOf, type Zkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';
 import type { OptionTable } from '../option-table.js';
-import type { CircuitKey, EngineOptions, ProveOptions } from '../proofs/api.js';
+import type { CircuitKey, ProveOptions, ProvingKeyOptions } from '../proofs/api.js';
 import type { Counts, ReadAccelerateOptions } from './accelerate-options.js';
 import { isLeftToSnarkjs, KeyCache, type KeyRequest, leftToSnarkjs } from './caches.js';
 import type { FfCurveName } from './ffjavascript.js';
@@ -31,7 +31,7 @@ interface WholeKey extends CircuitKey {
 /** Opens a key. */
 export type OpenKey = (
   zkey: FileSource,
-  options: EngineOptions & { readonly signal?: AbortSignal; readonly memoryLimit?: number },
+  options: ProvingKeyOptions & { readonly memoryLimit?: number },
 ) => Promise<WholeKey>;
 
 /** Functions that open keys, loaded with the first proof. */
@@ -49,7 +49,10 @@ export const proveOptions = {
 
 /** Engines of a prover, and what a key may take of its memory. */
 export interface KeysHost {
-  readonly options: Pick<ReadAccelerateOptions, 'engines' | 'leastPoints' | 'memoryLimit' | 'signal' | 'verifyProof'>;
+  readonly options: Pick<
+    ReadAccelerateOptions,
+    'engines' | 'leastPoints' | 'memoryLimit' | 'cache' | 'signal' | 'verifyProof'
+  >;
   readonly counts: Counts;
   /** Returns the engine of a curve's G1, whose device keys use. */
   engine(curve: FfCurveName): Promise<MsmEngine<Coordinate>>;
@@ -142,9 +145,9 @@ export class ProvingKeys {
     const deviceOf = await engine(curve);
     if (await isSlower(curve)) throw leftToSnarkjs('snarkjs is faster');
     counts.adapter = deviceOf.adapter;
-    const { memoryLimit } = options;
+    const { memoryLimit, cache } = options;
     return this.#open[system](source, {
-      ...{ ...options.engines, deviceOf, signal: this.#ending.signal },
+      ...{ ...options.engines, deviceOf, cache, signal: this.#ending.signal },
       ...(system === 'groth16' && memoryLimit !== undefined && { memoryLimit }),
     });
   }

@@ -108,19 +108,31 @@ interface NodePort {
   on(event: 'message', listener: (message: unknown) => void): void;
 }
 
-/** A file that Node writes to. */
+/** A file that Node reads or writes. */
 export interface NodeFile {
+  stat(options: { readonly bigint: true }): Promise<NodeFileStat>;
+  read(into: Uint8Array, offset: number, length: number, position: number): Promise<{ readonly bytesRead: number }>;
   write(bytes: Uint8Array, offset: number, length: number): Promise<{ readonly bytesWritten: number }>;
   sync(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** Identifies a file of Node and its contents. */
+export type NodeFileStat = Readonly<Record<'dev' | 'ino' | 'size' | 'mtimeNs' | 'ctimeNs', bigint>> & {
+  isFile(): boolean;
+};
 
 interface NodeModules {
   'node:crypto': {
     createHash(name: string): { update(bytes: Uint8Array): { digest(): Uint8Array<ArrayBuffer> } };
   };
   'node:fs/promises': {
-    open(path: string, flags: 'wx'): Promise<NodeFile>;
+    open(path: string, flags: 'r' | 'w' | 'wx'): Promise<NodeFile>;
+    realpath(path: string | URL): Promise<string>;
+    mkdir(path: string, options: { readonly recursive: true }): Promise<unknown>;
+    readdir(path: string): Promise<string[]>;
+    stat(path: string): Promise<{ readonly size: number; readonly mtimeMs: number; isFile(): boolean }>;
+    statfs(path: string): Promise<{ readonly bavail: number; readonly bsize: number }>;
     rename(from: string, to: string): Promise<void>;
     rm(path: string, options: { readonly force: boolean }): Promise<void>;
   };

@@ -3,10 +3,12 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { Page } from 'playwright';
 import { build, preview } from 'vite';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { launchChromium } from '../../scripts/browser/launch.js';
 import type { Circuit, CircuitFiles, CircuitOptions, CircuitProgress } from '../../src/circom.js';
+import type { KeyCache } from '../../src/formats.js';
 import { buildLibrary } from '../support/build-library.js';
 import { type CompiledCircuit, compileCircuit, shapes } from '../support/circom.js';
 import { makeZkey, verifyBySnarkjs } from '../support/circom-keys.js';
@@ -117,6 +119,43 @@ describe('in Node', () => {
     await expect(proving).rejects.toMatchObject({ code: 'destroyed' });
   });
 
+  test('keeps its key in a folder, which the worker opens', async () => {
+    const { folderCache } = await import(/* @vite-ignore */ pathToFileURL(join(installed, 'dist/node.js')).href);
+    const cache: KeyCache = folderCache(join(folder, 'keys'));
+    const warnings: string[] = [];
+    const visit = async (): Promise<number> => {
+      let bytes = 0;
+      const read = async (from: number, to: number) => {
+        bytes += to - from;
+        return zkey.slice(from, to);
+      };
+      const file = { byteLength: zkey.length, version: 'first', read };
+      const onWarning = (message: string) => void warnings.push(message);
+      const circuit = await open({ wasm: compiled.wasm, zkey: file }, { cache, onWarning });
+      const result = await circuit.prove(input, { verifyProof: true });
+      expect(await verifyBySnarkjs('groth16', zkey, result)).toBe(true);
+      return bytes;
+    };
+    expect(await visit()).toBeGreaterThan(zkey.length);
+    expect(await cache.list()).toMatchObject([{ protocol: 'groth16', byteLength: zkey.length }]);
+    expect(await visit()).toBeLessThan(zkey.length);
+    expect(warnings.filter((each) => !each.includes('γ equals δ'))).toEqual([]);
+  });
+
+  test('keeps its key within a limit of memory, which the worker is told', async () => {
+    const files = { wasm: compiled.wasm, zkey: new Blob([zkey]) };
+    const error = await open(files, { memoryLimit: 1 }).catch((each: Error) => each);
+    expect(error).toMatchObject({ code: 'out-of-memory' });
+    const memoryLimit = Number(/takes (\d+) bytes/.exec((error as Error).message)?.[1]);
+    const circuit = await open(files, { memoryLimit });
+    expect(await verifyBySnarkjs('groth16', zkey, await circuit.prove(input))).toBe(true);
+    const plonk = await makeZkey('plonk', 'bn254', compiled.r1cs);
+    await expect(open({ wasm: compiled.wasm, zkey: plonk }, { memoryLimit })).rejects.toMatchObject({
+      code: 'bad-argument',
+      message: 'options.memoryLimit is for keys of groth16, and zkey is a key of plonk',
+    });
+  });
+
   test('has a process end that did not destroy its circuit', async () => {
     writeFileSync(join(folder, 'circuit.wasm'), compiled.wasm);
     writeFileSync(join(folder, 'circuit.zkey'), zkey);
@@ -148,52 +187,133 @@ describe('in Node', () => {
 });
 
 describe('in Chromium', { tags: 'long' }, () => {
-  test('proves in a page that Vite builds', async () => {
+  /** Builds a page by Vite. @param main its module @returns its address, and what ends its server */
+  const serve = async (name: string, main: string) => {
     const files = {
       'index.html': '<!doctype html><script type="module" src="/main.js"></script><output></output>',
-      'main.js': `import { openCircuit } from 'webgpu-msm/circom';
-        const seen = [];
-        try {
-          const warnings = [];
-          const circuit = await openCircuit({ wasm: '/circuit.wasm', zkey: '/circuit.zkey' }, {
-            onWarning: (message) => warnings.push(message),
-            onProgress: ({ stage, part }) => seen.push(stage + ' ' + part),
-          });
-          const ending = new AbortController();
-          setTimeout(() => ending.abort(), 300);
-          const input = ${JSON.stringify(input)};
-          const code = await circuit.prove({ ...input, turns: ${ENDLESS} }, { signal: ending.signal }).catch(({ code }) => code);
-          const { publicSignals, proof } = await circuit.prove(input, { verifyProof: true });
-          document.querySelector('output').textContent = JSON.stringify({
-            worker: circuit.worker, code, publicSignals, proof,
-            stages: [...new Set(seen)], warnings: warnings.length,
-          });
-        } catch (error) {
-          document.querySelector('output').textContent = JSON.stringify({ error: String(error.stack) });
-        }`,
+      'main.js': main,
       'public/circuit.wasm': compiled.wasm,
       'public/circuit.zkey': zkey,
     };
     for (const [path, content] of Object.entries(files)) {
-      mkdirSync(dirname(join(folder, 'app', path)), { recursive: true });
-      writeFileSync(join(folder, 'app', path), content);
+      mkdirSync(dirname(join(folder, name, path)), { recursive: true });
+      writeFileSync(join(folder, name, path), content);
     }
-    const base = { configFile: false, root: join(folder, 'app'), logLevel: 'error' } as const;
+    const base = { configFile: false, root: join(folder, name), logLevel: 'error' } as const;
     await build(base);
     const server = await preview({ ...base, preview: { host: '127.0.0.1', port: 0 } });
+    return { address: server.resolvedUrls?.local[0] as string, end: () => server.close() };
+  };
+
+  /** Returns the JSON that a page says. */
+  const saidBy = async (page: Page, address: string) => {
+    await page.goto(address);
+    const output = page.locator('output', { hasText: /./ });
+    await output.waitFor({ timeout: 60_000 });
+    return JSON.parse((await output.textContent()) as string);
+  };
+
+  test('proves in a page that Vite builds', async () => {
+    const { address, end } = await serve(
+      'app',
+      `import { openCircuit } from 'webgpu-msm/circom';
+      const seen = [];
+      try {
+        const warnings = [];
+        const circuit = await openCircuit({ wasm: '/circuit.wasm', zkey: '/circuit.zkey' }, {
+          onWarning: (message) => warnings.push(message),
+          onProgress: ({ stage, part }) => seen.push(stage + ' ' + part),
+        });
+        const ending = new AbortController();
+        setTimeout(() => ending.abort(), 300);
+        const input = ${JSON.stringify(input)};
+        const code = await circuit.prove({ ...input, turns: ${ENDLESS} }, { signal: ending.signal }).catch(({ code }) => code);
+        const { publicSignals, proof } = await circuit.prove(input, { verifyProof: true });
+        document.querySelector('output').textContent = JSON.stringify({
+          worker: circuit.worker, code, publicSignals, proof,
+          stages: [...new Set(seen)], warnings: warnings.length,
+        });
+      } catch (error) {
+        document.querySelector('output').textContent = JSON.stringify({ error: String(error.stack) });
+      }`,
+    );
     const { browser } = await launchChromium('software');
     try {
-      const page = await browser.newPage();
-      await page.goto(server.resolvedUrls?.local[0] as string);
-      const output = page.locator('output', { hasText: /./ });
-      await output.waitFor({ timeout: 60_000 });
-      const said = JSON.parse((await output.textContent()) as string);
+      const said = await saidBy(await browser.newPage(), address);
       expect(said).toMatchObject({ worker: true, code: 'aborted', publicSignals: ['116', '4'], warnings: 1 });
       expect(said.stages).toEqual(['download wasm', 'download zkey', 'key section']);
       expect(await verifyBySnarkjs('groth16', zkey, said)).toBe(true);
     } finally {
       await browser.close();
-      await server.close();
+      await end();
+    }
+  });
+
+  test('keeps its key in the origin private file system, whole or damaged', async () => {
+    const { address, end } = await serve(
+      'kept',
+      `import { openCircuit } from 'webgpu-msm/circom';
+      import { opfsCache } from 'webgpu-msm/formats';
+      const cache = opfsCache('keys');
+      const how = new URLSearchParams(location.search);
+      const folder = async () => (await navigator.storage.getDirectory()).getDirectoryHandle('keys');
+      const damage = async () => {
+        for await (const handle of (await folder()).values()) {
+          if (!handle.name.endsWith('.key')) continue;
+          const bytes = new Uint8Array(await (await handle.getFile()).arrayBuffer());
+          bytes[3000] ^= 1;
+          const stream = await handle.createWritable();
+          await stream.write(bytes);
+          await stream.close();
+        }
+      };
+      try {
+        const before = (await cache.list()).length;
+        if (how.has('damage')) await damage();
+        const warnings = [];
+        const onWarning = (message) => warnings.push(message);
+        let bytes = 0;
+        const all = new Uint8Array(await (await fetch('/circuit.zkey')).arrayBuffer());
+        const read = async (from, to) => { bytes += to - from; return all.slice(from, to); };
+        const source = { byteLength: all.length, version: 'first', read };
+        const [last] = await cache.list();
+        const zkey = how.has('alone') ? await cache.open(last.id) : source;
+        const worker = !how.has('here');
+        const circuit = await openCircuit({ wasm: '/circuit.wasm', zkey }, { cache, worker, onWarning });
+        const result = await circuit.prove(${JSON.stringify(input)}, { verifyProof: true });
+        document.querySelector('output').textContent = JSON.stringify({
+          ...result, bytes, before, after: (await cache.list()).length,
+          warnings: warnings.filter((each) => !each.includes('γ equals δ')),
+        });
+      } catch (error) {
+        document.querySelector('output').textContent = JSON.stringify({ error: String(error.stack) });
+      }`,
+    );
+    const { browser } = await launchChromium('software');
+    try {
+      const page = await browser.newPage();
+      const visit = async (how: string) => {
+        const said = await saidBy(page, `${address}?${how}`);
+        expect(said.error).toBeUndefined();
+        expect(await verifyBySnarkjs('groth16', zkey, said)).toBe(true);
+        return said;
+      };
+      expect(await visit('')).toMatchObject({ before: 0, after: 1, warnings: [] });
+      const second = await visit('');
+      expect(second).toMatchObject({ before: 1, after: 1, warnings: [] });
+      expect(second.bytes).toBeLessThan(zkey.length);
+      expect(await visit('here')).toMatchObject({ bytes: second.bytes, before: 1, after: 1, warnings: [] });
+      expect(await visit('alone')).toMatchObject({ bytes: 0, before: 1, after: 1, warnings: [] });
+      expect(await visit('damage')).toMatchObject({
+        before: 1,
+        after: 0,
+        warnings: [expect.stringContaining('damaged in the cache')],
+      });
+      expect(await visit('here')).toMatchObject({ before: 0, after: 1, warnings: [] });
+      expect(await visit('')).toMatchObject({ bytes: second.bytes, before: 1, after: 1, warnings: [] });
+    } finally {
+      await browser.close();
+      await end();
     }
   });
 });

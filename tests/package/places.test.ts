@@ -234,7 +234,7 @@ describe('the built package', () => {
       Object.keys(formats)
         .filter((name) => name.length > 2)
         .sort(),
-    ).toEqual(['openAztecCrs', 'openGnarkSrs', 'openHalo2Params', 'openPtau', 'openZkey']);
+    ).toEqual(['openAztecCrs', 'openGnarkSrs', 'openHalo2Params', 'openPtau', 'openZkey', 'opfsCache']);
     expect((await exported.createMsmEngine({ curve: 'bn254' })).backends).toEqual(['cpu']);
   });
 });

@@ -129,7 +129,7 @@ describe('refuses', () => {
     ['no files', () => open(null as never), 'files must be an object with wasm and zkey, got null'],
     ['no program', () => open({} as never), 'files.wasm is missing'],
     ['another name', () => open({ wasm: compiled.wasm, key: zkey } as never), 'files.key is not a file of a circuit'],
-    ['a number', () => open({ wasm: 3 as never }), 'a file of a circuit must be bytes'],
+    ['a number', () => open({ wasm: 3 as never }), 'wasm: the file must be bytes'],
     ['a key as the program', () => open({ wasm: zkey }), 'wasm: the file is no module'],
     ['a program as the key', () => open({ wasm: compiled.wasm, zkey: compiled.wasm }), 'zkey'],
     [

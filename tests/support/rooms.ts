@@ -113,10 +113,13 @@ export const rooms: Readonly<Record<string, Room>> = {
       'field curves encodings scheduling threads gpu session msm msm/inputs msm/plan msm/stages msm/gpu msm/cpu msm/routing',
     holds: 'arguments, results, and how an engine is composed',
   },
-  formats: { imports: 'curves engine index.ts', holds: 'where in the files of provers their points are' },
+  formats: {
+    imports: 'curves threads engine index.ts',
+    holds: 'where in the files of provers their points are; keys that are kept between visits',
+  },
   pairing: { imports: 'field curves scheduling index.ts', holds: 'products of pairings, on the CPU; no proof' },
   proofs: {
-    imports: 'scheduling engine formats pairing fields.ts index.ts',
+    imports: 'scheduling engine formats pairing fields.ts formats.ts index.ts',
     holds: 'witnesses, random numbers, JSON, vectors and sums of a few points, for all proof systems',
   },
   'proofs/plonkish': {

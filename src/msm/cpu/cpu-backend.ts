@@ -29,7 +29,7 @@ import {
   type WorkerOptions,
 } from './cpu-threads.js';
 import { type FewSum, multiplyFew } from './few-points.js';
-import { loadOnCpu } from './load-points.js';
+import { isInFormOfSums, loadOnCpu } from './load-points.js';
 import { baseIndex, type CpuOutcome, WasmMsm } from './wasm-msm.js';
 
 // a GPU takes its last step from this file
@@ -83,12 +83,13 @@ export class CpuBackend implements Backend {
 
   assertFits(): void {}
 
-  async load({ source, tables, label, checkSubgroup }: LoadRequest, call: Call): Promise<LoadedBases> {
+  async load({ source, tables, label, checkSubgroup, areChecked }: LoadRequest, call: Call): Promise<LoadedBases> {
     const length = source.bytes.length / this.#curve.pointBytes;
     // an aborted call must not start workers
     call.checkpoint();
     this.#startWorkers(length);
-    const checked = await loadOnCpu(this.#curve, source, this.#threads, checkSubgroup, call);
+    const isLoaded = areChecked && !checkSubgroup && isInFormOfSums(source);
+    const checked = isLoaded ? source : await loadOnCpu(this.#curve, source, this.#threads, checkSubgroup, call);
     return new LoadedBases({ length, label, tables, source: checked, loader: null });
   }
 

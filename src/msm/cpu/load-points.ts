@@ -66,6 +66,9 @@ export const loadOnCpu = async (
   return checked;
 };
 
+/** Returns whether sums take the points of a source as they are. */
+export const isInFormOfSums = ({ sign, edwards }: PointSource): boolean => sign === undefined && edwards === undefined;
+
 /* Checks points on the CPU: canonical coordinates, curve equation, and subgroup. */
 
 /** Points of one list of additions. */
@@ -87,7 +90,7 @@ export const checkPoints = async (
 ): Promise<PointSource | WrongPoint> => {
   const { pointBytes } = curve;
   const length = source.bytes.length / pointBytes;
-  const isPlain = source.sign === undefined && source.edwards === undefined;
+  const isPlain = isInFormOfSums(source);
   if (isPlain) {
     const adding = withAdder(curve, async (adder) => ({
       wrong: await wrongByLists(curve, source, adder, { timeSlice, progress }),

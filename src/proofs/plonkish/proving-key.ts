@@ -2,9 +2,8 @@
 import type { Bases, MsmEngine } from '../../api/engine.js';
 import type { FieldEngine, FieldOperations, FieldVector } from '../../api/fields.js';
 import { assertNotAborted, badArgument, type MsmError, openUntilAborted } from '../../errors.js';
-import type { FileSource } from '../../formats/source.js';
+import type { FileOrigin, FileSource } from '../../formats/source.js';
 import type { PlonkZkey } from '../../formats/zkey.js';
-import { openZkey } from '../../formats.js';
 import { createMsmEngine } from '../../index.js';
 import { readOptions } from '../../option-table.js';
 import type { CallQueue } from '../../scheduling/call-queue.js';
@@ -15,11 +14,13 @@ import {
   type KeySettings,
   keyOptions,
   keySettingsOf,
+  loadThroughCache,
   type ProofRun,
   type Statement,
   warnOfOldNode,
 } from '../circuit-prover.js';
 import { assertFinite, inSection } from '../few-points.js';
+import { type CheckedReader, loadBases } from '../key-points.js';
 import type { KeyVectors } from '../key-vectors.js';
 import { publicSignalsOf } from '../snarkjs-json.js';
 import { type DrawScalar, numberOf, numbersIn, readWitness, SCALAR_BYTES } from '../witness.js';
@@ -28,6 +29,8 @@ import { extendWitness, type PlonkishCircuit } from './circuit.js';
 /** A key's file, and the engine of its sums, which a loaded key destroys. */
 export interface OpenedFile {
   readonly zkey: PlonkZkey;
+  /** null without a cache. */
+  readonly reader: CheckedReader | null;
   readonly g1: MsmEngine;
   readonly ofEngines: EngineOptions;
   /** Queue of the key's proofs. */
@@ -37,7 +40,7 @@ export interface OpenedFile {
 
 /** Opens a key of a proof system. @param load loads the key @throws errors of `openProvingKey` */
 export const openKey = async <Key>(
-  source: FileSource,
+  source: FileOrigin,
   options: ProvingKeyOptions,
   protocol: PlonkZkey['protocol'],
   load: (file: OpenedFile) => Promise<Key>,
@@ -46,30 +49,35 @@ export const openKey = async <Key>(
   const { signal } = read;
   const { ofEngines, proofs } = keySettingsOf(read);
   assertNotAborted(signal);
-  const zkey = await openZkey(source, { onWarning: ofEngines.onWarning, signal });
-  if (zkey.protocol !== protocol) {
-    throw badArgument(
-      `zkey is a key of ${zkey.protocol}; openProvingKey of webgpu-msm/${protocol} opens keys of ${protocol}`,
-    );
-  }
-  const g1 = await openUntilAborted(createMsmEngine({ ...ofEngines, curve: zkey.curve }), signal);
-  warnOfOldNode(zkey, g1, ofEngines);
-  try {
-    return await load({ zkey: zkey as PlonkZkey, g1, ofEngines, proofs, signal });
-  } catch (error) {
-    g1.destroy();
-    throw error;
-  }
+  return loadThroughCache(source, read, async (zkey, reader) => {
+    if (zkey.protocol !== protocol) {
+      throw badArgument(
+        `zkey is a key of ${zkey.protocol}; openProvingKey of webgpu-msm/${protocol} opens keys of ${protocol}`,
+      );
+    }
+    const g1 = await openUntilAborted(createMsmEngine({ ...ofEngines, curve: zkey.curve }), signal);
+    warnOfOldNode(zkey, g1, ofEngines);
+    try {
+      return await load({ zkey: zkey as PlonkZkey, reader, g1, ofEngines, proofs, signal });
+    } catch (error) {
+      g1.destroy();
+      throw error;
+    }
+  });
 };
 
 /** Loads the first powers of τ. @throws MsmError as `loadBases`, naming the section */
-export const loadPowers = async ({ zkey, g1, signal }: OpenedFile, section: number, count: number): Promise<Bases> => {
+export const loadPowers = async (
+  { zkey, reader, g1, signal }: OpenedFile,
+  section: number,
+  count: number,
+): Promise<Bases> => {
   const { ptau } = zkey.sections;
   const name = `${section} (ptau)`;
   const powers = await ptau.points(0, count);
-  assertFinite({ ...ptau, name }, powers);
+  if (reader?.areChecked !== true) assertFinite({ ...ptau, name }, powers);
   const options = { label: 'ptau', encoding: ptau.encoding, ...(signal && { signal }) };
-  return inSection(name, () => g1.loadBases(powers, options));
+  return inSection(name, () => loadBases(g1, powers, options, reader));
 };
 
 /** Bytes of a point in G1. */

@@ -1,0 +1,201 @@
+/**
+ * The file of a key, read through a cache. Where the cache has the key, pages come from there, and
+ * each is compared with its digest; else pages come from the source, and are stored as they are read.
+ * A page that the cache lacks, or has damaged, comes from the source, whose bytes must have the
+ * digest. So all pages of a key are those that were checked when it was stored.
+ */
+import { badArgument } from '../errors.js';
+import type { FileWriter } from './cache-folder.js';
+import type { OpenFile, RandomAccess } from './source.js';
+import { PAGE_BYTES, type StoredFacts, type StoredIndex, type StoredPage, sha256, writeIndex } from './stored-pages.js';
+
+/** A key in a cache. */
+export interface StoredFile {
+  readonly index: StoredIndex;
+  readonly file: OpenFile;
+}
+
+/** Reads a key, from the cache where that has it. */
+export interface KeyReader extends RandomAccess {
+  /** Whether the points of all bytes that were read were checked when the key was stored. */
+  readonly areChecked: boolean;
+}
+
+/** Reads pages that a cache has. */
+export class StoredKeyReader implements KeyReader {
+  readonly byteLength: number;
+  readonly version: string;
+  readonly #stored: StoredFile;
+  /** The whole key; null if there is none beside the cache. */
+  readonly #source: OpenFile | null;
+  readonly #onDamage: (why: string) => Promise<void>;
+  #areChecked = true;
+
+  /** @param onDamage called when pages of the cache were damaged */
+  constructor(stored: StoredFile, source: OpenFile | null, onDamage: (why: string) => Promise<void>) {
+    this.byteLength = stored.index.facts.byteLength;
+    this.version = stored.index.facts.version;
+    this.#stored = stored;
+    this.#source = source;
+    this.#onDamage = onDamage;
+  }
+
+  get areChecked(): boolean {
+    return this.#areChecked;
+  }
+
+  async read(from: number, to: number): Promise<Uint8Array> {
+    const [first, end] = [Math.floor(from / PAGE_BYTES), Math.ceil(to / PAGE_BYTES)];
+    const start = first * PAGE_BYTES;
+    const pages = Array.from({ length: end - first }, (_, i) => this.#stored.index.pages.get(first + i) ?? null);
+    const all = (await this.#inOrder(pages, start)) ?? (await this.#oneByOne(pages, first));
+    return all.subarray(from - start, to - start);
+  }
+
+  /** Returns pages that are one after the other in the file; null if they are not, or not as stored. */
+  async #inOrder(pages: readonly (StoredPage | null)[], start: number): Promise<Uint8Array | null> {
+    const slot = pages[0]?.slot ?? Number.NaN;
+    if (!pages.every((page, i) => page?.slot === slot + i)) return null;
+    const length = Math.min(pages.length * PAGE_BYTES, this.byteLength - start);
+    const at = slot * PAGE_BYTES;
+    const all = await this.#stored.file.read(at, at + length).catch(() => null);
+    if (all === null) return null;
+    return (await areThose(all, pages as readonly StoredPage[])) ? all : null;
+  }
+
+  async #oneByOne(pages: readonly (StoredPage | null)[], first: number): Promise<Uint8Array> {
+    const start = first * PAGE_BYTES;
+    const all = new Uint8Array(Math.min(pages.length * PAGE_BYTES, this.byteLength - start));
+    for (const [i, page] of pages.entries()) {
+      const from = start + i * PAGE_BYTES;
+      const single = page === null ? null : await this.#inOrder([page], from);
+      all.set(single ?? (await this.#fromSource(from, page)), i * PAGE_BYTES);
+    }
+    return all;
+  }
+
+  /** @param page null: the cache never had it */
+  async #fromSource(from: number, page: StoredPage | null): Promise<Uint8Array> {
+    const to = Math.min(this.byteLength, from + PAGE_BYTES);
+    const what = `zkey: bytes [${from}, ${to})`;
+    if (page !== null) await this.#onDamage(`${what} are missing or damaged in the cache`);
+    if (this.#source === null) {
+      throw badArgument(
+        `${what} are not in the cache${page === null ? '' : ' as they were stored'}; open the key from its file`,
+      );
+    }
+    const bytes = await this.#source.read(from, to);
+    if (page === null) this.#areChecked = false;
+    if (page === null || (await areThose(bytes, [page]))) return bytes;
+    throw badArgument(
+      `${what} are not those that the cache was given with the same header; the cached key was deleted, open the key again`,
+    );
+  }
+}
+
+/** Returns whether bytes are those of stored pages. */
+const areThose = async (bytes: Uint8Array, pages: readonly StoredPage[]): Promise<boolean> => {
+  const digests = await Promise.all(pagesOf(bytes).map(sha256));
+  return digests.every((digest, i) => digest === pages[i]?.digest);
+};
+
+const pagesOf = (bytes: Uint8Array): Uint8Array[] =>
+  Array.from({ length: Math.ceil(bytes.length / PAGE_BYTES) }, (_, i) =>
+    bytes.subarray(i * PAGE_BYTES, (i + 1) * PAGE_BYTES),
+  );
+
+/** Reads a key from its source, and stores the pages that it reads. */
+export class StoringKeyReader implements KeyReader {
+  readonly byteLength: number;
+  readonly version: string;
+  readonly #source: OpenFile;
+  readonly #writer: FileWriter;
+  readonly #onFailure: (error: unknown) => void;
+  readonly #pages = new Map<number, StoredPage>();
+  /** Pages that were read, in the order in which they are stored. */
+  #storing: Promise<void> = Promise.resolve();
+  #failure: { readonly error: unknown } | null = null;
+  /** The key once it is stored. */
+  #stored: KeyReader | null = null;
+
+  /** @param onFailure called when the key cannot be stored; it is read on */
+  constructor(source: OpenFile, version: string, writer: FileWriter, onFailure: (error: unknown) => void) {
+    this.byteLength = source.byteLength;
+    this.version = version;
+    this.#source = source;
+    this.#writer = writer;
+    this.#onFailure = onFailure;
+  }
+
+  get areChecked(): boolean {
+    return this.#stored !== null;
+  }
+
+  async read(from: number, to: number): Promise<Uint8Array> {
+    if (this.#stored !== null) return this.#stored.read(from, to);
+    if (this.#failure !== null) return this.#source.read(from, to);
+    const first = Math.floor(from / PAGE_BYTES);
+    const start = first * PAGE_BYTES;
+    const bytes = await this.#source.read(start, Math.min(this.byteLength, Math.ceil(to / PAGE_BYTES) * PAGE_BYTES));
+    const digests = await Promise.all(pagesOf(bytes).map(sha256));
+    for (const [i, digest] of digests.entries()) {
+      const known = this.#pages.get(first + i);
+      if (known === undefined || known.digest === digest) continue;
+      throw badArgument(`zkey: its bytes from ${start + i * PAGE_BYTES} on changed while it was loaded`);
+    }
+    // at most two chunks are in memory: this one, and the one before while it is written
+    const before = this.#storing;
+    this.#storing = before.then(() => this.#store(first, pagesOf(bytes), digests));
+    await before;
+    return bytes.subarray(from - start, to - start);
+  }
+
+  /** Appends pages that are not stored yet. Never rejects. */
+  async #store(first: number, pages: readonly Uint8Array[], digests: readonly string[]): Promise<void> {
+    try {
+      for (const [i, page] of pages.entries()) {
+        if (this.#failure !== null || this.#pages.has(first + i)) continue;
+        this.#pages.set(first + i, { slot: this.#pages.size, digest: digests[i] as string });
+        await this.#writer.write(page);
+        if (page.length < PAGE_BYTES) await this.#writer.write(new Uint8Array(PAGE_BYTES - page.length));
+      }
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (this.#failure !== null) return;
+    this.#failure = { error };
+    this.#writer.abort().catch(() => undefined);
+    this.#onFailure(error);
+  }
+
+  /**
+   * Writes the index, after all points that were read have been checked.
+   *
+   * @param open opens the stored key
+   * @returns false if the key could not be stored, of which `onFailure` was told
+   */
+  async keep(facts: StoredFacts, open: () => Promise<KeyReader>): Promise<boolean> {
+    await this.#storing;
+    if (this.#failure !== null) return false;
+    try {
+      await this.#writer.write(await writeIndex({ facts, pages: this.#pages }));
+      await this.#writer.close();
+      this.#stored = await open();
+      return true;
+    } catch (error) {
+      this.#fail(error);
+      return false;
+    }
+  }
+
+  /** Ends the storing of a key that could not be loaded. */
+  async drop(): Promise<void> {
+    await this.#storing;
+    if (this.#failure !== null || this.#stored !== null) return;
+    this.#failure = { error: null };
+    await this.#writer.abort().catch(() => undefined);
+  }
+}

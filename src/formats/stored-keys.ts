@@ -1,0 +1,312 @@
+/** Keys that are kept between visits: which there are, how they are recognised, and room for them. */
+import { badArgument } from '../errors.js';
+// From the entry, so that the build leaves in index.js what the two share.
+import { MsmError } from '../index.js';
+import { readSections } from './binfile.js';
+import { type CacheFolder, type CachePlace, type FolderEntry, openCacheFolder } from './cache-folder.js';
+import { type KeyReader, type StoredFile, StoredKeyReader, StoringKeyReader } from './cached-file.js';
+import { type OpenFile, openFile, type RandomAccess } from './source.js';
+import { hasSha256, PAGE_BYTES, readIndex, type StoredFacts, sha256 } from './stored-pages.js';
+import { NEWEST } from './zkey.js';
+
+/** A key in a cache. */
+export interface CachedKey {
+  /** Hexadecimal digits that identify the contents of the file, for `open` and `delete`. */
+  readonly id: string;
+  /** The proof system. */
+  readonly protocol: 'groth16' | 'plonk' | 'fflonk';
+  /** The curve. */
+  readonly curve: 'bn254' | 'bls12-381';
+  /** Bytes of the `.zkey`. */
+  readonly byteLength: number;
+  /** Bytes in the cache: the parts of the `.zkey` that proofs need, and their digests. */
+  readonly storedBytes: number;
+  /** Milliseconds from 1970 until the last use. */
+  readonly usedMs: number;
+}
+
+/**
+ * Keys that stay on a disk or in the browser from one visit to the next. Made by `opfsCache` or
+ * `folderCache`, for the option `cache` of `openProvingKey`, `openCircuit` and `accelerate`.
+ */
+export interface KeyCache {
+  /**
+   * Returns the keys that this version of the library has stored whole, the last used first.
+   *
+   * @throws errors of the file system; `bad-argument` where there is none
+   */
+  list(): Promise<CachedKey[]>;
+  /**
+   * Opens the file of a key without its source: what was read of it when it was stored, which is all
+   * that `openProvingKey` reads. Reading fails for a page that is damaged, and deletes the key.
+   *
+   * @param id as `list` has it
+   * @returns null if the cache has no such key
+   * @throws errors as `list`
+   */
+  open(id: string): Promise<RandomAccess | null>;
+  /**
+   * Deletes a key, or all.
+   *
+   * @param id as `list` has it; left out: all keys
+   * @throws errors as `list`
+   */
+  delete(id?: string): Promise<void>;
+}
+
+/** The file of a key that is loaded, and what becomes of it. */
+export interface KeyLoading {
+  readonly reader: KeyReader;
+  /** Stores the key, after all its points have been checked. Never rejects. */
+  keep(key: Pick<StoredFacts, 'protocol' | 'curve'>): Promise<void>;
+  /** Ends the storing. Never rejects. */
+  drop(): Promise<void>;
+}
+
+/** End of the names of keys, behind the id and a random part. */
+const ENDING = '.key';
+
+/** The file with the times of last use. */
+const TIMES = 'times.json';
+
+/** Time after which a file without an index is left of a visit that ended. */
+const ABANDONED_MS = 3_600_000;
+
+/** A stored key, and the name of its file. */
+interface Stored extends StoredFile {
+  readonly name: string;
+}
+
+/** Keys in a folder. */
+export class StoredKeys implements KeyCache {
+  readonly place: CachePlace;
+  #folder: Promise<CacheFolder> | null = null;
+
+  constructor(place: CachePlace) {
+    this.place = place;
+  }
+
+  async list(): Promise<CachedKey[]> {
+    const folder = await this.#open();
+    const times = await readTimes(folder);
+    const keys: CachedKey[] = [];
+    for (const entry of await keyFiles(folder)) {
+      const stored = await openStored(folder, entry.name);
+      if (stored === null || keys.some(({ id }) => id === stored.index.facts.id)) continue;
+      const { id, protocol, curve, byteLength } = stored.index.facts;
+      const usedMs = usedAt(times, entry);
+      keys.push({ id, protocol, curve, byteLength, storedBytes: entry.byteLength, usedMs });
+    }
+    return keys.sort((left, right) => right.usedMs - left.usedMs);
+  }
+
+  async open(id: string): Promise<RandomAccess | null> {
+    const folder = await this.#open();
+    const stored = await this.#find(folder, id);
+    return stored === null ? null : new StoredKeyReader(stored, null, () => folder.remove(stored.name));
+  }
+
+  async delete(id?: string): Promise<void> {
+    const folder = await this.#open();
+    for (const { name } of await folder.list()) {
+      if (id === undefined ? name === TIMES || name.endsWith(ENDING) : idOf(name) === id) await folder.remove(name);
+    }
+  }
+
+  /**
+   * Opens the file of a key: from the cache, or so that it is stored as it is read. A cache that
+   * fails is left out, with a warning.
+   *
+   * @throws MsmError `bad-argument` if the file is no `.zkey`; and errors of reading it
+   */
+  async through(source: OpenFile, warn: (message: string) => void): Promise<KeyLoading> {
+    const plain = plainFile(source);
+    const fail = (what: string, error: unknown): void => warn(`cache: ${what}: ${String(error)}`);
+    if (!hasSha256()) {
+      warn('cache: there is no crypto.subtle, which secure contexts alone have, so keys are not kept');
+      return plain;
+    }
+    const id = await identify(source);
+    try {
+      const folder = await this.#open();
+      const stored = await this.#find(folder, id);
+      if (stored !== null) {
+        await noteUse(folder, id);
+        return this.#stored(stored, source, folder, warn);
+      }
+      if (!(await this.#makeRoom(folder, source.byteLength))) {
+        warn(`cache: a key of ${source.byteLength} bytes finds no room, so it is not kept`);
+        return plain;
+      }
+      const name = `${id}.${crypto.randomUUID()}${ENDING}`;
+      const writer = await folder.create(name);
+      const reader = new StoringKeyReader(source, source.version, writer, (error) =>
+        fail('the key is not kept', error),
+      );
+      try {
+        // stores the pages that identify the key, and finds a file that changes
+        if ((await identify(openFile('zkey', reader))) !== id)
+          throw badArgument('zkey: it changed while it was loaded');
+      } catch (error) {
+        await reader.drop();
+        throw error;
+      }
+      return {
+        reader,
+        drop: () => reader.drop(),
+        keep: async ({ protocol, curve }) => {
+          const { version, byteLength } = source;
+          const open = async (): Promise<KeyReader> => {
+            const written = await openStored(folder, name);
+            if (written === null) throw badArgument('its index cannot be read');
+            return this.#stored(written, source, folder, warn).reader;
+          };
+          if (await reader.keep({ id, version, byteLength, protocol, curve }, open)) await noteUse(folder, id);
+        },
+      };
+    } catch (error) {
+      if (error instanceof MsmError && error.code === 'aborted') throw error;
+      fail('it cannot be used', error);
+      return plain;
+    }
+  }
+
+  #open(): Promise<CacheFolder> {
+    const opening = this.#folder ?? openCacheFolder(this.place);
+    this.#folder = opening;
+    opening.catch(() => {
+      this.#folder = null;
+    });
+    return opening;
+  }
+
+  /** Returns a stored key. Two visits that stored it at the same time left two files: one stays. */
+  async #find(folder: CacheFolder, id: string): Promise<Stored | null> {
+    let found: Stored | null = null;
+    for (const { name } of await keyFiles(folder)) {
+      const stored = idOf(name) === id ? await openStored(folder, name) : null;
+      if (stored?.index.facts.id !== id) continue;
+      if (found === null) found = stored;
+      else await folder.remove(name);
+    }
+    return found;
+  }
+
+  #stored(stored: Stored, source: OpenFile, folder: CacheFolder, warn: (message: string) => void): KeyLoading {
+    let isDamaged = false;
+    const reader = new StoredKeyReader(stored, source, async (why) => {
+      if (isDamaged) return;
+      isDamaged = true;
+      warn(`${why}, so the next visit stores the key anew`);
+      await folder.remove(stored.name).catch(() => undefined);
+    });
+    return { ...plainFile(source), reader };
+  }
+
+  /** Deletes leftovers, and keys by last use, until some bytes fit. @returns false if they do not fit */
+  async #makeRoom(folder: CacheFolder, bytes: number): Promise<boolean> {
+    const { maxBytes } = this.place;
+    const needed = bytes + Math.ceil(bytes / PAGE_BYTES) * 64 + 2 * PAGE_BYTES;
+    if (needed > maxBytes) return false;
+    const times = await readTimes(folder);
+    let files = [...(await keyFiles(folder))].sort((left, right) => usedAt(times, left) - usedAt(times, right));
+    const remove = async (entry: FolderEntry): Promise<void> => {
+      files = files.filter((each) => each !== entry);
+      await folder.remove(entry.name);
+    };
+    const isOver = async (): Promise<boolean> =>
+      files.reduce((sum, { byteLength }) => sum + byteLength, needed) > maxBytes || (await folder.freeBytes()) < needed;
+    for (const entry of [...files]) {
+      const isLeft = Date.now() - entry.changedMs > ABANDONED_MS && (await openStored(folder, entry.name)) === null;
+      if (isLeft) await remove(entry);
+    }
+    for (const entry of [...files]) {
+      if (!(await isOver())) return true;
+      // a file without an index is being written by another visit
+      if ((await openStored(folder, entry.name)) !== null) await remove(entry);
+    }
+    return !(await isOver());
+  }
+}
+
+/** A file that no cache has. */
+const plainFile = (source: OpenFile): KeyLoading => ({
+  reader: { byteLength: source.byteLength, areChecked: false, read: (from, to) => source.read(from, to) },
+  keep: async () => undefined,
+  drop: async () => undefined,
+});
+
+const idOf = (name: string): string => name.slice(0, name.indexOf('.'));
+
+const keyFiles = async (folder: CacheFolder): Promise<FolderEntry[]> =>
+  (await folder.list()).filter(({ name }) => name.endsWith(ENDING));
+
+/** Opens a stored key. @returns null if it is not whole, was damaged, or is of another version */
+const openStored = async (folder: CacheFolder, name: string): Promise<Stored | null> => {
+  try {
+    const file = openFile('cache', await folder.open(name));
+    const index = await readIndex(file);
+    return index === null ? null : { name, file, index };
+  } catch {
+    // removed by another visit, or what it says is no index
+    return null;
+  }
+};
+
+/* Identity of keys. */
+
+/** Sections that tell keys apart, beside the protocol: header, points of the verifier, contributions. */
+const telling = { 1: [2, 3, 10], 2: [2], 10: [2] } as Readonly<Record<number, readonly number[] | undefined>>;
+
+/** The most bytes of a section that are read to identify a key. */
+const TELLING_BYTES = 2 ** 16;
+
+/**
+ * Identifies a key by its length, its table of sections, its header, which of Groth16 has the secrets
+ * of the setup and of PLONK and FFLONK commitments to the circuit, its contributions, which begin
+ * with a hash of the circuit, and by the version of the source.
+ *
+ * @throws MsmError `bad-argument` if it is no `.zkey`
+ */
+const identify = async (file: OpenFile): Promise<string> => {
+  const sections = await readSections(file, 'zkey', NEWEST, () => undefined);
+  const protocol = sections.get(1);
+  const [number = 0] = protocol === undefined ? [] : await file.read(protocol.at, protocol.at + 1);
+  const digests: string[] = [];
+  for (const id of telling[number] ?? []) {
+    const { at, byteLength } = sections.get(id) ?? { at: 0, byteLength: 0 };
+    const bytes = byteLength === 0 ? new Uint8Array() : await file.read(at, at + Math.min(byteLength, TELLING_BYTES));
+    digests.push(await sha256(bytes));
+  }
+  const text = JSON.stringify([file.byteLength, file.version, number, [...sections], digests]);
+  return sha256(new TextEncoder().encode(text));
+};
+
+/* Times of last use. A lost time makes a key be deleted sooner than another, and harms nothing else. */
+
+type Times = Readonly<Record<string, number>>;
+
+const usedAt = (times: Times, { name, changedMs }: FolderEntry): number => times[idOf(name)] ?? changedMs;
+
+const readTimes = async (folder: CacheFolder): Promise<Times> => {
+  try {
+    const file = openFile('cache', await folder.open(TIMES));
+    const times = JSON.parse(new TextDecoder().decode(await file.read(0, file.byteLength)));
+    return Object.fromEntries(Object.entries(times as Times).filter(([, each]) => typeof each === 'number'));
+  } catch {
+    // missing, or written by another visit at the same time
+    return {};
+  }
+};
+
+const noteUse = async (folder: CacheFolder, id: string): Promise<void> => {
+  try {
+    const names = new Set((await keyFiles(folder)).map(({ name }) => idOf(name)));
+    const times = Object.entries(await readTimes(folder)).filter(([each]) => names.has(each));
+    const writer = await folder.create(TIMES);
+    await writer.write(new TextEncoder().encode(JSON.stringify({ ...Object.fromEntries(times), [id]: Date.now() })));
+    await writer.close();
+  } catch {
+    // another visit writes the file
+  }
+};

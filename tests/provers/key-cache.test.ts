@@ -1,0 +1,356 @@
+/** Keys that a folder keeps between visits: right proofs from whole, damaged, foreign and half-written ones. */
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openProvingKeyWith } from '../../src/groth16/open-proving-key.js';
+import { openProvingKey, type ProvingKeyOptions } from '../../src/groth16.js';
+import { folderCache, openFile } from '../../src/node.js';
+import { version } from '../../src/version.js';
+import { ffCurveOf, makeStatement, type Statement, sameDraws } from '../support/proving.js';
+
+const PAGE = 2 ** 18;
+const root = mkdtempSync(join(tmpdir(), 'webgpu-msm-cache-'));
+let folder = '';
+let count = 0;
+let statement: Statement;
+let other: Statement;
+let expected: unknown;
+const warnings: string[] = [];
+
+beforeAll(async () => {
+  statement = await makeStatement('groth16', 'bn254', 11, 'dense');
+  other = await makeStatement('groth16', 'bn254', 7, 'dense');
+  using key = await openProvingKeyWith(statement.zkey.data, onCpu, sameDraws());
+  expected = await key.prove(statement.circuit.witness);
+  expect(await statement.verify(expected as never)).toBe(true);
+});
+afterAll(async () => {
+  await (await ffCurveOf('bn254')).terminate();
+  rmSync(root, { recursive: true });
+});
+beforeEach(() => {
+  folder = join(root, `${++count}`);
+  warnings.length = 0;
+});
+
+const onCpu = {
+  backend: 'cpu',
+  maxWorkers: 0,
+  onWarning: (message: string) => void (message.startsWith('zkey: γ') || warnings.push(message)),
+} as const;
+
+/** A file that is read in parts, and how many bytes were read. */
+const fileOf = (bytes: Uint8Array) => {
+  const file = {
+    byteLength: bytes.length,
+    bytesRead: 0,
+    read: async (from: number, to: number): Promise<Uint8Array> => {
+      file.bytesRead += to - from;
+      return bytes.slice(from, to);
+    },
+  };
+  return file;
+};
+
+/** Visits with a key: opens it, and proves. @returns bytes that were read of the source */
+const visit = async (options: ProvingKeyOptions = {}, bytes = statement.zkey.data): Promise<number> => {
+  const file = fileOf(bytes);
+  using key = await openProvingKeyWith(file, { ...onCpu, cache: folderCache(folder), ...options }, sameDraws());
+  expect(await key.prove(statement.circuit.witness)).toEqual(expected);
+  return file.bytesRead;
+};
+
+const keyFile = (): string => {
+  const names = readdirSync(folder).filter((name) => name.endsWith('.key'));
+  expect(names).toHaveLength(1);
+  return join(folder, names[0] as string);
+};
+
+const change = (edit: (bytes: Buffer) => Uint8Array): void => {
+  const path = keyFile();
+  writeFileSync(path, edit(readFileSync(path)));
+};
+
+/** Parts of a stored key: its pages, JSON, table and footer. */
+const partsOf = (bytes: Buffer) => {
+  const footer = bytes.length - 48;
+  const json = bytes.readUInt32LE(footer + 12);
+  const pages = (footer - json) / (PAGE + 36);
+  return { pages, json: pages * PAGE, table: pages * PAGE + json, footer };
+};
+
+/** Writes the digests of pages and index anew, as whoever can write the folder may. */
+const sign = async (bytes: Buffer): Promise<Buffer> => {
+  const sha256 = async (part: Uint8Array) => new Uint8Array(await crypto.subtle.digest('SHA-256', part as never));
+  const { pages, json, table, footer } = partsOf(bytes);
+  for (let slot = 0; slot < pages; slot++) {
+    const at = table + 36 * slot;
+    const from = bytes.readUInt32LE(at) * PAGE;
+    const length = Math.min(PAGE, statement.zkey.data.length - from);
+    bytes.set(await sha256(bytes.subarray(slot * PAGE, slot * PAGE + length)), at + 4);
+  }
+  bytes.set(await sha256(bytes.subarray(json, footer)), footer + 16);
+  return bytes;
+};
+
+describe('a second visit', () => {
+  test('reads the header alone, checks no point again, and makes the same proof', async () => {
+    const { data } = statement.zkey;
+    expect(await visit()).toBeGreaterThan(data.length / 2);
+    const cache = folderCache(folder);
+    const [stored, ...none] = await cache.list();
+    expect(none).toEqual([]);
+    expect(stored).toMatchObject({ protocol: 'groth16', curve: 'bn254', byteLength: data.length });
+    expect(stored?.id).toMatch(/^[0-9a-f]{64}$/);
+    expect(await visit()).toBeLessThan(20_000);
+    expect(warnings).toEqual([]);
+    // a point off the curve that has a digest is taken
+    const bytes = readFileSync(keyFile());
+    const at = bytes.indexOf(data.subarray(-64));
+    bytes[at] = (bytes[at] as number) ^ 1;
+    writeFileSync(keyFile(), await sign(bytes));
+    const open = () => openProvingKey(fileOf(data), { ...onCpu, cache });
+    using wrong = await open();
+    await expect(wrong.prove(statement.circuit.witness)).rejects.toMatchObject({ code: 'internal' });
+    await cache.delete(stored?.id);
+    expect(await cache.list()).toEqual([]);
+    using right = await open();
+    expect(await statement.verify((await right.prove(statement.circuit.witness)) as never)).toBe(true);
+  });
+
+  test('needs no source, from what the cache opens', async () => {
+    const path = join(root, 'circuit.zkey');
+    writeFileSync(path, statement.zkey.data);
+    const cache = folderCache(folder);
+    (await openProvingKey(await openFile(path), { ...onCpu, cache })).destroy();
+    rmSync(path);
+    const [stored] = await cache.list();
+    const source = await cache.open(stored?.id as string);
+    using key = await openProvingKeyWith(source as never, { ...onCpu, cache }, sameDraws());
+    expect(await key.prove(statement.circuit.witness)).toEqual(expected);
+    expect(await cache.open('0'.repeat(64))).toBeNull();
+    change((bytes) => {
+      bytes[PAGE + 5] = (bytes[PAGE + 5] as number) ^ 1;
+      return bytes;
+    });
+    await expect(openProvingKey(source as never, { ...onCpu, cache })).rejects.toMatchObject({
+      code: 'bad-argument',
+      message: expect.stringMatching(/are not in the cache as they were stored; open the key from its file/),
+    });
+    expect(await cache.list()).toEqual([]);
+  });
+
+  test('under a limit of memory reads pages of points from the cache, and none from the source', async () => {
+    const error = await openProvingKey(statement.zkey.data, { ...onCpu, memoryLimit: 1 }).catch((each: Error) => each);
+    const memoryLimit = Number(/takes (\d+) bytes/.exec((error as Error).message)?.[1]);
+    const file = fileOf(statement.zkey.data);
+    const options = { ...onCpu, memoryLimit, cache: folderCache(folder) };
+    using key = await openProvingKeyWith(file, options, sameDraws());
+    const { bytesRead } = file;
+    expect(await key.prove(statement.circuit.witness)).toEqual(expected);
+    expect(file.bytesRead).toBe(bytesRead);
+    expect(await visit({ memoryLimit })).toBeLessThan(20_000);
+    change((bytes) => {
+      for (let slot = 0; slot < partsOf(bytes).pages; slot++) bytes[slot * PAGE] = (bytes[slot * PAGE] as number) ^ 1;
+      return bytes;
+    });
+    expect(await statement.verify((await key.prove(statement.circuit.witness)) as never)).toBe(true);
+    expect(file.bytesRead).toBeGreaterThan(bytesRead);
+  });
+});
+
+describe.each(['plonk', 'fflonk'] as const)('a key of %s', (system) => {
+  test('is kept, and proves', async () => {
+    const { openProvingKey: open } = await (system === 'plonk'
+      ? import('../../src/plonk.js')
+      : import('../../src/fflonk.js'));
+    const { zkey, circuit, verify } = await makeStatement(system, 'bn254', 8, 'dense');
+    const cache = folderCache(folder);
+    for (const turn of [0, 1]) {
+      const file = fileOf(zkey.data);
+      using key = await open(file, { ...onCpu, cache });
+      expect(await verify((await key.prove(circuit.witness)) as never)).toBe(true);
+      if (turn === 1) expect(file.bytesRead).toBeLessThan(zkey.data.length / 10);
+    }
+    const [stored] = await cache.list();
+    expect(stored).toMatchObject({ protocol: system, byteLength: zkey.data.length });
+    expect(warnings).toEqual([]);
+  });
+});
+
+describe('a damaged cache makes no wrong proof', () => {
+  test('with a bit flipped in any page or part of the index', async () => {
+    await visit();
+    const path = keyFile();
+    const whole = readFileSync(path);
+    const { pages, json, table, footer } = partsOf(whole);
+    expect(pages).toBeGreaterThan(3);
+    const inPages = Array.from({ length: pages }, (_, slot) => slot * PAGE + 1000);
+    const inTable = [table, table + 3, table + 4, table + 36 * pages - 1];
+    for (const at of [...inPages, json + 20, ...inTable, footer, footer + 12, footer + 47]) {
+      change((bytes) => {
+        bytes[at] = (bytes[at] as number) ^ 4;
+        return bytes;
+      });
+      await visit();
+      if (at < json) expect(warnings.splice(0).join()).toContain('damaged in the cache');
+      rmSync(folder, { recursive: true });
+      mkdirSync(folder);
+      writeFileSync(path, whole);
+    }
+    expect(await visit()).toBeLessThan(20_000);
+    expect(warnings).toEqual([]);
+  });
+
+  test('cut off anywhere, empty, or longer', { tags: 'long' }, async () => {
+    await visit();
+    const whole = readFileSync(keyFile());
+    const { json, table, footer } = partsOf(whole);
+    const path = keyFile();
+    for (const end of [0, 47, PAGE, json, table + 1, footer, whole.length - 1]) {
+      rmSync(folder, { recursive: true });
+      mkdirSync(folder);
+      writeFileSync(path, whole.subarray(0, end));
+      expect(await folderCache(folder).list()).toEqual([]);
+      expect(await visit()).toBeGreaterThan(statement.zkey.data.length / 2);
+    }
+    writeFileSync(path, Buffer.concat([whole, Buffer.alloc(10)]));
+    await visit();
+    expect(warnings).toEqual([]);
+  });
+
+  test('of another version of the library or of the form, or with the contents of another key', async () => {
+    await visit();
+    const path = keyFile();
+    const whole = readFileSync(path);
+    const { json, table, footer } = partsOf(whole);
+    const text = whole.subarray(json, table).toString().replace(`"library":"${version}"`, '"library":"9.9.9"');
+    const older = Buffer.from(whole);
+    older.write(text, json);
+    writeFileSync(path, await sign(older));
+    expect(await visit()).toBeGreaterThan(statement.zkey.data.length / 2);
+    rmSync(folder, { recursive: true });
+    await visit();
+    renameSync(keyFile(), path);
+    const form = Buffer.from(whole);
+    form.writeUInt32LE(2, footer + 8);
+    writeFileSync(path, form);
+    expect(await visit()).toBeGreaterThan(statement.zkey.data.length / 2);
+    rmSync(folder, { recursive: true });
+    (await openProvingKey(other.zkey.data, { ...onCpu, cache: folderCache(folder) })).destroy();
+    renameSync(keyFile(), path);
+    expect(await visit()).toBeGreaterThan(statement.zkey.data.length / 2);
+  });
+
+  test('of a writer that was killed at any time', { tags: 'long' }, async () => {
+    const { data } = statement.zkey;
+    const copies: string[] = [];
+    const file = fileOf(data);
+    const read = async (from: number, to: number): Promise<Uint8Array> => {
+      if (existsSync(folder)) {
+        copies.push(join(root, `killed-${count}-${copies.length}`));
+        cpSync(folder, copies.at(-1) as string, { recursive: true });
+      }
+      return file.read(from, to);
+    };
+    const source = { byteLength: data.length, read };
+    (await openProvingKey(source, { ...onCpu, cache: folderCache(folder) })).destroy();
+    expect(copies.length).toBeGreaterThan(10);
+    for (const copy of copies.filter((_, i) => i % 8 === 0 || i === copies.length - 1)) {
+      folder = copy;
+      expect(await folderCache(folder).list()).toEqual([]);
+      expect(await visit()).toBeGreaterThan(data.length / 2);
+      expect(await visit()).toBeLessThan(20_000);
+    }
+  });
+
+  test('of two writers at once, one of whose files stays', async () => {
+    await Promise.all([visit(), visit()]);
+    expect(await folderCache(folder).list()).toHaveLength(1);
+    expect(await visit()).toBeLessThan(20_000);
+    keyFile();
+  });
+
+  test('after a load that failed, was aborted, or read a file that changed', async () => {
+    const { data } = statement.zkey;
+    const cache = folderCache(folder);
+    const bytes = data.slice();
+    bytes[data.length - 60] = (bytes[data.length - 60] as number) ^ 1;
+    await expect(openProvingKey(fileOf(bytes), { ...onCpu, cache })).rejects.toMatchObject({ code: 'not-on-curve' });
+    const thrown = new Error('of the caller');
+    const file = fileOf(data);
+    const broken = {
+      byteLength: data.length,
+      read: (from: number, to: number) => (from > data.length / 2 ? Promise.reject(thrown) : file.read(from, to)),
+    };
+    await expect(openProvingKey(broken, { ...onCpu, cache })).rejects.toBe(thrown);
+    const ending = new AbortController();
+    const onProgress = (): void => ending.abort();
+    await expect(
+      openProvingKey(fileOf(data), { ...onCpu, cache, onProgress, signal: ending.signal }),
+    ).rejects.toMatchObject({ code: 'aborted' });
+    let reads = 0;
+    const changing = {
+      byteLength: data.length,
+      read: async (from: number, to: number) => {
+        const part = data.slice(from, to);
+        // a byte of the page of the header that no reader looks at
+        if (++reads > 40 && from === 0) part[part.length - 1] = (part.at(-1) as number) ^ 1;
+        return part;
+      },
+    };
+    await openProvingKey(changing, { ...onCpu, cache }).then(
+      (key) => key.destroy(),
+      (error) => expect(error).toMatchObject({ code: 'bad-argument' }),
+    );
+    await cache.delete();
+    expect(readdirSync(folder)).toEqual([]);
+    await visit();
+    expect(await visit()).toBeLessThan(20_000);
+  });
+});
+
+describe('room', () => {
+  test('keys make room by last use, and a key without room is not kept', async () => {
+    const bytes = statement.zkey.data.length;
+    const cache = folderCache(folder, { maxBytes: bytes + 3 * PAGE });
+    const open = async (source: Uint8Array) => (await openProvingKey(fileOf(source), { ...onCpu, cache })).destroy();
+    await open(other.zkey.data);
+    expect(await cache.list()).toHaveLength(1);
+    await open(statement.zkey.data);
+    expect((await cache.list()).map(({ byteLength }) => byteLength)).toEqual([bytes]);
+    await open(other.zkey.data);
+    expect((await cache.list()).map(({ byteLength }) => byteLength)).toEqual([other.zkey.data.length]);
+    expect(warnings).toEqual([]);
+    const small = folderCache(folder, { maxBytes: 1000 });
+    (await openProvingKey(fileOf(statement.zkey.data), { ...onCpu, cache: small })).destroy();
+    expect(warnings).toEqual([`webgpu-msm: cache: a key of ${bytes} bytes finds no room, so it is not kept`]);
+  });
+
+  test('a folder that cannot be written is left out, with a warning', async () => {
+    writeFileSync(folder, 'a file');
+    await visit();
+    expect(warnings).toEqual([expect.stringContaining('cache: it cannot be used: ')]);
+    await expect(folderCache(folder).list()).rejects.toMatchObject({ code: 'EEXIST' });
+  });
+});
+
+test('wrong arguments are refused', async () => {
+  expect(() => folderCache('')).toThrow('folderCache: path must be a path');
+  expect(() => folderCache('keys', { maxBytes: -1 })).toThrow('options.maxBytes must be a non-negative integer');
+  await expect(openProvingKey(statement.zkey.data, { ...onCpu, cache: {} as never })).rejects.toMatchObject({
+    code: 'bad-argument',
+    message: expect.stringContaining('options.cache must be the result of opfsCache or folderCache'),
+  });
+});

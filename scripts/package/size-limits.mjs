@@ -33,7 +33,7 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
     loaded: 'with `cpu-backend.js` and `setup.js`',
   },
   fields: {
-    bytes: 23104,
+    bytes: 23808,
     holds: 'vectors of field elements',
     loaded: 'by the import of `webgpu-msm/fields`',
   },
@@ -55,7 +55,7 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
     loaded: 'where `webgpu-msm-worker.js` is not found or may not be started',
   },
   circom: {
-    bytes: 5248,
+    bytes: 4800,
     holds: 'circuits of circom, and their workers seen from outside',
     loaded: 'by the import of `webgpu-msm/circom`',
   },
@@ -65,7 +65,7 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
     loaded: 'with `circom.js`, and by the first `fullProve` of `provers.js`',
   },
   'webgpu-msm-circuit-worker': {
-    bytes: 215680,
+    bytes: 227328,
     holds: 'the worker of circuits: most of the others, in one file',
     loaded: 'when a circuit opens in workers',
   },
@@ -93,12 +93,12 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
     loaded: 'with `command.js` and `snarkjs-drop-in.js`',
   },
   'service-worker': {
-    bytes: 255360,
+    bytes: 278400,
     holds: 'all of the others, in one file',
     loaded: 'by the import of `webgpu-msm/service-worker`',
   },
   'disk-file': {
-    bytes: 896,
+    bytes: 960,
     holds: 'files on a disk',
     loaded: 'with `circom.js`, `node.js`, `provers.js` and `stored-keys.js`',
   },
@@ -110,16 +110,16 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
       'by the import of `webgpu-msm/formats`, and with `circom.js`, `groth16.js`, `plonk.js`, `fflonk.js` and `provers.js`',
   },
   'remote-file': {
-    bytes: 2240,
+    bytes: 2112,
     holds: 'files of servers, and streams',
     loaded: 'by the first address, response or stream',
   },
   'stored-keys': {
-    bytes: 4608,
+    bytes: 4416,
     holds: 'keys that are kept between visits',
     loaded: 'by the first use of `opfsCache` or `folderCache`',
   },
-  groth16: { bytes: 6144, holds: 'proofs of Groth16', loaded: 'by the import of `webgpu-msm/groth16`' },
+  groth16: { bytes: 5312, holds: 'proofs of Groth16', loaded: 'by the import of `webgpu-msm/groth16`' },
   plonk: { bytes: 4032, holds: 'proofs of PLONK', loaded: 'by the import of `webgpu-msm/plonk`' },
   fflonk: { bytes: 4864, holds: 'proofs of FFLONK', loaded: 'by the import of `webgpu-msm/fflonk`' },
   plonkish: {
@@ -128,7 +128,7 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
     loaded: 'with `plonk.js`, `fflonk.js` and `setup.js`',
   },
   proofs: {
-    bytes: 6336,
+    bytes: 6592,
     holds: 'witnesses and what keys share',
     loaded: 'with `groth16.js`, `plonk.js` and `fflonk.js`',
   },

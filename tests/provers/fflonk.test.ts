@@ -1,11 +1,12 @@
 /** Whole FFLONK proofs, against snarkjs. */
 import fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { readFflonkCircuit } from '../../src/fflonk/circuit.js';
 import { openProvingKeyWith } from '../../src/fflonk/open-proving-key.js';
 import { openProvingKey, type ProvingKeyOptions } from '../../src/fflonk.js';
 import type { PlonkZkey } from '../../src/formats/zkey.js';
 import { openZkey } from '../../src/formats.js';
+import { sendAllChains } from '../support/all-workers.js';
 import { firstUnsatisfied } from '../support/first-unsatisfied.js';
 import { type LeasedDevice, leaseGpu } from '../support/leased-gpu.js';
 import { refusesAndEnds } from '../support/plonkish-refusals.js';
@@ -82,6 +83,17 @@ describe('proofs', () => {
     expect(new Set(proofs.map(({ proof }) => proof.polynomials.C1[0])).size).toBe(3);
     for (const each of proofs) expect(await statement.verify(each)).toBe(true);
   });
+});
+
+test('proofs whose vectors workers compute by messages equal those of snarkjs', async () => {
+  const rounds = sendAllChains();
+  try {
+    await expectSame(await makeStatement('fflonk', 'bn254', 7, 'dense'), { backend: 'cpu', maxWorkers: 2 });
+    expect(rounds.mock.calls.length).toBeGreaterThan(2);
+  } finally {
+    vi.restoreAllMocks();
+    vi.unstubAllGlobals();
+  }
 });
 
 test('a witness that does not satisfy the circuit is refused, with the first constraint that it fails', async () => {

@@ -212,6 +212,7 @@ export class CpuVectors implements VectorBackend {
         const words = new Uint32Array(results[i] as ArrayBuffer);
         execution.adopt(chainAt(index), words, recorded.counts[index] as Counts);
         words.fill(0);
+        if (slice.isOver) await slice.yield();
       }
     }
     return outcome;

@@ -74,7 +74,7 @@ export class CpuBackend implements Backend {
     return cpuArithmetic === 'auto' ? arithmeticHere(this.#curve) : cpuArithmetic;
   }
 
-  /** The threads that vectors may use; null without workers or shared memory. */
+  /** The threads that vectors may use; null without workers, or with too few. */
   get forVectors(): LentThreads | null {
     return this.#threads.forVectors(this.#tuning);
   }

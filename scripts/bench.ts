@@ -9,6 +9,7 @@ import { isList } from '../dev/bench/knob.js';
 import { knobHelp, knobsOf, modeHelp, nearestKnobs, needsGpu, parseKnobs } from '../dev/bench/knobs.js';
 import { modeOf } from '../dev/bench/modes.js';
 import { settingKnobs } from '../dev/bench/settings.js';
+import { circuitsCommand } from './circuits.js';
 import {
   adapterOption,
   anyText,
@@ -197,6 +198,7 @@ usage: npm run bench -- COMMAND [options]`,
       ),
       count: subcommand(countCommand),
       setups: subcommand(setupsCommand),
+      circuits: subcommand(circuitsCommand),
       'gpu-day': subcommand(gpuDayCommand),
       'self-test': subcommand(selfTestCommand),
     },

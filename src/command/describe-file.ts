@@ -2,7 +2,7 @@
 import { openCircuit } from '../circom.js';
 import { Fields, ORDER_BYTES, openSnarkjsFile, orderOf, readSections, sectionOf } from '../formats/binfile.js';
 import { openFile, readRange } from '../formats/source.js';
-import { fileOf, type Zkey } from '../formats/zkey.js';
+import { fileOf, loadedBytes, type Zkey } from '../formats/zkey.js';
 import { openPtau, openZkey } from '../formats.js';
 import { MsmError } from '../index.js';
 import { type DiskFile, openFile as openDiskFile } from '../node.js';
@@ -34,7 +34,10 @@ const contributionLines = async (zkey: Zkey): Promise<string[]> => {
 const describeZkey: Describe = async (file, { warn }) => {
   const zkey = await openZkey(file, { onWarning: warn });
   const { protocol, curve, variables, publicSignals, domainSize } = zkey;
-  const facts = { format: 'zkey', protocol, curve, variables, publicSignals, domainSize };
+  const facts = {
+    ...{ format: 'zkey', protocol, curve, variables, publicSignals, domainSize },
+    ...{ loadedBytes: loadedBytes(zkey), witnessBytes: variables * ORDER_BYTES },
+  };
   return protocol === 'groth16' ? { ...facts, contributions: await contributionLines(zkey) } : facts;
 };
 

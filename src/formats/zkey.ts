@@ -185,6 +185,22 @@ const files = /* @__PURE__ */ new WeakMap<Zkey, KeyFile>();
 /** Returns the file of a key that `openZkey` returned. */
 export const fileOf = (zkey: Zkey): KeyFile => files.get(zkey) as KeyFile;
 
+/** Bytes of an entry of a matrix in the file, and in memory. */
+const [ENTRY_BYTES_OF_FILE, ENTRY_BYTES] = [44, 12];
+
+/**
+ * Returns the bytes that a key takes when it is loaded, as its headers tell: of Groth16 the points of the
+ * sums and the matrices. The vectors and the witness of a proof come to it.
+ */
+export const loadedBytes = (zkey: Zkey): number => {
+  const { file, sections } = fileOf(zkey);
+  if (zkey.protocol !== 'groth16') return file.byteLength;
+  const { a, b1, b2, c, h } = zkey.sections;
+  const points = [a, b1, b2, c, h].reduce((sum, section) => sum + section.byteLength, 0);
+  const coefficients = sections.get(4)?.byteLength ?? 0;
+  return points + Math.ceil((coefficients * ENTRY_BYTES) / ENTRY_BYTES_OF_FILE);
+};
+
 /**
  * Opens a `.zkey` of snarkjs: Groth16, PLONK or FFLONK, on BN254 or BLS12-381. Reads its headers,
  * and no points.

@@ -4,7 +4,7 @@ import type { Coordinate } from '../api/values.js';
 import { signalRow } from '../engine/options.js';
 import { badArgument, notLoaded, onAbort, untilAborted } from '../errors.js';
 import type { FileSource } from '../formats/source.js';
-import { fileOf, type Zkey } from '../formats/zkey.js';
+import { loadedBytes, type Zkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';
 import type { OptionTable } from '../option-table.js';
 import type { CircuitKey, ProveOptions, ProvingKeyOptions } from '../proofs/api.js';
@@ -128,7 +128,7 @@ export class ProvingKeys {
     const { memoryLimit = Number.POSITIVE_INFINITY } = this.#host.options;
     return {
       ...{ kind: system, file, open: () => this.#load(system, file) },
-      bytes: async () => Math.min(memoryLimit, await loadedBytes(file, this.#ending.signal)),
+      bytes: async () => Math.min(memoryLimit, await bytesOf(file, this.#ending.signal)),
     };
   }
 
@@ -176,21 +176,10 @@ export class ProvingKeys {
   }
 }
 
-/** Bytes of an entry of a matrix in memory. */
-const ENTRY_BYTES = 12;
-
-/** Bytes of an entry of a matrix in the file. */
-const ENTRY_BYTES_OF_FILE = 44;
-
 /** Returns the bytes that a key takes when it is loaded, as its headers tell. */
-const loadedBytes = async ({ source, byteLength }: KeySource, signal: AbortSignal): Promise<number> => {
+const bytesOf = async ({ source, byteLength }: KeySource, signal: AbortSignal): Promise<number> => {
   try {
-    const zkey = await openZkey(source, { onWarning: () => undefined, signal });
-    if (zkey.protocol !== 'groth16') return byteLength;
-    const { a, b1, b2, c, h } = zkey.sections;
-    const points = [a, b1, b2, c, h].reduce((sum, section) => sum + section.byteLength, 0);
-    const coefficients = fileOf(zkey).sections.get(4)?.byteLength ?? 0;
-    return points + Math.ceil((coefficients * ENTRY_BYTES) / ENTRY_BYTES_OF_FILE);
+    return loadedBytes(await openZkey(source, { onWarning: () => undefined, signal }));
   } catch {
     // opening the key says what is wrong
     return byteLength;

@@ -186,7 +186,15 @@ describe('info', () => {
     const publicSignals = readJson('groth16.public.json').length;
     const shared = { format: 'zkey', curve: 'bn254', publicSignals };
     expect(await facts('groth16.zkey')).toMatchObject({ ...shared, protocol: 'groth16', variables: nVars });
-    expect((await facts('groth16.zkey')).contributions).toEqual([]);
+    const groth16 = await facts('groth16.zkey');
+    expect(groth16.contributions).toEqual([]);
+    // points of A and B1, B2, C and H, and 12 bytes for each coefficient that snarkjs reads
+    const { exportJson } = snarkjs.zKey as unknown as Record<'exportJson', Setup>;
+    const { ccoefs } = (await exportJson(at('groth16.zkey'))) as { readonly ccoefs: readonly unknown[] };
+    const variables = nVars as number;
+    const points = 64 * (5 * variables - publicSignals - 1 + groth16.domainSize);
+    expect(groth16.loadedBytes - points - 12 * ccoefs.length).toBeOneOf([0, 1, 2]);
+    expect(groth16.witnessBytes).toBe(32 * variables);
     expect(await facts('plonk.zkey')).toMatchObject({ ...shared, protocol: 'plonk' });
     const ptau = memoryFile();
     const { newAccumulator } = (snarkjs as unknown as { powersOfTau: Record<'newAccumulator', Setup> }).powersOfTau;

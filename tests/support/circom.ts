@@ -3,11 +3,11 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { project } from '../../scripts/builds.mjs';
 
 const run = promisify(execFile);
-const modules = fileURLToPath(new URL('../../node_modules', import.meta.url));
+const modules = join(project, 'node_modules');
 const cache = join(modules, '.cache/webgpu-msm');
 
 /** Files that the compiler writes for a circuit. */

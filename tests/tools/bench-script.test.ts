@@ -303,7 +303,7 @@ describe('npm run bench', () => {
     expect(code).toBe(0);
     const commands = [...stdout.matchAll(/^ {2}([a-z-]+) {2,}\S/gm)].map(([, name]) => name);
     const measured = ['run', 'check', 'proof', 'proofs', 'field', 'calibrate'];
-    expect(commands).toEqual([...measured, 'count', 'setups', 'gpu-day', 'self-test']);
+    expect(commands).toEqual([...measured, 'count', 'setups', 'circuits', 'gpu-day', 'self-test']);
   });
 
   it('lists every knob of a mode in its help, and no other', async () => {

@@ -1,0 +1,56 @@
+/**
+ * 1,000 proofs in a row from inputs, on one circuit: neither objects nor bytes stay behind.
+ *
+ * @module-tag long
+ */
+import { queryObjects, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterAll, expect, test } from 'vitest';
+import { openCircuit } from '../../src/circom.js';
+import { compileCircuit } from '../support/circom.js';
+import { makeZkey } from '../support/circom-keys.js';
+import { ffCurveOf } from '../support/proving.js';
+import { sleep } from '../support/time.js';
+
+afterAll(async () => (await ffCurveOf('bn254')).terminate());
+
+const PROOFS = 1000;
+
+/** Live objects, and bytes of the heap, of buffers and outside, without garbage. */
+const settled = async () => {
+  setFlagsFromString('--expose-gc');
+  const gc = runInNewContext('gc') as () => void;
+  // finalisers run between collections, and what they let go of falls to the next one
+  for (let i = 0; i < 4; i++) {
+    gc();
+    await sleep(20);
+  }
+  const { heapUsed, external, arrayBuffers } = process.memoryUsage();
+  return { objects: queryObjects(Object, { format: 'count' }), heapUsed, buffers: external + arrayBuffers };
+};
+
+test('memory is flat, and a refused input between the proofs leaves nothing', { timeout: 900_000 }, async () => {
+  const { wasm, r1cs } = await compileCircuit(`pragma circom 2.0.0;
+    template Product() { signal input a; signal input b; signal output c; c <== a * b; assert(a != 0); }
+    component main = Product();`);
+  const zkey = await makeZkey('groth16', 'bn254', r1cs);
+  const options = { worker: false, backend: 'cpu', maxWorkers: 0, onWarning: () => undefined } as const;
+  const circuit = await openCircuit({ wasm, zkey }, options);
+  let before: Awaited<ReturnType<typeof settled>> | null = null;
+  for (let i = 1; i <= PROOFS; i++) {
+    const { proof, publicSignals } = await circuit.prove({ a: i, b: 3 });
+    expect(publicSignals).toEqual([String(3 * i)]);
+    if (i % 100 === 0) {
+      expect(await circuit.verify(proof, publicSignals)).toBe(true);
+      await expect(circuit.prove({ a: 0, b: 3 })).rejects.toMatchObject({ code: 'unsatisfied' });
+    }
+    if (i === PROOFS / 2) before = await settled();
+  }
+  const after = await settled();
+  circuit.destroy();
+  if (before === null) throw new Error('nothing was counted');
+  // less than an object for each fourth proof, and 2,000 bytes for each of V8's own code and feedback
+  expect(after.objects - before.objects).toBeLessThan(PROOFS / 8);
+  expect(after.heapUsed - before.heapUsed).toBeLessThan(2000 * (PROOFS / 2));
+  expect(after.buffers - before.buffers).toBeLessThan(2 ** 20);
+});

@@ -217,7 +217,7 @@ export class WholeProofs {
   ): Promise<SnarkjsProof> {
     const { isSlower, options } = this.#host;
     const { verifyProof } = options;
-    const files = Promise.allSettled([openKeySource(zkey), reading]);
+    const files = Promise.allSettled([openKeySource(zkey, options.readsInParts), reading]);
     const [opened, read] = await withEither([this.#ending.signal, signalOfProof], (signal) =>
       untilAborted(files, signal, 'proof'),
     ).catch((error: unknown) => {

@@ -71,12 +71,12 @@ const changed = (what: string): MsmError => badArgument(`${what}: it changed on 
 /** Bytes of the first range, which also tells whether there are ranges. */
 const FIRST_BYTES = 2 ** 16;
 
-/** Opens a file that is read by ranges. @returns null if the server has no ranges */
-const openRanges = async (
+/** Opens a file that is read by ranges. @returns null if the server has no ranges, or no versions */
+export const openRanges = async (
   what: string,
   url: string,
-  { signal, onBytes }: OriginOptions,
-): Promise<RandomAccess | null> => {
+  { signal, onBytes }: Omit<OriginOptions, 'inParts'>,
+): Promise<(RandomAccess & { readonly version: string }) | null> => {
   const first = await request(url, { range: `bytes=0-${FIRST_BYTES - 1}` }, signal);
   const range = rangeOf(first);
   const version = versionOf(first);

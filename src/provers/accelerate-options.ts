@@ -106,6 +106,8 @@ export interface ReadAccelerateOptions {
   readonly memoryLimit: number | undefined;
   /** undefined: none. */
   readonly cache: KeyCache | undefined;
+  /** Whether keys of servers are read by ranges: with `memoryLimit` or `cache`. */
+  readonly readsInParts: boolean;
   readonly leastPoints: number;
   readonly singleThread: boolean;
   readonly measure: boolean;
@@ -156,7 +158,11 @@ export const readAccelerateOptions = async (options: AccelerateOptions): Promise
       warned.add(message);
     },
   };
-  return { engines, basesBudget, memoryLimit, cache, leastPoints, singleThread, verifyProof, measure, signal, warn };
+  const readsInParts = memoryLimit !== undefined || cache !== undefined;
+  return {
+    ...{ engines, basesBudget, memoryLimit, cache, readsInParts, leastPoints },
+    ...{ singleThread, verifyProof, measure, signal, warn },
+  };
 };
 
 /** Counts of the work done for snarkjs since `accelerate` was last called. */

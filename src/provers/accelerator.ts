@@ -220,7 +220,7 @@ export class Accelerator {
   /** @throws MsmError `bad-argument` if the argument is no key; and errors of reading it */
   async prepare(given: Zkey | SnarkjsFile): Promise<void> {
     const isOpen = (given as Partial<Zkey> | null | undefined)?.sections !== undefined;
-    const file = isOpen ? null : await openKeySource(given);
+    const file = isOpen ? null : await openKeySource(given, this.#options.readsInParts);
     const zkey =
       file === null ? (given as Zkey) : await openZkey(file.source, { onWarning: this.#options.engines.onWarning });
     const { curve } = zkey;

@@ -2,7 +2,7 @@
  * Files of a proof in the forms that snarkjs takes: a name, bytes, or an object that names one. Files
  * of servers are fetched again only if they may have changed.
  */
-import { badArgument, kindOf } from '../errors.js';
+import { badArgument, kindOf, notLoaded } from '../errors.js';
 import { FileOnDisk, type FileSystem, fileSystem } from '../formats/disk-file.js';
 import type { FileSource, RandomAccess } from '../formats/source.js';
 
@@ -83,6 +83,17 @@ const inMemory = (bytes: Uint8Array): KeySource => ({
   identify: () => digestOf(bytes),
 });
 
+/** Opens a key that is read by ranges. @returns null if the server has no ranges, or no `ETag` */
+const inParts = async (address: string): Promise<KeySource | null> => {
+  const { openRanges } = await import('../formats/remote-file.js').catch(notLoaded('remote-file'));
+  const { url } = new Request(address);
+  const source = url.startsWith('http') ? await openRanges('zkey', url, { signal: undefined }) : null;
+  // a file may change twice within the second that `Last-Modified` names
+  if (source === null || !/^(W\/)?"/.test(source.version)) return null;
+  const { byteLength, version } = source;
+  return { source, byteLength, identify: async () => `${url} ${version} ${byteLength}` };
+};
+
 const onServer = async (url: string): Promise<KeySource> => {
   const { source, byteLength, identity } = await openFetched('zkey', url);
   return { source, byteLength, identify: async () => identity };
@@ -106,14 +117,16 @@ const onDisk = async (fs: FileSystem, path: string): Promise<KeySource> => {
 /**
  * Opens a key, and reads it only where it has to be fetched.
  *
+ * @param isInParts true to read a file of a server by ranges, if it has them
  * @throws MsmError `bad-argument` for another form; and errors of the file system or of `fetch`
  */
-export const openKeySource = async (given: unknown): Promise<KeySource> => {
+export const openKeySource = async (given: unknown, isInParts: boolean): Promise<KeySource> => {
   const bytes = bytesIn(given);
   if (bytes !== null) return inMemory(bytes);
   const name = nameIn('zkey', given);
   const fs = fileSystem();
-  return fs === null ? onServer(name) : onDisk(fs, name);
+  if (fs !== null) return onDisk(fs, name);
+  return (isInParts ? await inParts(name) : null) ?? onServer(name);
 };
 
 /** Reads the last bytes of a file on a disk. @throws errors of the file system */

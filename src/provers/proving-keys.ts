@@ -51,7 +51,7 @@ export const proveOptions = {
 export interface KeysHost {
   readonly options: Pick<
     ReadAccelerateOptions,
-    'engines' | 'leastPoints' | 'memoryLimit' | 'cache' | 'signal' | 'verifyProof'
+    'engines' | 'leastPoints' | 'memoryLimit' | 'cache' | 'readsInParts' | 'signal' | 'verifyProof'
   >;
   readonly counts: Counts;
   /** Returns the engine of a curve's G1, whose device keys use. */
@@ -96,7 +96,7 @@ export class ProvingKeys {
   ): Promise<SnarkjsProof> {
     const { isSlower, options } = this.#host;
     const { verifyProof } = options;
-    const files = Promise.allSettled([openKeySource(zkey), reading]);
+    const files = Promise.allSettled([openKeySource(zkey, options.readsInParts), reading]);
     const [opened, read] = await withEither([this.#ending.signal, signalOfProof], (signal) =>
       untilAborted(files, signal, 'proof'),
     ).catch((error: unknown) => {

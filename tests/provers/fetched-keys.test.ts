@@ -12,6 +12,9 @@ let origin: string;
 
 /** The file that the server has, and the headers by which it tells versions apart. */
 let served: { file: Uint8Array; headers: Record<string, string>; hasHead: boolean };
+/** Whether it answers requests for ranges with them, and the ranges that it was asked for. */
+let hasRanges = false;
+const ranges: string[] = [];
 /** Methods of the requests for keys. */
 const methods: string[] = [];
 /** Each test has an address of its own. */
@@ -30,6 +33,16 @@ beforeAll(async () => {
   server = createServer((request, response) => {
     methods.push(request.method ?? '');
     const isHead = request.method === 'HEAD';
+    const { range } = request.headers;
+    if (range !== undefined) ranges.push(range);
+    if (hasRanges && range !== undefined) {
+      const [, from, last] = /^bytes=(\d+)-(\d+)$/.exec(range) ?? [];
+      const part = served.file.subarray(Number(from), Number(last) + 1);
+      const end = Number(from) + part.length - 1;
+      response.writeHead(206, { ...served.headers, 'content-range': `bytes ${from}-${end}/${served.file.length}` });
+      response.end(part);
+      return;
+    }
     response.writeHead(isHead && !served.hasHead ? 405 : 200, {
       'content-length': served.file.length,
       ...served.headers,
@@ -46,6 +59,8 @@ afterAll(async () => {
 });
 beforeEach(() => {
   methods.length = 0;
+  ranges.length = 0;
+  hasRanges = false;
   url = `${origin}/${++tests}.zkey`;
   // a page has no module of files
   vi.spyOn(process, 'getBuiltinModule').mockImplementation((() => undefined) as never);
@@ -103,6 +118,23 @@ describe('a key by URL', () => {
     serve(one, headers());
     await expectProof(one, await begin());
     expect(hash).not.toHaveBeenCalled();
+  });
+
+  test('is read by ranges under a limit of memory, and loaded again when its ETag changes', async () => {
+    const warnings: string[] = [];
+    const groth16 = await begin({ memoryLimit: 2 ** 30, onWarning: (each) => void warnings.push(each) });
+    hasRanges = true;
+    serve(one, { etag: '"1"' });
+    for (let i = 0; i < 2; i++) await expectProof(one, groth16);
+    expect(ranges).toHaveLength(methods.length);
+    expect(ranges.filter((range) => range === 'bytes=0-65535')).toHaveLength(2);
+    serve(other, { etag: '"2"' });
+    await expectProof(other, groth16);
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 3, snarkjsProofs: 0, keyLoads: 2 });
+    hasRanges = false;
+    serve(one, { etag: '"1"' });
+    await expectProof(one, groth16);
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 4, snarkjsProofs: 0 });
   });
 
   test('is not read again with an ETag where the server does not answer HEAD', async () => {

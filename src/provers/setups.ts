@@ -120,7 +120,7 @@ const compute = async (
   }
 };
 
-const sourceOf = async (given: unknown): Promise<FileSource> => (await openKeySource(given)).source;
+const sourceOf = async (given: unknown): Promise<FileSource> => (await openKeySource(given, true)).source;
 
 /**
  * Has `write` write a file of snarkjs's.

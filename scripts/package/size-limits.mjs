@@ -72,7 +72,7 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
   constraints: { bytes: 1728, holds: 'the check of witnesses', loaded: 'when a circuit opens with `r1cs`' },
   r1cs: { bytes: 1152, holds: 'the reader of constraints', loaded: 'with `constraints.js` and `setup.js`' },
   command: {
-    bytes: 18048,
+    bytes: 18432,
     holds: 'the command `webgpu-msm`, with commander',
     loaded: 'by `npx webgpu-msm`',
   },

@@ -73,7 +73,7 @@ export const prove = async (zkey: FileSource, witness: File): Promise<string[]> 
   groth16.openProvingKey(zkey, { speed: 1 });
   return [groth16.exportSolidityCallData(proof, publicSignals), second.proof.T3[0] ?? '', other.curve];
 };
-export const fullProve = async (zkey: string): Promise<boolean> => {
+export const proveAsSnarkjs = async (zkey: string): Promise<boolean> => {
   const { proof, publicSignals } = await dropIn.groth16.fullProve({ a: 1 }, 'circuit.wasm', zkey);
   const key: object = await dropIn.zKey.exportVerificationKey(zkey);
   const other: never = await dropIn.zKey.newZKey('circuit.r1cs', 'powers.ptau', zkey);

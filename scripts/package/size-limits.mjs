@@ -100,7 +100,7 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
   'disk-file': {
     bytes: 960,
     holds: 'files on a disk',
-    loaded: 'with `circom.js`, `node.js`, `provers.js` and `stored-keys.js`',
+    loaded: 'with `node.js`, `provers.js`, `remote-file.js` and `stored-keys.js`',
   },
   noble: { bytes: 1408, holds: 'the adapter of noble-curves', loaded: 'by the import of `webgpu-msm/noble`' },
   formats: {

@@ -159,8 +159,8 @@ describe('the built package', () => {
     ]);
     expect(files).toEqual([
       ['calibrate.js', 'index.js'],
-      ['circom.js', 'circuit.js', 'constraints.js', 'disk-file.js', 'formats.js', 'index.js', 'proofs.js'],
-      ['circuit-worker.js', 'circuit.js', 'index.js'],
+      ['circom.js', 'circuit.js', 'constraints.js', 'formats.js', 'index.js', 'proofs.js'],
+      ['circuit-worker.js', 'circuit.js', 'formats.js', 'index.js'],
       // bundled with commander into command.js afterwards
       [
         'command-entry.js',
@@ -180,11 +180,11 @@ describe('the built package', () => {
       ],
       ['fflonk.js', 'fields.js', 'index.js', 'plonkish.js', 'proofs.js'],
       ['fields.js', 'arithmetic.js', 'index.js', 'open-vectors.js'],
-      ['formats.js', 'index.js'],
+      ['formats.js', 'index.js', 'remote-file.js', 'stored-keys.js'],
       ['groth16.js', 'fields.js', 'formats.js', 'index.js', 'proofs.js'],
       ['index.js', 'cpu-backend.js', 'encodings.js', 'more-curves.js'],
       ['noble.js', 'index.js', 'more-curves.js'],
-      ['node.js', 'disk-file.js', 'node:fs/promises', 'node:path'],
+      ['node.js', 'disk-file.js', 'formats.js', 'index.js', 'node:fs/promises', 'node:path'],
       ['plonk.js', 'fields.js', 'index.js', 'plonkish.js', 'proofs.js'],
       [
         ...['setup.js', 'arithmetic.js', 'fields.js', 'formats.js', 'index.js', 'pairing.js', 'plonkish.js'],
@@ -206,8 +206,13 @@ describe('the built package', () => {
       ['pairing.js', 'index.js'],
       ['plonkish.js', 'formats.js', 'index.js', 'proofs.js'],
       ['proofs.js', 'fields.js', 'formats.js', 'index.js', 'pairing.js'],
-      ['provers.js', 'circuit.js', 'disk-file.js', 'fflonk.js', 'formats.js', 'groth16.js', 'index.js', 'plonk.js'],
+      [
+        ...['provers.js', 'circuit.js', 'disk-file.js', 'fflonk.js', 'formats.js', 'groth16.js', 'index.js', 'plonk.js'],
+        ...['remote-file.js'],
+      ],
       ['r1cs.js', 'formats.js', 'index.js'],
+      ['remote-file.js', 'disk-file.js', 'index.js'],
+      ['stored-keys.js', 'disk-file.js', 'formats.js', 'index.js'],
       ['threads.js', 'arithmetic.js', 'index.js', 'worker-text.js'],
       [
         ...['verifiers.js', 'fflonk.js', 'formats.js', 'groth16.js', 'index.js', 'pairing.js', 'plonk.js'],

@@ -2,7 +2,7 @@
  * Prepared powers of tau of secrets that are drawn here, for timing setups: whoever draws them can
  * prove false statements. All points are multiples of the generators by known scalars.
  */
-import { Bytes, fileOf } from '../trial-keys/bytes.js';
+
 import type { CurveContext } from '../../src/curves/curve.js';
 import { openCurve } from '../../src/curves/open-curve.js';
 import { writePoint } from '../../src/curves/point-source.js';
@@ -10,6 +10,7 @@ import { scalarFieldOf } from '../../src/curves/scalar-field.js';
 import { invert, mod } from '../../src/field/modulus.js';
 import { power } from '../../src/field/powers.js';
 import { SumThreads } from '../../src/msm/cpu/sum-threads.js';
+import { Bytes, fileOf } from '../trial-keys/bytes.js';
 
 /** Sections of a `.ptau`. */
 const section = {

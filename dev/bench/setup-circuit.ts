@@ -1,6 +1,7 @@
 /** Circuits for timing setups. */
-import { type Circuit, makeCircuit as make } from '../trial-keys/circuit.js';
+
 import { bn254 } from '../../src/curves/bn254.js';
+import { type Circuit, makeCircuit as make } from '../trial-keys/circuit.js';
 
 /** Makes a circuit on BN254. */
 export const makeCircuit = (constraints: number, kind: 'dense' | 'sparse'): Circuit =>

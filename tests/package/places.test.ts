@@ -207,7 +207,16 @@ describe('the built package', () => {
       ['plonkish.js', 'formats.js', 'index.js', 'proofs.js'],
       ['proofs.js', 'fields.js', 'formats.js', 'index.js', 'pairing.js'],
       [
-        ...['provers.js', 'circuit.js', 'disk-file.js', 'fflonk.js', 'formats.js', 'groth16.js', 'index.js', 'plonk.js'],
+        ...[
+          'provers.js',
+          'circuit.js',
+          'disk-file.js',
+          'fflonk.js',
+          'formats.js',
+          'groth16.js',
+          'index.js',
+          'plonk.js',
+        ],
         ...['remote-file.js'],
       ],
       ['r1cs.js', 'formats.js', 'index.js'],

@@ -1,7 +1,5 @@
 /** `proof`: times Groth16 proofs by the library alone. Keys are noble's, so that a page needs no snarkjs. */
 
-import { makeCircuit } from '../../trial-keys/circuit.js';
-import { type KeyArithmetic, makeKeysBy } from '../../trial-keys/keys.js';
 import { median } from '../../../src/calibrate/statistics.js';
 import { openProvingKey } from '../../../src/groth16.js';
 import { oraclesOfG2 } from '../../oracle/curves.js';
@@ -15,6 +13,8 @@ import {
   type OracleCurve,
   Random,
 } from '../../oracle/known-bases.js';
+import { makeCircuit } from '../../trial-keys/circuit.js';
+import { type KeyArithmetic, makeKeysBy } from '../../trial-keys/keys.js';
 import type { Bench } from '../bench-setup.js';
 import { formatMs } from '../format.js';
 import type { Knobs, Values } from '../knob.js';

@@ -2,15 +2,16 @@
  * Opens snarkjs with a key of one proof system. A proof is made by snarkjs with its own MSMs or
  * those of the library, or by the library alone.
  */
-import { makeCircuit } from '../../../trial-keys/circuit.js';
-import { makeKeys } from '../../../trial-keys/keys.js';
-import { makePowersOfTau, type TauCurve } from '../../../trial-keys/powers-of-tau.js';
+
 import { openProvingKey as openFflonk } from '../../../../src/fflonk.js';
 import { openProvingKey as openGroth16, type ProvingKeyOptions } from '../../../../src/groth16.js';
 import { openProvingKey as openPlonk } from '../../../../src/plonk.js';
 import { accelerate } from '../../../../src/provers/accelerate.js';
 import type { AccelerateOptions } from '../../../../src/provers/accelerate-options.js';
 import type { FfCurveName, FfGroup, MultiExpAffine, Snarkjs } from '../../../../src/provers/ffjavascript.js';
+import { makeCircuit } from '../../../trial-keys/circuit.js';
+import { makeKeys } from '../../../trial-keys/keys.js';
+import { makePowersOfTau, type TauCurve } from '../../../trial-keys/powers-of-tau.js';
 import { wordKnob } from '../../knob.js';
 
 /** Words for the provers that snarkjs is compared with. */

@@ -168,7 +168,7 @@ describe('a key', () => {
       return state % below;
     };
     const names = /Ada|Bob/;
-    for (let i = 0; i < 400; i++) {
+    for (let i = 0; i < 250; i++) {
       const wrong = zkey.slice();
       const place = draw(wrong.length);
       flip(wrong, place, draw(8));

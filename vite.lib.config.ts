@@ -76,6 +76,8 @@ export default defineConfig({
             { name: 'threads', test: /\/src\/(threads\/|msm\/cpu\/(adder|cpu-threads))/, minShareCount: 2 },
             { name: 'proofs', test: /\/src\/proofs\/(?!plonkish\/)/, minShareCount: 2 },
             { name: 'provers', test: /\/src\/provers\//, minShareCount: 2 },
+            // alone, since setup.js loads it without the verifiers of proofs
+            { name: 'exported-key', test: /\/src\/verifiers\/exported-key/, minShareCount: 2 },
             { name: 'verifiers', test: /\/src\/verifiers\//, minShareCount: 2 },
             { name: 'circuit', test: /\/src\/circom\//, minShareCount: 2 },
             {

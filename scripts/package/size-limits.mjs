@@ -87,9 +87,14 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
     holds: 'keys and programs that stay loaded for calls of snarkjs’s form',
     loaded: 'with `snarkjs.js` and `snarkjs-drop-in.js`',
   },
+  'exported-key': {
+    bytes: 1344,
+    holds: 'verification keys out of proving keys',
+    loaded: 'with `command.js`, `setup.js` and `snarkjs-drop-in.js`',
+  },
   verifiers: {
-    bytes: 2368,
-    holds: 'verification keys, and proofs verified by them',
+    bytes: 1344,
+    holds: 'verification keys in JSON, and proofs verified by them',
     loaded: 'with `command.js` and `snarkjs-drop-in.js`',
   },
   'service-worker': {

@@ -1,9 +1,9 @@
 /** Verification keys in the JSON of snarkjs, from proving keys. */
-import { notLoaded } from '../errors.js';
 import type { FileSource } from '../formats/source.js';
 // From the entry, so that the build leaves in formats.js what both share.
 import { openZkey } from '../formats.js';
 import { type OptionTable, readOptions } from '../option-table.js';
+import { exportVerificationKey as keyOf } from '../verifiers/exported-key.js';
 import { type RunOptions, runRows } from './run.js';
 
 /** A verification key: the JSON of snarkjs's `verification_key.json`. Numbers are decimal strings. */
@@ -43,6 +43,5 @@ export const exportVerificationKey = async (
 ): Promise<VerificationKey> => {
   const { signal, onWarning } = readOptions(optionTable, given);
   const opened = await openZkey(zkey, { signal, onWarning });
-  const exported = await import('../verifiers/exported-key.js').catch(notLoaded('verifiers'));
-  return (await exported.exportVerificationKey(opened, signal)) as VerificationKey;
+  return (await keyOf(opened, signal)) as VerificationKey;
 };

@@ -107,6 +107,8 @@ describe('the files of the package', () => {
       'disk-file.js.map',
       'encodings.js',
       'encodings.js.map',
+      'exported-key.js',
+      'exported-key.js.map',
       'fflonk.d.ts',
       'fflonk.js',
       'fflonk.js.map',
@@ -210,6 +212,7 @@ describe('the files of the package', () => {
       'stored-keys.js',
       'threads.js',
       'verifiers.js',
+      'exported-key.js',
       'webgpu-msm-worker.js',
       'worker-text.js',
     ]) {

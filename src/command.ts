@@ -1,17 +1,25 @@
 /** The command `webgpu-msm`: proofs, witnesses, verification, and facts about files, in a terminal. */
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { describeFile } from './command/describe-file.js';
 import { type Outcome, type ProveArguments, prove, type WitnessArguments, witness } from './command/prove.js';
 import {
   type BeaconArguments,
+  type CeremonyFile,
   type ContributeArguments,
   contributeTo,
   endByBeacon,
   entropySources,
   makeKey,
+  makePowers,
   type NewArguments,
+  type NewPowersArguments,
+  preparePowers,
+  type StepArguments,
+  shortenPowers,
   type VerifyKeyArguments,
   verifyKeyFile,
+  verifyPowersFile,
+  writeVerificationKey,
 } from './command/set-up.js';
 import { explainFailure, Terminal } from './command/terminal.js';
 import { type VerifyArguments, verify } from './command/verify.js';
@@ -26,9 +34,16 @@ Exit codes: 0 done, or the proof or key is valid; 1 it is not valid; 2 wrong usa
 const wasmHelp = 'program that circom writes, which computes witnesses';
 const inputHelp = 'values of the input signals by name';
 const ptauHelp = 'powers of tau, prepared for the second phase';
-const outHelp = 'write the key there, whole or not at all';
-const nameHelp = 'name, which the key keeps';
+const outHelp = 'write the result there, whole or not at all';
+const nameHelp = 'name, which the result keeps';
 const jsonHelp = 'print the result as JSON';
+
+/** Reads bytes, with M or G for 2^20 or 2^30 of them. */
+const readBytes = (text: string): number => {
+  const [, digits, unit = ''] = /^(\d{1,12})([MG]?)$/.exec(text) ?? [];
+  if (digits === undefined) throw new InvalidArgumentError('Write bytes, or a number with M or G, such as 512M.');
+  return Number(digits) * { '': 1, M: 2 ** 20, G: 2 ** 30 }[unit as '' | 'M' | 'G'];
+};
 
 /** Makes the reader of command lines. @param done takes the result of the command that ran */
 const makeReader = (done: (outcome: Outcome) => void): Command => {
@@ -51,6 +66,7 @@ const makeReader = (done: (outcome: Outcome) => void): Command => {
         .choices(['auto', 'cpu', 'gpu'])
         .default('auto'),
     )
+    .option('--memory-limit <bytes>', 'most memory of a Groth16 key and its proof, such as 512M', readBytes)
     .option('--json', jsonHelp)
     .action(async (given: ProveArguments) => done(await prove(given, new Terminal())));
   reader
@@ -77,7 +93,7 @@ const makeReader = (done: (outcome: Outcome) => void): Command => {
     .action(async (path: string, { json }: { readonly json?: boolean }) =>
       done(await describeFile({ path, json }, new Terminal())),
     );
-  addSetup(reader.command('setup').description('make keys of Groth16, contribute to them, verify them'), done);
+  addSetup(reader.command('setup').description('make powers of tau and keys, contribute, verify'), done);
   return reader;
 };
 
@@ -85,36 +101,14 @@ const makeReader = (done: (outcome: Outcome) => void): Command => {
 const addSetup = (setup: Command, done: (outcome: Outcome) => void): void => {
   setup
     .command('new')
-    .description('make the first key of a circuit, which nobody may use before a contribution')
+    .description('make the key of a circuit; of Groth16 the first, which nobody may use before a contribution')
+    .addOption(new Option('--system <name>', 'proof system').choices(['groth16', 'plonk', 'fflonk']).default('groth16'))
     .requiredOption('--r1cs <file>', 'constraints that circom writes')
     .requiredOption('--ptau <file>', ptauHelp)
     .requiredOption('--out <file>', outHelp)
     .option('--json', jsonHelp)
     .action(async (given: NewArguments) => done(await makeKey(given, new Terminal())));
-  setup
-    .command('contribute')
-    .description('contribute randomness to a key')
-    .requiredOption('--zkey <file>', 'key of the contribution before')
-    .requiredOption('--out <file>', outHelp)
-    .option('--name <text>', nameHelp)
-    .addOption(
-      new Option(
-        '--entropy <source>',
-        "randomness beside that of the system; default: prompt on a terminal, else random, the system's alone",
-      ).choices(entropySources),
-    )
-    .option('--json', jsonHelp)
-    .action(async (given: ContributeArguments) => done(await contributeTo(given, new Terminal())));
-  setup
-    .command('beacon')
-    .description('end a ceremony by a public beacon')
-    .requiredOption('--zkey <file>', 'key of the last contribution')
-    .requiredOption('--out <file>', outHelp)
-    .requiredOption('--beacon <hex>', 'value of the beacon, hexadecimal')
-    .requiredOption('--iterations <n>', 'logarithm of the number of hashes, 10 to 63', Number)
-    .option('--name <text>', nameHelp)
-    .option('--json', jsonHelp)
-    .action(async (given: BeaconArguments) => done(await endByBeacon(given, new Terminal())));
+  addCeremony(setup, 'zkey', done);
   setup
     .command('verify')
     .description('verify a key against its circuit, or its first key')
@@ -124,6 +118,92 @@ const addSetup = (setup: Command, done: (outcome: Outcome) => void): void => {
     .option('--initial <file>', 'first key, which is trusted to be of the circuit')
     .option('--json', jsonHelp)
     .action(async (given: VerifyKeyArguments) => done(await verifyKeyFile(given, new Terminal())));
+  setup
+    .command('export')
+    .description('write the verification key of a proving key')
+    .requiredOption('--zkey <file>', 'proving key')
+    .requiredOption('--out <file>', 'write the verification key there, as JSON')
+    .action(async ({ zkey, ...given }: FileOf<'zkey', StepArguments>) =>
+      done(await writeVerificationKey({ ...given, file: zkey }, new Terminal())),
+    );
+  addPowers(setup.command('ptau').description('make powers of tau, which keys of many circuits share'), done);
+};
+
+/** Arguments in which an option names the file. */
+type FileOf<Kind extends CeremonyFile, Given> = Omit<Given, 'file'> & Readonly<Record<Kind, string>>;
+
+/** Adds contributions and beacons to a file. */
+const addCeremony = (parent: Command, kind: CeremonyFile, done: (outcome: Outcome) => void): void => {
+  const file = `--${kind} <file>`;
+  parent
+    .command('contribute')
+    .description('contribute randomness')
+    .requiredOption(file, 'result of the contribution before')
+    .requiredOption('--out <file>', outHelp)
+    .option('--name <text>', nameHelp)
+    .addOption(
+      new Option(
+        '--entropy <source>',
+        "randomness beside that of the system; default: prompt on a terminal, else random, the system's alone",
+      ).choices(entropySources),
+    )
+    .option('--json', jsonHelp)
+    .action(async ({ [kind]: path, ...given }: FileOf<CeremonyFile, ContributeArguments>) =>
+      done(await contributeTo(kind, { ...given, file: path }, new Terminal())),
+    );
+  parent
+    .command('beacon')
+    .description('end a ceremony by a public beacon')
+    .requiredOption(file, 'result of the last contribution')
+    .requiredOption('--out <file>', outHelp)
+    .requiredOption('--beacon <hex>', 'value of the beacon, hexadecimal')
+    .requiredOption('--iterations <n>', 'logarithm of the number of hashes, 10 to 63', Number)
+    .option('--name <text>', nameHelp)
+    .option('--json', jsonHelp)
+    .action(async ({ [kind]: path, ...given }: FileOf<CeremonyFile, BeaconArguments>) =>
+      done(await endByBeacon(kind, { ...given, file: path }, new Terminal())),
+    );
+};
+
+/** Adds the steps of powers of tau to their command. */
+const addPowers = (ptau: Command, done: (outcome: Outcome) => void): void => {
+  const powerHelp = 'logarithm of the most constraints';
+  ptau
+    .command('new')
+    .description('make powers of tau without a contribution')
+    .addOption(new Option('--curve <name>', 'curve').choices(['bn254', 'bls12-381']).default('bn254'))
+    .requiredOption('--power <n>', powerHelp, Number)
+    .requiredOption('--out <file>', outHelp)
+    .option('--json', jsonHelp)
+    .action(async (given: NewPowersArguments) => done(await makePowers(given, new Terminal())));
+  addCeremony(ptau, 'ptau', done);
+  ptau
+    .command('prepare')
+    .description('prepare the powers for keys')
+    .requiredOption('--ptau <file>', 'result of the last contribution')
+    .requiredOption('--out <file>', outHelp)
+    .option('--json', jsonHelp)
+    .action(async ({ ptau: file, ...given }: FileOf<'ptau', StepArguments>) =>
+      done(await preparePowers({ ...given, file }, new Terminal())),
+    );
+  ptau
+    .command('truncate')
+    .description('make powers of fewer constraints of prepared ones')
+    .requiredOption('--ptau <file>', ptauHelp)
+    .requiredOption('--power <n>', powerHelp, Number)
+    .requiredOption('--out <file>', outHelp)
+    .option('--json', jsonHelp)
+    .action(async ({ ptau: file, ...given }: FileOf<'ptau', StepArguments & { readonly power: number }>) =>
+      done(await shortenPowers({ ...given, file }, new Terminal())),
+    );
+  ptau
+    .command('verify')
+    .description('verify powers of tau')
+    .requiredOption('--ptau <file>', 'powers of tau, prepared or not')
+    .option('--json', jsonHelp)
+    .action(async ({ ptau: file, json }: { readonly ptau: string; readonly json?: boolean }) =>
+      done(await verifyPowersFile({ file, ...(json !== undefined && { json }) }, new Terminal())),
+    );
 };
 
 /**

@@ -24,6 +24,8 @@ export interface ProveArguments {
   readonly public?: string;
   readonly verify?: boolean;
   readonly backend: 'auto' | 'cpu' | 'gpu';
+  /** Bytes. */
+  readonly memoryLimit?: number;
   readonly json?: boolean;
 }
 
@@ -62,7 +64,11 @@ export const prove = async (given: ProveArguments, terminal: Terminal): Promise<
   const input = await readInput(given.input);
   const circuit = await openCircuit(
     { wasm: given.wasm, zkey: given.zkey },
-    { ...(await backendOptions(given.backend)), onProgress: terminal.progress, onWarning: terminal.warn },
+    {
+      ...(await backendOptions(given.backend)),
+      ...(given.memoryLimit !== undefined && { memoryLimit: given.memoryLimit }),
+      ...{ onProgress: terminal.progress, onWarning: terminal.warn },
+    },
   );
   try {
     const { proof, publicSignals, timings } = await circuit.prove(input, {

@@ -1,9 +1,26 @@
-/** `webgpu-msm setup`: new keys, contributions, beacons, and their verification. */
+/** `webgpu-msm setup`: powers of tau and keys, contributions and beacons to both, and their verification. */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { MsmError } from '../index.js';
 import { openFile } from '../node.js';
-import { applyBeacon, contribute, type KeyContribution, newKey, verifyKey } from '../setup.js';
+import {
+  applyBeacon,
+  applyBeaconToPowers,
+  contribute,
+  contributeToPowers,
+  exportVerificationKey,
+  type KeyContribution,
+  type KeyVerdict,
+  type NewKeyInput,
+  type NewPowersInput,
+  newKey,
+  newPowers,
+  preparePhase2,
+  truncatePowers,
+  verifyKey,
+  verifyPowers,
+} from '../setup.js';
+import { writeJson } from './json-files.js';
 import type { Outcome } from './prove.js';
 import type { Terminal } from './terminal.js';
 
@@ -12,29 +29,37 @@ export const entropySources = ['prompt', 'stdin', 'random'] as const;
 
 /** Arguments of `setup new`: paths of files. */
 export interface NewArguments {
+  readonly system: NewKeyInput['system'];
   readonly r1cs: string;
   readonly ptau: string;
   readonly out: string;
   readonly json?: boolean;
 }
 
-/** Arguments of `setup contribute`. */
-export interface ContributeArguments {
-  readonly zkey: string;
+/** Arguments of `setup ptau new`. */
+export interface NewPowersArguments extends NewPowersInput {
   readonly out: string;
-  readonly name?: string;
-  readonly entropy?: (typeof entropySources)[number];
   readonly json?: boolean;
 }
 
-/** Arguments of `setup beacon`. */
-export interface BeaconArguments {
-  readonly zkey: string;
+/** Arguments of steps that make one file of another: paths. */
+export interface StepArguments {
+  readonly file: string;
   readonly out: string;
+  readonly json?: boolean;
+}
+
+/** Arguments of `setup contribute` and `setup ptau contribute`. */
+export interface ContributeArguments extends StepArguments {
+  readonly name?: string;
+  readonly entropy?: (typeof entropySources)[number];
+}
+
+/** Arguments of `setup beacon` and `setup ptau beacon`. */
+export interface BeaconArguments extends StepArguments {
   readonly name?: string;
   readonly beacon: string;
   readonly iterations: number;
-  readonly json?: boolean;
 }
 
 /** Arguments of `setup verify`: paths of files. */
@@ -55,17 +80,60 @@ const watched = (terminal: Terminal) => ({
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-/** Makes the first key of a circuit, as `snarkjs groth16 setup` does, and writes the same bytes. */
-export const makeKey = async ({ r1cs, ptau, out, json }: NewArguments, terminal: Terminal): Promise<Outcome> => {
-  const files = { r1cs: await openFile(r1cs), ptau: await openFile(ptau) };
+/** Runs a step that writes a file, and tells its length. */
+const written = async (
+  { out, json }: Pick<StepArguments, 'out' | 'json'>,
+  terminal: Terminal,
+  step: (options: ReturnType<typeof watched> & { readonly sink: string }) => Promise<unknown>,
+): Promise<Outcome> => {
   try {
-    await newKey({ system: 'groth16', ...files }, { ...watched(terminal), sink: out });
+    await step({ ...watched(terminal), sink: out });
   } finally {
     terminal.clear();
   }
   const { byteLength } = await openFile(out);
   return { output: json ? `${JSON.stringify({ byteLength })}\n` : '', exitCode: 0 };
 };
+
+/** Makes the first key of a circuit, as `snarkjs groth16 setup` and others do, and writes the same bytes. */
+export const makeKey = async ({ system, r1cs, ptau, ...given }: NewArguments, terminal: Terminal): Promise<Outcome> => {
+  const files = { r1cs: await openFile(r1cs), ptau: await openFile(ptau) };
+  return written(given, terminal, (options) => newKey({ system, ...files }, options));
+};
+
+/** Makes powers of tau without a contribution, as `snarkjs powersoftau new` does. */
+export const makePowers = ({ curve, power, ...given }: NewPowersArguments, terminal: Terminal): Promise<Outcome> =>
+  written(given, terminal, (options) => newPowers({ curve, power }, options));
+
+/** Prepares powers of tau for keys, as `snarkjs powersoftau prepare phase2` does. */
+export const preparePowers = async ({ file, ...given }: StepArguments, terminal: Terminal): Promise<Outcome> => {
+  const source = await openFile(file);
+  return written(given, terminal, (options) => preparePhase2(source, options));
+};
+
+/** Shortens powers of tau, as `snarkjs powersoftau truncate` does for each size. */
+export const shortenPowers = async (
+  { file, power, ...given }: StepArguments & { readonly power: number },
+  terminal: Terminal,
+): Promise<Outcome> => {
+  const source = await openFile(file);
+  return written(given, terminal, (options) => truncatePowers(source, { power }, options));
+};
+
+/** Writes the verification key of a proving key, as `snarkjs zkey export verificationkey` does. */
+export const writeVerificationKey = async ({ file, out }: StepArguments, terminal: Terminal): Promise<Outcome> => {
+  await writeJson(out, await exportVerificationKey(await openFile(file), { onWarning: terminal.warn }));
+  return { output: '', exitCode: 0 };
+};
+
+/** Steps of a ceremony by the file that they go on with. */
+const ceremonies = {
+  zkey: { contribute, applyBeacon },
+  ptau: { contribute: contributeToPowers, applyBeacon: applyBeaconToPowers },
+} as const;
+
+/** Kind of the file of a ceremony. */
+export type CeremonyFile = keyof typeof ceremonies;
 
 /** Asks for randomness on a terminal, which shows none of it. @throws MsmError `aborted` if it is closed */
 const ask = async (): Promise<string> => {
@@ -95,16 +163,21 @@ const readEntropy = async (): Promise<Uint8Array> => {
 };
 
 /**
- * Contributes to a key, as `snarkjs zkey contribute` does. The randomness of the author is never a word
+ * Contributes to a file, as `snarkjs zkey contribute` and `powersoftau contribute` do. The randomness of the author is never a word
  * of the command line, which other users of the machine and the history of the shell see.
  */
-export const contributeTo = async (given: ContributeArguments, terminal: Terminal): Promise<Outcome> => {
-  const { zkey, out, name, entropy = process.stdin.isTTY ? 'prompt' : 'random', json } = given;
-  const source = await openFile(zkey);
+export const contributeTo = async (
+  kind: CeremonyFile,
+  given: ContributeArguments,
+  terminal: Terminal,
+): Promise<Outcome> => {
+  const { file, out, name, entropy = process.stdin.isTTY ? 'prompt' : 'random', json } = given;
+  const source = await openFile(file);
   const ofAuthor = { prompt: ask, stdin: readEntropy, random: async () => undefined };
   const bytes = await ofAuthor[entropy]();
   try {
-    const { hash } = await contribute(source, { name, entropy: bytes }, { ...watched(terminal), sink: out });
+    const options = { ...watched(terminal), sink: out };
+    const { hash } = await ceremonies[kind].contribute(source, { name, entropy: bytes }, options);
     return hashOutcome(hash, json);
   } finally {
     if (bytes instanceof Uint8Array) bytes.fill(0);
@@ -112,12 +185,12 @@ export const contributeTo = async (given: ContributeArguments, terminal: Termina
   }
 };
 
-/** Ends a ceremony by a beacon, as `snarkjs zkey beacon` does, and writes the same bytes. */
-export const endByBeacon = async (given: BeaconArguments, terminal: Terminal): Promise<Outcome> => {
-  const { zkey, out, name, beacon, iterations, json } = given;
+/** Ends a ceremony by a beacon, as the `beacon` of snarkjs does, and writes the same bytes. */
+export const endByBeacon = async (kind: CeremonyFile, given: BeaconArguments, terminal: Terminal): Promise<Outcome> => {
+  const { file, out, name, beacon, iterations, json } = given;
   try {
     const options = { ...watched(terminal), sink: out };
-    const { hash } = await applyBeacon(await openFile(zkey), { name, beacon, iterations }, options);
+    const { hash } = await ceremonies[kind].applyBeacon(await openFile(file), { name, beacon, iterations }, options);
     return hashOutcome(hash, json);
   } finally {
     terminal.clear();
@@ -142,20 +215,42 @@ export const verifyKeyFile = async (given: VerifyKeyArguments, terminal: Termina
     ...(initial !== undefined && { initial: await openFile(initial) }),
   };
   try {
-    const { isValid, why, contributions } = await verifyKey(files, watched(terminal));
-    const exitCode = isValid ? 0 : 1;
-    if (given.json) {
-      const listed = contributions.map(({ name, hash, beacon }) => ({
-        ...{ name, hash: hex(hash) },
-        beacon: beacon && { value: hex(beacon.bytes), iterations: beacon.iterations },
-      }));
-      return { output: `${JSON.stringify({ isValid, why, contributions: listed })}\n`, exitCode };
-    }
-    const verdict = isValid ? 'The key is valid.' : `The key is not valid: ${why}`;
-    return { output: `${verdict}\n${contributions.map(lineOf).join('')}`, exitCode };
+    return verdictOutcome('The key is', await verifyKey(files, watched(terminal)), given.json);
   } finally {
     terminal.clear();
   }
+};
+
+/** Verifies powers of tau, prepared ones as well. Those that are not valid have the exit code 1. */
+export const verifyPowersFile = async (
+  { file, json }: Pick<StepArguments, 'file' | 'json'>,
+  terminal: Terminal,
+): Promise<Outcome> => {
+  try {
+    return verdictOutcome('The powers are', await verifyPowers(await openFile(file), watched(terminal)), json);
+  } finally {
+    terminal.clear();
+  }
+};
+
+/** A verdict on a file with contributions. */
+type Verdict = Pick<KeyVerdict, 'isValid' | 'why' | 'contributions'> & { readonly isPrepared?: boolean };
+
+const verdictOutcome = (
+  what: string,
+  { isValid, why, contributions, isPrepared }: Verdict,
+  json: boolean | undefined,
+): Outcome => {
+  const exitCode = isValid ? 0 : 1;
+  if (json) {
+    const listed = contributions.map(({ name, hash, beacon }) => ({
+      ...{ name, hash: hex(hash) },
+      beacon: beacon && { value: hex(beacon.bytes), iterations: beacon.iterations },
+    }));
+    return { output: `${JSON.stringify({ isValid, why, isPrepared, contributions: listed })}\n`, exitCode };
+  }
+  const verdict = isValid ? `${what} valid.` : `${what} not valid: ${why}`;
+  return { output: `${verdict}\n${contributions.map(lineOf).join('')}`, exitCode };
 };
 
 const lineOf = ({ name, hash, beacon }: KeyContribution, i: number): string =>

@@ -341,9 +341,72 @@ describe('setup', () => {
   });
 });
 
+describe('setup of other files', () => {
+  interface Powers {
+    newAccumulator(curve: unknown, power: number, to: object): Promise<unknown>;
+    beacon(from: unknown, to: object, name: string, beacon: string, iterations: number): Promise<unknown>;
+    preparePhase2(from: unknown, to: object): Promise<unknown>;
+    verify(file: unknown): Promise<boolean>;
+  }
+  const { powersOfTau } = snarkjs as unknown as { readonly powersOfTau: Powers };
+  const BEACON = '0102030405060708090a0b0c0d0e0f10';
+  const bytesOf = (name: string): Uint8Array => new Uint8Array(readFileSync(at(name)));
+  const made = async (make: (file: object) => Promise<unknown>): Promise<Uint8Array> => {
+    const file = memoryFile() as { data?: Uint8Array };
+    await make(file);
+    return new Uint8Array(file.data as Uint8Array);
+  };
+  const ptau = async (...words: readonly string[]): Promise<string> => {
+    const { code, stdout, stderr } = await run('setup', 'ptau', ...words);
+    expect([code, stderr]).toEqual([0, '']);
+    return stdout;
+  };
+
+  test('makes powers of tau with the bytes of snarkjs, and verifies them', async () => {
+    await ptau('new', '--power', '3', '--out', '0.ptau');
+    expect(bytesOf('0.ptau')).toEqual(
+      await made(async (file) => powersOfTau.newAccumulator(await ffCurveOf('bn254'), 3, file)),
+    );
+    const said = await ptau('contribute', '--ptau', '0.ptau', '--out', '1.ptau', '--name', 'Ada');
+    expect(said).toMatch(/^Hash of the contribution: [\da-f]{128}\n$/);
+    await ptau('beacon', '--ptau', '1.ptau', '--out', '2.ptau', '--beacon', BEACON, '--iterations', '10');
+    expect(bytesOf('2.ptau')).toEqual(
+      await made((file) => powersOfTau.beacon(memoryFile(bytesOf('1.ptau')), file, '', BEACON, 10)),
+    );
+    await ptau('prepare', '--ptau', '2.ptau', '--out', '3.ptau');
+    expect(bytesOf('3.ptau')).toEqual(
+      await made((file) => powersOfTau.preparePhase2(memoryFile(bytesOf('2.ptau')), file)),
+    );
+    expect(await powersOfTau.verify(memoryFile(bytesOf('3.ptau')))).toBe(true);
+    await ptau('truncate', '--ptau', '3.ptau', '--power', '2', '--out', 'short.ptau');
+    expect(bytesOf('short.ptau').length).toBeLessThan(bytesOf('3.ptau').length);
+    expect(await ptau('verify', '--ptau', '3.ptau')).toMatch(/^The powers are valid\.\n {2}1\. Ada: /);
+    const damaged = bytesOf('3.ptau');
+    damaged[damaged.length - 40] = (damaged[damaged.length - 40] as number) ^ 1;
+    write('damaged.ptau', damaged);
+    expect((await run('setup', 'ptau', 'verify', '--ptau', 'damaged.ptau')).code).toBe(1);
+  });
+
+  test('makes keys of PLONK, and exports verification keys', async () => {
+    const words = ['setup', 'new', '--system', 'plonk', '--r1cs', 'circuit.r1cs', '--ptau', 'wide.ptau'];
+    write('wide.ptau', await powersOf('bn254', 9, 2 ** 10 - 1, true));
+    expect(await run(...words, '--out', 'ours.zkey')).toEqual({ code: 0, stdout: '', stderr: '' });
+    const { plonk } = snarkjs as unknown as {
+      readonly plonk: { setup(r1cs: unknown, ptau: unknown, to: object): Promise<unknown> };
+    };
+    const files = [at('circuit.r1cs'), at('wide.ptau')] as const;
+    expect(bytesOf('ours.zkey')).toEqual(await made((file) => plonk.setup(...files, file)));
+    expect((await run('setup', 'export', '--zkey', 'ours.zkey', '--out', 'ours.json')).code).toBe(0);
+    const key = await snarkjs.zKey.exportVerificationKey(memoryFile(bytesOf('ours.zkey')));
+    expect(readJson('ours.json')).toEqual(key);
+  });
+});
+
 describe('usage', () => {
   test.each([
     [[...proveWords, '--backend', 'tpu'], 'Allowed choices are auto, cpu, gpu'],
+    [[...proveWords, '--memory-limit', 'half'], 'such as 512M'],
+    [[...proveWords, '--memory-limit', '1'], 'memoryLimit'],
     [['prove', '--wasm', 'circuit.wasm'], "required option '--zkey <file>'"],
     [['verfy'], 'Did you mean verify?'],
     [[...proveWords, '--prof', 'x'], 'Did you mean --proof?'],

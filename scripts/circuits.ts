@@ -119,7 +119,7 @@ export const circuitsCommand = command({
     const zkey = witnesses
       ? null
       : await newKey({ system: 'groth16', r1cs, ptau: await knownPowers('bn254', power) }, quiet);
-    await using circuit = await openCircuit({ wasm, ...(zkey && { zkey }) }, quiet);
+    const circuit = await openCircuit({ wasm, ...(zkey && { zkey }) }, quiet);
 
     const times: { readonly library: Library; readonly step: string; readonly ms: number; readonly cpuMs: number }[] =
       [];
@@ -163,6 +163,7 @@ export const circuitsCommand = command({
           },
         });
     } finally {
+      circuit.destroy();
       // its workers would keep the process alive
       await (await curves.getCurveFromName('bn128')).terminate();
     }

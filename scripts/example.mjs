@@ -1,8 +1,8 @@
 /**
- * npm run example -- page | prover | farm
+ * npm run example -- page | prover | ceremony | farm
  *
  * Builds the package, then runs one of the examples with it: a page with one sum, a page that
- * proves a circuit, or a farm of workers. Arguments after the name go to the example.
+ * proves a circuit, a page that contributes to a setup, or a farm of workers. Arguments after the name go to the example.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -14,6 +14,7 @@ const project = fileURLToPath(new URL('..', import.meta.url));
 const examples = {
   page: ['npx', '--no-install', 'vite', 'examples/page'],
   prover: ['npx', '--no-install', 'vite', 'examples/prover'],
+  ceremony: ['npx', '--no-install', 'vite', 'examples/ceremony'],
   farm: [process.execPath, 'examples/farm/main.js'],
 };
 

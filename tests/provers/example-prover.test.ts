@@ -4,40 +4,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright';
-import { build, createServer, preview, type ViteDevServer } from 'vite';
+import { build, preview } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchChromium } from '../../scripts/browser/launch.js';
 import { type CompiledCircuit, compileCircuit, shapes } from '../support/circom.js';
 import { makeZkey, verifyBySnarkjs } from '../support/circom-keys.js';
+import { type ExampleServer, serveExample } from '../support/example-server.js';
 import { installPacked } from '../support/install-packed.js';
 import { ffCurveOf, makeStatement, type SystemName, snarkjs, systems } from '../support/proving.js';
 import { inProject, runNode } from '../support/run-script.js';
 
-let server: ViteDevServer;
+let server: ExampleServer;
 let browser: Browser;
-let origin: string;
 
 beforeAll(async () => {
-  // A build of its own, as `npm test` must neither need dist/ nor change it.
-  const outDir = inProject('node_modules/.cache/webgpu-msm/built-for-prover');
-  await build({ configFile: inProject('vite.lib.config.ts'), build: { outDir }, logLevel: 'error' });
-  server = await createServer({
-    configFile: inProject('examples/prover/vite.config.ts'),
-    root: inProject('examples/prover'),
-    cacheDir: inProject('node_modules/.vite-prover'),
-    resolve: {
-      alias: [
-        { find: /^webgpu-msm$/, replacement: `${outDir}/index.js` },
-        { find: /^webgpu-msm\/(.+)$/, replacement: `${outDir}/$1.js` },
-      ],
-    },
-    server: { host: '127.0.0.1', port: 0, hmr: false, watch: null, fs: { allow: [inProject('.')] } },
-    logLevel: 'error',
-  });
-  await server.listen();
-  const address = server.httpServer?.address();
-  if (typeof address !== 'object' || address === null) throw new Error('the server has no port');
-  origin = `http://127.0.0.1:${address.port}/`;
+  server = await serveExample('prover');
   ({ browser } = await launchChromium('software'));
 });
 
@@ -52,7 +33,7 @@ const open = async (query: string): Promise<{ page: Page; faults: string[] }> =>
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(String(error)));
   page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
-  await page.goto(`${origin}${query}`);
+  await page.goto(`${server.origin}${query}`);
   return { page, faults };
 };
 

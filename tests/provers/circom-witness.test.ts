@@ -162,6 +162,26 @@ describe('a circuit of circom 2', () => {
 /** Returns the number of values that a witness file has, and their bytes. */
 const countIn = (file: Uint8Array): number => new DataView(file.buffer, file.byteOffset).getUint32(60, true);
 
+test('takes no memory beyond that of the program but 4 MB and 32 bytes a value', async () => {
+  const values = 10_000;
+  const { wasm } = await compileCircuit(`pragma circom 2.0.0;
+    template Wide(n) { signal input in; signal output out[n]; for (var i = 0; i < n; i++) { out[i] <== in + i; } }
+    component main = Wide(${values});`);
+  const made = vi.spyOn(WebAssembly, 'Memory');
+  try {
+    const program = await open(wasm);
+    await compute(program, { in: 1 });
+    const before = process.memoryUsage().arrayBuffers;
+    const witness = await compute(program, { in: 2 });
+    expect(witness.length).toBeGreaterThan(32 * values);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(4e6 + 32 * values);
+    // a program of circom 2 brings its memory
+    expect(made).not.toHaveBeenCalled();
+  } finally {
+    made.mockRestore();
+  }
+});
+
 test('computes the witness of a circuit without inputs', async () => {
   const { wasm } = await compileCircuit(
     'pragma circom 2.0.0; template Five() { signal output five; five <== 5; } component main = Five();',

@@ -12,6 +12,7 @@ export {
   type ContributionInput,
   contribute,
 } from './setup/contribute.js';
+export type { SetupCurve } from './setup/groups.js';
 export { type NewKeyInput, newKey } from './setup/new-key.js';
 export {
   applyBeaconToPowers,

@@ -12,10 +12,13 @@ export type { ProofInput, ProofNumber } from './proofs/api.js';
 export type { AcceleratedResult, SnarkjsProveOptions } from './provers/accelerate.js';
 export type {
   MissingFunction,
+  SnarkjsCurves,
   SnarkjsFflonk,
   SnarkjsGroth16,
   SnarkjsPlonk,
+  SnarkjsPowersOfTau,
   SnarkjsProver,
+  SnarkjsR1cs,
   SnarkjsWtns,
   SnarkjsZKey,
 } from './provers/drop-in.js';

@@ -128,7 +128,7 @@ export interface SnarkjsWtns {
 }
 
 /** `zKey` of snarkjs. */
-export interface SnarkjsZKey extends Readonly<Record<(typeof setupSteps)[number], MissingFunction>> {
+export interface SnarkjsZKey {
   /**
    * Returns the verification key in a proving key, of which it reads a few points.
    *
@@ -136,7 +136,42 @@ export interface SnarkjsZKey extends Readonly<Record<(typeof setupSteps)[number]
    * @throws MsmError `bad-argument` for another file
    */
   exportVerificationKey(zkey: SnarkjsFile, logger?: unknown): Promise<Readonly<Record<string, unknown>>>;
+  /** Not here. */
+  readonly newZKey: MissingFunction;
+  /** Not here. */
+  readonly contribute: MissingFunction;
+  /** Not here. */
+  readonly beacon: MissingFunction;
+  /** Not here. */
+  readonly verifyFromR1cs: MissingFunction;
+  /** Not here. */
+  readonly verifyFromInit: MissingFunction;
+  /** Not here. */
+  readonly bellmanContribute: MissingFunction;
+  /** Not here. */
+  readonly exportBellman: MissingFunction;
+  /** Not here. */
+  readonly importBellman: MissingFunction;
+  /** Not here. */
+  readonly exportJson: MissingFunction;
+  /** Not here. */
+  readonly exportSolidityVerifier: MissingFunction;
 }
+
+/** `powersOfTau` of snarkjs, none of which is here. */
+export type SnarkjsPowersOfTau = Readonly<
+  Record<
+    | ('newAccumulator' | 'contribute' | 'beacon' | 'preparePhase2' | 'verify' | 'truncate' | 'convert' | 'exportJson')
+    | ('exportChallenge' | 'importResponse' | 'challengeContribute'),
+    MissingFunction
+  >
+>;
+
+/** `r1cs` of snarkjs, none of which is here. */
+export type SnarkjsR1cs = Readonly<Record<'print' | 'info' | 'exportJson', MissingFunction>>;
+
+/** `curves` of snarkjs, none of which is here. */
+export type SnarkjsCurves = Readonly<Record<'getCurveFromName' | 'getCurveFromQ' | 'getCurveFromR', MissingFunction>>;
 
 const AT = 'webgpu-msm/snarkjs-drop-in';
 
@@ -230,14 +265,14 @@ export const groth16: SnarkjsGroth16 = {
 export const plonk: SnarkjsPlonk = {
   .../* @__PURE__ */ proverOf<PlonkProof>('plonk'),
   exportSolidityCallData: async (proof, publicSignals) => ofPlonk(proof, publicSignals),
-  setup: /* @__PURE__ */ missing('plonk', 'setup', 'make keys with the commands of snarkjs'),
+  setup: /* @__PURE__ */ missing('plonk', 'setup', ofSetups),
 };
 
 /** `fflonk` of snarkjs. */
 export const fflonk: SnarkjsFflonk = {
   .../* @__PURE__ */ proverOf<FflonkProof>('fflonk'),
   exportSolidityCallData: async (publicSignals, proof) => ofFflonk(proof, publicSignals),
-  setup: /* @__PURE__ */ missing('fflonk', 'setup', 'make keys with the commands of snarkjs'),
+  setup: /* @__PURE__ */ missing('fflonk', 'setup', ofSetups),
   exportSolidityVerifier: /* @__PURE__ */ missing('fflonk', 'exportSolidityVerifier', 'use the commands of snarkjs'),
 };
 
@@ -287,32 +322,26 @@ export const zKey: SnarkjsZKey = {
   exportVerificationKey: async (zkey) => exportVerificationKey(await openZkey(await openNamed('zkey', zkey))),
 };
 
-const ptauSteps = [
-  ...['newAccumulator', 'contribute', 'beacon', 'preparePhase2', 'verify', 'truncate', 'convert', 'exportJson'],
-  ...['exportChallenge', 'importResponse', 'challengeContribute'],
-] as const;
-
 /** `powersOfTau` of snarkjs, none of which is here. */
-export const powersOfTau: Readonly<Record<(typeof ptauSteps)[number], MissingFunction>> = /* @__PURE__ */ missingAll(
+export const powersOfTau: SnarkjsPowersOfTau = /* @__PURE__ */ missingAll(
   'powersOfTau',
-  ptauSteps,
-  'use the commands of snarkjs',
+  [
+    ...(['newAccumulator', 'contribute', 'beacon', 'preparePhase2', 'verify', 'truncate', 'convert'] as const),
+    ...(['exportJson', 'exportChallenge', 'importResponse', 'challengeContribute'] as const),
+  ],
+  'use webgpu-msm/setup, or the commands of snarkjs',
 );
 
-const r1csSteps = ['print', 'info', 'exportJson'] as const;
-
 /** `r1cs` of snarkjs, none of which is here. */
-export const r1cs: Readonly<Record<(typeof r1csSteps)[number], MissingFunction>> = /* @__PURE__ */ missingAll(
+export const r1cs: SnarkjsR1cs = /* @__PURE__ */ missingAll(
   'r1cs',
-  r1csSteps,
+  ['print', 'info', 'exportJson'],
   'run npx webgpu-msm info for what a file is',
 );
 
-const curveFunctions = ['getCurveFromName', 'getCurveFromQ', 'getCurveFromR'] as const;
-
 /** `curves` of snarkjs, none of which is here. */
-export const curves: Readonly<Record<(typeof curveFunctions)[number], MissingFunction>> = /* @__PURE__ */ missingAll(
+export const curves: SnarkjsCurves = /* @__PURE__ */ missingAll(
   'curves',
-  curveFunctions,
+  ['getCurveFromName', 'getCurveFromQ', 'getCurveFromR'],
   'make curves with ffjavascript',
 );

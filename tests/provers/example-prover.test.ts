@@ -271,7 +271,7 @@ describe('the page of the prover', { tags: 'long' }, () => {
       const [, bytes] = files.find(([each]) => each === name) ?? [];
       return bytes === undefined ? route.fulfill({ status: 404 }) : route.fulfill({ body: Buffer.from(bytes) });
     });
-    await page.goto(`${origin}?file=files/circuit.wasm&file=files/circuit.zkey&file=files/input.json`);
+    await page.goto(`${server.origin}?file=files/circuit.wasm&file=files/circuit.zkey&file=files/input.json`);
     await expect.poll(() => textIn(page, 'Values')).toBe(JSON.stringify(input));
     await press(page, 'Prove');
     await hasProof(page);

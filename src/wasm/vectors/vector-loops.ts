@@ -261,6 +261,18 @@ export const addVectorLoops = (parts: LoopParts): void => {
 
 /* Loops over the butterflies of one pass. */
 
+/** Writes a loop that calls a function for two of `count` each time, and moves its addresses on by `step`. */
+const walkPairs = (code: Code, count: Local, addresses: readonly Local[], step: number, index: number): void => {
+  code.countDown(
+    count,
+    () => {
+      code.call(index, ...addresses);
+      for (const each of addresses) code.increase(each, step);
+    },
+    2,
+  );
+};
+
 /** Adds a pass of butterflies with twiddles. */
 const addPass = (
   { module, functions: { lanes, field, butterflies } }: LoopParts,
@@ -273,14 +285,7 @@ const addPass = (
       code.get(twiddles).set(w).get(count).set(left);
       const operands = [own, other, w] as const;
       if (butterflies.arePaired) {
-        code.countDown(
-          left,
-          () => {
-            code.call(butterflies[name], ...operands);
-            for (const each of operands) code.increase(each, 2 * field.bytes);
-          },
-          2,
-        );
+        walkPairs(code, left, operands, 2 * field.bytes, butterflies[name]);
       } else {
         const walks = operands.map((each) => [each, field.bytes] as const);
         walk(code, lanes, left, walks, (...all) => code.call(butterflies[name], ...all.flat()));
@@ -297,14 +302,7 @@ const addSums = (
 ): void => {
   module.add(name, { parameters: i32(2) }, (code, x, count) => {
     if (butterflies.arePaired && name !== 'sums') {
-      code.countDown(
-        count,
-        () => {
-          code.call(butterflies[name], x);
-          code.increase(x, 4 * field.bytes);
-        },
-        2,
-      );
+      walkPairs(code, count, [x], 4 * field.bytes, butterflies[name]);
       return;
     }
     const y = code.local('i32');
@@ -318,15 +316,7 @@ const addSums = (
 const addPairing = ({ module, functions: { field, butterflies } }: LoopParts): void => {
   const { pair } = butterflies;
   module.add('pair', { parameters: i32(2) }, (code, x, count) => {
-    if (pair === undefined) return;
-    code.countDown(
-      count,
-      () => {
-        code.call(pair, x);
-        code.increase(x, 2 * field.bytes);
-      },
-      2,
-    );
+    if (pair !== undefined) walkPairs(code, count, [x], 2 * field.bytes, pair);
   });
 };
 

@@ -153,6 +153,20 @@ export interface Drawn {
   begin(run: Run): Promise<RandomStream>;
 }
 
+/** Calls `work` with the stream of a contribution, which is overwritten afterwards. */
+export const withStream = async <Result>(
+  { begin }: Drawn,
+  run: Run,
+  work: (stream: RandomStream) => Promise<Result>,
+): Promise<Result> => {
+  const stream = await begin(run);
+  try {
+    return await work(stream);
+  } finally {
+    stream.wipe();
+  }
+};
+
 /** Reads a contribution. @throws MsmError `bad-argument` */
 export const readSecret = (contribution: ContributionInput): Drawn => {
   const { name, entropy = '' } = readOptions(inputTable, contribution, asArgument);
@@ -187,21 +201,12 @@ const readValue = (value: unknown): Uint8Array => {
 };
 
 /** Applies a contribution from a stream of random numbers. */
-const apply = async (source: FileSource, given: SetupOptions, { author, begin }: Drawn): Promise<ContributedKey> => {
+const apply = async (source: FileSource, given: SetupOptions, drawn: Drawn): Promise<ContributedKey> => {
   const options = readOptions(setupOptions, given);
   const key = await openKey(source, options);
   const { c, h } = key.zkey.sections;
-  const { bytes, result } = await writeBy(
-    options,
-    { phase: 'contribute', total: c.count + h.count },
-    async (run, output) => {
-      const stream = await begin(run);
-      try {
-        return await multiply(key, stream, author, run, output);
-      } finally {
-        stream.wipe();
-      }
-    },
+  const { bytes, result } = await writeBy(options, { phase: 'contribute', total: c.count + h.count }, (run, output) =>
+    withStream(drawn, run, (stream) => multiply(key, stream, drawn.author, run, output)),
   );
   return { zkey: bytes, hash: result };
 };

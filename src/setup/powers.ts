@@ -12,7 +12,14 @@ import { power as raised } from '../field/powers.js';
 import type { FileSource, PointSection } from '../formats/source.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import { Blake2b } from './blake2b.js';
-import { type BeaconInput, type ContributionInput, type Drawn, readBeacon, readSecret } from './contribute.js';
+import {
+  type BeaconInput,
+  type ContributionInput,
+  type Drawn,
+  readBeacon,
+  readSecret,
+  withStream,
+} from './contribute.js';
 import { joined, u32 } from './contributions.js';
 import { filePoint, type Groups, hashedPoints, openGroups, readPoints, type SetupCurve } from './groups.js';
 import { number, SectionWriter } from './key-writer.js';
@@ -226,14 +233,9 @@ const apply = async (source: FileSource, given: SetupOptions, drawn: Drawn): Pro
   }
   if (power < 1) throw badArgument('ptau: the file has one power alone');
   const total = pointSections.reduce((sum, name) => sum + sections[name].count, 0);
-  const { bytes, result } = await writeBy(options, { phase: 'contribute', total }, async (run, output) => {
-    const stream = await drawn.begin(run);
-    try {
-      return await new Contributing(opened, run, output).write(drawn, stream);
-    } finally {
-      stream.wipe();
-    }
-  });
+  const { bytes, result } = await writeBy(options, { phase: 'contribute', total }, (run, output) =>
+    withStream(drawn, run, (stream) => new Contributing(opened, run, output).write(drawn, stream)),
+  );
   return { ptau: bytes, hash: result };
 };
 

@@ -5,6 +5,7 @@
  */
 import { assertNotAborted, badArgument, notLoaded } from '../errors.js';
 import type { FileSource } from '../formats/source.js';
+import type { BeaconInput, ContributedKey, ContributedPowers, ContributionInput } from '../setup.js';
 import type { ReadAccelerateOptions } from './accelerate-options.js';
 import { isLeftToSnarkjs, leftToSnarkjs } from './caches.js';
 import { openKeySource, readTail, type SnarkjsFile } from './proof-files.js';
@@ -158,6 +159,49 @@ const beaconOf = (name: unknown, beacon: unknown, iterations: unknown) => ({
   iterations: Number.parseInt(String(iterations), 10),
 });
 
+/** A step of a ceremony, whatever the file. */
+type Step<Input> = (
+  source: FileSource,
+  input: Input,
+  settings: Settings,
+) => Promise<{ readonly bytes: Uint8Array | undefined; readonly hash: Uint8Array }>;
+
+const ofKey =
+  <Input>(step: (...given: Parameters<Step<Input>>) => Promise<ContributedKey>): Step<Input> =>
+  async (...given) => {
+    const { zkey, hash } = await step(...given);
+    return { bytes: zkey, hash };
+  };
+
+const ofPowers =
+  <Input>(step: (...given: Parameters<Step<Input>>) => Promise<ContributedPowers>): Step<Input> =>
+  async (...given) => {
+    const { ptau, hash } = await step(...given);
+    return { bytes: ptau, hash };
+  };
+
+/** Takes a step from a file to another. @returns its hash */
+const stepTo = async <Input>(
+  step: Step<Input>,
+  [from, to]: readonly unknown[],
+  input: Input,
+  settings: Settings,
+): Promise<Uint8Array> => {
+  const source = await sourceOf(from);
+  const { hash } = await writeTo(to, (sink) => step(source, input, { ...settings, sink }));
+  return hash;
+};
+
+const contributing =
+  (stepOf: (setup: SetupModule) => Step<ContributionInput>): Work =>
+  async (setup, settings, given) =>
+    stepTo(stepOf(setup), given, author(given[2], given[3]), settings);
+
+const endingBy =
+  (stepOf: (setup: SetupModule) => Step<BeaconInput>): Work =>
+  async (setup, settings, given) =>
+    stepTo(stepOf(setup), given, beaconOf(given[2], given[3], given[4]), settings);
+
 const works: Readonly<Record<keyof AcceleratedSetups, Readonly<Record<string, Work>>>> = {
   zKey: {
     newZKey: async ({ newKey }, settings, [r1cs, ptau, zkey]) => {
@@ -168,23 +212,8 @@ const works: Readonly<Record<keyof AcceleratedSetups, Readonly<Record<string, Wo
       });
       return tail.slice(-HASH_BYTES - COUNT_BYTES, -COUNT_BYTES);
     },
-    contribute: async ({ contribute }, settings, [from, to, name, entropy]) => {
-      const secret = author(name, entropy);
-      const source = await sourceOf(from);
-      const { hash } = await writeTo(to, async (sink) => {
-        const made = await contribute(source, secret, { ...settings, sink });
-        return { bytes: made.zkey, hash: made.hash };
-      });
-      return hash;
-    },
-    beacon: async ({ applyBeacon }, settings, [from, to, name, beacon, iterations]) => {
-      const source = await sourceOf(from);
-      const { hash } = await writeTo(to, async (sink) => {
-        const made = await applyBeacon(source, beaconOf(name, beacon, iterations), { ...settings, sink });
-        return { bytes: made.zkey, hash: made.hash };
-      });
-      return hash;
-    },
+    contribute: contributing(({ contribute }) => ofKey(contribute)),
+    beacon: endingBy(({ applyBeacon }) => ofKey(applyBeacon)),
     verifyFromR1cs: async ({ verifyKey }, settings, [r1cs, ptau, zkey]) => {
       const files = { r1cs: await sourceOf(r1cs), ptau: await sourceOf(ptau), zkey: await sourceOf(zkey) };
       return (await verifyKey(files, settings)).isValid;
@@ -197,23 +226,8 @@ const works: Readonly<Record<keyof AcceleratedSetups, Readonly<Record<string, Wo
       exportVerificationKey(await sourceOf(zkey), { signal, onWarning }),
   },
   powersOfTau: {
-    contribute: async ({ contributeToPowers }, settings, [from, to, name, entropy]) => {
-      const secret = author(name, entropy);
-      const source = await sourceOf(from);
-      const { hash } = await writeTo(to, async (sink) => {
-        const made = await contributeToPowers(source, secret, { ...settings, sink });
-        return { bytes: made.ptau, hash: made.hash };
-      });
-      return hash;
-    },
-    beacon: async ({ applyBeaconToPowers }, settings, [from, to, name, beacon, iterations]) => {
-      const source = await sourceOf(from);
-      const { hash } = await writeTo(to, async (sink) => {
-        const made = await applyBeaconToPowers(source, beaconOf(name, beacon, iterations), { ...settings, sink });
-        return { bytes: made.ptau, hash: made.hash };
-      });
-      return hash;
-    },
+    contribute: contributing(({ contributeToPowers }) => ofPowers(contributeToPowers)),
+    beacon: endingBy(({ applyBeaconToPowers }) => ofPowers(applyBeaconToPowers)),
     preparePhase2: async ({ preparePhase2 }, settings, [from, to]) => {
       const source = await sourceOf(from);
       await writeTo(to, async (sink) => ({ bytes: await preparePhase2(source, { ...settings, sink }) }));

@@ -9,12 +9,14 @@ import { useAllWorkers } from '../support/all-workers.js';
 import {
   Bench,
   computed,
+  expectRightAfterAborts,
+  expectRightAfterSilence,
+  expectRightWhileWorkersEnd,
   ofAnyLength,
   ofPowers,
   type Program,
   quotient,
   startAfter,
-  started,
   type Vectors,
 } from '../support/vector-programs.js';
 
@@ -103,15 +105,7 @@ describe('equal on every number of threads', () => {
 describe('right, whatever happens to workers', () => {
   test('that are ended at any moment of a run', async () => {
     bench = await Bench.open(2, startAfter(''));
-    const expected = await computed(bench.alone, LENGTH, quotient);
-    let ended = 0;
-    for (let i = 0; i < 8; i++) {
-      const last = started.at(-1);
-      const timer = setTimeout(() => last?.terminate().then(() => ended++), 2 * i);
-      expect(await computed(bench.together, LENGTH, quotient)).toEqual(expected);
-      clearTimeout(timer);
-    }
-    expect(ended).toBeGreaterThan(0);
+    await expectRightWhileWorkersEnd(bench, LENGTH, 8);
   });
 
   test('that stop in the middle of a chain: this thread computes it again', async () => {
@@ -123,13 +117,7 @@ describe('right, whatever happens to workers', () => {
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
       };`;
     bench = await Bench.open(2, startAfter(stops));
-    const expected = await computed(bench.alone, LENGTH, quotient);
-    const runs: (string | null | undefined)[] = [];
-    for (let i = 0; i < 20 && !runs.some(Boolean); i++) {
-      expect(await computed(bench.together, LENGTH, quotient)).toEqual(expected);
-      runs.push(bench.together.lastRun?.retried);
-    }
-    expect(runs.find(Boolean)).toMatch(/was not heard of any more/);
+    const expected = await expectRightAfterSilence(bench, LENGTH, /was not heard of any more/);
     expect(await computed(bench.together, LENGTH, quotient)).toEqual(expected);
   });
 
@@ -143,19 +131,6 @@ describe('right, whatever happens to workers', () => {
 
   test('after a run is aborted at any moment', async () => {
     bench = await Bench.open(2);
-    await bench.bring(2);
-    const expected = await computed(bench.alone, LENGTH, quotient);
-    const { used } = bench.together.memory;
-    const codes: string[] = [];
-    for (let i = 0; i < 6; i++) {
-      const controller = new AbortController();
-      setTimeout(() => controller.abort(), 4 * i);
-      const outcome = await computed(bench.together, LENGTH, quotient, controller.signal).catch(({ code }) => code);
-      if (typeof outcome === 'string') codes.push(outcome);
-      else expect(outcome).toEqual(expected);
-      expect(await computed(bench.together, LENGTH, quotient)).toEqual(expected);
-    }
-    expect(new Set(codes)).toEqual(new Set(['aborted']));
-    expect(bench.together.memory.used).toBeLessThanOrEqual(used);
+    await expectRightAfterAborts(bench, LENGTH, 6);
   });
 });

@@ -9,12 +9,14 @@ import { useAllWorkers } from '../support/all-workers.js';
 import {
   Bench,
   computed,
+  expectRightAfterAborts,
+  expectRightAfterSilence,
+  expectRightWhileWorkersEnd,
   numbers,
   ofAnyLength,
   ofPowers,
   quotient,
   startAfter,
-  started,
 } from '../support/vector-programs.js';
 
 useAllWorkers();
@@ -85,15 +87,7 @@ test('one worker computes no vectors: it adds up meanwhile', async () => {
 describe('right, whatever happens to workers', () => {
   test('that are ended at any moment of a run', async () => {
     bench = await Bench.open(2, startAfter(''));
-    const expected = await computed(bench.alone, LENGTH, quotient);
-    let ended = 0;
-    for (let i = 0; i < 12; i++) {
-      const last = started.at(-1);
-      const timer = setTimeout(() => last?.terminate().then(() => ended++), 2 * i);
-      expect(await computed(bench.together, LENGTH, quotient)).toEqual(expected);
-      clearTimeout(timer);
-    }
-    expect(ended).toBeGreaterThan(0);
+    await expectRightWhileWorkersEnd(bench, LENGTH, 12);
   });
 
   test('that stop in the middle of a chunk, and go on when nobody waits any more', async () => {
@@ -109,13 +103,11 @@ describe('right, whatever happens to workers', () => {
         return { exports };
       };`;
     bench = await Bench.open(2, startAfter(stops));
-    const expected = await computed(bench.alone, LENGTH, quotient);
-    const runs: (string | null | undefined)[] = [];
-    for (let i = 0; i < 20 && !runs.some(Boolean); i++) {
-      expect(await computed(bench.together, LENGTH, quotient)).toEqual(expected);
-      runs.push(bench.together.lastRun?.retried);
-    }
-    expect(runs.find(Boolean)).toMatch(/was not heard of any more while it computed vectors/);
+    const expected = await expectRightAfterSilence(
+      bench,
+      LENGTH,
+      /was not heard of any more while it computed vectors/,
+    );
     await new Promise((resolve) => setTimeout(resolve, 1500));
     expect(await computed(bench.together, LENGTH, quotient)).toEqual(expected);
   });
@@ -135,19 +127,6 @@ describe('right, whatever happens to workers', () => {
 
   test('after a run is aborted at any moment', async () => {
     bench = await Bench.open(2);
-    await bench.bring(2);
-    const expected = await computed(bench.alone, LENGTH, quotient);
-    const { used } = bench.together.memory;
-    const codes: string[] = [];
-    for (let i = 0; i < 8; i++) {
-      const controller = new AbortController();
-      setTimeout(() => controller.abort(), 4 * i);
-      const outcome = await computed(bench.together, LENGTH, quotient, controller.signal).catch(({ code }) => code);
-      if (typeof outcome === 'string') codes.push(outcome);
-      else expect(outcome).toEqual(expected);
-      expect(await computed(bench.together, LENGTH, quotient)).toEqual(expected);
-    }
-    expect(new Set(codes)).toEqual(new Set(['aborted']));
-    expect(bench.together.memory.used).toBeLessThanOrEqual(used);
+    await expectRightAfterAborts(bench, LENGTH, 8);
   });
 });

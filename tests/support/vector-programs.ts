@@ -125,7 +125,7 @@ export class Bench {
   }
 }
 
-export const started: Worker[] = [];
+const started: Worker[] = [];
 
 /** Returns the address of the worker's file. */
 const workerFile = (): string => {
@@ -148,4 +148,47 @@ export const startAfter = (script: string) => (): Worker => {
   const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(text)}`));
   started.push(worker);
   return worker;
+};
+
+/** Expects right results, whenever a worker ends. @param runs of which each ends a worker later */
+export const expectRightWhileWorkersEnd = async (bench: Bench, length: number, runs: number): Promise<void> => {
+  const expected = await computed(bench.alone, length, quotient);
+  let ended = 0;
+  for (let i = 0; i < runs; i++) {
+    const last = started.at(-1);
+    const timer = setTimeout(() => last?.terminate().then(() => ended++), 2 * i);
+    expect(await computed(bench.together, length, quotient)).toEqual(expected);
+    clearTimeout(timer);
+  }
+  expect(ended).toBeGreaterThan(0);
+};
+
+/** Expects right results after workers that are not heard of any more. @param why the reason of the repetition */
+export const expectRightAfterSilence = async (bench: Bench, length: number, why: RegExp): Promise<Buffer> => {
+  const expected = await computed(bench.alone, length, quotient);
+  const runs: (string | null | undefined)[] = [];
+  for (let i = 0; i < 20 && !runs.some(Boolean); i++) {
+    expect(await computed(bench.together, length, quotient)).toEqual(expected);
+    runs.push(bench.together.lastRun?.retried);
+  }
+  expect(runs.find(Boolean)).toMatch(why);
+  return expected;
+};
+
+/** Expects right results after aborts, and no memory that is kept. @param runs of which each is aborted later */
+export const expectRightAfterAborts = async (bench: Bench, length: number, runs: number): Promise<void> => {
+  await bench.bring(2);
+  const expected = await computed(bench.alone, length, quotient);
+  const { used } = bench.together.memory;
+  const codes: string[] = [];
+  for (let i = 0; i < runs; i++) {
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), 4 * i);
+    const outcome = await computed(bench.together, length, quotient, controller.signal).catch(({ code }) => code);
+    if (typeof outcome === 'string') codes.push(outcome);
+    else expect(outcome).toEqual(expected);
+    expect(await computed(bench.together, length, quotient)).toEqual(expected);
+  }
+  expect(new Set(codes)).toEqual(new Set(['aborted']));
+  expect(bench.together.memory.used).toBeLessThanOrEqual(used);
 };

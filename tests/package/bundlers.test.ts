@@ -6,9 +6,7 @@
  *
  * @module-tag long
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright';
@@ -21,10 +19,11 @@ import {
   makeRandomScalars,
 } from '../../dev/oracle/known-bases.js';
 import { launchChromium } from '../../scripts/browser/launch.js';
-import { installProject, packPackage, runProgram } from '../support/packed-package.js';
+import { installProject, packPackage } from '../support/packed-package.js';
 import { programWith } from '../support/page-programs.js';
+import { runIn, whileFolderServed, whileProjectServed } from '../support/project-server.js';
 import { inProject } from '../support/run-script.js';
-import { type Headers, saidBy, serveFolder } from '../support/worker-place.js';
+import { type Headers, saidBy } from '../support/worker-place.js';
 
 /** Enough for two workers, of few points and scalars: bundlers copy them again and again. */
 const N = 8192;
@@ -73,12 +72,6 @@ const makeProject = async (name: string, packages: readonly string[], sources = 
   return project;
 };
 
-/** Runs a program that npm installed in a project to its end. */
-const runIn = (project: string, [program = '', ...options]: readonly string[]): Promise<string> =>
-  runProgram([join(project, 'node_modules/.bin', program), ...options], project, 240_000, environment);
-
-const environment = { ...process.env, NODE_ENV: undefined, NEXT_TELEMETRY_DISABLED: '1' };
-
 const withWorkers = {
   sums: [expected],
   workers: expect.toSatisfy((workers: number) => workers === 1 || workers === 2, 'one worker or two'),
@@ -99,59 +92,16 @@ const expectWorkersOf = async (
   where: readonly ('inPage' | 'inWorker')[] = ['inPage', 'inWorker'],
   headers: Headers = {},
 ): Promise<void> => {
-  const { server, origin } = await serveFolder(built, () => headers);
-  try {
-    await expectWorkers(`${origin}/${page}`, where);
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
+  const visit = (origin: string) => expectWorkers(`${origin}/${page}`, where);
+  await whileFolderServed(built, visit, () => headers);
 };
 
-const freePort = (): Promise<number> =>
-  new Promise((settle, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => settle(port));
-    });
-  });
-
-const ended = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
-
 /** Starts a server of a project, and opens a page of it once it answers. */
-const expectWorkersServed = async (
+const expectWorkersServed = (
   project: string,
   commandOf: (port: string) => readonly string[],
   path = '',
-): Promise<void> => {
-  const port = await freePort();
-  const [program = '', ...options] = commandOf(String(port));
-  // a process group of its own: some start others, which have to end with them
-  const child = spawn(join(project, 'node_modules/.bin', program), options, {
-    ...{ cwd: project, env: environment as NodeJS.ProcessEnv, detached: true },
-    // esbuild's server ends when nobody can write to it any more
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (said += data));
-  const closed = new Promise((settle) => child.once('close', settle));
-  try {
-    const url = `http://127.0.0.1:${port}/${path}`;
-    const isThere = () =>
-      fetch(url, { signal: AbortSignal.timeout(60_000) }).then(
-        ({ ok }) => ok,
-        () => false,
-      );
-    await expect.poll(async () => ended(child) || (await isThere()), { timeout: 120_000, interval: 200 }).toBe(true);
-    expect(ended(child), said).toBe(false);
-    await expectWorkers(url);
-  } finally {
-    if (!ended(child)) process.kill(-(child.pid as number), 'SIGKILL');
-    await closed;
-  }
-};
+): Promise<void> => whileProjectServed(project, commandOf, (url) => expectWorkers(url), path);
 
 describe.each(['6.4.6', '7.3.8', '8.3.8'])('Vite %s', (version) => {
   let project: string;

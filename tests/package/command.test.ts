@@ -235,6 +235,10 @@ describe('setup', () => {
     return new Uint8Array(file.data as Uint8Array);
   };
   const bytesOf = (name: string): Uint8Array => new Uint8Array(readFileSync(at(name)));
+  const beaconWords = (zkey: string, out: string, beacon: string, iterations: string) => [
+    ...['setup', 'beacon', '--zkey', zkey, '--out', out],
+    ...['--beacon', beacon, '--iterations', iterations],
+  ];
   const verifyKeyWords = (zkey: string) => ['setup', 'verify', '--zkey', zkey, '--ptau', 'prepared.ptau'];
   const BEACON = '0102030405060708090a0b0c0d0e0f10';
 
@@ -260,8 +264,8 @@ describe('setup', () => {
     expect(Buffer.from(bytesOf('second.zkey')).includes(SECRET)).toBe(false);
 
     const ended = await run(
-      ...['setup', 'beacon', '--zkey', 'second.zkey', '--out', 'last.zkey', '--beacon', BEACON],
-      ...['--iterations', '10', '--name', 'a block', '--json'],
+      ...beaconWords('second.zkey', 'last.zkey', BEACON, '10'),
+      ...['--name', 'a block', '--json'],
     );
     expect(ended.code).toBe(0);
     expect(bytesOf('last.zkey')).toEqual(await theirs('beacon', at('second.zkey'), 'a block', BEACON, 10));
@@ -307,30 +311,8 @@ describe('setup', () => {
     const failures = [
       await run(...words, '--out', 'none.zkey', '--entropy', 'stdin'),
       await run('setup', 'contribute', '--zkey', 'circuit.r1cs', '--out', 'none.zkey'),
-      await run(
-        'setup',
-        'beacon',
-        '--zkey',
-        'first.zkey',
-        '--out',
-        'none.zkey',
-        '--beacon',
-        'xy',
-        '--iterations',
-        '10',
-      ),
-      await run(
-        'setup',
-        'beacon',
-        '--zkey',
-        'first.zkey',
-        '--out',
-        'none.zkey',
-        '--beacon',
-        BEACON,
-        '--iterations',
-        'x',
-      ),
+      await run(...beaconWords('first.zkey', 'none.zkey', 'xy', '10')),
+      await run(...beaconWords('first.zkey', 'none.zkey', BEACON, 'x')),
       await run(...verifyKeyWords('first.zkey')),
       await run('setup', 'contribute', '--zkey', 'first.zkey', '--out', 'none.zkey', '--entropy', SECRET),
     ];

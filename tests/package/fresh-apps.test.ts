@@ -5,9 +5,7 @@
  *
  * @module-tag long
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Browser } from 'playwright';
@@ -17,8 +15,8 @@ import { compileCircuit } from '../support/circom.js';
 import { makeZkey, verifyBySnarkjs } from '../support/circom-keys.js';
 import { installProject, packPackage, runProgram } from '../support/packed-package.js';
 import { programWith } from '../support/page-programs.js';
+import { runIn as run, whileFolderServed, whileProjectServed } from '../support/project-server.js';
 import { inProject } from '../support/run-script.js';
-import { serveFolder } from '../support/worker-place.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-fresh-'));
 let packed: string;
@@ -83,60 +81,14 @@ const expectProofAt = async (url: string): Promise<void> => {
   }
 };
 
-const expectProofIn = async (built: string): Promise<void> => {
-  const { server, origin } = await serveFolder(built);
-  try {
-    await expectProofAt(`${origin}/index.html`);
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
-};
+const runIn = (project: string, command: readonly string[]): Promise<string> => run(project, command, 300_000);
 
-const environment = { ...process.env, NODE_ENV: undefined, NEXT_TELEMETRY_DISABLED: '1' };
-
-const runIn = (project: string, [program = '', ...options]: readonly string[]): Promise<string> =>
-  runProgram([join(project, 'node_modules/.bin', program), ...options], project, 300_000, environment);
-
-const freePort = (): Promise<number> =>
-  new Promise((settle, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => settle(port));
-    });
-  });
-
-const ended = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
+const expectProofIn = (built: string): Promise<void> =>
+  whileFolderServed(built, (origin) => expectProofAt(`${origin}/index.html`));
 
 /** Starts a server of a project, and proves in its page once it answers. */
-const expectProofServed = async (project: string, commandOf: (port: string) => readonly string[]): Promise<void> => {
-  const port = await freePort();
-  const [program = '', ...options] = commandOf(String(port));
-  // a process group, because some servers start other processes
-  const child = spawn(join(project, 'node_modules/.bin', program), options, {
-    ...{ cwd: project, env: environment as NodeJS.ProcessEnv, detached: true },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (said += data));
-  const closed = new Promise((settle) => child.once('close', settle));
-  try {
-    const url = `http://127.0.0.1:${port}/`;
-    const isThere = () =>
-      fetch(url, { signal: AbortSignal.timeout(60_000) }).then(
-        ({ ok }) => ok,
-        () => false,
-      );
-    await expect.poll(async () => ended(child) || (await isThere()), { timeout: 120_000, interval: 200 }).toBe(true);
-    expect(ended(child), said).toBe(false);
-    await expectProofAt(url);
-  } finally {
-    if (!ended(child)) process.kill(-(child.pid as number), 'SIGKILL');
-    await closed;
-  }
-};
+const expectProofServed = (project: string, commandOf: (port: string) => readonly string[]): Promise<void> =>
+  whileProjectServed(project, commandOf, expectProofAt);
 
 it('a script of Node proves', async () => {
   const program = programWith('README.md', '// prove-input.mjs');

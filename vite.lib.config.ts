@@ -89,7 +89,8 @@ export default defineConfig({
             { name: 'groth16', test: /\/src\/(groth16(\/|\.ts$)|proofs\/(key-points|vectors-on-demand))/ },
             { name: 'plonk', test: /\/src\/plonk(\/|\.ts$)/ },
             { name: 'fflonk', test: /\/src\/fflonk(\/|\.ts$)/ },
-            { name: 'setup', test: /\/src\/(setup(\/|\.ts$)|curves\/halving|msm\/cpu\/(point-sums|sum-threads))/ },
+            // without what a setup on a GPU loads
+            { name: 'setup', test: /\/src\/(setup(\/(?!open-scaler)|\.ts$)|curves\/halving|msm\/cpu\/(point-sums|sum-threads))/ },
             { name: 'plonkish', test: /\/src\/proofs\/plonkish\//, minShareCount: 2 },
           ],
         },

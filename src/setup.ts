@@ -25,6 +25,7 @@ export {
 } from './setup/powers.js';
 export { preparePhase2 } from './setup/prepare-powers.js';
 export type { RunOptions, SetupOptions } from './setup/run.js';
+export type { GpuOptions } from './setup/scaling.js';
 export type { Sink } from './setup/sink.js';
 export { exportVerificationKey, type VerificationKey } from './setup/verification-key.js';
 export {

@@ -143,6 +143,11 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
     holds: 'new keys, powers of tau, contributions and their verification',
     loaded: 'by the import of `webgpu-msm/setup`',
   },
+  'open-scaler': {
+    bytes: 4672,
+    holds: 'multiples of points on a GPU, and their shader',
+    loaded: 'when a setup tries a GPU',
+  },
   calibrate: { bytes: 4032, holds: 'the search for knobs', loaded: 'by the import of `webgpu-msm/calibrate`' },
 });
 

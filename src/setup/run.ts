@@ -5,6 +5,7 @@ import { assertNotAborted, badArgument } from '../errors.js';
 import type { ManySums } from '../msm/cpu/sum-threads.js';
 import { PointNotOnCurve, SumThreads } from '../msm/cpu/sum-threads.js';
 import type { OptionTable } from '../option-table.js';
+import { type GpuOptions, gpuRows, ScalingChoice } from './scaling.js';
 import { type Output, type Sink, written } from './sink.js';
 
 /** Options of all functions of `webgpu-msm/setup`. */
@@ -24,7 +25,7 @@ export interface RunOptions {
 }
 
 /** Options of functions that write a file. */
-export interface SetupOptions extends RunOptions {
+export interface SetupOptions extends RunOptions, GpuOptions {
   /** The place of the result; by default bytes in memory. */
   readonly sink?: Sink | undefined;
 }
@@ -42,6 +43,7 @@ export const setupOptions = {
   of: 'functions of webgpu-msm/setup',
   rows: {
     ...runRows,
+    ...gpuRows,
     // checked where it is opened
     sink: { kind: 'any' },
   },
@@ -61,16 +63,18 @@ export const POINTS_PER_ROUND = 2 ** 15;
 export class Run {
   readonly options: RunOptions;
   readonly #threads: SumThreads;
+  readonly #scaling: ScalingChoice;
   readonly #phase: string;
   readonly #total: number;
   #done = 0;
 
   /** @param total number of points or coefficients of the call */
-  constructor(options: RunOptions, phase: string, total: number) {
+  constructor(options: RunOptions & GpuOptions, phase: string, total: number) {
     this.options = options;
     this.#phase = phase;
     this.#total = total;
     this.#threads = new SumThreads(options, () => assertNotAborted(options.signal));
+    this.#scaling = new ScalingChoice(options, total);
   }
 
   /** Adds to the points or coefficients done. */
@@ -85,23 +89,25 @@ export class Run {
   }
 
   /**
-   * Computes sums.
+   * Computes sums, multiples of points on a GPU where there is one and it is worth it.
    *
    * @param what the place of the points, for errors
    * @throws MsmError `not-on-curve`
    */
   async compute(curve: CurveContext, sums: ManySums, what: string): Promise<Uint32Array<ArrayBuffer>[]> {
     try {
-      return (await this.#threads.compute(curve, sums)) as Uint32Array<ArrayBuffer>[];
+      const onCpu = (): Promise<readonly Uint32Array[]> => this.#threads.compute(curve, sums);
+      return (await this.#scaling.compute(curve, sums, onCpu)) as Uint32Array<ArrayBuffer>[];
     } catch (error) {
       if (error instanceof PointNotOnCurve) throw badArgument(`${what} has a point that is not on the curve`);
       throw error;
     }
   }
 
-  /** Ends the workers. */
-  end(): void {
+  /** Ends the workers and the device. */
+  async end(): Promise<void> {
     this.#threads.destroy();
+    await this.#scaling.end();
   }
 }
 
@@ -124,6 +130,6 @@ export const writeBy = async <Result>(
       return result;
     });
   } finally {
-    run.end();
+    await run.end();
   }
 };

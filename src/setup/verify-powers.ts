@@ -79,7 +79,7 @@ export const verifyPowers = async (source: FileSource, given: RunOptions = {}): 
       await check.run(contributions);
       if (isPrepared) await check.checkLagrange();
     } finally {
-      run.end();
+      await run.end();
       checks.destroy();
     }
     return { isValid: true, why: null, isPrepared, contributions };

@@ -40,7 +40,10 @@ let seen: Seen;
 /** All that an engine may ask for on a curve, in the shapes of a GPU and of a CPU. */
 type Builders = typeof import('../support/all-kernels.js');
 
-const kernelsOf = ({ createKernels, programKernel, tablesKernels }: Builders, constants: Curve): Kernel[] => {
+const kernelsOf = (
+  { createKernels, programKernel, scaleKernel, tablesKernels }: Builders,
+  constants: Curve,
+): Kernel[] => {
   const curve = curveContext(constants);
   const kernels = createKernels(curve, stageChecks.walk);
   const products = ['unsigned', 'dot4', 'fma'] as const;
@@ -52,6 +55,7 @@ const kernelsOf = ({ createKernels, programKernel, tablesKernels }: Builders, co
         own.importPoints(),
         ...Object.values(tablesKernels(chosen)),
         programKernel(chosen),
+        ...(constants.a === 0n ? [scaleKernel(chosen)] : []),
         ...Object.values(checkKernels(chosen, 'affine')),
         ...Object.values(checkKernels(chosen, 'xyzz')),
         ...[false, true].map((instrumented) => own.walkXyzz({ threads: 64, instrumented })),

@@ -132,6 +132,8 @@ describe('the files of the package', () => {
       'node.d.ts',
       'node.js',
       'node.js.map',
+      'open-scaler.js',
+      'open-scaler.js.map',
       'open-vectors.js',
       'open-vectors.js.map',
       'pairing.js',

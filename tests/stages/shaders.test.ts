@@ -23,6 +23,7 @@ import { resolveTuning } from '../../src/msm/plan/tuning.js';
 import { fullWorkload } from '../../src/msm/plan/workload.js';
 import { createKernels, type Kernels } from '../../src/msm/stages/kernels.js';
 import { programKernel } from '../../src/msm/stages/program.js';
+import { scaleKernel } from '../../src/msm/stages/scale.js';
 import { type TablesKernels, tablesKernels } from '../../src/msm/stages/tables.js';
 import type { Kernel } from '../../src/shaders/kernel.js';
 import { buildLibrary } from '../support/build-library.js';
@@ -67,6 +68,7 @@ const limits = {
   maxComputeWorkgroupSizeX: 256,
   maxComputeWorkgroupStorageSize: 16384,
 };
+const pairingCurves: readonly AnyCurve[] = [bn254, bls12381, bn254G2, bls12377G2];
 const curves: AnyCurve[] = [bn254, bls12381, p256Curve, secp192r1, widest, bn254G2, bls12377G2];
 
 /** Bytes of all variables that a shader keeps in an address space. */
@@ -93,11 +95,12 @@ const bytesIn = (space: 'workgroup' | 'private', { source }: Kernel, fieldBytes:
   return declared.reduce((sum, bytes) => sum + bytes, 0);
 };
 
-/** Those that loading with `precompute`, or of compressed points, takes, too. */
+/** Those that loading with `precompute`, or of compressed points, and setups take, too. */
 type AllKernels = Kernels & {
   tables(): TablesKernels;
   program(): Kernel;
   checks(): CheckKernels;
+  scale(): Kernel;
   xyzz(): readonly Kernel[];
 };
 
@@ -132,6 +135,7 @@ const twoBuilds = (constants: AnyCurve, product: FieldProduct = 'unsigned'): Two
       ...createKernels(curve, watch),
       tables: () => tablesKernels(curve),
       program: () => programKernel(curve),
+      scale: () => scaleKernel(curve),
       checks: () => checkKernels(curve, 'affine'),
       xyzz: () => xyzzKernels(createKernels(curve, watch), checkKernels(curve, 'xyzz')),
     },
@@ -139,6 +143,7 @@ const twoBuilds = (constants: AnyCurve, product: FieldProduct = 'unsigned'): Two
       ...built.createKernels(shipped, built.watch),
       tables: () => built.tablesKernels(shipped),
       program: () => built.programKernel(shipped),
+      scale: () => built.scaleKernel(shipped),
       checks: () => built.checkKernels(shipped, 'affine'),
       xyzz: () => xyzzKernels(built.createKernels(shipped, built.watch), built.checkKernels(shipped, 'xyzz')),
     },
@@ -203,6 +208,10 @@ const compiles = (_: string, constants: AnyCurve): void => {
       bytes,
     );
   });
+  // it takes the endomorphism of y² = x³ + b
+  test.each(pairingCurves.includes(constants) ? products : [])('scale compiles, %s products', (product) =>
+    compileKernels(twoBuilds(constants, product), (kernels) => [kernels.scale()], bytes),
+  );
   test.each(products)('walks with extended coordinates compile, %s products', (product) =>
     compileKernels(twoBuilds(constants, product), (kernels) => kernels.xyzz(), bytes),
   );
@@ -344,8 +353,9 @@ describe('shaders avoid WGSL that compilers for D3D and Metal fail on', () => {
   const { double, spread } = tablesKernels(curveContext(bn254));
   const program = programKernel(curveContext(bn254));
   const xyzz = kernels.walkXyzz({ threads: 16 });
+  const scale = scaleKernel(curveContext(bn254));
   const all = [
-    ...[kernels.importPoints(), spread, double, program, walk, xyzz],
+    ...[kernels.importPoints(), spread, double, program, walk, xyzz, scale],
     ...[kernels.normalize(), kernels.decompose(), kernels.partition()],
   ];
 
@@ -353,12 +363,15 @@ describe('shaders avoid WGSL that compilers for D3D and Metal fail on', () => {
     expect(source).not.toMatch(/\bswitch\b/);
   });
 
-  test.each([walk, double, kernels.normalize()])('$name has no constant number of inversion steps', ({ source }) => {
-    expect(source).toMatch(/let batches = \d+u \+ unseen_zero;/);
-    expect(source).toContain('batch < batches');
-    // a field of a uniform that is far below 2^31
-    expect(source).toMatch(/unseen_zero = config\.(level|points|sums) >> 31u;/);
-  });
+  test.each([walk, double, scale, kernels.normalize()])(
+    '$name has no constant number of inversion steps',
+    ({ source }) => {
+      expect(source).toMatch(/let batches = \d+u \+ unseen_zero;/);
+      expect(source).toContain('batch < batches');
+      // a field of a uniform that is far below 2^31
+      expect(source).toMatch(/unseen_zero = config\.(level|points|sums) >> 31u;/);
+    },
+  );
 
   // naga 30 declares a name for each operand of dot4U8Packed in the Metal that it writes
   test.each([bn254, bn254G2])('only one function of $name calls dot4U8Packed', (constants) => {

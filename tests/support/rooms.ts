@@ -152,7 +152,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   setup: {
     imports:
-      'field curves scheduling threads wasm/encoder msm/cpu formats pairing proofs proofs/plonkish verifiers fields.ts formats.ts index.ts',
+      'field curves scheduling threads wasm/encoder gpu session msm/stages msm/gpu msm/cpu formats pairing proofs proofs/plonkish verifiers fields.ts formats.ts index.ts',
     holds: 'trusted setups of circuits: transcripts, contributions, new keys, verification',
   },
   provers: {

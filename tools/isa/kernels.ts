@@ -1,6 +1,6 @@
 /**
- * Collects kernels for a chip: those that the library compiles for sums and for vectors, and
- * operations of field-bench.
+ * Collects kernels for a chip: those that the library compiles for sums, for vectors and for setups,
+ * and operations of field-bench.
  */
 
 import type { Library } from '../../dev/bench/rows.js';
@@ -16,6 +16,7 @@ import { quadraticField } from '../../src/field/quadratic.js';
 import { fieldConfigure } from '../../src/fields/gpu/open-vectors.js';
 import { openField } from '../../src/fields/program/open-field.js';
 import { describeAdapter, type OpenDevice, pipelineFor } from '../../src/gpu/device.js';
+import { scaleConfigure } from '../../src/msm/gpu/scale-operation.js';
 import { type Chip, type ChipName, chips } from './chips.js';
 
 /** A kernel that a device was asked to compile. */
@@ -165,6 +166,16 @@ export const vectorKernels = async (chip: ChipName): Promise<ChipKernel[]> => {
   const { digest: _, ...others } = kernels;
   for (const kernel of Object.values(others)) await pipelineFor(device, kernel()).catch(() => undefined);
   return titled(asked).map((each) => ({ ...each, title: `vectors: ${each.title}` }));
+};
+
+/** Returns the kernel that only setups compile on a chip. @param constants have a = 0 */
+export const setupKernels = async (chip: ChipName, constants: AnyCurve): Promise<ChipKernel[]> => {
+  const { device, asked } = new UnbuiltDevice(chips[chip]);
+  const adapter = describeAdapter(device.adapterInfo);
+  const curve = curveContext(constants, quadraticField);
+  const setup = scaleConfigure(curve).make({ device, adapter, hasDot4: true, owned: true } satisfies OpenDevice);
+  await pipelineFor(device, setup.scale()).catch(() => undefined);
+  return titled(asked).map((each) => ({ ...each, title: `setups: ${each.title}` }));
 };
 
 /**

@@ -28,7 +28,7 @@ import { writeSection } from '../../scripts/docs-section.js';
 import { openLibrary } from '../../scripts/run-bench.js';
 import { chips as allChips, type ChipName, chipNames } from './chips.js';
 import { assertCompilers, assertSomeCompilers } from './compilers.js';
-import { type ChipKernel, curves, fieldKernels, stageKernels, vectorKernels } from './kernels.js';
+import { type ChipKernel, curves, fieldKernels, setupKernels, stageKernels, vectorKernels } from './kernels.js';
 import { type Compiled, measure } from './measure.js';
 import { chipReport, docsTable, kernelsOfTable, sourcesOf, tableChips } from './report.js';
 
@@ -41,6 +41,9 @@ const own = {
   write: flag('write the tables of docs/reference; only --json may be given with it'),
   json: valued('FILE', 'also write all statistics of the drivers to a file', outputFile),
 };
+
+/** Curves that setups have. */
+const scaledCurves: readonly (keyof typeof curves)[] = ['bn254', 'bls12-381', 'bn254-g2', 'bls12-381-g2'];
 
 const settingOptions = Object.fromEntries(
   Object.entries(knobOptions('accum-ab')).filter(([name]) => settingKnobs.includes(name.replace(/^[ab]\./, ''))),
@@ -72,6 +75,7 @@ async function choose(
       const library = build === null ? ownLibrary(setting) : await openLibrary(build);
       const all = await stageKernels(library, chip, curve, tuning);
       if (!stagesOnly && curveName === 'bn254') all.push(...(await vectorKernels(chip)));
+      if (!stagesOnly && scaledCurves.includes(curveName)) all.push(...(await setupKernels(chip, curve)));
       if (!stagesOnly) all.push(...(await fieldKernels(chip, curve)));
       const kernels = all.filter(({ title }) => words.some((word) => title.includes(word)));
       if (kernels.length === 0) {

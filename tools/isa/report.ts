@@ -4,7 +4,7 @@ import { bn254 } from '../../src/curves/bn254.js';
 import { bn254G2 } from '../../src/curves/pairing-friendly.js';
 import { createMsmEngine } from '../../src/engine/create-engine.js';
 import { type ChipName, chips, type Figures } from './chips.js';
-import { type ChipKernel, fieldKernels, stageKernels, vectorKernels } from './kernels.js';
+import { type ChipKernel, fieldKernels, setupKernels, stageKernels, vectorKernels } from './kernels.js';
 
 /** One kernel on one chip. */
 interface ChipRow {
@@ -84,7 +84,7 @@ const OF_PAIRS = ['import_points', 'tables_double', 'run_program', 'walk', 'walk
 
 /**
  * Returns the kernels that the library compiles on a chip with default knobs, and field-bench
- * operations: those of BN254, those that differ in its G2, and those of vectors.
+ * operations: those of BN254, those that differ in its G2, those of vectors, and those of setups.
  */
 export const kernelsOfTable = async (chip: ChipName): Promise<ChipKernel[]> => {
   const ofPairs = (await stageKernels({ createMsmEngine }, chip, bn254G2, {})).filter(({ name }) =>
@@ -94,6 +94,8 @@ export const kernelsOfTable = async (chip: ChipName): Promise<ChipKernel[]> => {
     ...(await stageKernels({ createMsmEngine }, chip, bn254, {})),
     ...ofPairs.map((kernel) => ({ ...kernel, title: `${kernel.title}, G2` })),
     ...(await vectorKernels(chip)),
+    ...(await setupKernels(chip, bn254)),
+    ...(await setupKernels(chip, bn254G2)).map((kernel) => ({ ...kernel, title: `${kernel.title}, G2` })),
     ...(await fieldKernels(chip, bn254)),
   ];
   return all.filter(({ title }) => isListed(chip, title));

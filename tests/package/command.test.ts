@@ -4,6 +4,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, write
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Terminal } from '../../src/command/terminal.js';
 import { fileOf } from '../../src/formats/zkey.js';
 import { openZkey } from '../../src/formats.js';
 import { buildLibrary } from '../support/build-library.js';
@@ -164,6 +165,40 @@ describe('verify', () => {
     const other = await run(...verifyWords('plonk.json'));
     expect([other.code, other.stdout]).toEqual([2, '']);
     expect(other.stderr).toMatch('proof must be a proof of plonk');
+  });
+});
+
+describe('progress', () => {
+  const shownBy = (isTTY: boolean, ...all: readonly (readonly [number, number | null])[]): string => {
+    let shown = '';
+    const write = (text: unknown): boolean => {
+      shown += text;
+      return true;
+    };
+    const terminal = new Terminal({ isTTY, write });
+    for (const [done, total] of all) {
+      terminal.progress({ stage: 'proof', part: 'H', done, total, remainingMs: null });
+    }
+    terminal.warn('late');
+    terminal.clear();
+    return shown;
+  };
+
+  test('is a bar on the last line of a terminal, which results do not follow', () => {
+    const lines = shownBy(true, [0, 7], [6, 7], [7, 7], [0, 0], [9, null]).split('\r\x1b[2K');
+    expect(lines).toEqual([
+      '',
+      `proof        [${'-'.repeat(24)}] 0 of 7 H`,
+      `proof        [${'#'.repeat(20)}----] 6 of 7 H`,
+      `proof        [${'#'.repeat(24)}] 7 of 7 H`,
+      `proof        [${'#'.repeat(24)}] 0 of 0 H`,
+      'proof        9 H',
+      'warning: late\n',
+    ]);
+  });
+
+  test('is not written to pipes and files', () => {
+    expect(shownBy(false, [0, 7], [7, 7])).toBe('warning: late\n');
   });
 });
 

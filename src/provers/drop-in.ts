@@ -8,14 +8,21 @@ import { Fields, ORDER_BYTES, openSnarkjsFile, readSections, sectionOf } from '.
 import { readRange } from '../formats/source.js';
 import { openZkey } from '../formats.js';
 import { type Groth16Proof, exportSolidityCallData as ofGroth16 } from '../groth16.js';
-import { readOptions } from '../option-table.js';
+import { type OptionTable, pickRows, readOptions, setOptions } from '../option-table.js';
 import { exportSolidityCallData as ofPlonk, type PlonkProof } from '../plonk.js';
 import type { NamedProof, ProofInput, ProofNumber } from '../proofs/api.js';
 import { numbersIn } from '../proofs/witness.js';
 import { exportVerificationKey } from '../verifiers/exported-key.js';
 import { verifyByJsonKey } from '../verifiers/json-key.js';
 import type { AcceleratedResult, SnarkjsProveOptions } from './accelerate.js';
-import { noCounts, readAccelerateOptions } from './accelerate-options.js';
+import {
+  type AccelerateOptions,
+  accelerateOptions,
+  noCounts,
+  type ReadAccelerateOptions,
+  readAccelerateOptions,
+  tightWarning,
+} from './accelerate-options.js';
 import { copyWitnessFile, openNamed, readWitnessProgram, type SnarkjsFile, writeFileTo } from './proof-files.js';
 import { ProverEngines } from './prover-engines.js';
 import { ProvingKeys, proveOptions, type WholeSystem } from './proving-keys.js';
@@ -191,24 +198,52 @@ const missingAll = <Name extends string>(
 ): Readonly<Record<Name, MissingFunction>> =>
   Object.fromEntries(names.map((name) => [name, missing(namespace, name, remedy)])) as Record<Name, MissingFunction>;
 
+/** Options of `accelerate` that are about keys and engines, and not about snarkjs. */
+const configured = [
+  ...(['backend', 'device', 'gpu', 'maxWorkers', 'createWorker', 'memoryBudget', 'tuning', 'verify'] as const),
+  ...(['basesBudget', 'memoryLimit', 'cache', 'verifyProof', 'onWarning'] as const),
+] as const satisfies readonly (keyof AccelerateOptions)[];
+
+/** Options of `configure`, as `accelerate` of `webgpu-msm/snarkjs` has them. */
+export type DropInOptions = Pick<AccelerateOptions, (typeof configured)[number]>;
+
+/** `configure`. */
+export const configureOptions = {
+  of: 'configure',
+  rows: /* @__PURE__ */ pickRows(accelerateOptions.rows, configured),
+} as const satisfies OptionTable<DropInOptions>;
+
 /** Keys, engines and programs that stay loaded from one call to the next. */
 class Provers {
   readonly keys: ProvingKeys;
   readonly witnesses = new Witnesses();
+  readonly #engines: ProverEngines;
 
-  private constructor(options: Awaited<ReturnType<typeof readAccelerateOptions>>) {
+  private constructor(options: ReadAccelerateOptions) {
     const counts = noCounts();
-    const engines = new ProverEngines(options, counts);
+    this.#engines = new ProverEngines(options, counts);
+    let hasWarned = false;
     this.keys = new ProvingKeys({
-      ...{ options, counts, engine: (curve) => engines.get(curve, 'g1') },
+      ...{ options, counts, engine: (curve) => this.#engines.get(curve, 'g1') },
       isSlower: async () => false,
-      // a key without room is loaded for each proof, and nobody can set the budget here
-      warnTight: () => undefined,
+      warnTight: (bytes) => {
+        if (!hasWarned) options.warn(tightWarning(counts.basesBudget, bytes));
+        hasWarned = true;
+      },
     });
   }
 
-  static async open(): Promise<Provers> {
-    return new Provers(await readAccelerateOptions({ leastPoints: 0 }));
+  /** @throws MsmError `bad-argument` naming the option */
+  static async open(options: DropInOptions): Promise<Provers> {
+    const read = readOptions(configureOptions, options);
+    return new Provers(await readAccelerateOptions({ ...setOptions(read), leastPoints: 0 }));
+  }
+
+  /** Frees all of them. Proofs that a key computes reject. */
+  end(): void {
+    this.keys.end();
+    this.witnesses.clear();
+    this.#engines.destroy();
   }
 }
 
@@ -216,8 +251,32 @@ let opening: Promise<Provers> | null = null;
 
 /** Returns the provers of this module, opened with the first call. */
 const provers = (): Promise<Provers> => {
-  opening ??= Provers.open();
+  opening ??= Provers.open({});
   return opening;
+};
+
+/**
+ * Chooses what computes and how much memory keys may keep, for all later calls of this module. snarkjs
+ * has no such function: call it once, before the package that imports snarkjs proves. Frees the keys and
+ * programs that are loaded; proofs that a key computes reject with `aborted`.
+ *
+ * @param options those that are left out have their defaults again
+ * @throws MsmError `bad-argument` naming the option; nothing changes then
+ * @example
+ * ```ts
+ * import { configure } from 'webgpu-msm/snarkjs-drop-in';
+ *
+ * await configure({ backend: 'cpu', memoryLimit: 512 * 2 ** 20 });
+ * ```
+ */
+export const configure = async (options: DropInOptions = {}): Promise<void> => {
+  const next = await Provers.open(options);
+  const before = opening;
+  opening = Promise.resolve(next);
+  await before?.then(
+    (provers) => provers.end(),
+    () => undefined,
+  );
 };
 
 const calculate = async (input: object, wasm: unknown): Promise<Uint8Array<ArrayBuffer>> => {

@@ -133,6 +133,68 @@ test('a signal ends a proof, and the next one works', async () => {
   expect((await prove(new AbortController().signal)).publicSignals).toHaveLength(3);
 });
 
+describe('configure', () => {
+  const zkeyOf = () => makeZkey('groth16', 'bn254', circuit.r1cs);
+  afterAll(() => dropIn.configure());
+
+  test('chooses what computes, whether proofs are verified, and how much keys keep', async () => {
+    const zkey = await zkeyOf();
+    const warnings: string[] = [];
+    const onWarning = (message: string) => void warnings.push(message);
+    const prove = () => dropIn.groth16.fullProve(input, circuit.wasm, zkey);
+    const workers: unknown[] = [];
+    const createWorker = (): never => {
+      workers.push(null);
+      throw new Error('of the caller');
+    };
+    await dropIn.configure({
+      backend: 'cpu',
+      maxWorkers: 2,
+      createWorker,
+      basesBudget: 1,
+      verifyProof: true,
+      onWarning,
+    });
+    const { proof, publicSignals } = await prove();
+    expect(await typed.groth16.verify(await typed.zKey.exportVerificationKey(zkey), publicSignals, proof)).toBe(true);
+    await prove();
+    expect(warnings.filter((each) => each.includes('they exceed basesBudget, 1 bytes; set it to'))).toHaveLength(1);
+    await dropIn.configure({ backend: 'cpu', memoryLimit: 1, onWarning });
+    await expect(prove()).rejects.toMatchObject({ code: 'out-of-memory' });
+    await dropIn.configure({ backend: 'gpu', gpu: { requestAdapter: async () => null } as never, onWarning });
+    await expect(prove()).rejects.toMatchObject({ code: 'no-webgpu' });
+    await dropIn.configure();
+    expect((await prove()).publicSignals).toEqual(publicSignals);
+  });
+
+  test('ends the proofs that a key computes', async () => {
+    const zkey = await zkeyOf();
+    const witness: { readonly type: string; data?: Uint8Array } = { type: 'mem' };
+    await dropIn.wtns.calculate(input, circuit.wasm, witness);
+    const proving = dropIn.groth16.prove(zkey, witness);
+    const ended = expect(proving).rejects.toMatchObject({ code: 'aborted' });
+    await new Promise(setImmediate);
+    await dropIn.configure({ backend: 'cpu' });
+    await ended;
+    expect((await dropIn.groth16.prove(zkey, witness)).publicSignals).toHaveLength(3);
+  });
+
+  test('refuses other options, and changes nothing', async () => {
+    const prove = async () => dropIn.groth16.fullProve(input, circuit.wasm, await zkeyOf());
+    await dropIn.configure({ backend: 'cpu', memoryLimit: 1 });
+    for (const [options, message] of [
+      [{ backend: 'tpu' }, 'options.backend'],
+      [{ leastPoints: 1 }, 'options.leastPoints is not an option of configure'],
+      [3, 'options must be an object'],
+    ] as const) {
+      const failed = dropIn.configure(options as never);
+      await expect(failed).rejects.toMatchObject({ code: 'bad-argument' });
+      await expect(failed).rejects.toThrow(message);
+    }
+    await expect(prove()).rejects.toMatchObject({ code: 'out-of-memory' });
+  });
+});
+
 describe('wtns', () => {
   test('calculates the bytes of snarkjs into memory and into files', async () => {
     const files = [memoryFile(), memoryFile()] as { data?: Uint8Array }[];

@@ -241,6 +241,22 @@ describe('info', () => {
     expect(await facts('info.wtns')).toMatchObject({ format: 'wtns', curve: 'bn254', values: nVars });
   });
 
+  test('times a key of Groth16 on request, and no other file', async () => {
+    const timed = await run('info', 'groth16.zkey', '--time', '--json');
+    const { openMs, proofMs, ...others } = JSON.parse(timed.stdout);
+    expect(timed.code).toBe(0);
+    expect([openMs, proofMs].every((ms) => Number.isInteger(ms) && ms > 0)).toBe(true);
+    expect(others).toEqual(await facts('groth16.zkey'));
+    for (const [name, message] of [
+      ['plonk.zkey', '--time is for keys of groth16, and this is a key of plonk'],
+      ['circuit.r1cs', '--time is for proving keys of groth16, and circuit.r1cs is none'],
+    ] as const) {
+      const { code, stdout, stderr } = await run('info', name, '--time');
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).toContain(message);
+    }
+  });
+
   test('names the contributions to a key, without what a terminal obeys', async () => {
     const contributed = memoryFile();
     const { contribute } = snarkjs.zKey as unknown as Record<'contribute', Setup>;

@@ -27,6 +27,7 @@ import { copyWitnessFile, openNamed, readWitnessProgram, type SnarkjsFile, write
 import { ProverEngines } from './prover-engines.js';
 import { ProvingKeys, proveOptions, type WholeSystem } from './proving-keys.js';
 import { Witnesses } from './witnesses.js';
+import { WorkerCircuits } from './worker-circuits.js';
 
 /** A function of snarkjs that is not here. It rejects with `bad-argument`, naming itself. */
 export type MissingFunction = (...given: readonly unknown[]) => Promise<never>;
@@ -204,44 +205,68 @@ const configured = [
   ...(['basesBudget', 'memoryLimit', 'cache', 'verifyProof', 'onWarning'] as const),
 ] as const satisfies readonly (keyof AccelerateOptions)[];
 
-/** Options of `configure`, as `accelerate` of `webgpu-msm/snarkjs` has them. */
-export type DropInOptions = Pick<AccelerateOptions, (typeof configured)[number]>;
+/** Options of `configure`; all but `worker` are as `accelerate` of `webgpu-msm/snarkjs` has them. */
+export interface DropInOptions extends Pick<AccelerateOptions, (typeof configured)[number]> {
+  /**
+   * Computes `fullProve` in workers, as `openCircuit` of `webgpu-msm/circom` does, so that the caller's
+   * thread stays free and a signal ends witnesses, too. `prove` and `wtns.calculate` stay in the caller's thread.
+   *
+   * @defaultValue `true` in pages, unless `device`, `gpu` or `createWorker` is set, which no worker can be
+   * sent; `false` elsewhere
+   */
+  readonly worker?: boolean | undefined;
+}
 
 /** `configure`. */
 export const configureOptions = {
   of: 'configure',
-  rows: /* @__PURE__ */ pickRows(accelerateOptions.rows, configured),
+  rows: { .../* @__PURE__ */ pickRows(accelerateOptions.rows, configured), worker: { kind: 'flag' } },
 } as const satisfies OptionTable<DropInOptions>;
+
+/** Returns whether workers are to compute. @throws MsmError `bad-argument` for an option that none can be sent */
+const wantsWorker = ({ worker, ...others }: DropInOptions): boolean => {
+  const name = (['device', 'gpu', 'createWorker'] as const).find((each) => others[each] !== undefined);
+  if (worker === true && name !== undefined) {
+    throw badArgument(`options.${name} cannot be sent to a worker; leave it out, or set worker to false`);
+  }
+  return worker ?? (name === undefined && 'document' in globalThis);
+};
 
 /** Keys, engines and programs that stay loaded from one call to the next. */
 class Provers {
   readonly keys: ProvingKeys;
   readonly witnesses = new Witnesses();
+  /** null where the calling thread proves. */
+  readonly circuits: WorkerCircuits | null;
   readonly #engines: ProverEngines;
 
-  private constructor(options: ReadAccelerateOptions) {
+  private constructor(options: ReadAccelerateOptions, inWorkers: boolean) {
     const counts = noCounts();
     this.#engines = new ProverEngines(options, counts);
     let hasWarned = false;
+    const warnTight = (bytes: number): void => {
+      if (!hasWarned) options.warn(tightWarning(counts.basesBudget, bytes));
+      hasWarned = true;
+    };
     this.keys = new ProvingKeys({
       ...{ options, counts, engine: (curve) => this.#engines.get(curve, 'g1') },
-      isSlower: async () => false,
-      warnTight: (bytes) => {
-        if (!hasWarned) options.warn(tightWarning(counts.basesBudget, bytes));
-        hasWarned = true;
-      },
+      ...{ isSlower: async () => false, warnTight },
     });
+    const budget = { bytes: () => counts.basesBudget, onTight: warnTight };
+    this.circuits = inWorkers ? new WorkerCircuits(options, budget) : null;
   }
 
   /** @throws MsmError `bad-argument` naming the option */
   static async open(options: DropInOptions): Promise<Provers> {
-    const read = readOptions(configureOptions, options);
-    return new Provers(await readAccelerateOptions({ ...setOptions(read), leastPoints: 0 }));
+    const { worker, ...read } = readOptions(configureOptions, options);
+    const inWorkers = wantsWorker({ ...read, worker });
+    return new Provers(await readAccelerateOptions({ ...setOptions(read), leastPoints: 0 }), inWorkers);
   }
 
   /** Frees all of them. Proofs that a key computes reject. */
   end(): void {
     this.keys.end();
+    this.circuits?.end();
     this.witnesses.clear();
     this.#engines.destroy();
   }
@@ -301,6 +326,11 @@ const proverOf = <Proof extends NamedProof>(system: WholeSystem): SnarkjsProver<
     fullProve: async (input, wasm, zkey, logger, _witnessOptions, options) => {
       const { signal } = readOptions(proveOptions, options ?? {});
       assertNotAborted(signal, 'proof');
+      const { circuits } = await provers();
+      if (circuits !== null) {
+        const proving = circuits.fullProve(system, { input, wasm, zkey }, signal);
+        return (await untilAborted(proving, signal, 'proof')) as AcceleratedResult<Proof>;
+      }
       const witness = await untilAborted(calculate(input, wasm), signal, 'proof');
       try {
         return await prove(zkey, witness, logger, options);

@@ -133,6 +133,22 @@ describe('in Node, by the overrides of npm', () => {
     expect(await run('semaphore.cjs', `${required}console.log(JSON.stringify(said));\n})();`)).toEqual(verdicts);
   });
 
+  test('@semaphore-protocol/proof proves in workers on request, and the process ends', async () => {
+    const at = `${join(folder, 'artifacts')}/`;
+    const configured = `import { configure } from 'webgpu-msm/snarkjs-drop-in';
+      import { Worker } from 'node:worker_threads';
+      const posted = new Set();
+      const post = Worker.prototype.postMessage;
+      Worker.prototype.postMessage = function (...given) {
+        if (given[0]?.say === 'call') posted.add(given[0].call.name);
+        return post.apply(this, given);
+      };
+      await configure({ worker: true });${program(at)}
+      console.log(JSON.stringify({ ...said, posted: [...posted] }));`;
+    const said = await run('workers.mjs', configured);
+    expect(said).toEqual({ ...verdicts, posted: ['program', 'key', 'compute', 'prove'] });
+  });
+
   test('@zk-kit/eddsa-proof proves with a key of a circuit with its signals', async () => {
     const text = eddsaProgram(`${join(folder, 'artifacts')}/`);
     await expectEddsa(
@@ -177,9 +193,14 @@ describe('in pages, by an alias of Vite', () => {
     const assets = join(project, 'dist/assets');
     const text = readdirSync(assets).map((name) => readFileSync(join(assets, name), 'utf8'));
     expect(text.filter((each) => each.includes(ofSnarkjs))).toEqual([]);
-    const { server, origin } = await serveFolder(join(project, 'dist'));
+    const asked: string[] = [];
+    const { server, origin } = await serveFolder(join(project, 'dist'), (path) => {
+      asked.push(path);
+      return {};
+    });
     try {
       await expectProofsAt(`${origin}/index.html`);
+      expect(asked.some((path) => path.includes('webgpu-msm-circuit-worker'))).toBe(true);
     } finally {
       server.closeAllConnections();
       server.close();

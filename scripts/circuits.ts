@@ -3,18 +3,23 @@
  *
  * Times witnesses and proofs from inputs in turns with snarkjs: by the clock, and in CPU time of all
  * threads. Both have the files in memory, and the library its circuit open. Witnesses must have the same
- * bytes, and proofs verify.
+ * bytes, and proofs verify. The program alone is its code by circom, without the transfer of its values:
+ * no library takes less. `--pages` times pages from their opening to the first proof instead.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { formatMs, tableLines } from '../dev/bench/format.js';
+import { formatMs, tableLines, withoutEmpty } from '../dev/bench/format.js';
 import { knownPowers } from '../dev/bench/known-powers.js';
 import { interleave } from '../dev/bench/measure.js';
 import { median } from '../src/calibrate/statistics.js';
+import { openCircom2 } from '../src/circom/circom2.js';
+import { readSignals } from '../src/circom/input-signals.js';
+import { compileProgram } from '../src/circom/program.js';
 import { compileCircuit } from '../tests/support/circom.js';
 import { ensureBuilt, project } from './builds.mjs';
-import { command, flag, integer, oneOf, outputFile, progress, valued } from './command-line.js';
+import { timePages } from './circuit-page.js';
+import { command, flag, integer, oneOf, outputFile, progress, UsageError, valued } from './command-line.js';
 
 /** A file of snarkjs in memory. */
 interface MemoryFile {
@@ -27,8 +32,10 @@ interface Snarkjs {
   readonly curves: { getCurveFromName(name: string): Promise<{ terminate(): Promise<void> }> };
   readonly groth16: {
     fullProve(input: object, wasm: Uint8Array, zkey: Uint8Array): Promise<{ publicSignals: string[] }>;
+    verify(key: object, publicSignals: readonly string[], proof: object): Promise<boolean>;
   };
   readonly r1cs: { info(file: MemoryFile): Promise<Readonly<Record<'nConstraints' | 'nOutputs', number>>> };
+  readonly zKey: { exportVerificationKey(zkey: Uint8Array): Promise<object> };
   readonly wtns: { calculate(input: object, wasm: Uint8Array, wtns: MemoryFile): Promise<void> };
 }
 
@@ -84,7 +91,46 @@ const cases: Readonly<Record<'path' | 'sha256' | 'chain', Case>> = {
   },
 };
 
-type Library = 'webgpu-msm' | 'snarkjs';
+/** What is timed: two libraries, and the code that circom wrote. */
+type Subject = 'webgpu-msm' | 'snarkjs' | 'program';
+
+/** One run. */
+interface TimedRun {
+  readonly subject: Subject;
+  readonly step: 'witness' | 'input to proof' | 'page to proof';
+  readonly ms: number;
+  /** Of all threads of this process; null for pages. */
+  readonly cpuMs: number | null;
+}
+
+/** Returns what runs a program alone, from its inputs to the values that it keeps. */
+const openProgram = async (wasm: Uint8Array, input: object): Promise<() => Promise<void>> => {
+  const { module } = await compileProgram(wasm);
+  const program = await openCircom2(module, [], { onLog: () => undefined });
+  const signals = readSignals(input, program.prime);
+  return async () => program.run(signals);
+};
+
+/** Lines of a table: medians of the library, of snarkjs, and their ratio, of the clock and of CPU time. */
+const linesOf = (times: readonly TimedRun[]): string[][] => {
+  const middle = (subject: Subject, step: TimedRun['step'], what: 'ms' | 'cpuMs'): number | null => {
+    const found = times.filter((each) => each.subject === subject && each.step === step).map((each) => each[what]);
+    return found.includes(null) ? null : (median(found as number[]) ?? null);
+  };
+  const line = (name: string, step: TimedRun['step'], subject: Subject): string[] => [
+    name,
+    ...(['ms', 'cpuMs'] as const).flatMap((what) => {
+      const [ours, theirs] = [middle(subject, step, what), middle('snarkjs', step, what)];
+      const ratio = ours === null || theirs === null ? '–' : (ours / theirs).toFixed(3);
+      return [formatMs(ours), formatMs(theirs), ratio];
+    }),
+  ];
+  const steps = [...new Set(times.map(({ step }) => step))];
+  return steps.flatMap((step) => [
+    line(step, step, 'webgpu-msm'),
+    ...(step === 'witness' ? [line('the program alone', step, 'program')] : []),
+  ]);
+};
 
 export const circuitsCommand = command({
   about: 'times witnesses and proofs from inputs in turns with snarkjs',
@@ -98,16 +144,18 @@ export const circuitsCommand = command({
     ),
     reps: valued('5', 'repetitions', integer(1, 99), 5),
     witnesses: flag('time witnesses alone, without a key'),
+    pages: flag('time pages of a browser from their opening to the first proof, all files in its HTTP cache'),
     json: valued('FILE', 'also write every time to a file', outputFile),
   },
-  async run({ circuit: name, reps, witnesses, json }) {
+  async run({ circuit: name, reps, witnesses, pages, json }) {
+    if (witnesses && pages) throw new UsageError('--witnesses and --pages exclude each other: pages prove');
     ensureBuilt('library');
     const built = (entry: string): string => pathToFileURL(join(project, `dist/${entry}.js`)).href;
     const { openCircuit } = (await import(/* @vite-ignore */ built('circom'))) as typeof import('../src/circom.js');
     const { newKey } = (await import(/* @vite-ignore */ built('setup'))) as typeof import('../src/setup.js');
     // hidden from bundlers, because snarkjs is under the GPL and no part of our builds
     const module = 'snarkjs';
-    const { curves, groth16, r1cs: info, wtns } = (await import(/* @vite-ignore */ module)) as Snarkjs;
+    const { curves, groth16, r1cs: info, wtns, zKey } = (await import(/* @vite-ignore */ module)) as Snarkjs;
     const { source, input } = cases[name];
     progress('compiling the circuit');
     const { wasm, r1cs } = await compileCircuit(source);
@@ -118,73 +166,79 @@ export const circuitsCommand = command({
     const quiet = { onWarning: () => undefined };
     const zkey = witnesses
       ? null
-      : await newKey({ system: 'groth16', r1cs, ptau: await knownPowers('bn254', power) }, quiet);
-    const circuit = await openCircuit({ wasm, ...(zkey && { zkey }) }, quiet);
+      : ((await newKey({ system: 'groth16', r1cs, ptau: await knownPowers('bn254', power) }, quiet)) as Uint8Array);
+    const times: TimedRun[] = [];
 
-    const times: { readonly library: Library; readonly step: string; readonly ms: number; readonly cpuMs: number }[] =
-      [];
-    const timed = async <Result>(library: Library, step: string, work: () => Promise<Result>): Promise<Result> => {
-      const [begun, cpu] = [performance.now(), process.cpuUsage()];
-      const result = await work();
-      const { user, system } = process.cpuUsage(cpu);
-      times.push({ library, step, ms: performance.now() - begun, cpuMs: (user + system) / 1000 });
-      return result;
+    /** Times both libraries in pages. @returns the browser */
+    const inPages = async (key: Uint8Array): Promise<string> => {
+      progress('timing pages');
+      const verificationKey = await zKey.exportVerificationKey(key);
+      return timePages({ wasm, zkey: key, input }, reps, async (subject, { proof, publicSignals, ms }, isTimed) => {
+        if (!(await groth16.verify(verificationKey, publicSignals, proof)))
+          throw new Error(`the proof of the page of ${subject} does not verify`);
+        if (isTimed) times.push({ subject, step: 'page to proof', ms, cpuMs: null });
+      });
     };
-    const theirWitness = async (): Promise<Uint8Array> => {
-      const file: MemoryFile = { type: 'mem' };
-      await wtns.calculate(input, wasm, file);
-      return file.data as Uint8Array;
-    };
-    const steps = {
-      'webgpu-msm': { witness: () => circuit.witness(input as never), proof: () => circuit.prove(input as never) },
-      snarkjs: { witness: theirWitness, proof: () => groth16.fullProve(input, wasm, zkey as Uint8Array) },
-    } as const;
-    const both = ['webgpu-msm', 'snarkjs'] as const;
-    try {
-      progress('checking');
-      const [ours, theirs] = [await circuit.witness(input as never), await theirWitness()];
-      if (!Buffer.from(ours).equals(theirs)) throw new Error('the witnesses have different bytes');
-      if (zkey !== null) {
+
+    /** Times both libraries in this process. */
+    const inNode = async (): Promise<string> => {
+      const timed = async (subject: Subject, step: TimedRun['step'], work: () => Promise<unknown>): Promise<void> => {
+        const [begun, cpu] = [performance.now(), process.cpuUsage()];
+        await work();
+        const { user, system } = process.cpuUsage(cpu);
+        times.push({ subject, step, ms: performance.now() - begun, cpuMs: (user + system) / 1000 });
+      };
+      const theirWitness = async (): Promise<Uint8Array> => {
+        const file: MemoryFile = { type: 'mem' };
+        await wtns.calculate(input, wasm, file);
+        return file.data as Uint8Array;
+      };
+      const circuit = await openCircuit({ wasm, ...(zkey && { zkey }) }, quiet);
+      const witnessOf = {
+        'webgpu-msm': () => circuit.witness(input as never),
+        snarkjs: theirWitness,
+        program: await openProgram(wasm, input),
+      } as const;
+      try {
+        progress('checking');
+        const [ours, theirs] = [await circuit.witness(input as never), await theirWitness()];
+        if (!Buffer.from(ours).equals(theirs)) throw new Error('the witnesses have different bytes');
+        progress('timing');
+        await interleave(['webgpu-msm', 'snarkjs', 'program'] as const, reps, {
+          async take(subject) {
+            await timed(subject, 'witness', witnessOf[subject]);
+          },
+        });
+        if (zkey === null) return `Node ${process.version}`;
+        const proofOf = {
+          'webgpu-msm': () => circuit.prove(input as never),
+          snarkjs: () => groth16.fullProve(input, wasm, zkey),
+        } as const;
         const { proof, publicSignals } = await circuit.prove(input as never, { verifyProof: true });
         const other = await groth16.fullProve(input, wasm, zkey);
         if (String(other.publicSignals) !== String(publicSignals) || proof.protocol !== 'groth16')
           throw new Error('the proofs have different public values');
-      }
-      progress('timing');
-      await interleave(both, reps, {
-        async take(library) {
-          await timed(library, 'witness', steps[library].witness);
-        },
-      });
-      if (zkey !== null)
-        await interleave(both, reps, {
-          async take(library) {
-            await timed(library, 'input to proof', steps[library].proof);
+        await interleave(['webgpu-msm', 'snarkjs'] as const, reps, {
+          async take(subject) {
+            await timed(subject, 'input to proof', proofOf[subject]);
           },
         });
+        return `Node ${process.version}`;
+      } finally {
+        circuit.destroy();
+      }
+    };
+
+    try {
+      const place = pages ? await inPages(zkey as Uint8Array) : await inNode();
+      progress('');
+      console.log(`${name}: ${constraints} constraints, ${reps} repetitions, ${place}`);
     } finally {
-      circuit.destroy();
       // its workers would keep the process alive
       await (await curves.getCurveFromName('bn128')).terminate();
     }
-    progress('');
-    const of = (library: Library, step: string, what: 'ms' | 'cpuMs'): number =>
-      median(
-        times.filter((each) => each.library === library && each.step === step).map((each) => each[what]),
-      ) as number;
-    const lines = ['witness', ...(zkey === null ? [] : ['input to proof'])].map((step) => [
-      step,
-      ...(['ms', 'cpuMs'] as const).flatMap((what) => {
-        const [ours, theirs] = [of('webgpu-msm', step, what), of('snarkjs', step, what)];
-        return [formatMs(ours), formatMs(theirs), (ours / theirs).toFixed(3)];
-      }),
-    ]);
-    const { values } = circuit;
-    console.log(`${name}: ${values} values, ${constraints} constraints, ${reps} repetitions, Node ${process.version}`);
-    console.log(
-      tableLines([['', 'webgpu-msm', 'snarkjs', 'ratio', 'CPU time', 'of snarkjs', 'ratio'], ...lines]).join('\n'),
-    );
-    if (json !== undefined)
-      writeFileSync(json, `${JSON.stringify({ name, values, constraints, reps, times }, null, 2)}\n`);
+    const heads = ['', 'webgpu-msm', 'snarkjs', 'ratio', 'CPU time', 'of snarkjs', 'ratio'];
+    console.log(tableLines(withoutEmpty([heads, ...linesOf(times)])).join('\n'));
+    if (json !== undefined) writeFileSync(json, `${JSON.stringify({ name, constraints, reps, times }, null, 2)}\n`);
   },
 });

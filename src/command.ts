@@ -89,9 +89,10 @@ const makeReader = (done: (outcome: Outcome) => void): Command => {
     .command('info')
     .description('say what a .zkey, .ptau, .wtns, .r1cs or .wasm file is')
     .argument('<file>')
+    .option('--time', 'open a key of Groth16 and prove with random values, and say how long both take')
     .option('--json', jsonHelp)
-    .action(async (path: string, { json }: { readonly json?: boolean }) =>
-      done(await describeFile({ path, json }, new Terminal())),
+    .action(async (path: string, { json, time }: { readonly json?: boolean; readonly time?: boolean }) =>
+      done(await describeFile({ path, json, time }, new Terminal())),
     );
   addSetup(reader.command('setup').description('make powers of tau and keys, contribute, verify'), done);
   return reader;

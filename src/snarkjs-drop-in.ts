@@ -11,6 +11,7 @@ export type { PlonkProof, ProofPoint } from './plonk.js';
 export type { ProofInput, ProofNumber } from './proofs/api.js';
 export type { AcceleratedResult, SnarkjsProveOptions } from './provers/accelerate.js';
 export type {
+  DropInOptions,
   MissingFunction,
   SnarkjsCurves,
   SnarkjsFflonk,
@@ -22,5 +23,5 @@ export type {
   SnarkjsWtns,
   SnarkjsZKey,
 } from './provers/drop-in.js';
-export { curves, fflonk, groth16, plonk, powersOfTau, r1cs, wtns, zKey } from './provers/drop-in.js';
+export { configure, curves, fflonk, groth16, plonk, powersOfTau, r1cs, wtns, zKey } from './provers/drop-in.js';
 export type { SnarkjsFile, SnarkjsFileObject } from './provers/proof-files.js';

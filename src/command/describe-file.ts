@@ -1,4 +1,6 @@
 /** `webgpu-msm info`: facts about a file, by the letters with which it begins. */
+import { randomFillSync } from 'node:crypto';
+import { openAnyKey } from '../circom/any-key.js';
 import { openCircuit } from '../circom.js';
 import { Fields, ORDER_BYTES, openSnarkjsFile, orderOf, readSections, sectionOf } from '../formats/binfile.js';
 import { openFile, readRange } from '../formats/source.js';
@@ -15,7 +17,15 @@ import type { Terminal } from './terminal.js';
 /** Facts by name, in the order in which they are printed. */
 type Facts = Readonly<Record<string, string | number | readonly string[]>>;
 
-type Describe = (file: DiskFile, terminal: Terminal) => Promise<Facts>;
+/** Arguments of `info`. */
+interface InfoArguments {
+  readonly path: string;
+  readonly json: boolean | undefined;
+  /** Whether to prove once, and say how long it takes. */
+  readonly time: boolean | undefined;
+}
+
+type Describe = (file: DiskFile, terminal: Terminal, time: boolean) => Promise<Facts>;
 
 const curves = ['bn254', 'bls12-381'] as const;
 
@@ -31,14 +41,50 @@ const contributionLines = async (zkey: Zkey): Promise<string[]> => {
   return all.map(({ name, beacon }) => titleOf({ name, iterations: beacon?.iterations ?? null }));
 };
 
-const describeZkey: Describe = async (file, { warn }) => {
+/**
+ * Returns the bytes of a witness of random values, which no circuit need accept: a proof of it takes as
+ * long as one that verifies.
+ */
+const drawWitness = (variables: number): Uint8Array<ArrayBuffer> => {
+  const witness = randomFillSync(new Uint8Array(variables * ORDER_BYTES));
+  // below 2^253, and so below the primes of both curves
+  for (let top = ORDER_BYTES - 1; top < witness.length; top += ORDER_BYTES) witness[top] = (witness[top] ?? 0) & 31;
+  // the constant 1
+  witness.fill(0, 0, ORDER_BYTES).fill(1, 0, 1);
+  return witness;
+};
+
+/** Times a key of Groth16: its opening, and the second proof, as the first one compiles. */
+const timeProof = async (file: DiskFile, variables: number): Promise<Facts> => {
+  const begun = performance.now();
+  const { key } = await openAnyKey(file, { onWarning: () => undefined }, () => undefined);
+  try {
+    const openMs = Math.round(performance.now() - begun);
+    const witness = drawWitness(variables);
+    await key.prove(witness);
+    const proving = performance.now();
+    await key.prove(witness);
+    return { openMs, proofMs: Math.round(performance.now() - proving) };
+  } finally {
+    key.destroy();
+  }
+};
+
+const describeZkey: Describe = async (file, { warn }, time) => {
   const zkey = await openZkey(file, { onWarning: warn });
   const { protocol, curve, variables, publicSignals, domainSize } = zkey;
   const facts = {
     ...{ format: 'zkey', protocol, curve, variables, publicSignals, domainSize },
     ...{ loadedBytes: loadedBytes(zkey), witnessBytes: variables * ORDER_BYTES },
   };
-  return protocol === 'groth16' ? { ...facts, contributions: await contributionLines(zkey) } : facts;
+  if (time && protocol !== 'groth16') {
+    throw new MsmError('bad-argument', `--time is for keys of groth16, and this is a key of ${protocol}`);
+  }
+  return {
+    ...facts,
+    ...(time && (await timeProof(file, variables))),
+    ...(protocol === 'groth16' && { contributions: await contributionLines(zkey) }),
+  };
 };
 
 const describePtau: Describe = async (file, { warn }) => {
@@ -105,7 +151,7 @@ const MAGIC_BYTES = 4;
 
 /** Prints facts about a file: never values of a witness. */
 export const describeFile = async (
-  { path, json }: { readonly path: string; readonly json: boolean | undefined },
+  { path, json, time = false }: InfoArguments,
   terminal: Terminal,
 ): Promise<Outcome> => {
   const disk = await openDiskFile(path);
@@ -114,7 +160,10 @@ export const describeFile = async (
   if (describe === undefined) {
     throw new MsmError('bad-argument', `${path} is no .zkey, .ptau, .wtns, .r1cs or .wasm file; name one of these`);
   }
-  const facts: Facts = { ...(await describe(disk, terminal)), byteLength: disk.byteLength };
+  if (time && describe !== describeZkey) {
+    throw new MsmError('bad-argument', `--time is for proving keys of groth16, and ${path} is none`);
+  }
+  const facts: Facts = { ...(await describe(disk, terminal, time)), byteLength: disk.byteLength };
   return { output: json ? `${JSON.stringify(facts)}\n` : linesOf(facts), exitCode: 0 };
 };
 

@@ -5,15 +5,29 @@ import { MsmError, type MsmErrorCode } from '../index.js';
 /** Erases the line of a terminal, and returns to its start. */
 const CLEAR = '\r\x1b[2K';
 
+/** Characters of a bar. */
+const BAR = 24;
+
+/** Returns a bar and what is done in numbers, or the numbers alone where the end is unknown. */
+const barOf = (done: number, total: number | null): string => {
+  if (total === null) return String(done);
+  const full = total === 0 ? BAR : Math.min(BAR, Math.floor((BAR * done) / total));
+  return `[${'#'.repeat(full)}${'-'.repeat(BAR - full)}] ${done} of ${total}`;
+};
+
 /** Writes to standard error, so that standard output has results alone. */
 export class Terminal {
-  readonly #stream: NodeJS.WriteStream = process.stderr;
+  readonly #stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>;
   #hasLine = false;
 
-  /** Shows progress on the last line of a terminal. Pipes and files get none. */
+  constructor(stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> = process.stderr) {
+    this.#stream = stream;
+  }
+
+  /** Shows a bar on the last line of a terminal. Pipes and files get none. */
   readonly progress = ({ stage, part, done, total }: CircuitProgress): void => {
     if (!this.#stream.isTTY) return;
-    this.#stream.write(`${CLEAR}${stage}: ${part} ${total === null ? done : `${done} of ${total}`}`);
+    this.#stream.write(`${CLEAR}${stage.padEnd('verification'.length)} ${barOf(done, total)} ${part}`);
     this.#hasLine = true;
   };
 

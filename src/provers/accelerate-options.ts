@@ -165,6 +165,10 @@ export const readAccelerateOptions = async (options: AccelerateOptions): Promise
   };
 };
 
+/** Returns the warning of points or keys that find no room. @param enough bytes that would do */
+export const tightWarning = (basesBudget: number, enough: number): string =>
+  `points or keys are loaded again or not at all, because they exceed basesBudget, ${basesBudget} bytes; set it to ${enough} or more`;
+
 /** Counts of the work done for snarkjs since `accelerate` was last called. */
 export interface AccelerateStats extends Readonly<BasesCacheStats>, Readonly<KeyCacheCounts> {
   /** Proofs that this library computed whole. Their MSMs are not counted in `calls` and `on`. */

@@ -6,7 +6,7 @@ import { assertNotAborted, badArgument, kindOf, MsmError, untilAborted } from '.
 import type { PointSection } from '../formats/source.js';
 import type { Zkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';
-import { noCounts, type ReadAccelerateOptions } from './accelerate-options.js';
+import { noCounts, type ReadAccelerateOptions, tightWarning } from './accelerate-options.js';
 import { BasesCache, isLeftToSnarkjs, leftToSnarkjs, type PointFile, ScalarsCache } from './caches.js';
 import {
   copyOf,
@@ -294,11 +294,7 @@ export class Accelerator {
   }
 
   #warnTight(bytes: number): void {
-    const { basesBudget } = this.counts;
-    this.#warn(
-      'budget',
-      `points or keys are loaded again or not at all, because they exceed basesBudget, ${basesBudget} bytes; set it to ${bytes} or more`,
-    );
+    this.#warn('budget', tightWarning(this.counts.basesBudget, bytes));
   }
 
   /** Destroys the engines with all that they hold. Later MSMs are snarkjs's own. */

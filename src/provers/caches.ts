@@ -9,7 +9,6 @@ import type { PointSource } from '../curves/point-source.js';
 import { handOver, roomFor } from '../engine/arguments.js';
 import { assertNotAborted, badArgument, MsmError } from '../errors.js';
 import type { LoadedScalars } from '../msm/inputs/scalars.js';
-import type { CircuitKey } from '../proofs/api.js';
 import { copyOf, type FfBytes, type FfCurveName, type PointReader } from './ffjavascript.js';
 import type { KeySource } from './proof-files.js';
 
@@ -446,7 +445,7 @@ export interface KeyRequest<Key> {
  * other before each proof. So a key that returns displaces only keys that were not used since its
  * last request.
  */
-export class KeyCache<Key extends CircuitKey> {
+export class KeyCache<Key extends { destroy(): void }> {
   readonly #budget: CacheBudget;
   readonly #counts: KeyCacheCounts;
   readonly #loaded: LoadedEntries<KeyEntry<Key>>;

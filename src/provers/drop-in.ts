@@ -8,18 +8,26 @@ import { Fields, ORDER_BYTES, openSnarkjsFile, readSections, sectionOf } from '.
 import { readRange } from '../formats/source.js';
 import { openZkey } from '../formats.js';
 import { type Groth16Proof, exportSolidityCallData as ofGroth16 } from '../groth16.js';
-import { readOptions } from '../option-table.js';
+import { type OptionTable, pickRows, readOptions, setOptions } from '../option-table.js';
 import { exportSolidityCallData as ofPlonk, type PlonkProof } from '../plonk.js';
 import type { NamedProof, ProofInput, ProofNumber } from '../proofs/api.js';
 import { numbersIn } from '../proofs/witness.js';
 import { exportVerificationKey } from '../verifiers/exported-key.js';
 import { verifyByJsonKey } from '../verifiers/json-key.js';
 import type { AcceleratedResult, SnarkjsProveOptions } from './accelerate.js';
-import { noCounts, readAccelerateOptions } from './accelerate-options.js';
+import {
+  type AccelerateOptions,
+  accelerateOptions,
+  noCounts,
+  type ReadAccelerateOptions,
+  readAccelerateOptions,
+  tightWarning,
+} from './accelerate-options.js';
 import { copyWitnessFile, openNamed, readWitnessProgram, type SnarkjsFile, writeFileTo } from './proof-files.js';
 import { ProverEngines } from './prover-engines.js';
 import { ProvingKeys, proveOptions, type WholeSystem } from './proving-keys.js';
 import { Witnesses } from './witnesses.js';
+import { WorkerCircuits } from './worker-circuits.js';
 
 /** A function of snarkjs that is not here. It rejects with `bad-argument`, naming itself. */
 export type MissingFunction = (...given: readonly unknown[]) => Promise<never>;
@@ -191,24 +199,76 @@ const missingAll = <Name extends string>(
 ): Readonly<Record<Name, MissingFunction>> =>
   Object.fromEntries(names.map((name) => [name, missing(namespace, name, remedy)])) as Record<Name, MissingFunction>;
 
+/** Options of `accelerate` that are about keys and engines, and not about snarkjs. */
+const configured = [
+  ...(['backend', 'device', 'gpu', 'maxWorkers', 'createWorker', 'memoryBudget', 'tuning', 'verify'] as const),
+  ...(['basesBudget', 'memoryLimit', 'cache', 'verifyProof', 'onWarning'] as const),
+] as const satisfies readonly (keyof AccelerateOptions)[];
+
+/** Options of `configure`; all but `worker` are as `accelerate` of `webgpu-msm/snarkjs` has them. */
+export interface DropInOptions extends Pick<AccelerateOptions, (typeof configured)[number]> {
+  /**
+   * Computes `fullProve` in workers, as `openCircuit` of `webgpu-msm/circom` does, so that the caller's
+   * thread stays free and a signal ends witnesses, too. `prove` and `wtns.calculate` stay in the caller's thread.
+   *
+   * @defaultValue `true` in pages, unless `device`, `gpu` or `createWorker` is set, which no worker can be
+   * sent; `false` elsewhere
+   */
+  readonly worker?: boolean | undefined;
+}
+
+/** `configure`. */
+export const configureOptions = {
+  of: 'configure',
+  rows: { .../* @__PURE__ */ pickRows(accelerateOptions.rows, configured), worker: { kind: 'flag' } },
+} as const satisfies OptionTable<DropInOptions>;
+
+/** Returns whether workers are to compute. @throws MsmError `bad-argument` for an option that none can be sent */
+const wantsWorker = ({ worker, ...others }: DropInOptions): boolean => {
+  const name = (['device', 'gpu', 'createWorker'] as const).find((each) => others[each] !== undefined);
+  if (worker === true && name !== undefined) {
+    throw badArgument(`options.${name} cannot be sent to a worker; leave it out, or set worker to false`);
+  }
+  return worker ?? (name === undefined && 'document' in globalThis);
+};
+
 /** Keys, engines and programs that stay loaded from one call to the next. */
 class Provers {
   readonly keys: ProvingKeys;
   readonly witnesses = new Witnesses();
+  /** null where the calling thread proves. */
+  readonly circuits: WorkerCircuits | null;
+  readonly #engines: ProverEngines;
 
-  private constructor(options: Awaited<ReturnType<typeof readAccelerateOptions>>) {
+  private constructor(options: ReadAccelerateOptions, inWorkers: boolean) {
     const counts = noCounts();
-    const engines = new ProverEngines(options, counts);
+    this.#engines = new ProverEngines(options, counts);
+    let hasWarned = false;
+    const warnTight = (bytes: number): void => {
+      if (!hasWarned) options.warn(tightWarning(counts.basesBudget, bytes));
+      hasWarned = true;
+    };
     this.keys = new ProvingKeys({
-      ...{ options, counts, engine: (curve) => engines.get(curve, 'g1') },
-      isSlower: async () => false,
-      // a key without room is loaded for each proof, and nobody can set the budget here
-      warnTight: () => undefined,
+      ...{ options, counts, engine: (curve) => this.#engines.get(curve, 'g1') },
+      ...{ isSlower: async () => false, warnTight },
     });
+    const budget = { bytes: () => counts.basesBudget, onTight: warnTight };
+    this.circuits = inWorkers ? new WorkerCircuits(options, budget) : null;
   }
 
-  static async open(): Promise<Provers> {
-    return new Provers(await readAccelerateOptions({ leastPoints: 0 }));
+  /** @throws MsmError `bad-argument` naming the option */
+  static async open(options: DropInOptions): Promise<Provers> {
+    const { worker, ...read } = readOptions(configureOptions, options);
+    const inWorkers = wantsWorker({ ...read, worker });
+    return new Provers(await readAccelerateOptions({ ...setOptions(read), leastPoints: 0 }), inWorkers);
+  }
+
+  /** Frees all of them. Proofs that a key computes reject. */
+  end(): void {
+    this.keys.end();
+    this.circuits?.end();
+    this.witnesses.clear();
+    this.#engines.destroy();
   }
 }
 
@@ -216,8 +276,32 @@ let opening: Promise<Provers> | null = null;
 
 /** Returns the provers of this module, opened with the first call. */
 const provers = (): Promise<Provers> => {
-  opening ??= Provers.open();
+  opening ??= Provers.open({});
   return opening;
+};
+
+/**
+ * Chooses what computes and how much memory keys may keep, for all later calls of this module. snarkjs
+ * has no such function: call it once, before the package that imports snarkjs proves. Frees the keys and
+ * programs that are loaded; proofs that a key computes reject with `aborted`.
+ *
+ * @param options those that are left out have their defaults again
+ * @throws MsmError `bad-argument` naming the option; nothing changes then
+ * @example
+ * ```ts
+ * import { configure } from 'webgpu-msm/snarkjs-drop-in';
+ *
+ * await configure({ backend: 'cpu', memoryLimit: 512 * 2 ** 20 });
+ * ```
+ */
+export const configure = async (options: DropInOptions = {}): Promise<void> => {
+  const next = await Provers.open(options);
+  const before = opening;
+  opening = Promise.resolve(next);
+  await before?.then(
+    (provers) => provers.end(),
+    () => undefined,
+  );
 };
 
 const calculate = async (input: object, wasm: unknown): Promise<Uint8Array<ArrayBuffer>> => {
@@ -242,6 +326,11 @@ const proverOf = <Proof extends NamedProof>(system: WholeSystem): SnarkjsProver<
     fullProve: async (input, wasm, zkey, logger, _witnessOptions, options) => {
       const { signal } = readOptions(proveOptions, options ?? {});
       assertNotAborted(signal, 'proof');
+      const { circuits } = await provers();
+      if (circuits !== null) {
+        const proving = circuits.fullProve(system, { input, wasm, zkey }, signal);
+        return (await untilAborted(proving, signal, 'proof')) as AcceleratedResult<Proof>;
+      }
       const witness = await untilAborted(calculate(input, wasm), signal, 'proof');
       try {
         return await prove(zkey, witness, logger, options);

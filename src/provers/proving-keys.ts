@@ -177,7 +177,7 @@ export class ProvingKeys {
 }
 
 /** Returns the bytes that a key takes when it is loaded, as its headers tell. */
-const bytesOf = async ({ source, byteLength }: KeySource, signal: AbortSignal): Promise<number> => {
+export const bytesOf = async ({ source, byteLength }: KeySource, signal: AbortSignal): Promise<number> => {
   try {
     return loadedBytes(await openZkey(source, { onWarning: () => undefined, signal }));
   } catch {
@@ -187,7 +187,7 @@ const bytesOf = async ({ source, byteLength }: KeySource, signal: AbortSignal): 
 };
 
 /** Calls `work` with a signal that is aborted as soon as one of some signals is. */
-const withEither = async <Result>(
+export const withEither = async <Result>(
   signals: readonly (AbortSignal | undefined)[],
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> => {

@@ -104,19 +104,70 @@ describe('in Node', () => {
     expect((await after).publicSignals).toEqual(['131', '5']);
   });
 
-  test('ends proofs by their signals, and goes on', async () => {
+  test('ends in every stage of a proof by its signal, and goes on', async () => {
     const circuit = await open({ wasm: compiled.wasm, zkey });
-    for (const part of ['values', 'quotient', 'assembly']) {
+    for (const part of ['values', 'quotient', 'B2', 'H', 'verification']) {
       const ending = new AbortController();
-      const onProgress = (progress: CircuitProgress) => progress.part === part && ending.abort();
-      await expect(circuit.prove(input, { signal: ending.signal, onProgress })).rejects.toMatchObject({
-        code: 'aborted',
-      });
+      const parts: string[] = [];
+      const onProgress = (progress: CircuitProgress) => {
+        parts.push(progress.part);
+        if (progress.part === part) ending.abort('enough');
+      };
+      const proving = circuit.prove(input, { signal: ending.signal, verifyProof: true, onProgress });
+      await expect(proving, part).rejects.toMatchObject({ code: 'aborted', cause: 'enough' });
+      // nothing goes on where the caller hears of it
+      expect(parts.at(-1)).toBe(part);
     }
+    const { proof, publicSignals } = await circuit.prove(input);
+    const ending = new AbortController();
+    const verifying = circuit.verify(proof, publicSignals, { signal: ending.signal });
+    ending.abort('enough');
+    await expect(verifying).rejects.toMatchObject({ code: 'aborted', cause: 'enough' });
+    expect(await circuit.verify(proof, publicSignals)).toBe(true);
     const proving = circuit.prove({ ...input, turns: ENDLESS });
     expect((await open({ wasm: compiled.wasm, zkey })).key).toEqual(circuit.key);
     circuit.destroy();
     await expect(proving).rejects.toMatchObject({ code: 'destroyed' });
+  });
+
+  test('ends in every stage of its opening by the signal, and opens again', async () => {
+    /** A download that has sent a part of its file. */
+    const stalled = (file: Uint8Array<ArrayBuffer>): Response =>
+      new Response(new ReadableStream({ start: (controller) => controller.enqueue(file.slice(0, 100)) }));
+    const stages: readonly (readonly [stage: string, files: () => CircuitFiles])[] = [
+      ['download wasm 100', () => ({ wasm: stalled(compiled.wasm), zkey })],
+      ['download zkey 100', () => ({ wasm: compiled.wasm, zkey: stalled(zkey) })],
+      ['key section 1', () => ({ wasm: compiled.wasm, zkey })],
+      ['key section 6', () => ({ wasm: compiled.wasm, zkey })],
+    ];
+    for (const [stop, files] of stages) {
+      const ending = new AbortController();
+      const seen: string[] = [];
+      const onProgress = ({ stage, part, done }: CircuitProgress) => {
+        seen.push(`${stage} ${part} ${done}`);
+        if (seen.at(-1) === stop) ending.abort('enough');
+      };
+      const opening = open(files(), { signal: ending.signal, onProgress });
+      await expect(opening, stop).rejects.toMatchObject({ code: 'aborted', cause: 'enough' });
+      expect(seen.at(-1)).toBe(stop);
+    }
+    const circuit = await open({ wasm: compiled.wasm, zkey });
+    expect((await circuit.prove(input)).publicSignals).toEqual(['116', '4']);
+  });
+
+  test('survives a program that traps', async () => {
+    // deep enough for the stack of WebAssembly
+    const { wasm } = await compileCircuit(`pragma circom 2.0.0;
+      function deep(n) { if (n == 0) { return 0; } return 1 + deep(n - 1); }
+      template Deep() { signal input n; signal output depth; depth <-- deep(n); depth * 0 === 0; }
+      component main = Deep();`);
+    const circuit = await open({ wasm });
+    const before = await circuit.witness({ n: 3 });
+    await expect(circuit.witness({ n: 10 ** 9 })).rejects.toMatchObject({
+      code: 'bad-argument',
+      message: expect.stringContaining('wasm: the program ended in an error of WebAssembly'),
+    });
+    expect(await circuit.witness({ n: 3 })).toEqual(before);
   });
 
   test('keeps its key in a folder, which the worker opens', async () => {
@@ -169,8 +220,8 @@ describe('in Node', () => {
     expect(await runProgram([process.execPath, 'prove.mjs'], folder, 60_000)).toBe('true 116,4\n');
   });
 
-  test('sends many lines of a log', { tags: 'long' }, async () => {
-    const lines = 20_000;
+  test('sends a million lines of a log', { tags: 'long' }, async () => {
+    const lines = 1_000_000;
     const { wasm } = await compileCircuit(`pragma circom 2.0.0;
       template Loud() {
         signal input n; signal output out;
@@ -180,9 +231,12 @@ describe('in Node', () => {
       }
       component main = Loud();`);
     const circuit = await open({ wasm });
-    const log: number[] = [];
-    await circuit.witness({ n: lines }, { onLog: (line) => void log.push(Number(line)) });
-    expect(log).toEqual(Array.from({ length: lines }, (_, i) => i));
+    let next = 0;
+    const onLog = (line: string) => {
+      if (line !== String(next++)) throw new Error(`line ${next - 1} is ${line}`);
+    };
+    await circuit.witness({ n: lines }, { onLog });
+    expect(next).toBe(lines);
   });
 });
 

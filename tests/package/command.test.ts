@@ -4,6 +4,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, write
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Terminal } from '../../src/command/terminal.js';
 import { fileOf } from '../../src/formats/zkey.js';
 import { openZkey } from '../../src/formats.js';
 import { buildLibrary } from '../support/build-library.js';
@@ -167,6 +168,40 @@ describe('verify', () => {
   });
 });
 
+describe('progress', () => {
+  const shownBy = (isTTY: boolean, ...all: readonly (readonly [number, number | null])[]): string => {
+    let shown = '';
+    const write = (text: unknown): boolean => {
+      shown += text;
+      return true;
+    };
+    const terminal = new Terminal({ isTTY, write });
+    for (const [done, total] of all) {
+      terminal.progress({ stage: 'proof', part: 'H', done, total, remainingMs: null });
+    }
+    terminal.warn('late');
+    terminal.clear();
+    return shown;
+  };
+
+  test('is a bar on the last line of a terminal, which results do not follow', () => {
+    const lines = shownBy(true, [0, 7], [6, 7], [7, 7], [0, 0], [9, null]).split('\r\x1b[2K');
+    expect(lines).toEqual([
+      '',
+      `proof        [${'-'.repeat(24)}] 0 of 7 H`,
+      `proof        [${'#'.repeat(20)}----] 6 of 7 H`,
+      `proof        [${'#'.repeat(24)}] 7 of 7 H`,
+      `proof        [${'#'.repeat(24)}] 0 of 0 H`,
+      'proof        9 H',
+      'warning: late\n',
+    ]);
+  });
+
+  test('is not written to pipes and files', () => {
+    expect(shownBy(false, [0, 7], [7, 7])).toBe('warning: late\n');
+  });
+});
+
 /** A function of snarkjs that writes a file. */
 type Setup = (...given: readonly unknown[]) => Promise<unknown>;
 
@@ -204,6 +239,22 @@ describe('info', () => {
     expect(await facts('circuit.wasm')).toMatchObject({ format: 'wasm', curve: 'bn254', values: nVars });
     await run('witness', '--wasm', 'circuit.wasm', '--input', 'input.json', '--out', 'info.wtns');
     expect(await facts('info.wtns')).toMatchObject({ format: 'wtns', curve: 'bn254', values: nVars });
+  });
+
+  test('times a key of Groth16 on request, and no other file', async () => {
+    const timed = await run('info', 'groth16.zkey', '--time', '--json');
+    const { openMs, proofMs, ...others } = JSON.parse(timed.stdout);
+    expect(timed.code).toBe(0);
+    expect([openMs, proofMs].every((ms) => Number.isInteger(ms) && ms > 0)).toBe(true);
+    expect(others).toEqual(await facts('groth16.zkey'));
+    for (const [name, message] of [
+      ['plonk.zkey', '--time is for keys of groth16, and this is a key of plonk'],
+      ['circuit.r1cs', '--time is for proving keys of groth16, and circuit.r1cs is none'],
+    ] as const) {
+      const { code, stdout, stderr } = await run('info', name, '--time');
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).toContain(message);
+    }
   });
 
   test('names the contributions to a key, without what a terminal obeys', async () => {

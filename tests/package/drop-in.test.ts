@@ -46,6 +46,25 @@ const said = {
 };
 `;
 
+/** What `@zk-kit/eddsa-proof` generates by the circuit below: its result is in `made`. */
+const eddsaProgram = (at: string): string => `
+import { generate, verify } from '@zk-kit/eddsa-proof';
+import { unpackGroth16Proof } from '@zk-kit/utils';
+const files = { wasm: '${at}eddsa.wasm', zkey: '${at}eddsa.zkey' };
+const generated = await generate('secret', 7, files);
+const made = { ...generated, proof: unpackGroth16Proof(generated.proof), ofItsKey: await verify(generated) };
+`;
+
+/** A proving key of a circuit with the signals of that package, whose artifacts are not in the registry. */
+let eddsaKey: Uint8Array;
+
+/** Checks what the package generates; it verifies by the key of its own circuit. */
+const expectEddsa = async (made: Readonly<Record<string, unknown>>): Promise<void> => {
+  expect(made).toMatchObject({ ofItsKey: false, scope: '7' });
+  const publicSignals = [made.commitment as string, hashOfSeven];
+  expect(await verifyBySnarkjs('groth16', eddsaKey, { proof: made.proof, publicSignals })).toBe(true);
+};
+
 let packed: string;
 beforeAll(async () => {
   packed = await packPackage(folder);
@@ -54,6 +73,13 @@ beforeAll(async () => {
   mkdirSync(join(folder, 'artifacts'));
   for (const name of ['semaphore-3.wasm', 'semaphore-3.zkey'])
     cpSync(join(artifacts, name), join(folder, 'artifacts', name));
+  const { wasm, r1cs } = await compileCircuit(`pragma circom 2.0.0;
+    template Stand() { signal input secret; signal input scope; signal output commitment;
+      signal square; square <== secret * secret; commitment <== square * scope + secret; }
+    component main { public [scope] } = Stand();`);
+  eddsaKey = await makeZkey('groth16', 'bn254', r1cs);
+  writeFileSync(join(folder, 'artifacts/eddsa.wasm'), wasm);
+  writeFileSync(join(folder, 'artifacts/eddsa.zkey'), eddsaKey);
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
@@ -107,24 +133,27 @@ describe('in Node, by the overrides of npm', () => {
     expect(await run('semaphore.cjs', `${required}console.log(JSON.stringify(said));\n})();`)).toEqual(verdicts);
   });
 
+  test('@semaphore-protocol/proof proves in workers on request, and the process ends', async () => {
+    const at = `${join(folder, 'artifacts')}/`;
+    const configured = `import { configure } from 'webgpu-msm/snarkjs-drop-in';
+      import { Worker } from 'node:worker_threads';
+      const posted = new Set();
+      const post = Worker.prototype.postMessage;
+      Worker.prototype.postMessage = function (...given) {
+        if (given[0]?.say === 'call') posted.add(given[0].call.name);
+        return post.apply(this, given);
+      };
+      await configure({ worker: true });${program(at)}
+      console.log(JSON.stringify({ ...said, posted: [...posted] }));`;
+    const said = await run('workers.mjs', configured);
+    expect(said).toEqual({ ...verdicts, posted: ['program', 'key', 'compute', 'prove'] });
+  });
+
   test('@zk-kit/eddsa-proof proves with a key of a circuit with its signals', async () => {
-    // its own artifacts are not in the registry
-    const { wasm, r1cs } = await compileCircuit(`pragma circom 2.0.0;
-      template Stand() { signal input secret; signal input scope; signal output commitment;
-        signal square; square <== secret * secret; commitment <== square * scope + secret; }
-      component main { public [scope] } = Stand();`);
-    const zkey = await makeZkey('groth16', 'bn254', r1cs);
-    writeFileSync(join(project, 'eddsa.wasm'), wasm);
-    writeFileSync(join(project, 'eddsa.zkey'), zkey);
-    const text = `import { generate, verify } from '@zk-kit/eddsa-proof';
-      import { unpackGroth16Proof } from '@zk-kit/utils';
-      const made = await generate('secret', 7, { wasm: 'eddsa.wasm', zkey: 'eddsa.zkey' });
-      console.log(JSON.stringify({ ...made, proof: unpackGroth16Proof(made.proof), ofItsKey: await verify(made) }));`;
-    const made = (await run('eddsa.mjs', text)) as Readonly<Record<string, string>>;
-    // the package verifies by the key of its own circuit
-    expect(made).toMatchObject({ ofItsKey: false, scope: '7' });
-    const signals = [made.commitment as string, hashOfSeven];
-    expect(await verifyBySnarkjs('groth16', zkey, { proof: made.proof, publicSignals: signals })).toBe(true);
+    const text = eddsaProgram(`${join(folder, 'artifacts')}/`);
+    await expectEddsa(
+      (await run('eddsa.mjs', `${text}console.log(JSON.stringify(made));`)) as Readonly<Record<string, unknown>>,
+    );
   });
 });
 
@@ -145,20 +174,33 @@ describe('in pages, by an alias of Vite', () => {
     );
     writeFileSync(
       join(project, 'main.js'),
-      `${program('/')}document.querySelector('output').textContent = JSON.stringify(said);`,
+      `${program('/')}${eddsaProgram('/')}
+      document.querySelector('output').textContent = JSON.stringify({ said, made });`,
     );
     ({ browser } = await launchChromium('software'));
   });
   afterAll(() => browser?.close());
 
-  test('@semaphore-protocol/proof proves and verifies in a built page, without a line of snarkjs', async () => {
+  /** Checks what both packages prove in a page. */
+  const expectProofsAt = async (url: string): Promise<void> => {
+    const { outcome, uncaught } = await saidBy(browser, url);
+    expect([outcome.said, uncaught]).toEqual([verdicts, []]);
+    await expectEddsa(outcome.made as Readonly<Record<string, unknown>>);
+  };
+
+  test('both packages prove and verify in a built page, without a line of snarkjs', async () => {
     await runProgram([join(project, 'node_modules/.bin/vite'), 'build'], project, 240_000);
     const assets = join(project, 'dist/assets');
     const text = readdirSync(assets).map((name) => readFileSync(join(assets, name), 'utf8'));
     expect(text.filter((each) => each.includes(ofSnarkjs))).toEqual([]);
-    const { server, origin } = await serveFolder(join(project, 'dist'));
+    const asked: string[] = [];
+    const { server, origin } = await serveFolder(join(project, 'dist'), (path) => {
+      asked.push(path);
+      return {};
+    });
     try {
-      expect(await saidBy(browser, `${origin}/index.html`)).toEqual({ outcome: verdicts, uncaught: [] });
+      await expectProofsAt(`${origin}/index.html`);
+      expect(asked.some((path) => path.includes('webgpu-msm-circuit-worker'))).toBe(true);
     } finally {
       server.closeAllConnections();
       server.close();
@@ -173,7 +215,7 @@ describe('in pages, by an alias of Vite', () => {
     try {
       await server.listen();
       const [url = ''] = server.resolvedUrls?.local ?? [];
-      expect(await saidBy(browser, url)).toEqual({ outcome: verdicts, uncaught: [] });
+      await expectProofsAt(url);
     } finally {
       await server.close();
     }

@@ -9,6 +9,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { readSignals } from '../../src/circom/input-signals.js';
 import { compileProgram, WitnessProgram } from '../../src/circom/program.js';
 import { type CompiledCircuit, compileCircuit, shapes } from '../support/circom.js';
+import { drawnCircuit, drawnNumber, inputsFor } from '../support/generated-circuits.js';
 import { memoryFile } from '../support/proving.js';
 import { publishedPackage } from '../support/published-packages.js';
 
@@ -248,14 +249,7 @@ describe('beside snarkjs', { tags: 'long' }, () => {
     comparison: include('comparators', 'LessThan(32)'),
     babyJubjub: include('babyjub', 'BabyAdd()'),
   };
-  const number = fc.oneof(
-    fc.maxSafeInteger(),
-    fc.bigInt({ min: -(2n ** 300n), max: 2n ** 300n }),
-    fc.boolean(),
-    fc.bigInt({ min: 0n, max: 2n ** 260n }).map(String),
-    fc.bigInt({ min: 0n, max: 2n ** 260n }).map((each) => `0x${each.toString(16)}`),
-    fc.integer({ min: -(2 ** 31), max: 2 ** 32 }),
-  );
+  const number = drawnNumber;
   const list = (length: number) => fc.array(number, { minLength: length, maxLength: length });
   const inputs: Readonly<Record<keyof typeof circuits, fc.Arbitrary<object>>> = {
     shapes: fc.record({ a: fc.array(list(2), { minLength: 3, maxLength: 3 }), k: number, turns: fc.nat(50) }),
@@ -270,16 +264,32 @@ describe('beside snarkjs', { tags: 'long' }, () => {
     ),
   );
 
-  test.each(cases)('%s at O%d on %s', async (name, level, prime) => {
-    const { wasm } = await compileCircuit(circuits[name], { level, prime });
+  /** Compares witnesses of drawn inputs, of which some must satisfy the circuit. */
+  const agrees = async (wasm: Uint8Array, drawn: fc.Arbitrary<object>, numRuns: number): Promise<void> => {
     const program = await open(wasm);
-    const property = fc.asyncProperty(inputs[name], async (input) => {
+    let satisfied = 0;
+    const property = fc.asyncProperty(drawn, async (input) => {
       const expected = await bySnarkjs(wasm, input).catch(() => null);
+      if (expected !== null) satisfied++;
       const computed = await compute(program, input).catch((error: { readonly code?: string }) => error.code);
       expect(computed).toEqual(expected ?? 'unsatisfied');
     });
-    await fc.assert(property, { numRuns: 40 });
+    await fc.assert(property, { numRuns });
+    expect(satisfied).toBeGreaterThan(0);
+  };
+
+  test.each(cases)('%s at O%d on %s', async (name, level, prime) => {
+    const { wasm } = await compileCircuit(circuits[name], { level, prime });
+    await agrees(wasm, inputs[name], 40);
   });
+
+  test.each(fc.sample(drawnCircuit, { numRuns: 40, seed: 52 }).map((circuit, i) => [i, circuit] as const))(
+    'drawn circuit %d',
+    async (_, circuit) => {
+      const { wasm } = await compileCircuit(circuit.source, circuit);
+      await agrees(wasm, inputsFor(circuit), 25);
+    },
+  );
 });
 
 describe('programs of other versions', { tags: 'long' }, () => {

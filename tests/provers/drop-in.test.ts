@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import * as dropIn from '../../src/snarkjs-drop-in.js';
 import { type CompiledCircuit, compileCircuit } from '../support/circom.js';
 import { makeZkey } from '../support/circom-keys.js';
@@ -131,6 +131,104 @@ test('a signal ends a proof, and the next one works', async () => {
   ending.abort();
   await expect(proving).rejects.toMatchObject({ code: 'aborted' });
   expect((await prove(new AbortController().signal)).publicSignals).toHaveLength(3);
+});
+
+describe('configure', () => {
+  const zkeyOf = () => makeZkey('groth16', 'bn254', circuit.r1cs);
+  afterAll(() => dropIn.configure());
+
+  test('chooses what computes, whether proofs are verified, and how much keys keep', async () => {
+    const zkey = await zkeyOf();
+    const warnings: string[] = [];
+    const onWarning = (message: string) => void warnings.push(message);
+    const prove = () => dropIn.groth16.fullProve(input, circuit.wasm, zkey);
+    const workers: unknown[] = [];
+    const createWorker = (): never => {
+      workers.push(null);
+      throw new Error('of the caller');
+    };
+    await dropIn.configure({
+      backend: 'cpu',
+      maxWorkers: 2,
+      createWorker,
+      basesBudget: 1,
+      verifyProof: true,
+      onWarning,
+    });
+    const { proof, publicSignals } = await prove();
+    expect(await typed.groth16.verify(await typed.zKey.exportVerificationKey(zkey), publicSignals, proof)).toBe(true);
+    await prove();
+    expect(warnings.filter((each) => each.includes('they exceed basesBudget, 1 bytes; set it to'))).toHaveLength(1);
+    await dropIn.configure({ backend: 'cpu', memoryLimit: 1, onWarning });
+    await expect(prove()).rejects.toMatchObject({ code: 'out-of-memory' });
+    await dropIn.configure({ backend: 'gpu', gpu: { requestAdapter: async () => null } as never, onWarning });
+    await expect(prove()).rejects.toMatchObject({ code: 'no-webgpu' });
+    await dropIn.configure();
+    expect((await prove()).publicSignals).toEqual(publicSignals);
+  });
+
+  test('ends the proofs that a key computes', async () => {
+    const zkey = await zkeyOf();
+    const witness: { readonly type: string; data?: Uint8Array } = { type: 'mem' };
+    await dropIn.wtns.calculate(input, circuit.wasm, witness);
+    const proving = dropIn.groth16.prove(zkey, witness);
+    const ended = expect(proving).rejects.toMatchObject({ code: 'aborted' });
+    await new Promise(setImmediate);
+    await dropIn.configure({ backend: 'cpu' });
+    await ended;
+    expect((await dropIn.groth16.prove(zkey, witness)).publicSignals).toHaveLength(3);
+  });
+
+  test.each(systems)('proves by %s in circuits, which stay open, and prints what they log', async (system) => {
+    const { wasm, r1cs } = await compileCircuit(source.replace('c === square', 'log("c", a); c === square'));
+    const zkey = await makeZkey(system, 'bn254', r1cs);
+    const warnings: string[] = [];
+    const onWarning = (message: string) => void warnings.push(message);
+    // the sources have no file of the worker, so that the circuit computes here
+    await dropIn.configure({ worker: true, backend: 'cpu', maxWorkers: 0, verifyProof: true, onWarning });
+    const prove = (values: object, options = {}) =>
+      provers[system].fullProve(values, wasm, zkey, undefined, undefined, options);
+    const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
+    try {
+      const results = [await prove(input), await prove(input)];
+      expect(log.mock.calls).toEqual([['c 16'], ['c 16']]);
+      const key = await typed.zKey.exportVerificationKey(zkey);
+      for (const { proof, publicSignals } of results)
+        expect(await typed[system].verify(key as object, publicSignals, proof)).toBe(true);
+      expect(warnings.filter((each) => each.includes('circuits have no worker'))).toHaveLength(1);
+      await expect(prove({ a: 1 })).rejects.toMatchObject({ code: 'bad-argument' });
+      await expect(prove(input, { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'aborted' });
+      const ending = new AbortController();
+      const aborted = expect(prove(input, { signal: ending.signal })).rejects.toMatchObject({ code: 'aborted' });
+      ending.abort();
+      await aborted;
+      const other = system === 'groth16' ? 'plonk' : 'groth16';
+      const wrong = provers[other].fullProve(input, wasm, zkey);
+      await expect(wrong).rejects.toThrow(`zkey is a key of ${system}, not of ${other}`);
+      const proving = expect(prove({ ...input, a: 3 })).rejects.toMatchObject({ code: 'aborted' });
+      await new Promise(setImmediate);
+      await dropIn.configure({ backend: 'cpu' });
+      await proving;
+    } finally {
+      log.mockRestore();
+    }
+  });
+
+  test('refuses other options, and changes nothing', async () => {
+    const prove = async () => dropIn.groth16.fullProve(input, circuit.wasm, await zkeyOf());
+    await dropIn.configure({ backend: 'cpu', memoryLimit: 1 });
+    for (const [options, message] of [
+      [{ backend: 'tpu' }, 'options.backend'],
+      [{ leastPoints: 1 }, 'options.leastPoints is not an option of configure'],
+      [{ worker: true, createWorker: () => null }, 'options.createWorker cannot be sent to a worker'],
+      [3, 'options must be an object'],
+    ] as const) {
+      const failed = dropIn.configure(options as never);
+      await expect(failed).rejects.toMatchObject({ code: 'bad-argument' });
+      await expect(failed).rejects.toThrow(message);
+    }
+    await expect(prove()).rejects.toMatchObject({ code: 'out-of-memory' });
+  });
 });
 
 describe('wtns', () => {

@@ -25,6 +25,7 @@ import {
   verifyPowers,
 } from '../../src/setup.js';
 import { accelerate } from '../../src/snarkjs.js';
+import { configure } from '../../src/snarkjs-drop-in.js';
 import { ffCurveOf, makeStatement, type Statement, snarkjs, systems } from '../support/proving.js';
 
 const engineOf = (options: object): Promise<MsmEngine> => createMsmEngine({ curve: 'bn254', ...options } as never);
@@ -131,6 +132,7 @@ const calls: readonly (readonly [string, (options: object) => unknown, Readonly<
     { abortSignal: 'signal' },
   ],
   ['calibrate', (options) => calibrate(device, options), { stores: 'store', curves: 'curve' }],
+  ['configure', (options) => configure(options), { backends: 'backend', verifyproof: 'verifyProof' }],
   ['accelerate', (options) => accelerate(snarkjs, options), { verifyproof: 'verifyProof', leastpoint: 'leastPoints' }],
   [
     'prove',

@@ -157,7 +157,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   provers: {
     imports:
-      'circom verifiers curves msm/inputs engine formats proofs fflonk.ts formats.ts groth16.ts index.ts plonk.ts setup.ts',
+      'circom verifiers curves msm/inputs engine formats proofs circom.ts fflonk.ts formats.ts groth16.ts index.ts plonk.ts setup.ts',
     holds: 'provers that bring their own curves: what is replaced in them',
   },
 };

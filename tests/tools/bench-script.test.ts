@@ -291,6 +291,7 @@ describe('npm run bench', () => {
     [['loading', '--encodings', 'be,zcash'], '--encodings: "zcash" is not an encoding of bn254, g1; use le, be, '],
     [['run', '--b.build', '/nowhere'], '--build: /nowhere/dist/index.js does not exist'],
     [['run', '--op', 'ntt', '--backend', 'both'], '--backend: "both" is not gpu or cpu'],
+    [['circuits', '--witnesses', '--pages'], '--witnesses and --pages exclude each other'],
   ])('refuses %j with the name of the option and code 2', async (args, named) => {
     const { code, stdout, stderr } = await bench(...args);
     expect(code).toBe(2);

@@ -119,7 +119,8 @@ export interface GpuRun extends RunFacts {
   /**
    * Breakdown of `wallMs` by phase; available without `timestamp-query`. The phases add up to
    * `wallMs`, less the time of earlier calls of the engine for which the call waited, and less that
-   * of `onProgress`. null where the call was divided between the backends.
+   * of `onProgress`. null where the call was divided between the backends, or between the buffers of
+   * its bases.
    */
   readonly hostTimes: HostTimes | null;
   /**
@@ -130,9 +131,8 @@ export interface GpuRun extends RunFacts {
   readonly fallback: string | null;
   /**
    * GPU time of each stage, the sums of `timeline`, and the time to combine the windows. null where
-   * the call was divided between the backends, if the device has no `timestamp-query`, or if its
-   * times are impossible: their sum exceeds `hostTimes.submitToResultMs` by more than a quarter and
-   * 20 ms.
+   * `hostTimes` is null, if the device has no `timestamp-query`, or if its times are impossible:
+   * their sum exceeds `hostTimes.submitToResultMs` by more than a quarter and 20 ms.
    */
   readonly phases: readonly PhaseTime[] | null;
   /**

@@ -65,22 +65,6 @@ export const encodePoints = (
   return bytes;
 };
 
-/**
- * Returns a lower bound on the number of given points, by their count or their bytes, without
- * reading any. Encodings that have a byte of flags on some curves are counted with it.
- */
-export const countPoints = (
-  { coordinates, pointBytes }: CurveContext,
-  points: unknown,
-  encoding: PointEncoding = 'le',
-): number => {
-  if (Array.isArray(points)) return points.length;
-  const whole = encoding === 'eip2537' ? 128 * coordinates.degree : pointBytes;
-  const size = /-compressed$/.test(encoding) ? coordinates.bytes : whole;
-  const flags = /^(ark|gnark|zcash)/.test(encoding) ? 1 : 0;
-  return Math.floor((givenBytes('points', points) ?? 0) / (size + flags));
-};
-
 /** True for little-endian bytes, which need no decoding. */
 export const isPlain = (encoding: string | undefined): encoding is 'le' | undefined =>
   encoding === undefined || encoding === 'le';
@@ -289,15 +273,6 @@ export const viewBytes = (name: string, given: object): Uint8Array | null =>
   given instanceof Object.getPrototypeOf(Uint8Array)
     ? bytesOf(name, given)
     : null;
-
-/** Returns the number of given bytes, without reading any; null for anything but bytes. */
-const givenBytes = (name: string, given: unknown): number | null => {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return null;
-  const view = viewBytes(name, given);
-  if (view !== null) return view.length;
-  const { slice } = given as Partial<PagedBytes>;
-  return typeof slice === 'function' ? (given as PagedBytes).byteLength : null;
-};
 
 /** Arrays that their makers have handed over. */
 const handedOver = new WeakSet<object>();

@@ -24,7 +24,7 @@ import { readOptions } from '../option-table.js';
 import { type Call, CallClock } from '../scheduling/call.js';
 import type { Abandon, CallQueue, CoalescedCall, Task } from '../scheduling/call-queue.js';
 import { nextTurn, TimeSlice } from '../scheduling/time-slice.js';
-import { assertTestable, countPoints, type ResultPoint, readPoints } from './arguments.js';
+import { assertTestable, type ResultPoint, readPoints } from './arguments.js';
 import {
   CallInputs,
   convertScalars,
@@ -104,11 +104,6 @@ export class Engine implements CheckedLoader<Coordinate> {
     return this.#backend.memory;
   }
 
-  /** Largest buffer of the device, in bytes, for provers that keep bases. */
-  get maxBufferSize(): number {
-    return this.#backend.maxBufferSize;
-  }
-
   get selfTest(): SelfTest | null {
     return this.#backend.selfTest;
   }
@@ -176,11 +171,8 @@ export class Engine implements CheckedLoader<Coordinate> {
       const { encoding, checkSubgroup, label, precompute } = settings;
       assertTestable(this.#curve, checkSubgroup);
       const tables = loadedTables(this.#curve, precompute);
-      // checked before the points are read, which may take long
-      this.#backend.assertFits(countPoints(this.#curve, points, encoding), tables);
       const timeSlice = new TimeSlice(() => this.#assertUsable(settings.signal));
       const source = await readPoints(this.#curve, points, encoding, timeSlice);
-      this.#backend.assertFits(source.bytes.length / this.#curve.pointBytes, tables);
       return this.#run<Bases>({
         kind: 'loadBases',
         bytes: source.bytes.length,

@@ -1,6 +1,6 @@
 /** The interface of the GPU and the CPU to the engine. */
 import type { AdapterDescription, CompileTime, MemoryUse, SelfTest } from '../api/device.js';
-import type { CpuRun, GpuRun } from '../api/run-record.js';
+import type { RunRecord } from '../api/run-record.js';
 import type { AffinePoint, Coordinate } from '../api/values.js';
 import type { PointSource } from '../curves/point-source.js';
 import type { Call } from '../scheduling/call.js';
@@ -35,14 +35,10 @@ export interface Backend {
   readonly memory: MemoryUse;
   readonly pipelines: readonly CompileTime[];
   readonly selfTest: SelfTest | null;
-  /** Size of the largest buffer, in bytes. */
-  readonly maxBufferSize: number;
   /** Number of scratch buffers that were freed. */
   readonly frees: number;
   /** @throws MsmError `device-lost` if no later call can succeed */
   assertUsable(): void;
-  /** @throws MsmError `bad-argument` if no buffer holds that many points, and no CPU is to keep them */
-  assertFits(points: number, tables: TableShape): void;
   load(request: LoadRequest, call: Call): Promise<LoadedBases>;
   /** Uploads scalars, for calls to use there. */
   place(store: ScalarStore, call: Call): Promise<void>;
@@ -99,7 +95,7 @@ export interface MsmRequest extends Sums {
 /** The sums of a request, one for each vector. */
 export interface MsmDone {
   readonly sums: readonly AffinePoint<Coordinate>[];
-  readonly record: GpuRun | CpuRun;
+  readonly record: RunRecord;
   /** Time that it took, in ms, without waiting for other calls. */
   readonly ms: number;
 }

@@ -1,8 +1,8 @@
 /**
  * Σ sᵢ·Pᵢ by Pippenger's bucket method (Pippenger 1976), seen at once.
  *
- * n is the number of scalars, λ the bits of the longest. With windows of c bits,
- * s = Σⱼ dⱼ·2^(c·j) with signed digits |dⱼ| ≤ 2^(c−1), and
+ * n is the number of scalars, λ the bits of the longest (the code below takes the curve's λ). With
+ * windows of c bits, s = Σⱼ dⱼ·2^(c·j) with signed digits |dⱼ| ≤ 2^(c−1), and
  *
  *   Σ sᵢ·Pᵢ = Σⱼ 2^(c·j)·Wⱼ,   Wⱼ = Σₖ k·Bⱼₖ,   Bⱼₖ = Σ of ±Pᵢ where dⱼ of sᵢ is ±k
  *
@@ -18,19 +18,24 @@
  * The GPU takes the steps as dispatches; `recordBatch` of msm/gpu/record-job.ts lists them in order.
  * A call of `engine.msm()` goes through these files, in the order of their first work:
  *
- * 1. engine/engine.ts; engine/call-inputs.ts reads and copies; scheduling/call-queue.ts.
- * 2. engine/request-group.ts converts; msm/inputs/scalars.ts surveys what plans depend on.
- * 3. msm/routing/router.ts, estimates.ts and routing.ts choose the backend.
- * 4. msm/gpu/gpu-backend.ts; session/session.ts finds a tested device.
+ * 1. engine/engine.ts; engine/call-inputs.ts reads and copies; scheduling/call-queue.ts makes the Call.
+ * 2. engine/request-group.ts has the scalars converted, by call-inputs.ts.
+ * 3. msm/routing/router.ts; msm/inputs/scalars.ts and msm/plan/workload.ts survey what plans depend on;
+ *    msm/routing/estimates.ts and routing.ts choose the backend.
+ * 4. msm/gpu/gpu-backend.ts, buffer by buffer where the bases are in several (pages.ts);
+ *    session/session.ts finds a tested device.
  * 5. msm/gpu/msm-operation.ts plans: msm/plan/schedule.ts, msm/plan/planner.ts.
  * 6. session/run-steps.ts; msm/gpu/record-job.ts records.
- * 7. gpu/runner.ts, gpu/submission.ts, gpu/device-scheduler.ts: buffers, the lease, the submit.
+ * 7. gpu/runner.ts, gpu/submission.ts, gpu/device-scheduler.ts: the lease, the submit;
+ *    gpu/device-memory.ts and gpu/upload-buffer.ts: buffers and uploads.
  * 8. msm/gpu/audit.ts and msm/stages/combine-windows.ts read the result.
  *
- * On the CPU steps 1 to 3 are the same. Then msm/cpu/cpu-backend.ts, msm/cpu/wasm-msm.ts (rounds that
- * fit in memory, cut for threads), msm/cpu/share.ts (the part of one thread), msm/cpu/buckets.ts,
- * and msm/cpu/combine-on-cpu.ts. A vector of at most eight points, four in G2, with long scalars
- * goes to msm/cpu/few-points.ts once the module of Horner's rule is there: it needs no buckets.
+ * On the CPU beside a GPU steps 1 to 3 are the same; an engine without a GPU has no choice
+ * (`onlyBackend` of the router; engine/create-engine.ts composes both kinds). Then
+ * msm/cpu/cpu-backend.ts, msm/cpu/wasm-msm.ts (rounds that fit in memory, cut for threads),
+ * msm/cpu/share.ts (the part of one thread), msm/cpu/buckets.ts, and msm/cpu/combine-on-cpu.ts. A call
+ * of one vector of at most eight points, four in G2, with long scalars goes to msm/cpu/few-points.ts
+ * once the module of Horner's rule is there: it needs no buckets.
  */
 import type { CurveContext } from '../curves/curve.js';
 import { type Affine, add, addAffine, double, infinityOf, type Jacobian, negated } from '../curves/jacobian.js';
@@ -78,8 +83,8 @@ export const pippenger = async (
   const windows = windowCount(curve.scalarBits, windowBits);
 
   // Decompose. GPU: wgsl/msm/decompose.wgsl, msm/stages/decompose.ts; it writes an entry (bucket, ±
-  // index) for each digit. CPU: `digitWriter` in msm/cpu/buckets.ts, without carries, so that each
-  // window is read by itself. Reference: tests/reference/decompose.ts.
+  // index) for each digit. CPU: `digitWriter` in msm/cpu/buckets.ts writes s + Σⱼ 2^(c−1)·2^(c·j), of
+  // which each window is read by itself, without carries. Reference: tests/reference/decompose.ts.
   const terms: Term[] = [];
   for (let i = 0; i < n; i++) {
     terms.push(termOf(curve, pointOf(i), scalars, i, { windowBits, windows }));
@@ -91,8 +96,8 @@ export const pippenger = async (
   for (let j = windows - 1; j >= 0; j--) {
     // Combine windows: Horner's rule, c doublings between two windows. Both backends take it on the
     // CPU, since its λ doublings depend on each other. After the GPU: msm/stages/combine-windows.ts.
-    // CPU: msm/cpu/combine-on-cpu.ts, in Jacobian coordinates for up to four vectors; more vectors
-    // share inversions in lists.
+    // CPU: msm/cpu/combine-on-cpu.ts, in Jacobian coordinates for up to four vectors once its module
+    // is there; more vectors share inversions in lists.
     for (let i = 0; i < windowBits; i++) sum = double(curve, sum);
     const filled = await fillBuckets(curve, terms, j, windowBits, timeSlice);
     entries += filled.entries;

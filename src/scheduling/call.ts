@@ -89,6 +89,19 @@ export class Call implements Ticket {
     return new Call({ ...this.#parts, since, clock, ...parts });
   }
 
+  /**
+   * Returns this call for a part of its work: with a clock of its own, and progress of the whole.
+   *
+   * @param before work that is done
+   * @param own work of the part
+   * @param total all work of the call
+   */
+  part(before: number, own: number, total: number): Call {
+    const onProgress = ({ phase, done, total: all }: Progress): void =>
+      this.progress(phase, before + Math.floor((own * done) / all), total);
+    return this.with({ clock: new CallClock(), onProgress });
+  }
+
   /** Returns one half of a divided call: with a clock of its own and without progress. */
   half(): Call {
     return this.with({ clock: new CallClock(), onProgress: undefined });

@@ -105,7 +105,7 @@ describe('equal on every number of threads', () => {
 describe('right, whatever happens to workers', () => {
   test('that are ended at any moment of a run', async () => {
     bench = await Bench.open(2, startAfter(''));
-    await expectRightWhileWorkersEnd(bench, LENGTH, 8);
+    await expectRightWhileWorkersEnd(bench, LENGTH, 6);
   });
 
   test('that stop in the middle of a chain: this thread computes it again', async () => {

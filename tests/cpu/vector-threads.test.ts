@@ -87,7 +87,7 @@ test('one worker computes no vectors: it adds up meanwhile', async () => {
 describe('right, whatever happens to workers', () => {
   test('that are ended at any moment of a run', async () => {
     bench = await Bench.open(2, startAfter(''));
-    await expectRightWhileWorkersEnd(bench, LENGTH, 12);
+    await expectRightWhileWorkersEnd(bench, LENGTH, 8);
   });
 
   test('that stop in the middle of a chunk, and go on when nobody waits any more', async () => {
@@ -127,6 +127,6 @@ describe('right, whatever happens to workers', () => {
 
   test('after a run is aborted at any moment', async () => {
     bench = await Bench.open(2);
-    await expectRightAfterAborts(bench, LENGTH, 8);
+    await expectRightAfterAborts(bench, LENGTH, 6);
   });
 });

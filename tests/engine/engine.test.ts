@@ -19,7 +19,6 @@ import {
   type MsmEngineOptions,
   MsmError,
   type MsmErrorCode,
-  type PointEncoding,
   type Progress,
 } from '../../src/index.js';
 import { openEngine, quick } from '../support/engines.js';
@@ -672,47 +671,6 @@ describe('chunks', () => {
       wrong.fill(255, 64 * index, 64 * index + 32);
       await expectRefusal(() => own.loadBases(wrong), 'bad-argument', new RegExp(`^points\\[${index}\\]`));
     }
-    const tooMany = new Uint8Array(64 * (2 ** 14 + 1));
-    await expectRefusal(
-      () => own.loadBases(tooMany),
-      'bad-argument',
-      /^points: they take 1048640 bytes, and one buffer of the device holds at most 1048576/,
-    );
-    // whatever they come as: nothing is read of what does not fit
-    const never = (): never => expect.fail('it is read');
-    const unread = (length: number) =>
-      new Proxy(new Array(length), { get: (all, at) => (at === 'length' ? all.length : never()) });
-    const [most, tooManyPoints] = [
-      2 ** 14,
-      /: 16384 of these \d+ points fit\. To go on, load at most 16384 at a time and/,
-    ];
-    const sizes = [
-      ...[
-        ['le', 64],
-        ['be', 64],
-        ['le-montgomery', 64],
-        ['eip196', 64],
-        ['aztec', 64],
-      ],
-      ...[
-        ['ark', 64],
-        ['gnark', 64],
-        ['ark-compressed', 32],
-        ['gnark-compressed', 32],
-        ['aztec-compressed', 32],
-      ],
-    ] as [PointEncoding, number][];
-    for (const [encoding, size] of sizes) {
-      // a point more is refused where no encoding has flags beside its coordinates on any curve
-      const pages = { byteLength: size * 2 * most, slice: never };
-      await expectRefusal(() => own.loadBases(pages, { encoding }), 'bad-argument', tooManyPoints);
-    }
-    await expectRefusal(() => own.loadBases(unread(most + 1)), 'bad-argument', tooManyPoints);
-    const tables =
-      /: 5461 of these 5462 points fit\. To go on, precompute less \(each point is kept 3 times\), load at/;
-    const few = { byteLength: 64 * 5462, slice: never };
-    await expectRefusal(() => own.loadBases(few, { precompute: 3 }), 'bad-argument', tables);
-    await expectRefusal(() => own.loadBases(unread(5462), { precompute: 3 }), 'bad-argument', tables);
   });
 
   test('a budget of exactly the memory of a call is enough, and is not exceeded', async () => {

@@ -298,17 +298,19 @@ export interface LeasedGpu {
 /**
  * @param prepare what happens to a device before whoever requested it gets it
  * @param said what the adapter says it is, in place of the truth
+ * @param saidByDevices what the devices say they are
  */
 export const leaseGpu = async (
   prepare: (device: LeasedDevice) => void = () => undefined,
   said?: Partial<GPUAdapterInfo>,
+  saidByDevices?: Partial<GPUDevice>,
 ): Promise<LeasedGpu> => {
   const real = await getGpu();
   const devices: LeasedDevice[] = [];
   const requestDevice = async (descriptor: GPUDeviceDescriptor): Promise<GPUDevice> => {
     leased.onRequest();
     if (leased.lacks === 'device') throw new DOMException('injected', 'OperationError');
-    const device = await lease(descriptor);
+    const device = await lease(descriptor, saidByDevices);
     prepare(device);
     devices.push(device);
     return device.device;

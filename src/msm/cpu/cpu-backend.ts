@@ -51,7 +51,6 @@ export class CpuBackend implements Backend {
   readonly pipelines: readonly CompileTime[] = [];
   readonly selfTest: SelfTest | null = null;
   readonly frees = 0;
-  readonly maxBufferSize = Number.POSITIVE_INFINITY;
   readonly #curve: CurveContext;
   readonly #tuning: Knobs;
   readonly #shared: SharedThreads;
@@ -80,8 +79,6 @@ export class CpuBackend implements Backend {
   }
 
   assertUsable(): void {}
-
-  assertFits(): void {}
 
   async load({ source, tables, label, checkSubgroup, areChecked }: LoadRequest, call: Call): Promise<LoadedBases> {
     const length = source.bytes.length / this.#curve.pointBytes;

@@ -1,7 +1,8 @@
 /** The GPU backend: runs multiplications and loads as operations of a session. */
 import type { AdapterDescription, CompileTime, MemoryUse, SelfTest } from '../../api/device.js';
+import type { RunRecord } from '../../api/run-record.js';
 import type { CurveContext } from '../../curves/curve.js';
-import { badArgument, NoAnswerError } from '../../errors.js';
+import { MsmError, NoAnswerError } from '../../errors.js';
 import { compileTimes } from '../../gpu/device.js';
 import type { Runner } from '../../gpu/runner.js';
 import type { Call } from '../../scheduling/call.js';
@@ -12,13 +13,16 @@ import { kernelsOf } from '../../shaders/kernel.js';
 import type { Accelerator, Backend, Footprint, LoadRequest, MsmDone, MsmRequest, Sums } from '../backend.js';
 import { LoadedBases } from '../inputs/loaded-bases.js';
 import { type ScalarStore, type ScalarVector, type SurveyedScalars, surveyScalars } from '../inputs/scalars.js';
+import { joinedRecord } from '../joined-record.js';
 import type { PlanLimits } from '../plan/planner.js';
 import { type Job, schedule } from '../plan/schedule.js';
 import type { Knobs } from '../plan/tuning.js';
-import { fullWorkload, NO_TABLES, type TableShape, type Workload } from '../plan/workload.js';
+import { fullWorkload, NO_TABLES, type Workload } from '../plan/workload.js';
+import { PartialSums } from '../stages/combine-windows.js';
 import { limitsOf, type MsmSetup, roomOf } from './gpu-setup.js';
 import { loadOperation, SessionBasesLoader } from './load-operation.js';
 import { gpuRecord, knownMsm, MsmOperation, planOf, type Surveyor } from './msm-operation.js';
+import { lengthsByPage, type Page, pageLength, pagesOf, partsByPage } from './pages.js';
 import { recordJob } from './record-job.js';
 import { otherwise } from './verify-sums.js';
 
@@ -107,11 +111,6 @@ export class GpuBackend implements Accelerator, Surveyor {
     return this.#ready === this.#session.runner;
   }
 
-  /** Largest buffer of the device, in bytes. */
-  get maxBufferSize(): number {
-    return this.#session.device.limits.maxBufferSize;
-  }
-
   isBusyBeside(own: Ticket | undefined): boolean {
     return this.#session.runner.isBusyBeside(own);
   }
@@ -120,36 +119,53 @@ export class GpuBackend implements Accelerator, Surveyor {
     this.#session.assertUsable();
   }
 
-  assertFits(points: number, { count }: TableShape): void {
-    if (this.#fits(points, count) || this.#isForCpu(points)) return;
-    const { maxBufferSize } = this;
-    const each = this.#curve.pointBytes * count;
-    const most = Math.floor(maxBufferSize / each);
-    const less = count === 1 ? '' : `precompute less (each point is kept ${count} times), `;
-    throw badArgument(
-      `points: they take ${points * each} bytes, and one buffer of the device holds at most ${maxBufferSize}: ` +
-        `${most} of these ${points} points fit. To go on, ${less}load at most ${most} at a time and add up the sums (addPoints), ` +
-        "or let the CPU compute: backend 'cpu', or 'auto' without tuning.cpuBelow 0, which has the CPU keep such bases",
-    );
-  }
-
-  /** Returns whether a buffer holds some points. @param copies of each */
-  #fits(points: number, copies: number): boolean {
-    return points * this.#curve.pointBytes * copies <= this.maxBufferSize;
-  }
-
-  /** Returns whether the CPU keeps some points, which no buffer holds. */
-  #isForCpu(points: number): boolean {
-    return this.#options.alternative !== null && !this.#fits(points, 1);
-  }
-
   async load(request: LoadRequest, call: Call): Promise<LoadedBases> {
+    const { source, tables } = request;
+    const { pointBytes } = this.#curve;
+    const length = source.bytes.length / pointBytes;
+    const most = pageLength(tables.count * pointBytes, this.#largestBuffer);
+    if (length <= most) return this.#loadPage(request, 0, call);
+    const { alternative } = this.#options;
+    try {
+      const loaded = await this.#loadPages(request, pagesOf(length, most), call);
+      if (loaded !== null) return loaded;
+    } catch (error) {
+      const isTooMuch = error instanceof MsmError && error.code === 'out-of-memory';
+      if (alternative === null || !isTooMuch) throw error;
+    }
+    const cpu = await (alternative as NonNullable<typeof alternative>)();
+    return cpu.load({ ...request, tables: NO_TABLES }, call);
+  }
+
+  /** Loads bases page by page. Returns null if the GPU stopped answering, and the CPU is to keep them. */
+  async #loadPages(request: LoadRequest, ranges: readonly Page[], call: Call): Promise<LoadedBases | null> {
+    const { source, tables, label } = request;
+    const { pointBytes } = this.#curve;
+    const length = source.bytes.length / pointBytes;
+    const pages: LoadedBases[] = [];
+    let areOnGpu = false;
+    try {
+      for (const { first, count } of ranges) {
+        const bytes = source.bytes.subarray(first * pointBytes, (first + count) * pointBytes);
+        const own = { ...request, source: { ...source, bytes } };
+        const page = await this.#loadPage(own, first, call.part(first, count, length));
+        pages.push(page);
+        // the CPU checked it instead
+        if (page.byteLength === 0) return null;
+      }
+      areOnGpu = true;
+    } finally {
+      if (!areOnGpu) for (const page of pages) page.destroy();
+    }
+    const kept = this.#options.retainBases ? source : null;
+    return new LoadedBases({ length, label, tables, source: kept, loader: this.#loader, pages });
+  }
+
+  /** Loads bases to one buffer. @param firstPoint index of the first among the points of the caller */
+  async #loadPage(request: LoadRequest, firstPoint: number, call: Call): Promise<LoadedBases> {
     const { source, tables, label, checkSubgroup } = request;
     const { retainBases, alternative } = this.#options;
     const length = source.bytes.length / this.#curve.pointBytes;
-    if (alternative !== null && this.#isForCpu(length)) {
-      return (await alternative()).load({ ...request, tables: NO_TABLES }, call);
-    }
     const testFirst = async (device: DeviceTester<MsmSetup>, _: unknown, own: Call): Promise<void> => {
       await device.test(this.#msm, (setup) => this.#known(setup, tables.count > 1), own);
     };
@@ -164,7 +180,7 @@ export class GpuBackend implements Accelerator, Surveyor {
       ...((!retainBases || checkSubgroup) && { testFirst }),
       ...(alternative !== null && { onCpu }),
     };
-    const { result, report } = await this.#session.execute(operation, request, call);
+    const { result, report } = await this.#session.execute(operation, { ...request, firstPoint }, call);
     const kept = result.checked ?? (retainBases ? source : null);
     const bases = new LoadedBases({ length, label, tables, source: kept, loader: this.#loader });
     if (report !== null && result.onDevice !== null) bases.moveTo(report.runner, result.onDevice);
@@ -175,7 +191,7 @@ export class GpuBackend implements Accelerator, Surveyor {
     if (this.#session.isAbandoned) return;
     this.#placed.add(store);
     // scalars too long for one buffer are uploaded in chunks by each call
-    if (store.bytes.length > this.maxBufferSize) return;
+    if (store.bytes.length > this.#largestBuffer) return;
     try {
       await this.#session.place((runner) => store.bring(runner, call), call);
     } catch (error) {
@@ -198,12 +214,14 @@ export class GpuBackend implements Accelerator, Surveyor {
     const { maxStorageBufferBindingSize } = this.#session.device.limits;
     const { instrument } = this.#session.setup.tuning;
     // an instrument expects consecutive bases
-    return instrument === undefined && bases.byteLength <= maxStorageBufferBindingSize;
+    return instrument === undefined && bases.pages.length === 0 && bases.byteLength <= maxStorageBufferBindingSize;
   }
 
-  async prepareVectors({ vectors, verify = this.#options.verify }: Sums, call: Call): Promise<boolean> {
+  async prepareVectors({ bases, vectors, verify = this.#options.verify }: Sums, call: Call): Promise<boolean> {
     // the CPU computes scalars of a check; an instrument reads all scalars
     if (verify > 0 || this.tuning.instrument !== undefined) return false;
+    // a vector is converted for one buffer of bases
+    if (bases.pages.length > 0) return false;
     const computed = vectors.flatMap((vector) => vector.computed ?? []);
     const areHere = (): boolean =>
       computed.every(({ onDevice }) => onDevice?.isOn(this.#session.device) === true) && !this.#session.isAbandoned;
@@ -212,12 +230,43 @@ export class GpuBackend implements Accelerator, Surveyor {
     return areHere();
   }
 
-  async multiply(request: MsmRequest, call: Call): Promise<MsmDone> {
+  multiply(request: MsmRequest, call: Call): Promise<MsmDone> {
+    return request.bases.pages.length === 0 ? this.#multiplyPage(request, call) : this.#multiplyPages(request, call);
+  }
+
+  /** Adds up the sums over the pages of bases. */
+  async #multiplyPages(request: MsmRequest, call: Call): Promise<MsmDone> {
+    const { bases, vectors, n, verify = this.#options.verify } = request;
+    const sums = new PartialSums(this.#curve, vectors.length);
+    const records: RunRecord[] = [];
+    // all pages are verified, or none is
+    const drawn = Math.random() < verify ? 1 : 0;
+    let [ms, done] = [0, 0];
+    for (const { page, parts } of partsByPage(bases, vectors, this.#curve.scalarBytes)) {
+      const own = parts.map(({ scalars }) => scalars);
+      const count = own.reduce((sum, each) => sum + each.n, 0);
+      const surveyed = this.survey(page, own);
+      const context = call.part(done, count, n);
+      done += count;
+      if (surveyed.every(({ load }) => load.n === 0)) continue;
+      const over = { ...request, bases: page, vectors: own, n: count, surveyed, verify: drawn };
+      const part = await this.#multiplyPage(over, context);
+      sums.add(parts, part.sums);
+      records.push(part.record);
+      ms += part.ms;
+    }
+    const { wallMs } = call.clock.read();
+    return { sums: sums.points(), record: joinedRecord(records, { vectors: vectors.length, wallMs }), ms };
+  }
+
+  /** Computes sums over bases in one buffer. */
+  async #multiplyPage(request: MsmRequest, call: Call): Promise<MsmDone> {
     const { bases, vectors, verify = this.#options.verify } = request;
-    const { maxBufferSize } = this;
     const placed = vectors.flatMap(({ loaded }) => {
       const isHere = loaded !== null && this.#placed.has(loaded.store);
-      return isHere && !loaded.store.isDestroyed && loaded.store.bytes.length <= maxBufferSize ? loaded.store : [];
+      return isHere && !loaded.store.isDestroyed && loaded.store.bytes.length <= this.#largestBuffer
+        ? loaded.store
+        : [];
     });
     const isOnGpuOnly = bases.source === null || vectors.some(({ computed }) => computed !== undefined);
     const operation = isOnGpuOnly ? this.#msm : this.#msmOrCpu;
@@ -245,6 +294,13 @@ export class GpuBackend implements Accelerator, Surveyor {
 
   footprint(bases: LoadedBases, lengths: readonly number[]): Footprint {
     if (bases.isOnCpuOnly) return { bytes: 0, submits: 0 };
+    if (bases.pages.length > 0) {
+      const pages = lengthsByPage(bases, lengths).map((each) => this.footprint(each.page, each.lengths));
+      return {
+        bytes: pages.reduce((most, { bytes }) => Math.max(most, bytes), 0),
+        submits: pages.reduce((sum, { submits }) => sum + submits, 0),
+      };
+    }
     const loadOf = (n: number) => fullWorkload(n, this.#curve, bases.tables);
     const jobs = this.#scheduled(lengths.map(loadOf));
     let most = jobs;
@@ -281,6 +337,11 @@ export class GpuBackend implements Accelerator, Surveyor {
 
   destroy(): void {
     this.#session.destroy();
+  }
+
+  /** Size of the largest buffer of the device, in bytes. */
+  get #largestBuffer(): number {
+    return this.#session.device.limits.maxBufferSize;
   }
 
   #known(setup: MsmSetup, hasTables: boolean) {

@@ -38,6 +38,8 @@ interface LoadInput {
   readonly label: string;
   /** True to refuse points outside the group of order r. */
   readonly checkSubgroup: boolean;
+  /** Index of the first point among those of the caller, whom errors tell an index. */
+  readonly firstPoint: number;
 }
 
 /** Result of a load: bases on the device, or points that the CPU checked instead. */
@@ -64,7 +66,7 @@ interface LoadTypes {
   readonly part: RangeDigest;
 }
 
-/** A step that loads one range. */
+/** A step that loads one range of the caller's points. */
 interface LoadStep extends Step, PointRange {
   readonly source: PointSource;
   readonly commands: readonly Command[];
@@ -129,16 +131,17 @@ const digestCommand = ({ kernels, curve }: MsmSetup, slice: Bound, account: numb
 
 /** Plans the load of one range. */
 const stepOf = (
-  { source, tables, checkSubgroup }: LoadInput,
-  { first, count }: PointRange,
+  { source, tables, checkSubgroup, firstPoint }: LoadInput,
+  { first: at, count }: PointRange,
   device: DeviceView<MsmSetup>,
 ): LoadStep => {
+  const first = firstPoint + at;
   const { setup } = device;
   const { curve, kernels } = setup;
   const { pointBytes } = curve;
-  const points = source.bytes.subarray(first * pointBytes, (first + count) * pointBytes);
+  const points = source.bytes.subarray(at * pointBytes, (at + count) * pointBytes);
   const baseBytes = tables.count * pointBytes;
-  const target = { buffer: 'bases', offset: first * baseBytes, size: count * baseBytes };
+  const target = { buffer: 'bases', offset: at * baseBytes, size: count * baseBytes };
   const hasTables = tables.count > 1;
   const to = hasTables ? { buffer: 'points', offset: 0, size: points.length } : target;
   const before = preparation(device, source);
@@ -261,7 +264,7 @@ export class SessionBasesLoader implements BasesLoader {
 
   async load(runner: Runner, source: PointSource, { tables, label }: LoadedBases, call: Call): Promise<BasesOnDevice> {
     const device = this.#view();
-    const input = { source, tables, label, checkSubgroup: false };
+    const input = { source, tables, label, checkSubgroup: false, firstPoint: 0 };
     const { onDevice } = await runInside({ operation: loadOperation, input, runner, device, call });
     return onDevice as BasesOnDevice;
   }

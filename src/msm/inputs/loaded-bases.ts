@@ -40,6 +40,8 @@ interface BasesParts {
   readonly source: PointSource | null;
   /** Loads them to a device; null where the CPU alone computes with them. */
   readonly loader: BasesLoader | null;
+  /** As `LoadedBases.pages`. */
+  readonly pages?: readonly LoadedBases[];
 }
 
 /** The handle of loaded bases: in main memory, on a device, or both. */
@@ -49,18 +51,24 @@ export class LoadedBases implements Bases, Resident {
   readonly tables: TableShape;
   readonly noun = 'bases';
   readonly canConfirm = true;
+  /**
+   * The same bases in ranges that follow each other, each in a buffer of its own; none where one
+   * buffer of the device holds all.
+   */
+  readonly pages: readonly LoadedBases[];
   readonly #loader: BasesLoader | null;
   readonly #suspicion = new Suspicion();
   #source: PointSource | null;
   #home: { readonly runner: Runner; readonly loaded: BasesOnDevice } | null = null;
   #isDestroyed = false;
 
-  constructor({ length, label, tables, source, loader }: BasesParts) {
+  constructor({ length, label, tables, source, loader, pages = [] }: BasesParts) {
     this.length = length;
     this.label = label;
     this.tables = tables;
     this.#source = source;
     this.#loader = loader;
+    this.pages = pages;
   }
 
   /** Points in main memory; null where there is no copy, or the bases were destroyed. */
@@ -75,7 +83,7 @@ export class LoadedBases implements Bases, Resident {
 
   get byteLength(): number {
     if (!(#home in this)) throw notTheHandle();
-    return this.#home?.loaded.buffer.size ?? 0;
+    return this.pages.reduce((sum, page) => sum + page.byteLength, this.#home?.loaded.buffer.size ?? 0);
   }
 
   get isSuspect(): boolean {
@@ -131,6 +139,7 @@ export class LoadedBases implements Bases, Resident {
     this.#isDestroyed = true;
     this.#source = null;
     this.#leave();
+    for (const page of this.pages) page.destroy();
   }
 
   [dispose](): void {

@@ -34,6 +34,19 @@ export interface ScalarVector {
   readonly computed?: FieldScalars;
 }
 
+/** Returns the scalars [from, to) of a vector, which are in main memory. */
+export const rangeOf = (
+  { scalars, offset, loaded }: ScalarVector,
+  scalarBytes: number,
+  from: number,
+  to: number,
+): ScalarVector => ({
+  scalars: scalars.subarray(from * scalarBytes, to * scalarBytes),
+  n: to - from,
+  offset: offset + from,
+  loaded: loaded?.part(from, to) ?? null,
+});
+
 /** A scalar vector and its survey. */
 export interface SurveyedScalars extends SurveyedVector, Pick<ScalarVector, 'loaded'> {
   /** Vector on the device, which has the scalars; `scalars` is empty. */

@@ -1,4 +1,4 @@
-import type { ScalarVector } from '../inputs/scalars.js';
+import { rangeOf, type ScalarVector } from '../inputs/scalars.js';
 
 /**
  * Divides the scalars of a call between two sides that compute at the same time. One side draws
@@ -172,13 +172,9 @@ export const partsOf = (
   { from, to }: ScalarRange,
 ): VectorPart[] => {
   let start = 0;
-  return vectors.flatMap(({ scalars, n, offset, loaded }, vector) => {
-    const [first, last] = [Math.max(0, from - start), Math.min(n, to - start)];
-    start += n;
-    if (first >= last) return [];
-    const own = scalars.subarray(first * scalarBytes, last * scalarBytes);
-    const part = loaded?.part(first, last) ?? null;
-    const cut = { scalars: own, n: last - first, offset: offset + first, loaded: part };
-    return [{ vector, scalars: cut }];
+  return vectors.flatMap((each, vector) => {
+    const [first, last] = [Math.max(0, from - start), Math.min(each.n, to - start)];
+    start += each.n;
+    return first >= last ? [] : [{ vector, scalars: rangeOf(each, scalarBytes, first, last) }];
   });
 };

@@ -1,10 +1,11 @@
 /** Sends each call to the backend that is expected to be the fastest, or to both. */
-import type { CpuRun, GpuRun, Prediction, RunFacts, RunRecord } from '../../api/run-record.js';
+import type { Prediction, RunRecord } from '../../api/run-record.js';
 import type { CurveContext } from '../../curves/curve.js';
 import type { Call } from '../../scheduling/call.js';
 import type { Accelerator, Backend, MsmDone, MsmRequest, Sums } from '../backend.js';
 import type { LoadedBases } from '../inputs/loaded-bases.js';
 import { hasComputed, inMainMemory } from '../inputs/scalars.js';
+import { joinedRecord } from '../joined-record.js';
 import type { CpuArithmetic } from '../plan/cost.js';
 import { fullWorkload, type Workload } from '../plan/workload.js';
 import { PartialSums } from '../stages/combine-windows.js';
@@ -191,9 +192,6 @@ export class Router implements Dispatcher {
  * Computes a call on both backends at once: the GPU draws from the front, the CPU from the back.
  */
 
-/** Record of a part, which one backend computed. */
-type PartRun = MsmDone['record'];
-
 /** The two backends. The GPU has the front half. */
 interface Halves {
   readonly gpu: Backend;
@@ -223,7 +221,7 @@ class DividedCall {
   readonly #facts: RoutingFacts;
   readonly #division: Division;
   readonly #sums: PartialSums;
-  readonly #records: PartRun[] = [];
+  readonly #records: RunRecord[] = [];
   readonly #stretches: Stretch[] = [];
   readonly #half: Call;
   #done = 0;
@@ -301,73 +299,3 @@ class DividedCall {
     this.#call.progress('msm', this.#done, this.#request.n);
   }
 }
-
-/** Facts of a whole call, which its parts do not have. */
-type WholeCall = Pick<RunFacts, 'vectors' | 'wallMs'>;
-
-/** Returns the part of most additions. */
-const largestOf = <Run extends RunFacts>(runs: readonly Run[]): Run =>
-  runs.reduce((most, each) => (each.entries > most.entries ? each : most));
-
-/** Returns the facts of some parts together: counts add up, widths are those of the largest part. */
-const joinedFacts = (runs: readonly PartRun[], whole: WholeCall): RunFacts => {
-  const { windowBits, windows } = largestOf(runs);
-  const retried = [...new Set(runs.flatMap((each) => each.retried ?? []))];
-  return {
-    ...whole,
-    n: runs.reduce((sum, { n }) => sum + n, 0),
-    windowBits,
-    windows,
-    entries: runs.reduce((sum, { entries }) => sum + entries, 0),
-    retried: retried.length === 0 ? null : retried.join('; '),
-    verified: runs.every(({ verified }) => verified),
-    predicted: null,
-  };
-};
-
-/** Joins what the GPU computed of a call. Its times overlap with those of the CPU, so it has none. */
-const joinedGpuRun = (runs: readonly GpuRun[], whole: WholeCall): GpuRun => {
-  const total = (count: 'dispatches' | 'uploadedBytes' | 'submits'): number =>
-    runs.reduce((sum, each) => sum + each[count], 0);
-  const { tasks, tuning, adapter } = largestOf(runs);
-  return {
-    on: 'gpu',
-    ...joinedFacts(runs, whole),
-    tasks,
-    tuning,
-    adapter,
-    dispatches: total('dispatches'),
-    uploadedBytes: total('uploadedBytes'),
-    submits: total('submits'),
-    hostTimes: null,
-    fallback: runs[0]?.fallback ?? null,
-    phases: null,
-    timeline: null,
-  };
-};
-
-/** Joins what the CPU computed of a call. */
-const joinedCpuRun = (runs: readonly CpuRun[], whole: WholeCall): CpuRun => {
-  const workers = runs.reduce((most, each) => Math.max(most, each.workers), 0);
-  const whyNone = runs.findLast(({ noWorkers }) => noWorkers !== null)?.noWorkers ?? null;
-  return {
-    on: 'cpu',
-    ...joinedFacts(runs, whole),
-    arithmetic: largestOf(runs).arithmetic,
-    workers,
-    noWorkers: workers > 0 ? null : whyNone,
-    chunkRows: runs.reduce((most, each) => Math.max(most, each.chunkRows), 0),
-    cpuMs: runs.reduce((sum, each) => sum + each.cpuMs, 0),
-  };
-};
-
-/** Joins the records of the parts of a call, which ran at the same time or one after the other. */
-export const joinedRecord = (runs: readonly PartRun[], whole: WholeCall): RunRecord => {
-  const onGpu = runs.filter((run) => run.on === 'gpu');
-  const onCpu = runs.filter((run) => run.on === 'cpu');
-  if (onGpu.length === 0) return joinedCpuRun(onCpu, whole);
-  if (onCpu.length === 0) return joinedGpuRun(onGpu, whole);
-  const facts = joinedFacts(runs, whole);
-  const gpu = joinedGpuRun(onGpu, whole);
-  return { on: 'both', ...facts, gpuShare: gpu.n / facts.n, gpu, cpu: joinedCpuRun(onCpu, whole) };
-};

@@ -9,9 +9,9 @@ import { bls12381, p256Curve } from '../../dev/oracle/curves.js';
 import { bn254G1, encodeScalars } from '../../dev/oracle/known-bases.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { type CurveContext, curveContext } from '../../src/curves/curve.js';
+import { dividedByLength } from '../../src/msm/cpu/short-scalars.js';
 import {
   blocksOf,
-  dividedByLength,
   expectedDigits,
   fullWorkload,
   loadedTables,

@@ -12,13 +12,14 @@ import type { ChosenWorkers } from '../../threads/worker-count.js';
 import type { CompiledKernel } from '../../wasm/points/kernel.js';
 import type { PointAdder } from '../../wasm/points/point-adder.js';
 import { cpuShape, MOST_POINTS, workersToStart, workersToWake } from '../plan/cost.js';
-import { dividedByLength, type SurveyedVector } from '../plan/workload.js';
+import type { SurveyedVector } from '../plan/workload.js';
 import { publicPoint } from '../stages/combine-windows.js';
 import type { Horner } from '../stages/horner.js';
 import { blocksOf, digitsOfScalars, type Operands, wordsOfDigits } from './buckets.js';
 import { combineWindows, type WindowShape } from './combine-on-cpu.js';
 import { type CpuPool, cutRows, type Threads } from './cpu-threads.js';
 import { rowsOf, Share, type WindowSums } from './share.js';
+import { dividedByLength } from './short-scalars.js';
 
 /** Words that a step copies. */
 const WORDS_PER_STEP = 2 ** 16;

@@ -126,8 +126,10 @@ class Sums {
     const { signal } = ending;
     const sums = { bases: sections.h.whole as Bases, lengths: domainSize };
     return vectors.compute(sums, signal, async ({ fr, ...matrices }, isOnGpu) => {
-      // Threads that can share vectors compute the quotient first, since H waits for it, and add up afterwards.
-      const isShared = fr.workers > 0 && !engines.g1.backends.includes('gpu');
+      // Threads that can share vectors compute the quotient first, since H waits for it, and add up afterwards. A
+      // single worker has enough to add up meanwhile, unless the witness is mostly short (row `vectors-one-worker-bits`).
+      const least = isMostlyShort(values) ? 1 : 2;
+      const isShared = fr.workers >= least && !engines.g1.backends.includes('gpu');
       if (!isOnGpu && !isShared) begin();
       // w/2^256: matrices are in memory times 2^256
       const witness = await fr.load(values, { ...this.#options, encoding: 'le-montgomery' });
@@ -198,6 +200,20 @@ class Sums {
     this.#witness.then((scalars) => scalars.destroy()).catch(() => undefined);
   }
 }
+
+/** Values of a witness that are looked at, and the share of long ones from which on their sums take long. */
+const [SAMPLE, LONG_SHARE] = [1024, 1 / 8];
+
+/** Returns whether most values have at most 32 bits. @param values a witness, little-endian */
+const isMostlyShort = (values: Uint8Array): boolean => {
+  const count = values.length / SCALAR_BYTES;
+  const step = Math.max(1, Math.floor(count / SAMPLE));
+  let long = 0;
+  for (let i = 0; i < count; i += step) {
+    if (values.subarray(i * SCALAR_BYTES + 4, (i + 1) * SCALAR_BYTES).some((byte) => byte !== 0)) long++;
+  }
+  return long * step < LONG_SHARE * count;
+};
 
 /*
  * The scalars of H: values of A·B − C on the coset of odd powers of a root of order 2n, where A, B

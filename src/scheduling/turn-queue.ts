@@ -46,6 +46,11 @@ export class TurnQueue {
   /** Number of calls that have begun: one that computes, and those that it paused. */
   #underWay = 0;
 
+  /** Whether no work has begun. */
+  get isIdle(): boolean {
+    return this.#underWay === 0;
+  }
+
   /**
    * Calls `compute` when it is the turn of `ticket`.
    *

@@ -4,7 +4,15 @@ import { makeCase } from '../../dev/cases/msm-case.js';
 import { everyEncoding, everyGroup, everyPoints, everyScalars, pairwiseCases } from '../../dev/cases/select.js';
 import { type CurveGroup, oracleOf } from '../../dev/oracle/curves.js';
 import { pointsIn, scalarsIn } from '../../dev/oracle/encodings.js';
-import { encodePoints, type OracleCurve, toAffinePoint } from '../../dev/oracle/known-bases.js';
+import {
+  bn254G1,
+  encodePoints,
+  expectedMsm,
+  makeKnownBases,
+  type OracleCurve,
+  toAffinePoint,
+} from '../../dev/oracle/known-bases.js';
+import { bn254 as bn254Curve } from '../../src/curves/bn254.js';
 import { cubic, curveContext } from '../../src/curves/curve.js';
 import { bls12381 } from '../../src/curves/pairing-friendly.js';
 import { squareRoot } from '../../src/field/powers.js';
@@ -152,6 +160,25 @@ describe('sums of CPU engines', () => {
     expect(batch).toEqual([toAffinePoint(Point.ZERO), toAffinePoint(fifth), toAffinePoint(Point.ZERO), expected]);
     expect(engine.lastRun).toMatchObject({ vectors: 4, n: 93 });
     expect(engine.memory).toEqual({ bases: 0, scalars: 0, scratch: 0, peak: 0 });
+  });
+
+  // the short scalars have windows of their own
+  test.each([1, 2, 5])('of mostly short scalars and few long ones are right: one in %i is not zero', async (oneOf) => {
+    const { order } = bn254Curve;
+    const n = 300;
+    const known = makeKnownBases(bn254G1, n, 61);
+    const longs = [order - 1n, order - 2n, order, 2n ** 16n, 2n ** 253n, 2n ** 256n - 1n, order / 2n, order / 2n + 1n];
+    const scalars = Array.from({ length: n }, (_, i) => BigInt(i % oneOf === 0 ? 1 + (i % 7) : 0));
+    for (const [k, long] of longs.entries()) scalars[(k * 37) % n] = long;
+    const engine = await engineOf(bn254);
+    const bases = await engine.loadBases(known.bytes);
+    expect(await engine.msm(bases, scalars)).toEqual(expectedMsm(bn254G1, known.logs, scalars));
+    for (const offset of [1, 40]) {
+      const rest = scalars.slice(offset);
+      const expected = expectedMsm(bn254G1, known.logs.slice(offset), rest);
+      expect(await engine.msm(bases, rest, { offset })).toEqual(expected);
+    }
+    bases.destroy();
   });
 
   test('sums in every group, with the subgroup checked, are right', { tags: 'long' }, async () => {

@@ -3,7 +3,7 @@
  * every number of threads; a run is right, or ends with an error, whatever happens to its workers.
  */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { VectorThreads } from '../../src/fields/cpu/vector-threads.js';
+import { type Lent, type VectorPool, VectorThreads } from '../../src/fields/cpu/vector-threads.js';
 import type { FieldEngine } from '../../src/fields.js';
 import { useAllWorkers } from '../support/all-workers.js';
 import {
@@ -28,11 +28,33 @@ beforeEach(() => {
   });
 });
 
-let bench: Bench;
-afterEach(() => bench.close());
+let bench: Bench | null = null;
+afterEach(() => {
+  bench?.close();
+  bench = null;
+});
+
+describe('a single worker that shares memory', () => {
+  /** Workers for a run of so many ms. */
+  const taken = (ms: number, { isIdle = true, most = 1, sharesMemory = true }): number => {
+    vi.restoreAllMocks();
+    const pool = { isOff: false, sharesMemory, afford: () => most } as unknown as VectorPool;
+    return new VectorThreads({ pool, most, queue: { isIdle } as Lent['queue'] }).workersFor(ms);
+  };
+
+  test('takes part in long runs while no sum computes', () => {
+    expect([1, 63, 64, 500].map((ms) => taken(ms, {}))).toEqual([0, 0, 1, 1]);
+    expect(taken(500, { isIdle: false })).toBe(0);
+  });
+
+  test('takes part in shorter ones beside others, and by messages', () => {
+    expect(taken(12, { most: 2, isIdle: false })).toBe(2);
+    expect(taken(12, { sharesMemory: false, isIdle: false })).toBe(1);
+  });
+});
 
 describe('equal on every number of threads', () => {
-  test.each([2, 3])('with %i workers', async (workers) => {
+  test.each([1, 2, 3])('with %i workers', async (workers) => {
     bench = await Bench.open(workers);
     await bench.bring(workers);
     expect(bench.together.workers).toBe(workers);
@@ -76,13 +98,6 @@ describe('equal on every number of threads', () => {
 
 /** Elements that keep all threads busy for some 20 ms. */
 const LENGTH = 2 ** 13;
-
-test('one worker computes no vectors: it adds up meanwhile', async () => {
-  bench = await Bench.open(1);
-  expect(bench.together.workers).toBe(0);
-  await computed(bench.together, LENGTH, quotient);
-  expect(bench.together.lastRun?.workers).toBe(0);
-});
 
 describe('right, whatever happens to workers', () => {
   test('that are ended at any moment of a run', async () => {

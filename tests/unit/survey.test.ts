@@ -9,6 +9,7 @@ import { bls12381, p256Curve } from '../../dev/oracle/curves.js';
 import { bn254G1, encodeScalars } from '../../dev/oracle/known-bases.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { type CurveContext, curveContext } from '../../src/curves/curve.js';
+import { dividedByLength } from '../../src/msm/cpu/short-scalars.js';
 import {
   blocksOf,
   expectedDigits,
@@ -134,6 +135,75 @@ test.each([0, 1, 99])('picks out the only nonzero scalar of 100, at index %i', (
   expect(load).toMatchObject({ vectors: 1, n: 1, bits: 3, picked: true });
   expect([...(indices ?? [])]).toEqual([index]);
   expect(kept).toEqual(encodeScalars(bn254G1, [5n]));
+});
+
+describe('vectors of mostly short scalars', () => {
+  const { order } = curve;
+  const surveyed = (scalars: readonly bigint[], picks: boolean) => ({
+    ...survey(curve, encodeScalars(bn254G1, scalars), NO_TABLES, picks),
+    offset: 7,
+  });
+  /** Lengths around the longest short one, and negative numbers, which are short as well. */
+  const edges = [2n ** 16n - 1n, 2n ** 16n, 2n ** 17n, order - 1n, order - 2n ** 16n, order, order + 1n, 2n ** 255n];
+
+  test.each([true, false])('are divided without loss: zeros picked out %s', (picks) => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 256, max: 4000 }),
+        fc.integer({ min: 1, max: 17 }),
+        fc.integer({ min: 2, max: 9 }),
+        fc.array(fc.oneof(fc.constantFrom(...edges), fc.bigInt({ min: 0n, max: order - 1n })), { maxLength: 40 }),
+        (n, shortBits, oneOf, others) => {
+          const scalars = Array.from({ length: n }, (_, i) =>
+            i % oneOf === 0 ? BigInt((i * 0x9e3779b1) % 2 ** shortBits) : 0n,
+          );
+          for (const [k, other] of others.entries()) scalars[(k * 7919) % n] = other;
+          const vector = surveyed(scalars, picks);
+          const parts = dividedByLength(curve, vector);
+          const placed = parts.flatMap(({ load, scalars: kept, indices, offset }) => {
+            const words = new DataView(kept.buffer, kept.byteOffset);
+            expect(offset).toBe(7);
+            const own = Array.from({ length: load.n }, (_, i) => {
+              const scalar = [3, 2, 1, 0].reduce(
+                (sum, w) => (sum << 64n) + words.getBigUint64(32 * i + 8 * w, true),
+                0n,
+              );
+              return [indices === null ? i : (indices[i] as number), scalar] as const;
+            });
+            expect(own.filter(([, scalar]) => trueBits(curve, scalar) > load.bits)).toEqual([]);
+            return own;
+          });
+          const there = placed.filter(([, scalar]) => scalar % order !== 0n).sort(([a], [b]) => a - b);
+          const expected = scalars.flatMap((scalar, i) => (scalar % order === 0n ? [] : [[i, scalar] as const]));
+          expect(there).toEqual(expected);
+        },
+      ),
+      { numRuns: 30, seed: 3 },
+    );
+  });
+
+  test('have windows of their own, and few long ones others', () => {
+    const bits = Array.from({ length: 3000 }, (_, i) => BigInt(i % 3 === 0));
+    const parts = dividedByLength(curve, surveyed(bits.with(1, 3n).with(2999, order / 3n), false));
+    expect(parts.map(({ load: { n, bits: longest } }) => [n, longest])).toEqual([
+      [1000, 1],
+      [2, trueBits(curve, order / 3n)],
+    ]);
+  });
+
+  test('stay whole if they are few, if all are short, or too many are long', () => {
+    const short = new Array<bigint>(3000).fill(1n);
+    const isLong = (scalar: bigint, i: number): bigint => (i % 4 === 0 ? order / 3n : scalar);
+    for (const scalars of [
+      short.slice(0, 255).with(1, order / 3n),
+      short,
+      short.map(isLong),
+      new Array(300).fill(0n),
+    ]) {
+      const vector = surveyed(scalars, false);
+      expect(dividedByLength(curve, vector)).toEqual([vector]);
+    }
+  });
 });
 
 test('expects digits only where scalars have bits', () => {

@@ -35,7 +35,7 @@ export interface Lent {
   /** Workers at most. */
   readonly most: number;
   /** Turns of the CPU. */
-  readonly queue: Pick<TurnQueue, 'inTurn'>;
+  readonly queue: Pick<TurnQueue, 'inTurn' | 'isIdle'>;
 }
 
 /** A worker stopped in the middle of a chunk. */
@@ -43,6 +43,13 @@ export class LostWorker extends Error {}
 
 /** A run takes a worker for each of so many ms. */
 const MS_OF_A_WORKER = 4;
+
+/**
+ * Least estimated time of a run that a single worker with shared memory takes part in, in ms. Else it adds up
+ * sums meanwhile: to divide both between two threads takes longer (row `vectors-two-threads`), except where long
+ * runs have no sums beside them (row `vectors-one-worker-bits`).
+ */
+const MS_OF_A_SINGLE_WORKER = 64;
 
 /** Estimated time of a chain, in ms, from which on it is worth two messages. */
 const LEAST_CHAIN_MS = 1;
@@ -68,7 +75,9 @@ export class VectorThreads {
   /** Returns how many workers a run takes. @param ms its estimated time on one thread */
   workersFor(ms: number): number {
     const pool = this.#pool;
-    if (pool.isOff || ms < MS_OF_A_WORKER) return 0;
+    const isSingle = this.most === 1 && pool.sharesMemory;
+    if (isSingle && !this.#queue.isIdle) return 0;
+    if (pool.isOff || ms < (isSingle ? MS_OF_A_SINGLE_WORKER : MS_OF_A_WORKER)) return 0;
     const wanted = ms / MS_OF_A_WORKER;
     return Math.min(this.most, Math.floor(wanted), pool.afford(wanted));
   }

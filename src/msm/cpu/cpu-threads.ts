@@ -61,13 +61,6 @@ export interface WorkerOptions {
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
-/**
- * Workers from which on vectors use them. A single one that shares memory adds up sums while the engine's thread
- * computes vectors; to divide both between the two takes as long, and more CPU time (row `vectors-two-threads`).
- * Chains by messages halve the time of the engine's thread with one (row `vectors-by-messages`).
- */
-const LEAST_FOR_VECTORS = { shared: 2, byMessages: 1 } as const;
-
 /** Owns the pool of an engine. The first load or sum that is large enough starts workers. */
 export class CpuThreads {
   /** Sums and vectors that wait for the CPU. */
@@ -90,12 +83,11 @@ export class CpuThreads {
     return { pool: this.#pool, workers, distribution: cpuDistribution, chunk: cpuChunk || null, arithmetic };
   }
 
-  /** Returns the threads that vectors may use; null with fewer than two workers that share memory, or none. */
+  /** Returns the threads that vectors may use; null if there are no workers. */
   forVectors(knobs: Knobs): LentThreads | null {
     const { pool, workers, distribution } = this.of(knobs);
     if (pool === null || distribution !== 'dynamic') return null;
-    const least = LEAST_FOR_VECTORS[pool.sharesMemory ? 'shared' : 'byMessages'];
-    return workers >= least ? { pool, most: workers, queue: this.queue } : null;
+    return workers > 0 ? { pool, most: workers, queue: this.queue } : null;
   }
 
   /** Warns the caller, once per reason, that large sums are computed without workers. */

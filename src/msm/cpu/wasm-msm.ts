@@ -19,6 +19,7 @@ import { blocksOf, digitsOfScalars, type Operands, wordsOfDigits } from './bucke
 import { combineWindows, type WindowShape } from './combine-on-cpu.js';
 import { type CpuPool, cutRows, type Threads } from './cpu-threads.js';
 import { rowsOf, Share, type WindowSums } from './share.js';
+import { dividedByLength } from './short-scalars.js';
 
 /** Words that a step copies. */
 const WORDS_PER_STEP = 2 ** 16;
@@ -338,11 +339,13 @@ const storedPoints = ({ pointWords }: CurveContext, source: PointSource, vector:
       },
     };
   }
-  function* words(from: number, to: number): Steps<Uint32Array> {
-    const picked = new Uint32Array((to - from) * pointWords);
-    for (let i = from; i < to; i++) {
+  function* words(from: number, end: number): Steps<Uint32Array> {
+    const picked = new Uint32Array((end - from) * pointWords);
+    for (let i = from; i < end; i++) {
       const at = baseIndex(vector, i) * pointWords;
-      picked.set(all.subarray(at, at + pointWords), (i - from) * pointWords);
+      const to = (i - from) * pointWords;
+      // faster than a view of each point
+      for (let w = 0; w < pointWords; w++) picked[to + w] = all[at + w] as number;
       if (i % ITEMS_PER_STEP === 0) yield;
     }
     return picked;
@@ -372,7 +375,10 @@ function* rangesOf(
   vectors: readonly SurveyedVector[],
 ): Generator<VectorRange> {
   const { scalarBytes } = curve;
-  for (const [index, vector] of vectors.entries()) {
+  const parts = vectors.flatMap((vector, index) =>
+    dividedByLength(curve, vector).map((part) => ({ index, vector: part })),
+  );
+  for (const { index, vector } of parts) {
     const { n, bits } = vector.load;
     if (n === 0) continue;
     const points = pointsOf(curve, source, vector);

@@ -114,7 +114,7 @@ const SAMPLE = 1024;
  * Measures the bits of scalars as decompose will use them, reduced and, where the curve allows it,
  * negated.
  */
-class Ruler {
+export class Ruler {
   readonly #words: Uint32Array;
   readonly #perScalar: number;
   readonly #order: readonly number[];

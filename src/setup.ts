@@ -4,6 +4,8 @@
  *
  * @module
  */
+
+export type { Sink } from './formats/sink.js';
 export { MsmError } from './index.js';
 export {
   applyBeacon,
@@ -25,7 +27,6 @@ export {
 } from './setup/powers.js';
 export { preparePhase2 } from './setup/prepare-powers.js';
 export type { RunOptions, SetupOptions } from './setup/run.js';
-export type { Sink } from './setup/sink.js';
 export { exportVerificationKey, type VerificationKey } from './setup/verification-key.js';
 export {
   type KeyBeacon,

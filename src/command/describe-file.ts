@@ -1,7 +1,8 @@
 /** `webgpu-msm info`: facts about a file, by the letters with which it begins. */
 import { openCircuit } from '../circom.js';
 import { Fields, ORDER_BYTES, openSnarkjsFile, orderOf, readSections, sectionOf } from '../formats/binfile.js';
-import { openFile, readRange } from '../formats/source.js';
+import { CompactKey } from '../formats/compact-key.js';
+import { COMPACT_MAGIC, openFile, readRange } from '../formats/source.js';
 import { fileOf, loadedBytes, type Zkey } from '../formats/zkey.js';
 import { openPtau, openZkey } from '../formats.js';
 import { MsmError } from '../index.js';
@@ -39,6 +40,12 @@ const describeZkey: Describe = async (file, { warn }) => {
     ...{ loadedBytes: loadedBytes(zkey), witnessBytes: variables * ORDER_BYTES },
   };
   return protocol === 'groth16' ? { ...facts, contributions: await contributionLines(zkey) } : facts;
+};
+
+const describeCompact: Describe = async (file, terminal) => {
+  const { byteLength, sha256 } = await CompactKey.open(openFile('zkey', file));
+  const { format, ...facts } = await describeZkey(file, terminal);
+  return { format: `compact ${format}`, ...facts, zkeyBytes: byteLength, zkeySha256: sha256 };
 };
 
 const describePtau: Describe = async (file, { warn }) => {
@@ -95,6 +102,7 @@ const describeWasm: Describe = async (file) => {
 /** Formats by the letters with which their files begin. */
 const formats: ReadonlyMap<string, Describe> = new Map([
   ['zkey', describeZkey],
+  [COMPACT_MAGIC, describeCompact],
   ['ptau', describePtau],
   ['wtns', describeWtns],
   ['r1cs', describeR1cs],
@@ -112,7 +120,10 @@ export const describeFile = async (
   const head = await readRange(openFile('file', disk), 0, Math.min(MAGIC_BYTES, disk.byteLength));
   const describe = formats.get(new TextDecoder().decode(head));
   if (describe === undefined) {
-    throw new MsmError('bad-argument', `${path} is no .zkey, .ptau, .wtns, .r1cs or .wasm file; name one of these`);
+    throw new MsmError(
+      'bad-argument',
+      `${path} is no .zkey, compact key, .ptau, .wtns, .r1cs or .wasm file; name one of these`,
+    );
   }
   const facts: Facts = { ...(await describe(disk, terminal)), byteLength: disk.byteLength };
   return { output: json ? `${JSON.stringify(facts)}\n` : linesOf(facts), exitCode: 0 };

@@ -6,8 +6,9 @@
  */
 import { badArgument } from '../errors.js';
 import type { FileWriter } from './cache-folder.js';
+import { sha256 } from './sha256.js';
 import type { OpenFile, RandomAccess } from './source.js';
-import { PAGE_BYTES, type StoredFacts, type StoredIndex, type StoredPage, sha256, writeIndex } from './stored-pages.js';
+import { PAGE_BYTES, type StoredFacts, type StoredIndex, type StoredPage, writeIndex } from './stored-pages.js';
 
 /** A key in a cache. */
 export interface StoredFile {

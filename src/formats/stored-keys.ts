@@ -5,8 +5,9 @@ import { MsmError } from '../index.js';
 import { readSections } from './binfile.js';
 import { type CacheFolder, type CachePlace, type FolderEntry, openCacheFolder } from './cache-folder.js';
 import { type KeyReader, type StoredFile, StoredKeyReader, StoringKeyReader } from './cached-file.js';
+import { hasSha256, sha256 } from './sha256.js';
 import { type OpenFile, openFile, type RandomAccess } from './source.js';
-import { hasSha256, PAGE_BYTES, readIndex, type StoredFacts, sha256 } from './stored-pages.js';
+import { PAGE_BYTES, readIndex, type StoredFacts } from './stored-pages.js';
 import { NEWEST } from './zkey.js';
 
 /** A key in a cache. */

@@ -4,6 +4,7 @@ import type { MsmEngine } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
 import { engineOptions, progressRow, signalRow, turnRows } from '../engine/options.js';
 import { assertNotAborted, badArgument, fromCaller, MsmError, onAbort, warnBy } from '../errors.js';
+import { zkeyOf } from '../formats/compact-source.js';
 import { openOrigin } from '../formats/file-origin.js';
 import type { KeyCacheAt } from '../formats/key-cache.js';
 import { type FileOrigin, type FileSource, openFile } from '../formats/source.js';
@@ -121,16 +122,19 @@ export const loadThroughCache = async <Key>(
     signal,
     onWarning,
     memoryLimit,
-  }: Pick<ProvingKeyOptions, 'cache' | 'signal' | 'onWarning'> & {
+    maxWorkers,
+    createWorker,
+  }: Pick<ProvingKeyOptions, 'cache' | 'signal' | 'onWarning' | 'maxWorkers' | 'createWorker'> & {
     readonly memoryLimit?: number | undefined;
   },
   load: (zkey: Zkey, reader: CheckedReader | null) => Promise<Key>,
 ): Promise<Key> => {
   const options = { onWarning, signal };
-  const source = await openOrigin('zkey', origin, {
+  const given = await openOrigin('zkey', origin, {
     signal,
     inParts: cache !== undefined || memoryLimit !== undefined,
   });
+  const source = await zkeyOf(given, { maxWorkers, createWorker }, signal);
   if (cache === undefined) return load(await openZkey(source, options), null);
   const file = openFile('zkey', source, signal);
   const loading = await (cache as KeyCacheAt).through(file, (message) => warnBy(onWarning, message));

@@ -82,8 +82,9 @@ export default defineConfig({
             { name: 'circuit', test: /\/src\/circom\//, minShareCount: 2 },
             {
               name: 'formats',
-              test: /\/src\/formats(\/(source|binfile|zkey|key-cache|file-origin|reference-strings)|\.ts$)/,
+              test: /\/src\/formats(\/(source|binfile|zkey|key-cache|file-origin|reference-strings|compact-source|pack-zkey)|\.ts$)/,
             },
+            { name: 'compact-chunks', test: /\/src\/formats\/(compact-(chunks|file)|point-roots)/ },
             // The command imports more of these than their entries export. A group that lacks a module that
             // its entry alone reaches would become a file beside the entry.
             { name: 'groth16', test: /\/src\/(groth16(\/|\.ts$)|proofs\/(key-points|vectors-on-demand))/ },

@@ -1,7 +1,7 @@
 /** `webgpu-msm info`: facts about a file, by the letters with which it begins. */
 import { openCircuit } from '../circom.js';
 import { Fields, ORDER_BYTES, openSnarkjsFile, orderOf, readSections, sectionOf } from '../formats/binfile.js';
-import { CompactKey } from '../formats/compact-key.js';
+import { openCompact } from '../formats/compact-source.js';
 import { COMPACT_MAGIC, openFile, readRange } from '../formats/source.js';
 import { fileOf, loadedBytes, type Zkey } from '../formats/zkey.js';
 import { openPtau, openZkey } from '../formats.js';
@@ -43,7 +43,7 @@ const describeZkey: Describe = async (file, { warn }) => {
 };
 
 const describeCompact: Describe = async (file, terminal) => {
-  const { byteLength, sha256 } = await CompactKey.open(openFile('zkey', file));
+  const { byteLength, sha256 } = await openCompact(openFile('zkey', file));
   const { format, ...facts } = await describeZkey(file, terminal);
   return { format: `compact ${format}`, ...facts, zkeyBytes: byteLength, zkeySha256: sha256 };
 };

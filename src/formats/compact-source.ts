@@ -1,5 +1,6 @@
 /** Tells compact keys from `.zkey` files, and opens them. The code that unpacks is loaded with the first one. */
 import { notLoaded } from '../errors.js';
+import type { CompactKey } from './compact-key.js';
 import type { RootWorkers } from './point-roots.js';
 import { COMPACT_MAGIC, type FileSource, type OpenFile, openFile } from './source.js';
 
@@ -24,6 +25,9 @@ export const zkeyOf = async (
 ): Promise<FileSource> => {
   const file = openFile('zkey', source, signal);
   if (!(await isCompact(file))) return source;
-  const { CompactKey } = await import('./compact-key.js').catch(notLoaded('compact-key'));
-  return CompactKey.open(file, workers);
+  return openCompact(file, workers);
 };
+
+/** Opens a compact key. @throws MsmError `bad-argument` if it is damaged, or of another version */
+export const openCompact = async (file: OpenFile, workers: RootWorkers = {}): Promise<CompactKey> =>
+  (await import('./compact-key.js').catch(notLoaded('compact-key'))).CompactKey.open(file, workers);

@@ -3,6 +3,7 @@ import type { Progress } from '../api/calls.js';
 import type { OwnBytes } from '../api/values.js';
 import { assertNotAborted, badArgument } from '../errors.js';
 import { type OptionTable, readOptions } from '../option-table.js';
+import { ChunkCodec } from './compact-chunks.js';
 import {
   type ChunkKind,
   type CompactChunk,
@@ -11,8 +12,7 @@ import {
   itemBytesOf,
   mostItems,
 } from './compact-file.js';
-import { ChunkCodec, CompactKey } from './compact-key.js';
-import { isCompact } from './compact-source.js';
+import { isCompact, openCompact } from './compact-source.js';
 import type { RootWorkers } from './point-roots.js';
 import { hexOf, Sha256, sha256 } from './sha256.js';
 import { type Sink, written } from './sink.js';
@@ -137,7 +137,7 @@ export const unpack = async (compact: FileSource, options: PackOptions): Promise
   const { sink, signal, onProgress, ...settings } = readOptions(packOptions, options);
   const file = openFile('zkey', compact, signal);
   if (!(await isCompact(file))) throw badArgument('zkey: it is no compact key, which packZkey makes');
-  const key = await CompactKey.open(file, settings);
+  const key = await openCompact(file, settings);
   const total = key.byteLength;
   const { bytes } = await written(sink, async (output) => {
     const hash = new Sha256();

@@ -89,95 +89,84 @@ export class PointRoots {
   }
 
   async #roots(fq: FieldEngine, xs: Uint8Array): Promise<Uint8Array> {
-    const { p, b: constant } = await openCurve(this.#curve, 'g1');
+    const { p, b } = await openCurve(this.#curve, 'g1');
     const count = xs.length / fq.numberBytes;
-    using x = await fq.load(xs, MONTGOMERY);
-    using b = await fq.load(new Array<bigint>(count).fill(constant as bigint));
-    using y = await fq.run((ops) => {
-      const square = ops.multiplyAdd(ops.multiply(x, x), x, b);
-      return ops.keep(powerOf(ops, square, (p + 1n) / 4n));
-    });
-    // awaited, since the vectors are destroyed at the end of this function
-    return await fq.read(y, MONTGOMERY);
+    const [y] = await computed(fq, [xs, new Array<bigint>(count).fill(b as bigint)], (ops, x, constant) => [
+      powerOf(ops, ops.multiplyAdd(ops.multiply(x, x), x, constant), (p + 1n) / 4n),
+    ]);
+    return y as Uint8Array;
   }
 
   async #rootsOfPairs(fq: FieldEngine, xs: Uint8Array): Promise<Uint8Array> {
     const { p, b } = await openCurve(this.#curve, 'g2');
     const { c0: b0, c1: b1 } = b as Fp2;
-    const each = fq.numberBytes;
-    const count = xs.length / (2 * each);
-    const [real, imaginary] = [new Uint8Array(count * each), new Uint8Array(count * each)];
-    for (let i = 0; i < count; i++) {
-      real.set(xs.subarray(2 * i * each, (2 * i + 1) * each), i * each);
-      imaginary.set(xs.subarray((2 * i + 1) * each, (2 * i + 2) * each), i * each);
-    }
     const half = (p + 1n) / 2n;
-    using x0 = await fq.load(real, MONTGOMERY);
-    using x1 = await fq.load(imaginary, MONTGOMERY);
-    using ones = await fq.load(new Array<bigint>(count).fill(1n));
-    const [y0, y1] = await fq.run((ops) => {
+    const [real, imaginary] = split(xs, fq.numberBytes);
+    const units = new Array<bigint>(real.length / fq.numberBytes).fill(1n);
+    const [y0, y1] = await computed(fq, [real, imaginary, units], (ops, x0, x1, ones) => {
+      const sum = (...terms: Parameters<FieldOperations['linearCombination']>[0]) => ops.linearCombination(terms);
       const [s0, s1] = [ops.multiply(x0, x0), ops.multiply(x1, x1)];
       // (x0 + x1·u)³ = x0·(x0² − 3·x1²) + x1·(3·x0² − x1²)·u
-      const a0 = ops.linearCombination([
-        [
-          1n,
-          ops.multiply(
-            x0,
-            ops.linearCombination([
-              [1n, s0],
-              [p - 3n, s1],
-            ]),
-          ),
-        ],
-        [b0, ones],
-      ]);
-      const a1 = ops.linearCombination([
-        [
-          1n,
-          ops.multiply(
-            x1,
-            ops.linearCombination([
-              [3n, s0],
-              [p - 1n, s1],
-            ]),
-          ),
-        ],
-        [b1, ones],
-      ]);
-      const norm = ops.add(ops.multiply(a0, a0), ops.multiply(a1, a1));
-      const n = powerOf(ops, norm, (p + 1n) / 4n);
-      const t = ops.linearCombination([
-        [half, a0],
-        [half, n],
-      ]);
+      const a0 = sum([1n, ops.multiply(x0, sum([1n, s0], [p - 3n, s1]))], [b0, ones]);
+      const a1 = sum([1n, ops.multiply(x1, sum([3n, s0], [p - 1n, s1]))], [b1, ones]);
+      const norm = ops.multiplyAdd(a0, a0, ops.multiply(a1, a1));
+      const t = sum([half, a0], [half, powerOf(ops, norm, (p + 1n) / 4n)]);
       const w = powerOf(ops, t, (p - 3n) / 4n);
       const c = ops.multiply(t, w);
       const sign = ops.multiply(c, w);
       const d = ops.scale(ops.multiply(ops.multiply(a1, w), sign), half);
       // (1 + sign)/2 is 1 or 0
-      const isSquare = ops.linearCombination([
-        [half, ones],
-        [half, sign],
-      ]);
+      const isSquare = sum([half, ones], [half, sign]);
       const first = ops.multiplyAdd(isSquare, ops.subtract(c, d), d);
-      return [ops.keep(first), ops.keep(ops.subtract(ops.add(c, d), first))] as const;
+      return [first, ops.subtract(ops.add(c, d), first)];
     });
-    try {
-      const [first, second] = [await fq.read(y0, MONTGOMERY), await fq.read(y1, MONTGOMERY)];
-      const ys = new Uint8Array(xs.length);
-      for (let i = 0; i < count; i++) {
-        ys.set(first.subarray(i * each, (i + 1) * each), 2 * i * each);
-        ys.set(second.subarray(i * each, (i + 1) * each), (2 * i + 1) * each);
-      }
-      return ys;
-    } finally {
-      y0.destroy();
-      y1.destroy();
-    }
+    return joined(y0 as Uint8Array, y1 as Uint8Array, fq.numberBytes);
   }
 }
 
 const MONTGOMERY = { encoding: 'le-montgomery' } as const;
+
+/**
+ * Computes vectors from others, and reads them.
+ *
+ * @param inputs numbers, or bytes in Montgomery form
+ */
+const computed = async <const Inputs extends readonly (Uint8Array | readonly bigint[])[]>(
+  fq: FieldEngine,
+  inputs: Inputs,
+  record: (ops: FieldOperations, ...vectors: { readonly [K in keyof Inputs]: FieldVector }) => FieldVector[],
+): Promise<Uint8Array[]> => {
+  const held: FieldVector[] = [];
+  try {
+    for (const input of inputs) held.push(await fq.load(input, input instanceof Uint8Array ? MONTGOMERY : {}));
+    const results = await fq.run((ops) => record(ops, ...(held as never)).map((result) => ops.keep(result)));
+    held.push(...results);
+    const bytes: Uint8Array[] = [];
+    for (const result of results) bytes.push(await fq.read(result, MONTGOMERY));
+    return bytes;
+  } finally {
+    for (const vector of held) vector.destroy();
+  }
+};
+
+/** Returns the first and the second numbers of pairs. */
+const split = (pairs: Uint8Array, bytes: number): [Uint8Array, Uint8Array] => {
+  const parts: [Uint8Array, Uint8Array] = [new Uint8Array(pairs.length / 2), new Uint8Array(pairs.length / 2)];
+  for (let at = 0; at < pairs.length; at += 2 * bytes) {
+    for (const [k, part] of parts.entries()) part.set(pairs.subarray(at + k * bytes, at + (k + 1) * bytes), at / 2);
+  }
+  return parts;
+};
+
+/** Returns pairs of numbers. */
+const joined = (first: Uint8Array, second: Uint8Array, bytes: number): Uint8Array => {
+  const pairs = new Uint8Array(2 * first.length);
+  for (let at = 0; at < first.length; at += bytes) {
+    pairs.set(first.subarray(at, at + bytes), 2 * at);
+    pairs.set(second.subarray(at, at + bytes), 2 * at + bytes);
+  }
+  return pairs;
+};
 
 /** Records a^exponent. */
 const powerOf = (ops: FieldOperations, a: FieldVector, exponent: bigint): FieldVector => {

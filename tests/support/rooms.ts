@@ -114,7 +114,8 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: 'arguments, results, and how an engine is composed',
   },
   formats: {
-    imports: 'field curves scheduling threads msm/cpu engine fields/program fields.ts index.ts',
+    imports:
+      'field curves scheduling threads wasm/points wasm/vectors msm/cpu engine fields/program fields/cpu index.ts',
     holds: 'where in the files of provers their points are; keys that are kept between visits, and compact ones',
   },
   pairing: { imports: 'field curves scheduling index.ts', holds: 'products of pairings, on the CPU; no proof' },

@@ -8,6 +8,7 @@
 export type { SnarkjsFileOptions } from './formats/binfile.js';
 export { type CachedKey, type KeyCache, type KeyCacheOptions, opfsCache } from './formats/key-cache.js';
 export { type PackOptions, type PackResult, packZkey, unpackZkey } from './formats/pack-zkey.js';
+export type { RootWorkers } from './formats/point-roots.js';
 export {
   type AztecCrs,
   type GnarkSrs,

@@ -115,7 +115,7 @@ export interface KeySettings {
  *   that they were checked before
  * @throws MsmError `bad-argument`; errors of reading the file, and of `load`
  */
-export const loadThroughCache = async <Key>(
+export const loadThroughCache = async <Key extends Pick<CircuitProver<never>, 'forgetBy'>>(
   origin: FileOrigin,
   {
     cache,
@@ -142,6 +142,7 @@ export const loadThroughCache = async <Key>(
     const zkey = await openZkey(loading.reader, options);
     const key = await load(zkey, loading.reader);
     await loading.keep(zkey);
+    key.forgetBy(() => loading.forget());
     return key;
   } catch (error) {
     await loading.drop();
@@ -199,6 +200,8 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
   /** Ends the proofs that are being computed. */
   readonly #endings = new Set<AbortController>();
   #isDestroyed = false;
+  /** Deletes the key from its cache, if it has one. */
+  #forget: (() => Promise<boolean>) | null = null;
 
   /** @param parts of a proof */
   constructor(
@@ -227,11 +230,22 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
   /** Destroys the engines. */
   protected abstract free(): void;
 
-  /** @throws MsmError `bad-argument` if a proof of this key does not verify */
+  /** Takes what deletes the key from its cache, for when a proof does not verify. */
+  forgetBy(forget: () => Promise<boolean>): void {
+    this.#forget = forget;
+  }
+
+  /**
+   * Deletes the key from its cache if a proof does not verify: the cache may have it from a source
+   * that was damaged, in matrices or polynomials, which nothing checks.
+   *
+   * @throws MsmError `bad-argument` if a proof of this key does not verify
+   */
   async #assertVerifies(result: Result, { ending, onPart }: ProofRun): Promise<void> {
     if (!(await this.check(result, ending.signal))) {
+      const isForgotten = (await this.#forget?.()) === true;
       throw badArgument(
-        'witness: its proof does not verify, so the witness does not satisfy the circuit, the key is damaged, or a computation was wrong',
+        `witness: its proof does not verify, so the witness does not satisfy the circuit, the key is damaged, or a computation was wrong${isForgotten ? '; the key was deleted from the cache, so open it again' : ''}`,
       );
     }
     onPart('verification');

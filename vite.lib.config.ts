@@ -64,7 +64,7 @@ export default defineConfig({
         minify: false,
         comments: keptComments,
         chunkFileNames: '[name].js',
-        // index.js has all that it imports; fields.js, cpu-backend.js and setup.js share the second,
+        // index.js has all that it imports; vectors.js, cpu-backend.js and setup.js share the second,
         // cpu-backend.js and setup.js the third, groth16.js, plonk.js, fflonk.js and setup.js the
         // fourth, snarkjs.js and snarkjs-drop-in.js the fifth, snarkjs-drop-in.js and the command the
         // sixth, circom.js and its worker the seventh, plonk.js, fflonk.js and setup.js the last
@@ -82,8 +82,11 @@ export default defineConfig({
             { name: 'circuit', test: /\/src\/circom\//, minShareCount: 2 },
             {
               name: 'formats',
-              test: /\/src\/formats(\/(source|binfile|zkey|key-cache|file-origin|reference-strings)|\.ts$)/,
+              test: /\/src\/formats(\/(source|binfile|zkey|key-cache|file-origin|reference-strings|compact-source|pack-zkey)|\.ts$)/,
             },
+            // what fields.js and compact-chunks.js share
+            { name: 'vectors', test: /\/src\/(fields\/(cpu|program)|wasm\/vectors)\//, minShareCount: 2 },
+            { name: 'compact-chunks', test: /\/src\/formats\/(compact-(chunks|file)|point-roots)/ },
             // The command imports more of these than their entries export. A group that lacks a module that
             // its entry alone reaches would become a file beside the entry.
             { name: 'groth16', test: /\/src\/(groth16(\/|\.ts$)|proofs\/(key-points|vectors-on-demand))/ },

@@ -1,6 +1,7 @@
 /** The command `webgpu-msm`: proofs, witnesses, verification, and facts about files, in a terminal. */
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { describeFile } from './command/describe-file.js';
+import { packKey } from './command/pack.js';
 import { type Outcome, type ProveArguments, prove, type WitnessArguments, witness } from './command/prove.js';
 import {
   type BeaconArguments,
@@ -87,13 +88,27 @@ const makeReader = (done: (outcome: Outcome) => void): Command => {
     .action(async (given: VerifyArguments) => done(await verify(given, new Terminal())));
   reader
     .command('info')
-    .description('say what a .zkey, .ptau, .wtns, .r1cs or .wasm file is')
+    .description('say what a .zkey, compact key, .ptau, .wtns, .r1cs or .wasm file is')
     .argument('<file>')
     .option('--time', 'open a key of Groth16 and prove with random values, and say how long both take')
     .option('--json', jsonHelp)
     .action(async (path: string, { json, time }: { readonly json?: boolean; readonly time?: boolean }) =>
       done(await describeFile({ path, json, time }, new Terminal())),
     );
+  for (const [step, what, outHelp] of [
+    ['pack', 'write a key in about a third of its bytes, for downloads', 'default: FILE.compact.zkey'],
+    ['unpack', 'write the .zkey that a compact key came from', 'default: FILE.zkey'],
+  ] as const) {
+    reader
+      .command(step)
+      .description(what)
+      .argument('<file>')
+      .argument('[out]', outHelp)
+      .option('--json', jsonHelp)
+      .action(async (file: string, out: string | undefined, { json }: { readonly json?: boolean }) =>
+        done(await packKey(step, { file, out, json }, new Terminal())),
+      );
+  }
   addSetup(reader.command('setup').description('make powers of tau and keys, contribute, verify'), done);
   return reader;
 };

@@ -7,6 +7,8 @@
 
 export type { SnarkjsFileOptions } from './formats/binfile.js';
 export { type CachedKey, type KeyCache, type KeyCacheOptions, opfsCache } from './formats/key-cache.js';
+export { type PackOptions, type PackResult, packZkey, unpackZkey } from './formats/pack-zkey.js';
+export type { RootWorkers } from './formats/point-roots.js';
 export {
   type AztecCrs,
   type GnarkSrs,
@@ -19,6 +21,7 @@ export {
   type Ptau,
   type PtauSections,
 } from './formats/reference-strings.js';
+export type { Sink } from './formats/sink.js';
 export type { ChunkOptions, FileCurve, FileSource, PointSection, RandomAccess } from './formats/source.js';
 export { type Groth16Sections, type Groth16Zkey, openZkey, type PlonkZkey, type Zkey } from './formats/zkey.js';
 export type { Group, PagedBytes, PointEncoding } from './index.js';

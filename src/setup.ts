@@ -4,6 +4,8 @@
  *
  * @module
  */
+
+export type { Sink } from './formats/sink.js';
 export { MsmError } from './index.js';
 export {
   applyBeacon,
@@ -26,7 +28,6 @@ export {
 export { preparePhase2 } from './setup/prepare-powers.js';
 export type { RunOptions, SetupOptions } from './setup/run.js';
 export type { GpuOptions } from './setup/scaling.js';
-export type { Sink } from './setup/sink.js';
 export { exportVerificationKey, type VerificationKey } from './setup/verification-key.js';
 export {
   type KeyBeacon,

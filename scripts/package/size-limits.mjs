@@ -33,9 +33,14 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
     loaded: 'with `cpu-backend.js` and `setup.js`',
   },
   fields: {
-    bytes: 23808,
-    holds: 'vectors of field elements',
+    bytes: 3200,
+    holds: 'engines for vectors of field elements',
     loaded: 'by the import of `webgpu-msm/fields`',
+  },
+  vectors: {
+    bytes: 21312,
+    holds: 'vectors of field elements on the CPU',
+    loaded: 'with `fields.js` and `compact-chunks.js`',
   },
   'open-vectors': {
     bytes: 14016,
@@ -65,14 +70,14 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
     loaded: 'with `circom.js`, and by the first `fullProve` of `provers.js`',
   },
   'webgpu-msm-circuit-worker': {
-    bytes: 227328,
+    bytes: 248320,
     holds: 'the worker of circuits: most of the others, in one file',
     loaded: 'when a circuit opens in workers',
   },
   constraints: { bytes: 1728, holds: 'the check of witnesses', loaded: 'when a circuit opens with `r1cs`' },
   r1cs: { bytes: 1152, holds: 'the reader of constraints', loaded: 'with `constraints.js` and `setup.js`' },
   command: {
-    bytes: 19520,
+    bytes: 19648,
     holds: 'the command `webgpu-msm`, with commander',
     loaded: 'by `npx webgpu-msm`',
   },
@@ -98,7 +103,7 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
     loaded: 'with `command.js` and `snarkjs-drop-in.js`',
   },
   'service-worker': {
-    bytes: 278400,
+    bytes: 282624,
     holds: 'all of the others, in one file',
     loaded: 'by the import of `webgpu-msm/service-worker`',
   },
@@ -109,7 +114,7 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
   },
   noble: { bytes: 1408, holds: 'the adapter of noble-curves', loaded: 'by the import of `webgpu-msm/noble`' },
   formats: {
-    bytes: 6272,
+    bytes: 6528,
     holds: 'the readers of files',
     loaded:
       'by the import of `webgpu-msm/formats`, and with `circom.js`, `groth16.js`, `plonk.js`, `fflonk.js` and `provers.js`',
@@ -124,6 +129,19 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
     holds: 'keys that are kept between visits',
     loaded: 'by the first use of `opfsCache` or `folderCache`',
   },
+  'compact-key': { bytes: 832, holds: 'the reader of compact keys', loaded: 'by the first compact key' },
+  'compact-chunks': {
+    bytes: 4864,
+    holds: 'the form of compact keys, and square roots',
+    loaded: 'with `compact-key.js` and `compact-writer.js`',
+  },
+  'compact-writer': {
+    bytes: 1280,
+    holds: 'what packs and unpacks keys',
+    loaded: 'by the first call of `packZkey` or `unpackZkey`',
+  },
+  sha256: { bytes: 1024, holds: 'SHA-256', loaded: 'with `stored-keys.js` and `compact-key.js`' },
+  sink: { bytes: 832, holds: 'places of results', loaded: 'with `setup.js` and `compact-writer.js`' },
   groth16: { bytes: 5312, holds: 'proofs of Groth16', loaded: 'by the import of `webgpu-msm/groth16`' },
   plonk: { bytes: 4032, holds: 'proofs of PLONK', loaded: 'by the import of `webgpu-msm/plonk`' },
   fflonk: { bytes: 4864, holds: 'proofs of FFLONK', loaded: 'by the import of `webgpu-msm/fflonk`' },

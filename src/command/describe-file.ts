@@ -3,7 +3,8 @@ import { randomFillSync } from 'node:crypto';
 import { openAnyKey } from '../circom/any-key.js';
 import { openCircuit } from '../circom.js';
 import { Fields, ORDER_BYTES, openSnarkjsFile, orderOf, readSections, sectionOf } from '../formats/binfile.js';
-import { openFile, readRange } from '../formats/source.js';
+import { openCompact } from '../formats/compact-source.js';
+import { COMPACT_MAGIC, openFile, readRange } from '../formats/source.js';
 import { fileOf, loadedBytes, type Zkey } from '../formats/zkey.js';
 import { openPtau, openZkey } from '../formats.js';
 import { MsmError } from '../index.js';
@@ -87,6 +88,12 @@ const describeZkey: Describe = async (file, { warn }, time) => {
   };
 };
 
+const describeCompact: Describe = async (file, terminal) => {
+  const { byteLength, sha256 } = await openCompact(openFile('zkey', file));
+  const { format, ...facts } = await describeZkey(file, terminal);
+  return { format: `compact ${format}`, ...facts, zkeyBytes: byteLength, zkeySha256: sha256 };
+};
+
 const describePtau: Describe = async (file, { warn }) => {
   const { curve, power, ceremonyPower } = await openPtau(file, { onWarning: warn });
   return { format: 'ptau', curve, power, mostConstraints: 2 ** power, ceremonyPower };
@@ -141,6 +148,7 @@ const describeWasm: Describe = async (file) => {
 /** Formats by the letters with which their files begin. */
 const formats: ReadonlyMap<string, Describe> = new Map([
   ['zkey', describeZkey],
+  [COMPACT_MAGIC, describeCompact],
   ['ptau', describePtau],
   ['wtns', describeWtns],
   ['r1cs', describeR1cs],
@@ -158,7 +166,10 @@ export const describeFile = async (
   const head = await readRange(openFile('file', disk), 0, Math.min(MAGIC_BYTES, disk.byteLength));
   const describe = formats.get(new TextDecoder().decode(head));
   if (describe === undefined) {
-    throw new MsmError('bad-argument', `${path} is no .zkey, .ptau, .wtns, .r1cs or .wasm file; name one of these`);
+    throw new MsmError(
+      'bad-argument',
+      `${path} is no .zkey, compact key, .ptau, .wtns, .r1cs or .wasm file; name one of these`,
+    );
   }
   if (time && describe !== describeZkey) {
     throw new MsmError('bad-argument', `--time is for proving keys of groth16, and ${path} is none`);

@@ -6,8 +6,9 @@
  */
 import { badArgument } from '../errors.js';
 import type { FileWriter } from './cache-folder.js';
+import { sha256 } from './sha256.js';
 import type { OpenFile, RandomAccess } from './source.js';
-import { PAGE_BYTES, type StoredFacts, type StoredIndex, type StoredPage, sha256, writeIndex } from './stored-pages.js';
+import { PAGE_BYTES, type StoredFacts, type StoredIndex, type StoredPage, writeIndex } from './stored-pages.js';
 
 /** A key in a cache. */
 export interface StoredFile {
@@ -48,14 +49,24 @@ export class StoredKeyReader implements KeyReader {
     const [first, end] = [Math.floor(from / PAGE_BYTES), Math.ceil(to / PAGE_BYTES)];
     const start = first * PAGE_BYTES;
     const pages = Array.from({ length: end - first }, (_, i) => this.#stored.index.pages.get(first + i) ?? null);
-    const all = (await this.#inOrder(pages, start)) ?? (await this.#oneByOne(pages, first));
+    const runs = runsOf(pages);
+    if (runs.length === 1) return (await this.#run(pages, first)).subarray(from - start, to - start);
+    const all = new Uint8Array(Math.min(end * PAGE_BYTES, this.byteLength) - start);
+    for (const [i, length] of runs) {
+      all.set(await this.#run(pages.slice(i, i + length), first + i), i * PAGE_BYTES);
+    }
     return all.subarray(from - start, to - start);
   }
 
-  /** Returns pages that are one after the other in the file; null if they are not, or not as stored. */
+  /** Returns pages of a run. @param first number of the first one */
+  async #run(pages: readonly (StoredPage | null)[], first: number): Promise<Uint8Array> {
+    return (await this.#inOrder(pages, first * PAGE_BYTES)) ?? (await this.#oneByOne(pages, first));
+  }
+
+  /** Returns pages of a run; null if they are not as stored. */
   async #inOrder(pages: readonly (StoredPage | null)[], start: number): Promise<Uint8Array | null> {
-    const slot = pages[0]?.slot ?? Number.NaN;
-    if (!pages.every((page, i) => page?.slot === slot + i)) return null;
+    const slot = pages[0]?.slot;
+    if (slot === undefined) return null;
     const length = Math.min(pages.length * PAGE_BYTES, this.byteLength - start);
     const at = slot * PAGE_BYTES;
     const all = await this.#stored.file.read(at, at + length).catch(() => null);
@@ -92,6 +103,24 @@ export class StoredKeyReader implements KeyReader {
     );
   }
 }
+
+/**
+ * Cuts pages into runs: pages that are one after the other in the file, or that are not there. A
+ * section begins in a page that was stored with the section before, so its first read has two runs.
+ *
+ * @returns the index of the first page of each run, and its length
+ */
+const runsOf = (pages: readonly (StoredPage | null)[]): [first: number, length: number][] => {
+  const runs: [first: number, length: number][] = [];
+  for (const [i, page] of pages.entries()) {
+    const before = pages[i - 1];
+    const last = runs.at(-1);
+    const goesOn = page === null ? before === null : page.slot - 1 === before?.slot;
+    if (last !== undefined && goesOn) last[1]++;
+    else runs.push([i, 1]);
+  }
+  return runs;
+};
 
 /** Returns whether bytes are those of stored pages. */
 const areThose = async (bytes: Uint8Array, pages: readonly StoredPage[]): Promise<boolean> => {

@@ -63,6 +63,9 @@ export interface OpenFile {
   readNow(from: number, to: number): Uint8Array;
 }
 
+/** Letters at the beginning of a compact key. */
+export const COMPACT_MAGIC = 'zkyc';
+
 /** The most bytes that are read from a source at a time. */
 export const CHUNK_BYTES = 2 ** 24;
 

@@ -5,8 +5,9 @@ import { MsmError } from '../index.js';
 import { readSections } from './binfile.js';
 import { type CacheFolder, type CachePlace, type FolderEntry, openCacheFolder } from './cache-folder.js';
 import { type KeyReader, type StoredFile, StoredKeyReader, StoringKeyReader } from './cached-file.js';
+import { hasSha256, sha256 } from './sha256.js';
 import { type OpenFile, openFile, type RandomAccess } from './source.js';
-import { hasSha256, PAGE_BYTES, readIndex, type StoredFacts, sha256 } from './stored-pages.js';
+import { PAGE_BYTES, readIndex, type StoredFacts } from './stored-pages.js';
 import { NEWEST } from './zkey.js';
 
 /** A key in a cache. */
@@ -61,6 +62,8 @@ export interface KeyLoading {
   keep(key: Pick<StoredFacts, 'protocol' | 'curve'>): Promise<void>;
   /** Ends the storing. Never rejects. */
   drop(): Promise<void>;
+  /** Deletes the key from the cache. Never rejects. @returns false if the key is in none */
+  forget(): Promise<boolean>;
 }
 
 /** End of the names of keys, behind the id and a random part. */
@@ -154,6 +157,7 @@ export class StoredKeys implements KeyCache {
       return {
         reader,
         drop: () => reader.drop(),
+        forget: () => this.#forget(id),
         keep: async ({ protocol, curve }) => {
           const { version, byteLength } = source;
           const open = async (): Promise<KeyReader> => {
@@ -200,7 +204,14 @@ export class StoredKeys implements KeyCache {
       warn(`${why}, so the next visit stores the key anew`);
       await folder.remove(stored.name).catch(() => undefined);
     });
-    return { ...plainFile(source), reader };
+    return { ...plainFile(source), reader, forget: () => this.#forget(stored.index.facts.id) };
+  }
+
+  async #forget(id: string): Promise<boolean> {
+    return this.delete(id).then(
+      () => true,
+      () => false,
+    );
   }
 
   /** Deletes leftovers, and keys by last use, until some bytes fit. @returns false if they do not fit */
@@ -234,6 +245,7 @@ const plainFile = (source: OpenFile): KeyLoading => ({
   reader: { byteLength: source.byteLength, areChecked: false, read: (from, to) => source.read(from, to) },
   keep: async () => undefined,
   drop: async () => undefined,
+  forget: async () => false,
 });
 
 const idOf = (name: string): string => name.slice(0, name.indexOf('.'));

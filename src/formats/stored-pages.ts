@@ -6,6 +6,7 @@
  * Numbers are little-endian. A file that was not written to its end has no footer.
  */
 import { version as library } from '../version.js';
+import { DIGEST_BYTES, hexOf, sha256 } from './sha256.js';
 import { numbersOf, type OpenFile } from './source.js';
 
 /** Bytes of a page. */
@@ -15,7 +16,6 @@ export const PAGE_BYTES = 2 ** 18;
 const FORMAT = 1;
 
 const MAGIC = 'wgmsmkey';
-const DIGEST_BYTES = 32;
 const ROW_BYTES = 4 + DIGEST_BYTES;
 const FOOTER_BYTES = MAGIC.length + 8 + DIGEST_BYTES;
 
@@ -48,15 +48,6 @@ export interface StoredIndex {
   /** Pages by their numbers in the key. */
   readonly pages: ReadonlyMap<number, StoredPage>;
 }
-
-const hexOf = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-
-/** Returns SHA-256 in hexadecimal digits. A page that is not a secure context has no such function. */
-export const sha256 = async (bytes: Uint8Array): Promise<string> =>
-  hexOf(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>)));
-
-/** Returns whether this realm computes SHA-256. */
-export const hasSha256 = (): boolean => (crypto as { readonly subtle?: SubtleCrypto }).subtle !== undefined;
 
 /** Returns the bytes of an index, its footer included. */
 export const writeIndex = async ({ facts, pages }: StoredIndex): Promise<Uint8Array> => {

@@ -12,7 +12,8 @@ import {
   type SnarkjsFileOptions,
   sectionOf,
 } from './binfile.js';
-import type { FileSource, OpenFile, PointSection } from './source.js';
+import { zkeyOf } from './compact-source.js';
+import { type FileSource, type OpenFile, openFile, type PointSection } from './source.js';
 
 /**
  * The points of a Groth16 `.zkey`. Sections of count 1 are part of the verifying key; a prover adds
@@ -202,8 +203,8 @@ export const loadedBytes = (zkey: Zkey): number => {
 };
 
 /**
- * Opens a `.zkey` of snarkjs: Groth16, PLONK or FFLONK, on BN254 or BLS12-381. Reads its headers,
- * and no points.
+ * Opens a `.zkey` of snarkjs: Groth16, PLONK or FFLONK, on BN254 or BLS12-381; or a compact key of
+ * one. Reads its headers, and no points.
  *
  * @throws MsmError `bad-argument` naming the section, if the file is no `.zkey`, is cut off, or
  * contradicts its header
@@ -223,7 +224,8 @@ export const loadedBytes = (zkey: Zkey): number => {
  * ```
  */
 export const openZkey = async (source: FileSource, options: SnarkjsFileOptions = {}): Promise<Zkey> => {
-  const { file, warn } = openSnarkjsFile('zkey', source, options);
+  const { warn } = openSnarkjsFile('zkey', source, options);
+  const file = openFile('zkey', await zkeyOf(source, {}, options.signal), options.signal);
   const sections = await readSections(file, 'zkey', NEWEST, warn);
   const kind = await Fields.read(file, sectionOf(file, sections, 1, 'protocol'), 'section 1 (protocol)');
   const id = kind.u32();

@@ -56,7 +56,10 @@ export const readCoefficients = async (zkey: Groth16Zkey, timeSlice: TimeSlice):
     const words = wordsOf(chunk);
     for (let i = first; i < end; i++) {
       const from = (i - first) * ENTRY_WORDS;
-      const [matrix, row, column] = [words[from] as number, words[from + 1] as number, words[from + 2] as number];
+      // an array of the three would be garbage for each entry
+      const matrix = words[from] as number;
+      const row = words[from + 1] as number;
+      const column = words[from + 2] as number;
       if (matrix > 1 || row >= domainSize || column >= variables) {
         throw badArgument(
           `${name}: entry ${i} is in matrix ${matrix}, row ${row}, column ${column}; there are 2 matrices of ${domainSize} × ${variables}`,

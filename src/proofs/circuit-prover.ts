@@ -4,6 +4,7 @@ import type { MsmEngine } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
 import { engineOptions, progressRow, signalRow, turnRows } from '../engine/options.js';
 import { assertNotAborted, badArgument, fromCaller, MsmError, onAbort, warnBy } from '../errors.js';
+import { zkeyOf } from '../formats/compact-source.js';
 import { openOrigin } from '../formats/file-origin.js';
 import type { KeyCacheAt } from '../formats/key-cache.js';
 import { type FileOrigin, type FileSource, openFile } from '../formats/source.js';
@@ -114,23 +115,26 @@ export interface KeySettings {
  *   that they were checked before
  * @throws MsmError `bad-argument`; errors of reading the file, and of `load`
  */
-export const loadThroughCache = async <Key>(
+export const loadThroughCache = async <Key extends Pick<CircuitProver<never>, 'forgetBy'>>(
   origin: FileOrigin,
   {
     cache,
     signal,
     onWarning,
     memoryLimit,
-  }: Pick<ProvingKeyOptions, 'cache' | 'signal' | 'onWarning'> & {
+    maxWorkers,
+    createWorker,
+  }: Pick<ProvingKeyOptions, 'cache' | 'signal' | 'onWarning' | 'maxWorkers' | 'createWorker'> & {
     readonly memoryLimit?: number | undefined;
   },
   load: (zkey: Zkey, reader: CheckedReader | null) => Promise<Key>,
 ): Promise<Key> => {
   const options = { onWarning, signal };
-  const source = await openOrigin('zkey', origin, {
+  const given = await openOrigin('zkey', origin, {
     signal,
     inParts: cache !== undefined || memoryLimit !== undefined,
   });
+  const source = await zkeyOf(given, { maxWorkers, createWorker }, signal);
   if (cache === undefined) return load(await openZkey(source, options), null);
   const file = openFile('zkey', source, signal);
   const loading = await (cache as KeyCacheAt).through(file, (message) => warnBy(onWarning, message));
@@ -138,6 +142,7 @@ export const loadThroughCache = async <Key>(
     const zkey = await openZkey(loading.reader, options);
     const key = await load(zkey, loading.reader);
     await loading.keep(zkey);
+    key.forgetBy(() => loading.forget());
     return key;
   } catch (error) {
     await loading.drop();
@@ -195,6 +200,8 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
   /** Ends the proofs that are being computed. */
   readonly #endings = new Set<AbortController>();
   #isDestroyed = false;
+  /** Deletes the key from its cache, if it has one. */
+  #forget: (() => Promise<boolean>) | null = null;
 
   /** @param parts of a proof */
   constructor(
@@ -223,11 +230,22 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
   /** Destroys the engines. */
   protected abstract free(): void;
 
-  /** @throws MsmError `bad-argument` if a proof of this key does not verify */
+  /** Takes what deletes the key from its cache, for when a proof does not verify. */
+  forgetBy(forget: () => Promise<boolean>): void {
+    this.#forget = forget;
+  }
+
+  /**
+   * Deletes the key from its cache if a proof does not verify: the cache may have it from a source
+   * that was damaged, in matrices or polynomials, which nothing checks.
+   *
+   * @throws MsmError `bad-argument` if a proof of this key does not verify
+   */
   async #assertVerifies(result: Result, { ending, onPart }: ProofRun): Promise<void> {
     if (!(await this.check(result, ending.signal))) {
+      const isForgotten = (await this.#forget?.()) === true;
       throw badArgument(
-        'witness: its proof does not verify, so the witness does not satisfy the circuit, the key is damaged, or a computation was wrong',
+        `witness: its proof does not verify, so the witness does not satisfy the circuit, the key is damaged, or a computation was wrong${isForgotten ? '; the key was deleted from the cache, so open it again' : ''}`,
       );
     }
     onPart('verification');

@@ -3,6 +3,7 @@ import type { OwnBytes } from '../api/values.js';
 import type { Affine } from '../curves/jacobian.js';
 import { badArgument, show } from '../errors.js';
 import { invert } from '../field/modulus.js';
+import type { Output } from '../formats/sink.js';
 import type { FileSource, PointSection } from '../formats/source.js';
 import { fileOf, type Groth16Zkey } from '../formats/zkey.js';
 // From the entry, so that the build leaves in formats.js what both share.
@@ -25,7 +26,6 @@ import { type Groups, openGroups, readPoints, times } from './groups.js';
 import { type HeaderPoints, SectionWriter, section } from './key-writer.js';
 import { beaconStream, RandomStream, secretStream } from './randomness.js';
 import { POINTS_PER_ROUND, type Run, type RunOptions, type SetupOptions, setupOptions, writeBy } from './run.js';
-import type { Output } from './sink.js';
 
 /** The part of a contribution that its author chooses. */
 export interface ContributionInput {

@@ -7,6 +7,7 @@ import type { CurveContext } from '../curves/curve.js';
 import { type Affine, toAffine } from '../curves/jacobian.js';
 import { invert, mod, readWords, writeNumber } from '../field/modulus.js';
 import type { Matrix, R1cs } from '../formats/r1cs.js';
+import type { Output } from '../formats/sink.js';
 import type { PointSection } from '../formats/source.js';
 import { Blake2b } from './blake2b.js';
 import { u32, writeContributions } from './contributions.js';
@@ -15,7 +16,6 @@ import { type HeaderPoints, SectionWriter, section } from './key-writer.js';
 import { type MatrixSums, matrixSums, type Product } from './matrix-sums.js';
 import { domainFor, type PreparedPowers } from './prepared-powers.js';
 import type { KeyPlan, Run } from './run.js';
-import type { Output } from './sink.js';
 
 /** The circuit of a new key, and the powers of tau. */
 interface Input {

@@ -3,12 +3,12 @@ import type { CurveContext } from '../curves/curve.js';
 import type { Affine } from '../curves/jacobian.js';
 import { badArgument } from '../errors.js';
 import { writeNumber } from '../field/modulus.js';
+import type { Output } from '../formats/sink.js';
 import { CHUNK_BYTES } from '../formats/source.js';
 import type { KeyFile } from '../formats/zkey.js';
 import { joined, u32 } from './contributions.js';
 import { filePoint, type Groups } from './groups.js';
 import type { Run } from './run.js';
-import type { Output } from './sink.js';
 
 /** Numbers of the sections of a Groth16 key. */
 export const section = {

@@ -13,6 +13,7 @@ import { power } from '../field/powers.js';
 // From the entry, so that the build leaves in fields.js what both share.
 import { createFieldEngine } from '../fields.js';
 import type { R1cs } from '../formats/r1cs.js';
+import type { Output } from '../formats/sink.js';
 import { createMsmEngine } from '../index.js';
 import { joined, u32 } from './contributions.js';
 import { type Gates, gatesOf, type Selectors } from './gates.js';
@@ -20,7 +21,6 @@ import { filePoint } from './groups.js';
 import { headerOfCircuit, number, SectionWriter } from './key-writer.js';
 import { domainFor, type PreparedPowers } from './prepared-powers.js';
 import type { KeyPlan, Run } from './run.js';
-import type { Output } from './sink.js';
 
 type SelectorName = keyof Selectors<unknown>;
 

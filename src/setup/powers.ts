@@ -9,6 +9,7 @@ import type { Affine } from '../curves/jacobian.js';
 import { badArgument } from '../errors.js';
 import { readWords } from '../field/modulus.js';
 import { power as raised } from '../field/powers.js';
+import type { Output } from '../formats/sink.js';
 import type { FileSource, PointSection } from '../formats/source.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import { Blake2b } from './blake2b.js';
@@ -26,7 +27,6 @@ import { number, SectionWriter } from './key-writer.js';
 import { type OpenPowers, openPowers } from './prepared-powers.js';
 import type { RandomStream } from './randomness.js';
 import { type Run, type SetupOptions, setupOptions, writeBy } from './run.js';
-import type { Output } from './sink.js';
 import {
   drawSecrets,
   endResponse,

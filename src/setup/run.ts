@@ -2,11 +2,11 @@
 import type { ComputeWorker, Progress } from '../api/calls.js';
 import type { CurveContext } from '../curves/curve.js';
 import { assertNotAborted, badArgument } from '../errors.js';
+import { type Output, type Sink, written } from '../formats/sink.js';
 import type { ManySums } from '../msm/cpu/sum-threads.js';
 import { PointNotOnCurve, SumThreads } from '../msm/cpu/sum-threads.js';
 import type { OptionTable } from '../option-table.js';
 import { type GpuOptions, gpuRows, ScalingChoice } from './scaling.js';
-import { type Output, type Sink, written } from './sink.js';
 
 /** Options of all functions of `webgpu-msm/setup`. */
 export interface RunOptions {

@@ -179,17 +179,17 @@ describe('the built package', () => {
         'setup.js',
         'verifiers.js',
       ],
-      ['fflonk.js', 'fields.js', 'index.js', 'plonkish.js', 'proofs.js'],
-      ['fields.js', 'arithmetic.js', 'index.js', 'open-vectors.js'],
-      ['formats.js', 'index.js', 'remote-file.js', 'stored-keys.js'],
-      ['groth16.js', 'fields.js', 'formats.js', 'index.js', 'proofs.js'],
+      ['fflonk.js', 'index.js', 'plonkish.js', 'proofs.js', 'vectors.js'],
+      ['fields.js', 'arithmetic.js', 'index.js', 'open-vectors.js', 'vectors.js'],
+      ['formats.js', 'compact-key.js', 'compact-writer.js', 'index.js', 'remote-file.js', 'stored-keys.js'],
+      ['groth16.js', 'formats.js', 'index.js', 'proofs.js', 'vectors.js'],
       ['index.js', 'cpu-backend.js', 'encodings.js', 'more-curves.js'],
       ['noble.js', 'index.js', 'more-curves.js'],
       ['node.js', 'disk-file.js', 'formats.js', 'index.js', 'node:fs/promises', 'node:path'],
-      ['plonk.js', 'fields.js', 'index.js', 'plonkish.js', 'proofs.js'],
+      ['plonk.js', 'index.js', 'plonkish.js', 'proofs.js', 'vectors.js'],
       [
         ...['setup.js', 'arithmetic.js', 'exported-key.js', 'fields.js', 'formats.js', 'index.js'],
-        ...['open-scaler.js', 'proofs.js', 'r1cs.js', 'threads.js'],
+        ...['open-scaler.js', 'proofs.js', 'r1cs.js', 'sink.js', 'threads.js'],
       ],
       [
         ...['snarkjs-drop-in.js', 'constraints.js', 'exported-key.js', 'fflonk.js', 'formats.js', 'groth16.js'],
@@ -198,6 +198,9 @@ describe('the built package', () => {
       ['snarkjs.js', 'formats.js', 'index.js', 'provers.js', 'setup.js'],
       ['arithmetic.js', 'index.js'],
       ['circuit.js', 'fflonk.js', 'formats.js', 'groth16.js', 'index.js', 'plonk.js'],
+      ['compact-chunks.js', 'arithmetic.js', 'formats.js', 'index.js', 'sha256.js', 'threads.js', 'vectors.js'],
+      ['compact-key.js', 'compact-chunks.js', 'index.js', 'sha256.js'],
+      ['compact-writer.js', 'compact-chunks.js', 'formats.js', 'index.js', 'sha256.js', 'sink.js'],
       ['constraints.js', 'formats.js', 'index.js', 'proofs.js', 'r1cs.js'],
       ['cpu-backend.js', 'arithmetic.js', 'index.js', 'threads.js'],
       ['disk-file.js', 'index.js'],
@@ -205,7 +208,7 @@ describe('the built package', () => {
       ['exported-key.js', 'formats.js', 'index.js', 'pairing.js', 'plonkish.js', 'proofs.js'],
       ['more-curves.js'],
       ['open-scaler.js', 'index.js', 'setup.js'],
-      ['open-vectors.js', 'fields.js', 'index.js'],
+      ['open-vectors.js', 'index.js', 'vectors.js'],
       ['pairing.js', 'index.js'],
       ['plonkish.js', 'formats.js', 'index.js', 'proofs.js'],
       ['proofs.js', 'fields.js', 'formats.js', 'index.js', 'pairing.js'],
@@ -215,8 +218,11 @@ describe('the built package', () => {
       ],
       ['r1cs.js', 'formats.js', 'index.js'],
       ['remote-file.js', 'disk-file.js', 'index.js'],
-      ['stored-keys.js', 'disk-file.js', 'formats.js', 'index.js'],
+      ['sha256.js'],
+      ['sink.js', 'index.js'],
+      ['stored-keys.js', 'disk-file.js', 'formats.js', 'index.js', 'sha256.js'],
       ['threads.js', 'arithmetic.js', 'index.js', 'worker-text.js'],
+      ['vectors.js', 'arithmetic.js', 'index.js'],
       ['verifiers.js', 'fflonk.js', 'formats.js', 'groth16.js', 'index.js', 'plonk.js', 'plonkish.js', 'proofs.js'],
       ['worker-text.js'],
     ]);
@@ -239,7 +245,16 @@ describe('the built package', () => {
       Object.keys(formats)
         .filter((name) => name.length > 2)
         .sort(),
-    ).toEqual(['openAztecCrs', 'openGnarkSrs', 'openHalo2Params', 'openPtau', 'openZkey', 'opfsCache']);
+    ).toEqual([
+      'openAztecCrs',
+      'openGnarkSrs',
+      'openHalo2Params',
+      'openPtau',
+      'openZkey',
+      'opfsCache',
+      'packZkey',
+      'unpackZkey',
+    ]);
     expect((await exported.createMsmEngine({ curve: 'bn254' })).backends).toEqual(['cpu']);
   });
 });

@@ -129,6 +129,35 @@ describe('a second visit', () => {
     expect(await statement.verify((await right.prove(statement.circuit.witness)) as never)).toBe(true);
   });
 
+  test('has no key whose proof did not verify, since its source was damaged where nothing checks it', async () => {
+    // a coefficient of the matrices
+    const wrong = statement.zkey.data.slice();
+    const view = new DataView(wrong.buffer, wrong.byteOffset);
+    let at = 12;
+    while (view.getUint32(at, true) !== 4) at += 12 + Number(view.getBigUint64(at + 4, true));
+    const place = at + 12 + 4 + 44 * 1000 + 12;
+    wrong[place] = (wrong[place] as number) ^ 1;
+    const cache = folderCache(folder);
+    const proveFrom = async (bytes: Uint8Array) => {
+      using key = await openProvingKey(fileOf(bytes), { ...onCpu, cache });
+      return await key.prove(statement.circuit.witness, { verifyProof: true });
+    };
+    await expect(proveFrom(wrong)).rejects.toMatchObject({
+      code: 'bad-argument',
+      message: expect.stringMatching(/does not verify.*deleted from the cache, so open it again/),
+    });
+    expect(await cache.list()).toEqual([]);
+    // the key that the first visit stored, read by a later one
+    (await openProvingKey(fileOf(wrong), { ...onCpu, cache })).destroy();
+    expect(await cache.list()).toHaveLength(1);
+    await expect(proveFrom(statement.zkey.data)).rejects.toThrow('deleted from the cache');
+    expect(await cache.list()).toEqual([]);
+    const proof = await proveFrom(statement.zkey.data);
+    expect(await statement.verify(proof as never)).toBe(true);
+    expect(await cache.list()).toHaveLength(1);
+    expect(warnings).toEqual([]);
+  });
+
   test('needs no source, from what the cache opens', async () => {
     const path = join(root, 'circuit.zkey');
     writeFileSync(path, statement.zkey.data);

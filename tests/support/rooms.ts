@@ -114,8 +114,9 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: 'arguments, results, and how an engine is composed',
   },
   formats: {
-    imports: 'curves threads engine index.ts',
-    holds: 'where in the files of provers their points are; keys that are kept between visits',
+    imports:
+      'field curves scheduling threads wasm/points wasm/vectors msm/cpu engine fields/program fields/cpu index.ts',
+    holds: 'where in the files of provers their points are; keys that are kept between visits, and compact ones',
   },
   pairing: { imports: 'field curves scheduling index.ts', holds: 'products of pairings, on the CPU; no proof' },
   proofs: {

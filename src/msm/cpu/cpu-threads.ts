@@ -118,12 +118,19 @@ export interface SharedThreads {
   leave(): void;
 }
 
-/** Opens a pool of workers; null where there are no threads. */
-export const openPool = <Task, Result>(createWorker: WorkerOptions['createWorker']): Pool<Task, Result> | null => {
+/**
+ * Opens a pool of workers; null where there are no threads.
+ *
+ * @param sharesMemory false for workers that get all by messages
+ */
+export const openPool = <Task, Result>(
+  createWorker: WorkerOptions['createWorker'],
+  sharesMemory = canShare(),
+): Pool<Task, Result> | null => {
   const start = createWorker ?? workerStarter();
   if (start === null) return null;
   // a caller that brings its own workers wants no others
-  return new Pool(start, canShare(), undefined, createWorker === undefined ? textStarter : null);
+  return new Pool(start, sharesMemory, undefined, createWorker === undefined ? textStarter : null);
 };
 
 /** How rows are distributed over threads. */

@@ -39,7 +39,7 @@ export interface OpenedFile {
 }
 
 /** Opens a key of a proof system. @param load loads the key @throws errors of `openProvingKey` */
-export const openKey = async <Key>(
+export const openKey = async <Key extends Pick<CircuitProver<never>, 'forgetBy'>>(
   source: FileOrigin,
   options: ProvingKeyOptions,
   protocol: PlonkZkey['protocol'],

@@ -1,0 +1,80 @@
+/** Packs chunks of a `.zkey`, and unpacks them. */
+import { openCurve } from '../curves/open-curve.js';
+// From the entry, so that the build leaves in index.js what the two share.
+import { MsmError } from '../index.js';
+import {
+  type ChunkKind,
+  type CompactTable,
+  itemBytesOf,
+  joinPoints,
+  mostItems,
+  packEntries,
+  packPoints,
+  readPoints,
+  unpackEntries,
+} from './compact-file.js';
+import { PointRoots, type RootWorkers } from './point-roots.js';
+
+/** Packs and unpacks chunks. */
+export class ChunkCodec {
+  readonly #curve: CompactTable['curve'];
+  readonly #roots: PointRoots;
+
+  constructor(curve: CompactTable['curve'], workers: RootWorkers) {
+    this.#curve = curve;
+    this.#roots = new PointRoots(curve, workers);
+  }
+
+  /**
+   * Packs items, as bytes where that would not give them again.
+   *
+   * @throws MsmError `unsupported-device` without WebAssembly; `out-of-memory`
+   */
+  async pack(
+    kind: ChunkKind,
+    items: number,
+    bytes: Uint8Array,
+  ): Promise<{ readonly kind: ChunkKind; readonly items: number; readonly packed: Uint8Array }[]> {
+    const packed = this.#packed(kind, bytes);
+    if (packed !== null && packed.length < bytes.length) {
+      const again = await this.unpack(kind, items, packed).catch((error: unknown) => {
+        // a coordinate that is not below p
+        if (error instanceof MsmError && error.code === 'bad-argument') return null;
+        throw error;
+      });
+      if (again !== null && areSame(again, bytes)) return [{ kind, items, packed }];
+    }
+    const each = mostItems.bytes;
+    return Array.from({ length: Math.ceil(bytes.length / each) }, (_, i) => {
+      const part = bytes.subarray(i * each, (i + 1) * each);
+      return { kind: 'bytes', items: part.length, packed: part };
+    });
+  }
+
+  #packed(kind: ChunkKind, bytes: Uint8Array): Uint8Array | null {
+    if (kind === 'bytes') return null;
+    return kind === 'coefficients' ? packEntries(bytes) : packPoints(bytes, itemBytesOf(kind, this.#curve));
+  }
+
+  /**
+   * Unpacks items.
+   *
+   * @returns null if they cannot be what `kind` says
+   * @throws MsmError `bad-argument` for a coordinate that is not below p; others of `PointRoots`
+   */
+  async unpack(kind: ChunkKind, items: number, packed: Uint8Array): Promise<Uint8Array | null> {
+    if (kind === 'bytes') return packed;
+    if (kind === 'coefficients') return unpackEntries(packed, items);
+    const pointBytes = itemBytesOf(kind, this.#curve);
+    const points = readPoints(packed, items, pointBytes);
+    if (points === null) return null;
+    const { p } = await openCurve(this.#curve, 'g1');
+    return joinPoints(points, await this.#roots.ysOf(points.xs, kind), pointBytes, p);
+  }
+}
+
+const areSame = (left: Uint8Array, right: Uint8Array): boolean => {
+  if (left.length !== right.length) return false;
+  for (let i = 0; i < left.length; i++) if (left[i] !== right[i]) return false;
+  return true;
+};

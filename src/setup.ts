@@ -6,6 +6,14 @@
  */
 export { MsmError } from './index.js';
 export {
+  type ChallengeInput,
+  type ContributedChallenge,
+  contributeToChallenge,
+  exportChallenge,
+  importResponse,
+  type ResponseInput,
+} from './setup/bellman.js';
+export {
   applyBeacon,
   type BeaconInput,
   type ContributedKey,

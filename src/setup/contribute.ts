@@ -240,8 +240,32 @@ const multiply = async (
   run: Run,
   output: Output,
 ): Promise<Uint8Array<ArrayBuffer>> => {
-  const { g1, g2, order } = groups;
   const { circuitHash, all } = contributions;
+  const { k, added } = await nextContribution(groups, contributions, points.delta1, stream, author);
+  const delta2 = times(groups.g2, k, points.delta2);
+  const writer = await SectionWriter.begin(output, 'zkey', 10);
+  const file = fileOf(zkey);
+  await writer.header(groups, zkey, { ...points, delta1: added.delta, delta2 });
+  for (const id of [section.ic, section.coefficients, section.a, section.b1, section.b2]) {
+    await writer.copy(file, id, run);
+  }
+  const inverse = invert(k, groups.order);
+  await writeMultiples(zkey.sections.c, section.c, inverse, { groups, run, writer });
+  await writeMultiples(zkey.sections.h, section.h, inverse, { groups, run, writer });
+  const bytes = joined([contributions.bytes, writeContribution(groups, added)]);
+  await writer.whole(section.contributions, writeContributions(circuitHash, all.length + 1, bytes));
+  return contributionHash(groups, added);
+};
+
+/** Draws the secret k of a contribution, and the proof that its author knows k. */
+export const nextContribution = async (
+  groups: Groups,
+  { circuitHash, all }: Contributions,
+  delta1: Affine,
+  stream: RandomStream,
+  author: Author,
+): Promise<{ readonly k: bigint; readonly added: Contribution }> => {
+  const { g1, g2, order } = groups;
   const k = stream.element(order);
   const s = stream.point(g1);
   const sx = times(g1, k, s);
@@ -249,22 +273,7 @@ const multiply = async (
   for (const each of all) hashContribution(before, groups, each);
   const transcript = transcriptWith(before, groups, s, sx);
   const tx = times(g2, k, pointOfTranscript(groups, transcript));
-  const delta1 = times(g1, k, points.delta1);
-  const delta2 = times(g2, k, points.delta2);
-  const own: Contribution = { delta: delta1, s, sx, tx, transcript, ...author };
-
-  const writer = await SectionWriter.begin(output, 'zkey', 10);
-  const file = fileOf(zkey);
-  await writer.header(groups, zkey, { ...points, delta1, delta2 });
-  for (const id of [section.ic, section.coefficients, section.a, section.b1, section.b2]) {
-    await writer.copy(file, id, run);
-  }
-  const inverse = invert(k, order);
-  await writeMultiples(zkey.sections.c, section.c, inverse, { groups, run, writer });
-  await writeMultiples(zkey.sections.h, section.h, inverse, { groups, run, writer });
-  const bytes = joined([contributions.bytes, writeContribution(groups, own)]);
-  await writer.whole(section.contributions, writeContributions(circuitHash, all.length + 1, bytes));
-  return contributionHash(groups, own);
+  return { k, added: { delta: times(g1, k, delta1), s, sx, tx, transcript, ...author } };
 };
 
 /** Returns the point of G2 that a transcript hashes to, of which nobody knows the logarithm. */

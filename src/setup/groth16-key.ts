@@ -9,7 +9,7 @@ import { invert, mod, readWords, writeNumber } from '../field/modulus.js';
 import type { Matrix, R1cs } from '../formats/r1cs.js';
 import type { PointSection } from '../formats/source.js';
 import { Blake2b } from './blake2b.js';
-import { u32, writeContributions } from './contributions.js';
+import { bigEndian, u32, writeContributions } from './contributions.js';
 import { hashedPoint, hashedPoints, readPoints } from './groups.js';
 import { type HeaderPoints, SectionWriter, section } from './key-writer.js';
 import { type MatrixSums, matrixSums, type Product } from './matrix-sums.js';
@@ -177,9 +177,6 @@ const writeSums = async (
     run.progress(written.length / curve.pointWords);
   }
 };
-
-/** Returns a number as transcripts have it. */
-const bigEndian = (value: number): Uint8Array => u32(value).reverse();
 
 /** Points that are read at a time. */
 const POINTS_AT_ONCE = 2 ** 14;

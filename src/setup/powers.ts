@@ -23,6 +23,7 @@ import {
 import { joined, u32 } from './contributions.js';
 import { filePoint, type Groups, hashedPoints, openGroups, readPoints, type SetupCurve } from './groups.js';
 import { number, SectionWriter } from './key-writer.js';
+import { progression } from './point-transform.js';
 import { type OpenPowers, openPowers } from './prepared-powers.js';
 import type { RandomStream } from './randomness.js';
 import { type Run, type SetupOptions, setupOptions, writeBy } from './run.js';
@@ -312,12 +313,7 @@ class Contributing {
     const found: Affine[] = [];
     for (let from = 0; from < points.count; from += round) {
       const to = Math.min(points.count, from + round);
-      const multipliers: bigint[] = [];
-      let factor = (first * raised(step, BigInt(from), order)) % order;
-      for (let i = from; i < to; i++) {
-        multipliers.push(factor);
-        factor = (factor * step) % order;
-      }
+      const multipliers = progression((first * raised(step, BigInt(from), order)) % order, step, to - from, order);
       // aligned
       const bytes = (await points.points(from, to)).slice();
       const starts = Uint32Array.from({ length: to - from + 1 }, (_, i) => i);

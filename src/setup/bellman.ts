@@ -14,7 +14,7 @@ import type { Affine } from '../curves/jacobian.js';
 import { badArgument } from '../errors.js';
 import { invert } from '../field/modulus.js';
 import { power as raised } from '../field/powers.js';
-import { type FileSource, numbersOf, type OpenFile, openFile, readRange } from '../formats/source.js';
+import { CHUNK_BYTES, type FileSource, numbersOf, type OpenFile, openFile, readRange } from '../formats/source.js';
 import { fileOf } from '../formats/zkey.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import { HASH_BYTES } from './blake2b.js';
@@ -43,7 +43,7 @@ import {
 } from './groups.js';
 import { copyBytes, SectionWriter, section } from './key-writer.js';
 import { oddRoot, PointTransform, progression, rootOf } from './point-transform.js';
-import { POINTS_PER_ROUND, type Run, type SetupOptions, setupOptions, writeBy } from './run.js';
+import { type Run, type SetupOptions, setupOptions, writeBy } from './run.js';
 
 /** A challenge that is contributed to. */
 export interface ChallengeInput {
@@ -125,43 +125,47 @@ export async function exportChallenge(source: FileSource, given: SetupOptions = 
   const { g1, g2, scale, order } = groups;
   const { sections, domainSize } = zkey;
   const total = partNames.reduce((sum, name) => sum + sections[name].count, 0);
-  const { bytes } = await writeBy(options, { phase: 'export', total }, async (run, output) => {
-    const { alpha1, beta1, beta2, gamma2, delta1, delta2 } = points;
-    for (const point of [alpha1, beta1]) await output.write(hashedPoint(g1, point));
-    for (const point of [beta2, gamma2]) await output.write(hashedPoint(g2, point));
-    await output.write(hashedPoint(g1, delta1));
-    await output.write(hashedPoint(g2, delta2));
-    for (const name of partNames) {
-      const curve = groups[groupOf(name)];
-      const { count } = sections[name];
-      const what = `zkey: section ${section[name]} (${sections[name].name})`;
-      const isQuotient = name === 'h';
-      await output.write(bigEndian(isQuotient ? domainSize - 1 : count));
-      // Σ_j w^(2i·j)·L_(2j+1)(τ) with w of order 2n is −w^(−i)/2 times (τ^n − 1)·τ^i
-      const words = isQuotient
-        ? await transformed(
-            run,
-            g1,
-            scale,
-            { n: domainSize, isInverse: false },
-            await wordsOf(sections.h, 0, count),
-            what,
-          )
-        : null;
-      const factors = isQuotient ? { first: order - 2n, step: oddRoot(domainSize, order) } : { first: 1n, step: 1n };
-      const written = isQuotient ? domainSize - 1 : count;
-      await inRounds(written, async (from, to) => {
-        const { pointWords } = curve;
-        const some = words?.subarray(from * pointWords, to * pointWords) ?? (await wordsOf(sections[name], from, to));
-        const scales = [scale, 1n] as const;
-        const plain = await multiples(run, curve, some, { from, ...factors }, scales, what);
-        await output.write(hashedPoints(curve, plain));
-        run.progress(to - from);
-      });
-    }
-    const listed = contributions.all.map((each) => contributionBytes(groups, each));
-    await output.write(joined([contributions.circuitHash, bigEndian(listed.length), ...listed]));
-  });
+  const { bytes } = await writeBy(
+    options,
+    { phase: 'export', total, tables: tablesOf(groups, domainSize) },
+    async (run, output) => {
+      const { alpha1, beta1, beta2, gamma2, delta1, delta2 } = points;
+      for (const point of [alpha1, beta1]) await output.write(hashedPoint(g1, point));
+      for (const point of [beta2, gamma2]) await output.write(hashedPoint(g2, point));
+      await output.write(hashedPoint(g1, delta1));
+      await output.write(hashedPoint(g2, delta2));
+      for (const name of partNames) {
+        const curve = groups[groupOf(name)];
+        const { count } = sections[name];
+        const what = `zkey: section ${section[name]} (${sections[name].name})`;
+        const isQuotient = name === 'h';
+        await output.write(bigEndian(isQuotient ? domainSize - 1 : count));
+        // Σ_j w^(2i·j)·L_(2j+1)(τ) with w of order 2n is −w^(−i)/2 times (τ^n − 1)·τ^i
+        const words = isQuotient
+          ? await transformed(
+              run,
+              g1,
+              scale,
+              { n: domainSize, isInverse: false },
+              await wordsOf(sections.h, 0, count),
+              what,
+            )
+          : null;
+        const factors = isQuotient ? { first: order - 2n, step: oddRoot(domainSize, order) } : { first: 1n, step: 1n };
+        const written = isQuotient ? domainSize - 1 : count;
+        await inRounds(run, written, async (from, to) => {
+          const { pointWords } = curve;
+          const some = words?.subarray(from * pointWords, to * pointWords) ?? (await wordsOf(sections[name], from, to));
+          const scales = [scale, 1n] as const;
+          const plain = await multiples(run, curve, some, { from, ...factors }, scales, what);
+          await output.write(hashedPoints(curve, plain));
+          run.progress(to - from);
+        });
+      }
+      const listed = contributions.all.map((each) => contributionBytes(groups, each));
+      await output.write(joined([contributions.circuitHash, bigEndian(listed.length), ...listed]));
+    },
+  );
   return bytes;
 }
 
@@ -205,32 +209,35 @@ export async function contributeToChallenge(
   const file = openFile('challenge', challenge, options.signal);
   const { parts, points, contributions } = await readParameters(file, groups);
   const total = parts.h.count + parts.c.count;
-  const { bytes, result } = await writeBy(options, { phase: 'contribute', total }, (run, output) =>
-    withStream(drawn, run, async (stream) => {
-      const { k, added } = await nextContribution(groups, contributions, points.delta1, stream, drawn.author);
-      await copyBytes(output, file, [0, 2 * (g1.pointBytes + g2.pointBytes)], run);
-      await output.write(hashedPoint(g1, added.delta));
-      await output.write(hashedPoint(g2, times(g2, k, points.delta2)));
-      const factors = { first: invert(k, order), step: 1n };
-      for (const part of partNames) {
-        const { at, count, curve } = parts[part];
-        const isMultiplied = part === 'h' || part === 'c';
-        const end = isMultiplied ? at : at + count * curve.pointBytes;
-        await copyBytes(output, file, [at - COUNT_BYTES, end], run);
-        if (!isMultiplied) continue;
-        await inRounds(count, async (from, to) => {
-          const words = await readPart(file, parts[part], from, to);
-          const what = `challenge: ${part.toUpperCase()}`;
-          const plain = await multiples(run, curve, words, { from, ...factors }, [1n, 1n], what);
-          await output.write(hashedPoints(curve, plain));
-          run.progress(to - from);
-        });
-      }
-      const { circuitHash, all, bytes: before } = contributions;
-      const listed = joined([before, contributionBytes(groups, added)]);
-      await output.write(joined([circuitHash, bigEndian(all.length + 1), listed]));
-      return contributionHash(groups, added);
-    }),
+  const { bytes, result } = await writeBy(
+    options,
+    { phase: 'contribute', total, tables: tablesOf(groups, 0) },
+    (run, output) =>
+      withStream(drawn, run, async (stream) => {
+        const { k, added } = await nextContribution(groups, contributions, points.delta1, stream, drawn.author);
+        await copyBytes(output, file, [0, 2 * (g1.pointBytes + g2.pointBytes)], run);
+        await output.write(hashedPoint(g1, added.delta));
+        await output.write(hashedPoint(g2, times(g2, k, points.delta2)));
+        const factors = { first: invert(k, order), step: 1n };
+        for (const part of partNames) {
+          const { at, count, curve } = parts[part];
+          const isMultiplied = part === 'h' || part === 'c';
+          const end = isMultiplied ? at : at + count * curve.pointBytes;
+          await copyBytes(output, file, [at - COUNT_BYTES, end], run);
+          if (!isMultiplied) continue;
+          await inRounds(run, count, async (from, to) => {
+            const words = await readPart(file, parts[part], from, to);
+            const what = `challenge: ${part.toUpperCase()}`;
+            const plain = await multiples(run, curve, words, { from, ...factors }, [1n, 1n], what);
+            await output.write(hashedPoints(curve, plain));
+            run.progress(to - from);
+          });
+        }
+        const { circuitHash, all, bytes: before } = contributions;
+        const listed = joined([before, contributionBytes(groups, added)]);
+        await output.write(joined([circuitHash, bigEndian(all.length + 1), listed]));
+        return contributionHash(groups, added);
+      }),
   );
   return { response: bytes, hash: result };
 }
@@ -279,34 +286,38 @@ export async function importResponse(input: ResponseInput, given: SetupOptions =
   }
   const authors = authorsOf(groups, contributions, all, name);
   const total = parts.h.count + parts.c.count;
-  const { bytes } = await writeBy(options, { phase: 'import', total }, async (run, output) => {
-    const writer = await SectionWriter.begin(output, 'zkey', 10);
-    const old = fileOf(zkey);
-    await writer.header(groups, zkey, { ...before, delta1: points.delta1, delta2: points.delta2 });
-    await writer.copy(old, section.ic, run);
-    await writer.copy(old, section.coefficients, run);
-    const scales = [1n, scale] as const;
-    const factors = { first: order - invert(2n, order), step: invert(oddRoot(domainSize, order), order) };
-    // the point of τ^(n − 1) is missing, and counts as infinity
-    const powers = new Uint32Array(parts.h.count * g1.pointWords);
-    await inRounds(parts.h.count, async (from, to) => {
-      const words = await readPart(file, parts.h, from, to);
-      powers.set(await multiples(run, g1, words, { from, ...factors }, scales, 'response: H'), from * g1.pointWords);
-      run.progress(to - from);
-    });
-    const odd = await transformed(run, g1, scale, { n: domainSize, isInverse: true }, powers, 'response: H');
-    await writer.whole(section.h, new Uint8Array(odd.buffer));
-    await writer.section(section.c, parts.c.count * g1.pointBytes);
-    await inRounds(parts.c.count, async (from, to) => {
-      const words = await readPart(file, parts.c, from, to);
-      const some = await multiples(run, g1, words, { from, first: 1n, step: 1n }, scales, 'response: C');
-      await writer.write(new Uint8Array(some.buffer));
-      run.progress(to - from);
-    });
-    for (const id of [section.a, section.b1, section.b2]) await writer.copy(old, id, run);
-    const listed = all.all.map((each, i) => writeContribution(groups, { ...each, ...(authors[i] as Author) }));
-    await writer.whole(section.contributions, writeContributions(all.circuitHash, listed.length, joined(listed)));
-  });
+  const { bytes } = await writeBy(
+    options,
+    { phase: 'import', total, tables: tablesOf(groups, domainSize) },
+    async (run, output) => {
+      const writer = await SectionWriter.begin(output, 'zkey', 10);
+      const old = fileOf(zkey);
+      await writer.header(groups, zkey, { ...before, delta1: points.delta1, delta2: points.delta2 });
+      await writer.copy(old, section.ic, run);
+      await writer.copy(old, section.coefficients, run);
+      const scales = [1n, scale] as const;
+      const factors = { first: order - invert(2n, order), step: invert(oddRoot(domainSize, order), order) };
+      // the point of τ^(n − 1) is missing, and counts as infinity
+      const powers = new Uint32Array(parts.h.count * g1.pointWords);
+      await inRounds(run, parts.h.count, async (from, to) => {
+        const words = await readPart(file, parts.h, from, to);
+        powers.set(await multiples(run, g1, words, { from, ...factors }, scales, 'response: H'), from * g1.pointWords);
+        run.progress(to - from);
+      });
+      const odd = await transformed(run, g1, scale, { n: domainSize, isInverse: true }, powers, 'response: H');
+      await writer.whole(section.h, new Uint8Array(odd.buffer));
+      await writer.section(section.c, parts.c.count * g1.pointBytes);
+      await inRounds(run, parts.c.count, async (from, to) => {
+        const words = await readPart(file, parts.c, from, to);
+        const some = await multiples(run, g1, words, { from, first: 1n, step: 1n }, scales, 'response: C');
+        await writer.write(new Uint8Array(some.buffer));
+        run.progress(to - from);
+      });
+      for (const id of [section.a, section.b1, section.b2]) await writer.copy(old, id, run);
+      const listed = all.all.map((each, i) => writeContribution(groups, { ...each, ...(authors[i] as Author) }));
+      await writer.whole(section.contributions, writeContributions(all.circuitHash, listed.length, joined(listed)));
+    },
+  );
   return bytes;
 }
 
@@ -394,6 +405,12 @@ const readPart = async (file: OpenFile, { curve, at }: Part, from: number, to: n
 const contributionBytes = ({ g1, g2 }: Groups, { delta, s, sx, tx, transcript }: Contribution): Uint8Array =>
   joined([...[delta, s, sx].map((each) => hashedPoint(g1, each)), hashedPoint(g2, tx), transcript]);
 
+/** The tables of a transform: points H before it, within it, and after it; and what is copied in parts. */
+const tablesOf = ({ g1, g2 }: Groups, domainSize: number) => ({
+  bytes: 3 * domainSize * g1.pointBytes + 2 * CHUNK_BYTES,
+  pointBytes: g2.pointBytes,
+});
+
 /** Transforms n points; the inverse one divides by n. */
 const transformed = (
   run: Run,
@@ -410,8 +427,12 @@ const transformed = (
 };
 
 /** Calls `work` with ranges of indices, one after the other. */
-const inRounds = async (count: number, work: (from: number, to: number) => Promise<void>): Promise<void> => {
-  for (let from = 0; from < count; from += POINTS_PER_ROUND) await work(from, Math.min(count, from + POINTS_PER_ROUND));
+const inRounds = async (
+  { pointsPerRound }: Run,
+  count: number,
+  work: (from: number, to: number) => Promise<void>,
+): Promise<void> => {
+  for (let from = 0; from < count; from += pointsPerRound) await work(from, Math.min(count, from + pointsPerRound));
 };
 
 /** Reads points of a key, aligned. */

@@ -3,7 +3,7 @@ import type { OwnBytes } from '../api/values.js';
 import type { Affine } from '../curves/jacobian.js';
 import { badArgument, show } from '../errors.js';
 import { invert } from '../field/modulus.js';
-import type { FileSource, PointSection } from '../formats/source.js';
+import { CHUNK_BYTES, type FileSource, type PointSection } from '../formats/source.js';
 import { fileOf, type Groth16Zkey } from '../formats/zkey.js';
 // From the entry, so that the build leaves in formats.js what both share.
 import { openZkey } from '../formats.js';
@@ -24,7 +24,7 @@ import {
 import { type Groups, openGroups, readPoints, times } from './groups.js';
 import { type HeaderPoints, SectionWriter, section } from './key-writer.js';
 import { beaconStream, RandomStream, secretStream } from './randomness.js';
-import { POINTS_PER_ROUND, type Run, type RunOptions, type SetupOptions, setupOptions, writeBy } from './run.js';
+import { type Run, type RunOptions, type SetupOptions, setupOptions, writeBy } from './run.js';
 import type { Output } from './sink.js';
 
 /** The part of a contribution that its author chooses. */
@@ -205,7 +205,10 @@ const apply = async (source: FileSource, given: SetupOptions, drawn: Drawn): Pro
   const options = readOptions(setupOptions, given);
   const key = await openKey(source, options);
   const { c, h } = key.zkey.sections;
-  const { bytes, result } = await writeBy(options, { phase: 'contribute', total: c.count + h.count }, (run, output) =>
+  // sections are copied in parts
+  const tables = { bytes: 2 * CHUNK_BYTES, pointBytes: c.pointBytes };
+  const call = { phase: 'contribute', total: c.count + h.count, tables };
+  const { bytes, result } = await writeBy(options, call, (run, output) =>
     withStream(drawn, run, (stream) => multiply(key, stream, drawn.author, run, output)),
   );
   return { zkey: bytes, hash: result };
@@ -289,8 +292,8 @@ const writeMultiples = async (
 ): Promise<void> => {
   const { g1, scale } = groups;
   await writer.section(id, points.byteLength);
-  for (let from = 0; from < points.count; from += POINTS_PER_ROUND) {
-    const to = Math.min(points.count, from + POINTS_PER_ROUND);
+  for (let from = 0; from < points.count; from += run.pointsPerRound) {
+    const to = Math.min(points.count, from + run.pointsPerRound);
     // aligned
     const bytes = (await points.points(from, to)).slice();
     const starts = Uint32Array.from({ length: to - from + 1 }, (_, i) => i);

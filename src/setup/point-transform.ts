@@ -6,7 +6,7 @@
 import type { CurveContext } from '../curves/curve.js';
 import { scalarFieldOf } from '../curves/scalar-field.js';
 import { power as raised } from '../field/powers.js';
-import { POINTS_PER_ROUND, type Run } from './run.js';
+import type { Run } from './run.js';
 
 /** The size of a transform, and its numbers. */
 export interface TransformShape {
@@ -67,8 +67,10 @@ export class PointTransform {
       words.set(points.subarray(i * pointWords, (i + 1) * pointWords), reversed(i, power) * pointWords);
     }
     for (let layer = 1; layer <= power; layer++) {
-      for (let from = 0; from < n / 2; from += POINTS_PER_ROUND) {
-        await this.#combine(words, layer, from, Math.min(n / 2, from + POINTS_PER_ROUND), what);
+      // places of a round are consecutive, so that it is a power of two long
+      const most = 2 ** Math.floor(Math.log2(this.#run.pointsPerRound));
+      for (let from = 0; from < n / 2; from += most) {
+        await this.#combine(words, layer, from, Math.min(n / 2, from + most), what);
       }
     }
     return words;

@@ -39,7 +39,12 @@ export async function preparePhase2(source: FileSource, given: SetupOptions = {}
   const opened = await openPowers(source, options);
   const { groups, ptau } = opened;
   const total = lagrangeSections.reduce((sum, { more }) => sum + lagrangeCount(ptau.power + more), 0);
-  const { bytes } = await writeBy(options, { phase: 'prepare phase 2', total }, async (run, output) => {
+  // the points of the largest transform before it and within it, in G1 or in G2
+  const most = Math.max(
+    ...lagrangeSections.map(({ group, more }) => 2 ** (ptau.power + more) * groups[group].pointBytes),
+  );
+  const tables = { bytes: 3 * most, pointBytes: groups.g2.pointBytes };
+  const { bytes } = await writeBy(options, { phase: 'prepare phase 2', total, tables }, async (run, output) => {
     const writer = await SectionWriter.begin(output, 'ptau', 11);
     // snarkjs writes the power of the file twice, and then refuses powers that were cut before: their
     // contributions were hashed for the ceremony (findings/snarkjs-prepared-truncated-powers.sh)

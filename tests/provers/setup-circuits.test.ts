@@ -2,14 +2,19 @@
  * Keys of circuits of every kind: byte for byte as those of snarkjs, and each point recomputed from
  * the definition, as the secrets of the powers of tau are known here.
  */
+import { createRequire } from 'node:module';
 import { blake2b } from '@noble/hashes/blake2.js';
-import { ChaCha } from 'ffjavascript';
 import { afterAll, afterEach, describe, it, vi } from 'vitest';
 import { oracleOf } from '../../dev/oracle/curves.js';
 import { contribute, newKey } from '../../src/setup.js';
 import { ffCurveOf, memoryFile, type ProverCurve, powersOf, secretsOf, snarkjs } from '../support/proving.js';
 import { type Combination, type Row, r1csOf, unevenCircuit } from '../support/random-circuit.js';
 import { drawSame, expectSame, made, quiet } from '../support/setups.js';
+
+/** The generator of snarkjs's randomness. */
+const { ChaCha } = createRequire(import.meta.url)('ffjavascript') as {
+  readonly ChaCha: new (seed: readonly number[]) => object;
+};
 
 const { zKey } = snarkjs as unknown as {
   readonly zKey: { newZKey(r1cs: unknown, ptau: unknown, zkey: unknown): Promise<Uint8Array> };

@@ -115,7 +115,7 @@ const sections: readonly Section[] = [
   { title: 'circuit.check', table: checkOptions, of: [['src/circom/api.ts', 'CheckOptions']] },
   {
     title: 'newKey, contribute, applyBeacon',
-    text: 'Module `webgpu-msm/setup`, as of `newPowers`, `contributeToPowers`, `applyBeaconToPowers`, `preparePhase2` and `truncatePowers`. `verifyKey` and `verifyPowers` take them, too, without `sink`; `exportVerificationKey` takes `signal` and `onWarning`.',
+    text: 'Module `webgpu-msm/setup`, as of `newKey`, `contribute`, `newPowers`, `preparePhase2` and `exportChallenge`. `verifyKey` and `verifyPowers` take them, too, without `sink` and `memoryLimit`; `exportVerificationKey` takes `signal` and `onWarning`.',
     table: setupOptions,
     of: [
       ['src/setup/run.ts', 'SetupOptions'],

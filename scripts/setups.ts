@@ -1,11 +1,12 @@
 /**
  * npm run bench -- setups --system groth16 --constraints 10401 --reps 3
+ * npm run bench -- setups --r1cs circuit.r1cs --ptau powers.ptau
  *
  * Times new keys and contributions in turns with snarkjs, or powers of tau, on all threads: by the
  * clock, and in CPU time of all threads. New keys and prepared powers must have the same bytes, and
- * snarkjs must find contributions valid.
+ * snarkjs must find contributions valid, and the verdicts must be the same.
  */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { formatMs, tableLines } from '../dev/bench/format.js';
@@ -36,6 +37,7 @@ interface Snarkjs {
     readonly newZKey: Setup;
     readonly contribute: Contribute;
     verifyFromInit(initial: MemoryFile, ptau: MemoryFile, zkey: MemoryFile): Promise<boolean>;
+    verifyFromR1cs(r1cs: MemoryFile, ptau: MemoryFile, zkey: MemoryFile): Promise<boolean>;
   };
   readonly powersOfTau: {
     readonly contribute: Contribute;
@@ -77,15 +79,15 @@ const powerFor = async (system: System, r1cs: Uint8Array): Promise<number> => {
   return isFflonk ? Math.ceil(Math.log2(count + 2)) + 4 : Math.ceil(Math.log2(count));
 };
 
-/** The steps of a key. */
+/** The steps of a key. @param powers those of tau; undefined: as many as the circuit needs, with known secrets */
 const keySteps = async (
   ours: Ours,
   { plonk, fflonk, zKey }: Snarkjs,
   system: System,
-  { constraints, kind }: { readonly constraints: number; readonly kind: 'dense' | 'sparse' },
+  r1cs: Uint8Array,
+  powers: Uint8Array | undefined,
 ): Promise<readonly Step[]> => {
-  const { r1cs } = makeCircuit(constraints, kind);
-  const ptau = await knownPowers('bn254', await powerFor(system, r1cs));
+  const ptau = powers ?? (await knownPowers('bn254', await powerFor(system, r1cs)));
   const setup = { groth16: zKey.newZKey, plonk: plonk.setup, fflonk: fflonk.setup }[system];
   const newKey: Step = {
     name: 'new key',
@@ -100,7 +102,14 @@ const keySteps = async (
     snarkjs: () => bytesOf((to) => zKey.contribute(file(first), to, '', 'bench')),
     isValid: (zkey) => zKey.verifyFromInit(file(first), file(ptau), file(zkey)),
   };
-  return [newKey, contribution];
+  const { zkey } = await ours.contribute(first, { entropy: 'bench' });
+  const verdict = (isValid: boolean): Uint8Array => Uint8Array.of(Number(isValid));
+  const verification: Step = {
+    name: 'verification',
+    'webgpu-msm': async () => verdict((await ours.verifyKey({ zkey, r1cs, ptau })).isValid),
+    snarkjs: async () => verdict(await zKey.verifyFromR1cs(file(r1cs), file(ptau), file(zkey))),
+  };
+  return [newKey, contribution, verification];
 };
 
 /** The steps of powers of tau. */
@@ -147,11 +156,13 @@ export const setupsCommand = command({
       oneOf('dense', 'sparse'),
       'dense',
     ),
+    r1cs: valued('FILE', 'a circuit on BN254 in place of one that is made', (path) => readFileSync(path)),
+    ptau: valued('FILE', 'prepared powers of tau in place of ones that are made', (path) => readFileSync(path)),
     power: valued('14', 'logarithm of the size of powers of tau', integer(1, 20), 14),
     reps: valued('3', 'repetitions', integer(1, 99), 3),
     json: valued('FILE', 'also write every time to a file', outputFile),
   },
-  async run({ system, constraints, circuit: kind, power, reps, json }) {
+  async run({ system, constraints, circuit: kind, r1cs, ptau, power, reps, json }) {
     ensureBuilt('library');
     const library = pathToFileURL(join(project, 'dist/setup.js')).href;
     const ours = (await import(/* @vite-ignore */ library)) as Ours;
@@ -162,7 +173,7 @@ export const setupsCommand = command({
     const steps =
       system === 'powers'
         ? await powersSteps(ours, theirs, power)
-        : await keySteps(ours, theirs, system, { constraints, kind });
+        : await keySteps(ours, theirs, system, r1cs ?? makeCircuit(constraints, kind).r1cs, ptau);
 
     const times: Timed[] = [];
     const timed = async (by: 'webgpu-msm' | 'snarkjs', step: Step): Promise<Uint8Array> => {
@@ -207,7 +218,8 @@ export const setupsCommand = command({
         (cpu / theirCpu).toFixed(3),
       ];
     });
-    const size = system === 'powers' ? `powers up to 2^${power}` : `${constraints} constraints, ${kind}`;
+    const made = r1cs === undefined ? `${constraints} constraints, ${kind}` : 'a circuit of a file';
+    const size = system === 'powers' ? `powers up to 2^${power}` : made;
     console.log(`${system}, ${size}, BN254, ${reps} repetitions in turns, Node ${process.version}`);
     const head = ['', 'webgpu-msm', 'snarkjs', 'ratio', 'CPU time', 'of snarkjs', 'ratio'];
     console.log(tableLines([head, ...lines]).join('\n'));

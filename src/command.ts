@@ -10,16 +10,21 @@ import {
   contributeTo,
   endByBeacon,
   entropySources,
+  type ImportArguments,
   makeKey,
   makePowers,
   type NewArguments,
   type NewPowersArguments,
   preparePowers,
+  type RespondArguments,
+  readResponse,
+  respond,
   type StepArguments,
   shortenPowers,
   type VerifyKeyArguments,
   verifyKeyFile,
   verifyPowersFile,
+  writeChallenge,
   writeVerificationKey,
 } from './command/set-up.js';
 import { explainFailure, Terminal } from './command/terminal.js';
@@ -142,11 +147,54 @@ const addSetup = (setup: Command, done: (outcome: Outcome) => void): void => {
     .action(async ({ zkey, ...given }: FileOf<'zkey', StepArguments>) =>
       done(await writeVerificationKey({ ...given, file: zkey }, new Terminal())),
     );
+  addBellman(setup.command('bellman').description('exchange files with other programs of a ceremony'), done);
   addPowers(setup.command('ptau').description('make powers of tau, which keys of many circuits share'), done);
 };
 
 /** Arguments in which an option names the file. */
 type FileOf<Kind extends CeremonyFile, Given> = Omit<Given, 'file'> & Readonly<Record<Kind, string>>;
+
+/** Adds challenges and responses to their command. */
+const addBellman = (bellman: Command, done: (outcome: Outcome) => void): void => {
+  bellman
+    .command('export')
+    .description('write a Groth16 key as a challenge')
+    .requiredOption('--zkey <file>', 'result of the contribution before')
+    .requiredOption('--out <file>', outHelp)
+    .option('--json', jsonHelp)
+    .action(async ({ zkey: file, ...given }: FileOf<'zkey', StepArguments>) =>
+      done(await writeChallenge({ ...given, file }, new Terminal())),
+    );
+  bellman
+    .command('contribute')
+    .description('contribute randomness to a challenge')
+    .requiredOption('--challenge <file>', 'challenge, which does not name its curve')
+    .addOption(curveOption())
+    .requiredOption('--out <file>', 'write the response there, whole or not at all')
+    .addOption(entropyOption())
+    .option('--json', jsonHelp)
+    .action(async ({ challenge: file, ...given }: Omit<RespondArguments, 'file'> & { readonly challenge: string }) =>
+      done(await respond({ ...given, file }, new Terminal())),
+    );
+  bellman
+    .command('import')
+    .description('make a key of a response')
+    .requiredOption('--zkey <file>', 'key that the challenge was exported from')
+    .requiredOption('--response <file>', 'response')
+    .requiredOption('--out <file>', outHelp)
+    .option('--name <text>', nameHelp)
+    .option('--json', jsonHelp)
+    .action(async (given: ImportArguments) => done(await readResponse(given, new Terminal())));
+};
+
+const curveOption = (): Option =>
+  new Option('--curve <name>', 'curve').choices(['bn254', 'bls12-381']).default('bn254');
+
+const entropyOption = (): Option =>
+  new Option(
+    '--entropy <source>',
+    "randomness beside that of the system; default: prompt on a terminal, else random, the system's alone",
+  ).choices(entropySources);
 
 /** Adds contributions and beacons to a file. */
 const addCeremony = (parent: Command, kind: CeremonyFile, done: (outcome: Outcome) => void): void => {
@@ -157,12 +205,7 @@ const addCeremony = (parent: Command, kind: CeremonyFile, done: (outcome: Outcom
     .requiredOption(file, 'result of the contribution before')
     .requiredOption('--out <file>', outHelp)
     .option('--name <text>', nameHelp)
-    .addOption(
-      new Option(
-        '--entropy <source>',
-        "randomness beside that of the system; default: prompt on a terminal, else random, the system's alone",
-      ).choices(entropySources),
-    )
+    .addOption(entropyOption())
     .option('--json', jsonHelp)
     .action(async ({ [kind]: path, ...given }: FileOf<CeremonyFile, ContributeArguments>) =>
       done(await contributeTo(kind, { ...given, file: path }, new Terminal())),
@@ -187,7 +230,7 @@ const addPowers = (ptau: Command, done: (outcome: Outcome) => void): void => {
   ptau
     .command('new')
     .description('make powers of tau without a contribution')
-    .addOption(new Option('--curve <name>', 'curve').choices(['bn254', 'bls12-381']).default('bn254'))
+    .addOption(curveOption())
     .requiredOption('--power <n>', powerHelp, Number)
     .requiredOption('--out <file>', outHelp)
     .option('--json', jsonHelp)

@@ -8,6 +8,14 @@
 export type { Sink } from './formats/sink.js';
 export { MsmError } from './index.js';
 export {
+  type ChallengeInput,
+  type ContributedChallenge,
+  contributeToChallenge,
+  exportChallenge,
+  importResponse,
+  type ResponseInput,
+} from './setup/bellman.js';
+export {
   applyBeacon,
   type BeaconInput,
   type ContributedKey,

@@ -88,9 +88,9 @@ const describeZkey: Describe = async (file, { warn }, time) => {
   };
 };
 
-const describeCompact: Describe = async (file, terminal) => {
+const describeCompact: Describe = async (file, terminal, time) => {
   const { byteLength, sha256 } = await openCompact(openFile('zkey', file));
-  const { format, ...facts } = await describeZkey(file, terminal);
+  const { format, ...facts } = await describeZkey(file, terminal, time);
   return { format: `compact ${format}`, ...facts, zkeyBytes: byteLength, zkeySha256: sha256 };
 };
 

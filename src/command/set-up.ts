@@ -6,9 +6,13 @@ import { openFile } from '../node.js';
 import {
   applyBeacon,
   applyBeaconToPowers,
+  type ContributionInput,
   contribute,
+  contributeToChallenge,
   contributeToPowers,
+  exportChallenge,
   exportVerificationKey,
+  importResponse,
   type KeyContribution,
   type KeyVerdict,
   type NewKeyInput,
@@ -16,6 +20,8 @@ import {
   newKey,
   newPowers,
   preparePhase2,
+  type SetupCurve,
+  type SetupOptions,
   truncatePowers,
   verifyKey,
   verifyPowers,
@@ -53,6 +59,20 @@ export interface StepArguments {
 export interface ContributeArguments extends StepArguments {
   readonly name?: string;
   readonly entropy?: (typeof entropySources)[number];
+}
+
+/** Arguments of `setup bellman contribute`. */
+export interface RespondArguments extends Omit<ContributeArguments, 'name'> {
+  readonly curve: SetupCurve;
+}
+
+/** Arguments of `setup bellman import`: paths of files. */
+export interface ImportArguments {
+  readonly zkey: string;
+  readonly response: string;
+  readonly out: string;
+  readonly name?: string;
+  readonly json?: boolean;
 }
 
 /** Arguments of `setup beacon` and `setup ptau beacon`. */
@@ -126,6 +146,29 @@ export const writeVerificationKey = async ({ file, out }: StepArguments, termina
   return { output: '', exitCode: 0 };
 };
 
+/** Writes a key as a challenge, as `snarkjs zkey export bellman` does. */
+export const writeChallenge = async ({ file, ...given }: StepArguments, terminal: Terminal): Promise<Outcome> => {
+  const source = await openFile(file);
+  return written(given, terminal, (options) => exportChallenge(source, options));
+};
+
+/** Makes a key of a response, as `snarkjs zkey import bellman` does. */
+export const readResponse = async (
+  { zkey, response, name, ...given }: ImportArguments,
+  terminal: Terminal,
+): Promise<Outcome> => {
+  const files = { zkey: await openFile(zkey), response: await openFile(response) };
+  return written(given, terminal, (options) => importResponse({ ...files, name }, options));
+};
+
+/** Contributes to a challenge, as `snarkjs zkey bellman contribute` does. */
+export const respond = async ({ curve, ...given }: RespondArguments, terminal: Terminal): Promise<Outcome> =>
+  contributeBy(
+    (challenge, { entropy }, options) => contributeToChallenge({ challenge, curve }, { entropy }, options),
+    given,
+    terminal,
+  );
+
 /** Steps of a ceremony by the file that they go on with. */
 const ceremonies = {
   zkey: { contribute, applyBeacon },
@@ -162,12 +205,20 @@ const readEntropy = async (): Promise<Uint8Array> => {
   throw new MsmError('bad-argument', 'standard input has no bytes; pipe randomness into it, or use --entropy random');
 };
 
+/** Contributes to a file, as `snarkjs zkey contribute` and `powersoftau contribute` do. */
+export const contributeTo = (kind: CeremonyFile, given: ContributeArguments, terminal: Terminal): Promise<Outcome> =>
+  contributeBy(ceremonies[kind].contribute, given, terminal);
+
 /**
- * Contributes to a file, as `snarkjs zkey contribute` and `powersoftau contribute` do. The randomness of the author is never a word
- * of the command line, which other users of the machine and the history of the shell see.
+ * Contributes to a file by a step. The randomness of the author is never a word of the command line,
+ * which other users of the machine and the history of the shell see.
  */
-export const contributeTo = async (
-  kind: CeremonyFile,
+const contributeBy = async (
+  contributeWith: (
+    source: Awaited<ReturnType<typeof openFile>>,
+    contribution: ContributionInput,
+    options: SetupOptions,
+  ) => Promise<{ readonly hash: Uint8Array }>,
   given: ContributeArguments,
   terminal: Terminal,
 ): Promise<Outcome> => {
@@ -177,7 +228,7 @@ export const contributeTo = async (
   const bytes = await ofAuthor[entropy]();
   try {
     const options = { ...watched(terminal), sink: out };
-    const { hash } = await ceremonies[kind].contribute(source, { name, entropy: bytes }, options);
+    const { hash } = await contributeWith(source, { name, entropy: bytes }, options);
     return hashOutcome(hash, json);
   } finally {
     if (bytes instanceof Uint8Array) bytes.fill(0);

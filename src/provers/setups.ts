@@ -5,7 +5,7 @@
  */
 import { assertNotAborted, badArgument, notLoaded } from '../errors.js';
 import type { FileSource } from '../formats/source.js';
-import type { BeaconInput, ContributedKey, ContributedPowers, ContributionInput } from '../setup.js';
+import type { BeaconInput, ContributedKey, ContributedPowers, ContributionInput, SetupCurve } from '../setup.js';
 import type { ReadAccelerateOptions } from './accelerate-options.js';
 import { isLeftToSnarkjs, leftToSnarkjs } from './caches.js';
 import { openKeySource, readTail, type SnarkjsFile } from './proof-files.js';
@@ -32,6 +32,24 @@ export interface AcceleratedZKey {
   verifyFromR1cs(r1cs: SnarkjsFile, ptau: SnarkjsFile, zkey: SnarkjsFile, logger?: unknown): Promise<boolean>;
   /** Verifies a key against its first. @throws errors of snarkjs */
   verifyFromInit(initial: SnarkjsFile, ptau: SnarkjsFile, zkey: SnarkjsFile, logger?: unknown): Promise<boolean>;
+  /** Writes a key as a challenge of bellman. @throws errors of snarkjs */
+  exportBellman(zkey: SnarkjsFile, challenge: SnarkjsTarget, logger?: unknown): Promise<unknown>;
+  /** Contributes to a challenge. @returns the hash of the contribution @throws errors of snarkjs */
+  bellmanContribute(
+    curve: { readonly name: string },
+    challenge: SnarkjsFile,
+    response: SnarkjsTarget,
+    entropy: string,
+    logger?: unknown,
+  ): Promise<unknown>;
+  /** Makes a key of a response. @returns false if it is one to another key @throws errors of snarkjs */
+  importBellman(
+    from: SnarkjsFile,
+    response: SnarkjsFile,
+    to: SnarkjsTarget,
+    name?: string,
+    logger?: unknown,
+  ): Promise<unknown>;
   /** Returns the verification key of a proving key. @throws errors of snarkjs */
   exportVerificationKey(zkey: SnarkjsFile, logger?: unknown): Promise<object>;
 }
@@ -221,6 +239,28 @@ const works: Readonly<Record<keyof AcceleratedSetups, Readonly<Record<string, Wo
     verifyFromInit: async ({ verifyKey }, settings, [initial, ptau, zkey]) => {
       const files = { initial: await sourceOf(initial), ptau: await sourceOf(ptau), zkey: await sourceOf(zkey) };
       return (await verifyKey(files, settings)).isValid;
+    },
+    exportBellman: async ({ exportChallenge }, settings, [zkey, challenge]) => {
+      const source = await sourceOf(zkey);
+      await writeTo(challenge, async (sink) => ({ bytes: await exportChallenge(source, { ...settings, sink }) }));
+    },
+    bellmanContribute: async (setup, settings, [curve, ...given]) => {
+      const name = ({ bn128: 'bn254', bls12381: 'bls12-381' } as Readonly<Record<string, SetupCurve>>)[
+        (curve as { readonly name: string }).name
+      ];
+      if (name === undefined) throw leftToSnarkjs('its curve is another');
+      const { entropy } = author('', given[2]);
+      const step: Step<ContributionInput> = async (challenge, input, options) => {
+        const { response, hash } = await setup.contributeToChallenge({ challenge, curve: name }, input, options);
+        return { bytes: response, hash };
+      };
+      return stepTo(step, given, { entropy }, settings);
+    },
+    importBellman: async ({ importResponse }, settings, [from, response, to, name]) => {
+      const files = { zkey: await sourceOf(from), response: await sourceOf(response) };
+      const input = { ...files, name: typeof name === 'string' ? name : '' };
+      await writeTo(to, async (sink) => ({ bytes: await importResponse(input, { ...settings, sink }) }));
+      return true;
     },
     exportVerificationKey: async ({ exportVerificationKey }, { signal, onWarning }, [zkey]) =>
       exportVerificationKey(await sourceOf(zkey), { signal, onWarning }),

@@ -4,7 +4,7 @@ import type { Affine } from '../curves/jacobian.js';
 import { badArgument, show } from '../errors.js';
 import { invert } from '../field/modulus.js';
 import type { Output } from '../formats/sink.js';
-import type { FileSource, PointSection } from '../formats/source.js';
+import { CHUNK_BYTES, type FileSource, type PointSection } from '../formats/source.js';
 import { fileOf, type Groth16Zkey } from '../formats/zkey.js';
 // From the entry, so that the build leaves in formats.js what both share.
 import { openZkey } from '../formats.js';
@@ -25,7 +25,7 @@ import {
 import { type Groups, openGroups, readPoints, times } from './groups.js';
 import { type HeaderPoints, SectionWriter, section } from './key-writer.js';
 import { beaconStream, RandomStream, secretStream } from './randomness.js';
-import { POINTS_PER_ROUND, type Run, type RunOptions, type SetupOptions, setupOptions, writeBy } from './run.js';
+import { type Run, type RunOptions, type SetupOptions, setupOptions, writeBy } from './run.js';
 
 /** The part of a contribution that its author chooses. */
 export interface ContributionInput {
@@ -205,7 +205,10 @@ const apply = async (source: FileSource, given: SetupOptions, drawn: Drawn): Pro
   const options = readOptions(setupOptions, given);
   const key = await openKey(source, options);
   const { c, h } = key.zkey.sections;
-  const { bytes, result } = await writeBy(options, { phase: 'contribute', total: c.count + h.count }, (run, output) =>
+  // sections are copied in parts
+  const tables = { bytes: 2 * CHUNK_BYTES, pointBytes: c.pointBytes };
+  const call = { phase: 'contribute', total: c.count + h.count, tables };
+  const { bytes, result } = await writeBy(options, call, (run, output) =>
     withStream(drawn, run, (stream) => multiply(key, stream, drawn.author, run, output)),
   );
   return { zkey: bytes, hash: result };
@@ -240,8 +243,32 @@ const multiply = async (
   run: Run,
   output: Output,
 ): Promise<Uint8Array<ArrayBuffer>> => {
-  const { g1, g2, order } = groups;
   const { circuitHash, all } = contributions;
+  const { k, added } = await nextContribution(groups, contributions, points.delta1, stream, author);
+  const delta2 = times(groups.g2, k, points.delta2);
+  const writer = await SectionWriter.begin(output, 'zkey', 10);
+  const file = fileOf(zkey);
+  await writer.header(groups, zkey, { ...points, delta1: added.delta, delta2 });
+  for (const id of [section.ic, section.coefficients, section.a, section.b1, section.b2]) {
+    await writer.copy(file, id, run);
+  }
+  const inverse = invert(k, groups.order);
+  await writeMultiples(zkey.sections.c, section.c, inverse, { groups, run, writer });
+  await writeMultiples(zkey.sections.h, section.h, inverse, { groups, run, writer });
+  const bytes = joined([contributions.bytes, writeContribution(groups, added)]);
+  await writer.whole(section.contributions, writeContributions(circuitHash, all.length + 1, bytes));
+  return contributionHash(groups, added);
+};
+
+/** Draws the secret k of a contribution, and the proof that its author knows k. */
+export const nextContribution = async (
+  groups: Groups,
+  { circuitHash, all }: Contributions,
+  delta1: Affine,
+  stream: RandomStream,
+  author: Author,
+): Promise<{ readonly k: bigint; readonly added: Contribution }> => {
+  const { g1, g2, order } = groups;
   const k = stream.element(order);
   const s = stream.point(g1);
   const sx = times(g1, k, s);
@@ -249,22 +276,7 @@ const multiply = async (
   for (const each of all) hashContribution(before, groups, each);
   const transcript = transcriptWith(before, groups, s, sx);
   const tx = times(g2, k, pointOfTranscript(groups, transcript));
-  const delta1 = times(g1, k, points.delta1);
-  const delta2 = times(g2, k, points.delta2);
-  const own: Contribution = { delta: delta1, s, sx, tx, transcript, ...author };
-
-  const writer = await SectionWriter.begin(output, 'zkey', 10);
-  const file = fileOf(zkey);
-  await writer.header(groups, zkey, { ...points, delta1, delta2 });
-  for (const id of [section.ic, section.coefficients, section.a, section.b1, section.b2]) {
-    await writer.copy(file, id, run);
-  }
-  const inverse = invert(k, order);
-  await writeMultiples(zkey.sections.c, section.c, inverse, { groups, run, writer });
-  await writeMultiples(zkey.sections.h, section.h, inverse, { groups, run, writer });
-  const bytes = joined([contributions.bytes, writeContribution(groups, own)]);
-  await writer.whole(section.contributions, writeContributions(circuitHash, all.length + 1, bytes));
-  return contributionHash(groups, own);
+  return { k, added: { delta: times(g1, k, delta1), s, sx, tx, transcript, ...author } };
 };
 
 /** Returns the point of G2 that a transcript hashes to, of which nobody knows the logarithm. */
@@ -280,8 +292,8 @@ const writeMultiples = async (
 ): Promise<void> => {
   const { g1, scale } = groups;
   await writer.section(id, points.byteLength);
-  for (let from = 0; from < points.count; from += POINTS_PER_ROUND) {
-    const to = Math.min(points.count, from + POINTS_PER_ROUND);
+  for (let from = 0; from < points.count; from += run.pointsPerRound) {
+    const to = Math.min(points.count, from + run.pointsPerRound);
     // aligned
     const bytes = (await points.points(from, to)).slice();
     const starts = Uint32Array.from({ length: to - from + 1 }, (_, i) => i);

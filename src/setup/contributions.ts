@@ -188,6 +188,9 @@ export const transcriptWith = (before: Blake2b, { g1 }: Groups, s: Affine, sx: A
 /** Returns a number as 4 little-endian bytes. */
 export const u32 = (value: number): Uint8Array => new Uint8Array(Uint32Array.of(value).buffer);
 
+/** Returns a number as 4 big-endian bytes, as transcripts and challenges have it. */
+export const bigEndian = (value: number): Uint8Array => u32(value).reverse();
+
 /** Joins bytes. */
 export const joined = (parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
   const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));

@@ -10,7 +10,7 @@ import type { Matrix, R1cs } from '../formats/r1cs.js';
 import type { Output } from '../formats/sink.js';
 import type { PointSection } from '../formats/source.js';
 import { Blake2b } from './blake2b.js';
-import { u32, writeContributions } from './contributions.js';
+import { bigEndian, u32, writeContributions } from './contributions.js';
 import { hashedPoint, hashedPoints, readPoints } from './groups.js';
 import { type HeaderPoints, SectionWriter, section } from './key-writer.js';
 import { type MatrixSums, matrixSums, type Product } from './matrix-sums.js';
@@ -27,12 +27,32 @@ interface Input {
 /** Plans a key of Groth16. @throws MsmError `bad-argument` if the powers of tau are too few */
 export const planGroth16Key = (circuit: R1cs, powers: PreparedPowers): KeyPlan => {
   const { constraints, publicSignals, variables } = circuit;
+  const { g2 } = powers.groups;
   // a row for each public variable and the constant 1
   const domainSize = domainFor(constraints + publicSignals + 1, powers);
   return {
     total: 4 * variables + 2 * domainSize,
+    tables: { bytes: tableBytes(circuit, powers, domainSize), pointBytes: g2.pointBytes },
     write: (run, output) => writeKey({ circuit, powers, domainSize }, run, output),
   };
+};
+
+/** Bytes of a term: in a matrix, in its transpose, and in the file that it is read from. */
+const TERM_BYTES = 128;
+
+/** Bytes of a number of a matrix, as a BigInt and as it is written. */
+const NUMBER_BYTES = 128;
+
+/** Returns the bytes of the matrices and of the Lagrange points that are in memory at the same time. */
+const tableBytes = (
+  { matrices, numbers }: R1cs,
+  { groups: { g1, g2 } }: PreparedPowers,
+  domainSize: number,
+): number => {
+  const terms = Object.values(matrices).reduce((sum, { variables }) => sum + variables.length, 0);
+  // those of tau, alpha and beta, and beside them those of G2 or of twice the domain, read and copied
+  const points = 3 * g1.pointBytes + 2 * Math.max(g2.pointBytes, 2 * g1.pointBytes);
+  return terms * TERM_BYTES + numbers.length * NUMBER_BYTES + domainSize * points;
 };
 
 /** Writes a key, in the order in which snarkjs hashes its parts. */
@@ -177,9 +197,6 @@ const writeSums = async (
     run.progress(written.length / curve.pointWords);
   }
 };
-
-/** Returns a number as transcripts have it. */
-const bigEndian = (value: number): Uint8Array => u32(value).reverse();
 
 /** Points that are read at a time. */
 const POINTS_AT_ONCE = 2 ** 14;

@@ -81,6 +81,24 @@ export const hashedPoints = (curve: CurveContext, words: Uint32Array<ArrayBuffer
   return bytes;
 };
 
+/** A first byte with this bit marks infinity in challenges and responses of other programs. */
+const INFINITY = 0x40;
+
+/**
+ * Returns points that transcripts, challenges and responses have, as x‖y of each, little-endian; infinity
+ * is zeros.
+ */
+export const plainPoints = (curve: CurveContext, bytes: Uint8Array): Uint32Array<ArrayBuffer> => {
+  const plain = bytes.slice();
+  const { pointBytes } = curve;
+  for (let at = 0; at < plain.length; at += pointBytes) {
+    if (((plain[at] as number) & INFINITY) !== 0) plain.fill(0, at, at + pointBytes);
+  }
+  const words = new Uint32Array(plain.buffer);
+  hashedPoints(curve, words);
+  return words;
+};
+
 /** Returns k·P. */
 export const times = (curve: CurveContext, k: bigint, point: Affine): Affine =>
   point && toAffine(curve, multiply(curve, mod(k, curve.order), point));

@@ -4,7 +4,7 @@ import type { Affine } from '../curves/jacobian.js';
 import { badArgument } from '../errors.js';
 import { writeNumber } from '../field/modulus.js';
 import type { Output } from '../formats/sink.js';
-import { CHUNK_BYTES } from '../formats/source.js';
+import { CHUNK_BYTES, type OpenFile } from '../formats/source.js';
 import type { KeyFile } from '../formats/zkey.js';
 import { joined, u32 } from './contributions.js';
 import { filePoint, type Groups } from './groups.js';
@@ -94,12 +94,22 @@ export class SectionWriter {
     const byteLength = most ?? whole;
     if (byteLength > whole) throw badArgument(`${file.what}: section ${id} has ${whole} bytes of ${byteLength}`);
     await this.section(id, byteLength);
-    for (let from = at; from < at + byteLength; from += CHUNK_BYTES) {
-      await this.#output.write(await file.read(from, Math.min(at + byteLength, from + CHUNK_BYTES)));
-      await run.pause();
-    }
+    await copyBytes(this.#output, file, [at, at + byteLength], run);
   }
 }
+
+/** Copies bytes of another file, part by part. */
+export const copyBytes = async (
+  output: Output,
+  file: Pick<OpenFile, 'read'>,
+  [from, to]: readonly [number, number],
+  run: Run,
+): Promise<void> => {
+  for (let at = from; at < to; at += CHUNK_BYTES) {
+    await output.write(await file.read(at, Math.min(to, at + CHUNK_BYTES)));
+    await run.pause();
+  }
+};
 
 /** Returns a number as little-endian bytes. */
 export const number = (value: bigint, bytes: number): Uint8Array => {

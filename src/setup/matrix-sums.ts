@@ -24,9 +24,6 @@ export interface MatrixSums {
   readonly what: string;
 }
 
-/** Terms of one round at most, whose points are copied side by side. */
-const TERMS_PER_ROUND = 2 ** 15;
-
 /** Terms of one sum at most: longer ones are cut, so that threads share them. */
 const TERMS_PER_SUM = 2 ** 10;
 
@@ -94,7 +91,8 @@ export async function* matrixSums(
     }
     rows.push(row);
     terms += row.length;
-    if (terms < TERMS_PER_ROUND && rows.length < TERMS_PER_ROUND && variable + 1 < to) continue;
+    const isFull = terms >= run.pointsPerRound || rows.length >= run.pointsPerRound;
+    if (!isFull && variable + 1 < to) continue;
     yield await sumsOfRows(run, sums, rows);
     [rows, terms] = [[], 0];
   }

@@ -65,7 +65,7 @@ export async function newKey(input: NewKeyInput, given: SetupOptions = {}): Prom
   assertSameField(circuit, powers);
   const plan: KeyPlan =
     system === 'groth16' ? planGroth16Key(circuit, powers) : await planPlonkishKey(system, circuit, powers, pause);
-  const { bytes } = await writeBy(options, { phase: 'new key', total: plan.total }, plan.write);
+  const { bytes } = await writeBy(options, { phase: 'new key', total: plan.total, tables: plan.tables }, plan.write);
   return bytes;
 }
 

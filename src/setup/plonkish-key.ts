@@ -105,6 +105,7 @@ export const planPlonkishKey = async (
   const polynomials = 8 + Math.max(1, circuit.publicSignals);
   return {
     total: polynomials * domainSize,
+    tables: null,
     write: (run, output) => writeKey({ layout, circuit, gates, powers, domainSize }, run, output),
   };
 };

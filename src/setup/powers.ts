@@ -10,7 +10,7 @@ import { badArgument } from '../errors.js';
 import { readWords } from '../field/modulus.js';
 import { power as raised } from '../field/powers.js';
 import type { Output } from '../formats/sink.js';
-import type { FileSource, PointSection } from '../formats/source.js';
+import { CHUNK_BYTES, type FileSource, type PointSection } from '../formats/source.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import { Blake2b } from './blake2b.js';
 import {
@@ -24,6 +24,8 @@ import {
 import { joined, u32 } from './contributions.js';
 import { filePoint, type Groups, hashedPoints, openGroups, readPoints, type SetupCurve } from './groups.js';
 import { number, SectionWriter } from './key-writer.js';
+import type { Tables } from './memory.js';
+import { progression } from './point-transform.js';
 import { type OpenPowers, openPowers } from './prepared-powers.js';
 import type { RandomStream } from './randomness.js';
 import { type Run, type SetupOptions, setupOptions, writeBy } from './run.js';
@@ -114,16 +116,20 @@ export async function newPowers(input: NewPowersInput, given: SetupOptions = {})
   const groups = await openGroups(name);
   const n = 2 ** power;
   const total = pointSections.reduce((sum, section) => sum + countOf(section, n)[1], 0);
-  const { bytes } = await writeBy(options, { phase: 'new powers', total }, async (run, output) => {
-    const writer = await SectionWriter.begin(output, 'ptau', 7);
-    await writer.whole(powersSection.header, powersHeader(groups, power, power));
-    for (const section of pointSections) {
-      const [group, count] = countOf(section, n);
-      await writer.section(powersSection[section], count * groups[group].pointBytes);
-      await writeGenerators(groups, group, count, run, writer);
-    }
-    await writer.whole(powersSection.contributions, writeTranscript(0, new Uint8Array()));
-  });
+  const { bytes } = await writeBy(
+    options,
+    { phase: 'new powers', total, tables: inParts(groups) },
+    async (run, output) => {
+      const writer = await SectionWriter.begin(output, 'ptau', 7);
+      await writer.whole(powersSection.header, powersHeader(groups, power, power));
+      for (const section of pointSections) {
+        const [group, count] = countOf(section, n);
+        await writer.section(powersSection[section], count * groups[group].pointBytes);
+        await writeGenerators(groups, group, count, run, writer);
+      }
+      await writer.whole(powersSection.contributions, writeTranscript(0, new Uint8Array()));
+    },
+  );
   return bytes;
 }
 
@@ -132,6 +138,9 @@ export const powersHeader = ({ g1 }: Groups, power: number, ceremonyPower: numbe
   const { bytes } = g1.field;
   return joined([u32(bytes), number(g1.p, bytes), u32(power), u32(ceremonyPower)]);
 };
+
+/** The tables of a call that copies sections in parts. */
+const inParts = ({ g2 }: Groups): Tables => ({ bytes: 2 * CHUNK_BYTES, pointBytes: g2.pointBytes });
 
 /** Points that are written at a time. */
 const POINTS_AT_ONCE = 2 ** 12;
@@ -233,7 +242,10 @@ const apply = async (source: FileSource, given: SetupOptions, drawn: Drawn): Pro
   }
   if (power < 1) throw badArgument('ptau: the file has one power alone');
   const total = pointSections.reduce((sum, name) => sum + sections[name].count, 0);
-  const { bytes, result } = await writeBy(options, { phase: 'contribute', total }, (run, output) =>
+  // all points, as the transcript hashes them twice
+  const hashed = pointSections.reduce((sum, name) => sum + sections[name].byteLength, 0);
+  const tables = { bytes: hashed + ROUND_BYTES, pointBytes: opened.groups.g2.pointBytes };
+  const { bytes, result } = await writeBy(options, { phase: 'contribute', total, tables }, (run, output) =>
     withStream(drawn, run, (stream) => new Contributing(opened, run, output).write(drawn, stream)),
   );
   return { ptau: bytes, hash: result };
@@ -312,12 +324,7 @@ class Contributing {
     const found: Affine[] = [];
     for (let from = 0; from < points.count; from += round) {
       const to = Math.min(points.count, from + round);
-      const multipliers: bigint[] = [];
-      let factor = (first * raised(step, BigInt(from), order)) % order;
-      for (let i = from; i < to; i++) {
-        multipliers.push(factor);
-        factor = (factor * step) % order;
-      }
+      const multipliers = progression((first * raised(step, BigInt(from), order)) % order, step, to - from, order);
       // aligned
       const bytes = (await points.points(from, to)).slice();
       const starts = Uint32Array.from({ length: to - from + 1 }, (_, i) => i);
@@ -435,18 +442,22 @@ export async function truncatePowers(
   const { ptau, groups } = opened;
   if (power >= ptau.power) throw badArgument(`size.power must be less than ${ptau.power}, which the file has`);
   const n = 2 ** power;
-  const { bytes } = await writeBy(options, { phase: 'truncate', total: n }, async (run, output) => {
-    const writer = await SectionWriter.begin(output, 'ptau', 11);
-    await writer.whole(powersSection.header, powersHeader(groups, power, ptau.ceremonyPower));
-    for (const name of pointSections) {
-      const [group, count] = countOf(name, n);
-      await writer.copy(opened, powersSection[name], run, count * groups[group].pointBytes);
-    }
-    await writer.copy(opened, powersSection.contributions, run);
-    for (const { id, group, more } of lagrangeSections) {
-      await writer.copy(opened, id, run, lagrangeCount(power + more) * groups[group].pointBytes);
-    }
-    run.progress(n);
-  });
+  const { bytes } = await writeBy(
+    options,
+    { phase: 'truncate', total: n, tables: inParts(groups) },
+    async (run, output) => {
+      const writer = await SectionWriter.begin(output, 'ptau', 11);
+      await writer.whole(powersSection.header, powersHeader(groups, power, ptau.ceremonyPower));
+      for (const name of pointSections) {
+        const [group, count] = countOf(name, n);
+        await writer.copy(opened, powersSection[name], run, count * groups[group].pointBytes);
+      }
+      await writer.copy(opened, powersSection.contributions, run);
+      for (const { id, group, more } of lagrangeSections) {
+        await writer.copy(opened, id, run, lagrangeCount(power + more) * groups[group].pointBytes);
+      }
+      run.progress(n);
+    },
+  );
   return bytes;
 }

@@ -6,6 +6,7 @@ import { type Output, type Sink, written } from '../formats/sink.js';
 import type { ManySums } from '../msm/cpu/sum-threads.js';
 import { PointNotOnCurve, SumThreads } from '../msm/cpu/sum-threads.js';
 import type { OptionTable } from '../option-table.js';
+import { planRounds, type Tables } from './memory.js';
 import { type GpuOptions, gpuRows, ScalingChoice } from './scaling.js';
 
 /** Options of all functions of `webgpu-msm/setup`. */
@@ -28,6 +29,13 @@ export interface RunOptions {
 export interface SetupOptions extends RunOptions, GpuOptions {
   /** The place of the result; by default bytes in memory. */
   readonly sink?: Sink | undefined;
+  /**
+   * Most bytes of main memory for the call: tables, points of a round, and the memory of all threads. Under
+   * a limit fewer points are computed at a time, and by fewer workers, where that is needed. Not counted:
+   * a file or a result that is bytes, and garbage that the platform has not collected. Keys of PLONK and
+   * FFLONK take none.
+   */
+  readonly memoryLimit?: number | undefined;
 }
 
 export const runRows = {
@@ -46,6 +54,7 @@ export const setupOptions = {
     ...gpuRows,
     // checked where it is opened
     sink: { kind: 'any' },
+    memoryLimit: { kind: 'integer', range: [1, Number.MAX_SAFE_INTEGER], says: 'a positive integer of bytes' },
   },
 } as const satisfies OptionTable<SetupOptions>;
 
@@ -53,27 +62,32 @@ export const setupOptions = {
 export interface KeyPlan {
   /** Number of its points, or of the coefficients of its polynomials. */
   readonly total: number;
+  /** Its tables; null if their memory is not planned. */
+  readonly tables: Tables | null;
   write(run: Run, output: Output): Promise<void>;
 }
-
-/** Sums of one round at most, whose points are in memory at a time. */
-export const POINTS_PER_ROUND = 2 ** 15;
 
 /** One call. */
 export class Run {
   readonly options: RunOptions;
+  /** Sums of one round at most, whose points are in memory at a time. */
+  readonly pointsPerRound: number;
   readonly #threads: SumThreads;
   readonly #scaling: ScalingChoice;
   readonly #phase: string;
   readonly #total: number;
   #done = 0;
 
-  /** @param total number of points or coefficients of the call */
-  constructor(options: RunOptions & GpuOptions, phase: string, total: number) {
+  /**
+   * @param total number of points or coefficients of the call
+   * @param plan workers and rounds; by default as many as there are threads, and the longest
+   */
+  constructor(options: RunOptions & GpuOptions, phase: string, total: number, plan = planRounds(options)) {
     this.options = options;
+    this.pointsPerRound = plan.pointsPerRound;
     this.#phase = phase;
     this.#total = total;
-    this.#threads = new SumThreads(options, () => assertNotAborted(options.signal));
+    this.#threads = new SumThreads({ ...options, maxWorkers: plan.workers }, () => assertNotAborted(options.signal));
     this.#scaling = new ScalingChoice(options, total);
   }
 
@@ -117,12 +131,15 @@ export class Run {
  * @returns the bytes where there is no sink, and the result of `work`
  */
 export const writeBy = async <Result>(
-  { sink, ...options }: SetupOptions,
-  { phase, total }: { readonly phase: string; readonly total: number },
+  { sink, memoryLimit, ...options }: SetupOptions,
+  { phase, total, tables }: { readonly phase: string; readonly total: number; readonly tables: Tables | null },
   work: (run: Run, output: Output) => Promise<Result>,
 ): Promise<{ readonly bytes: Uint8Array<ArrayBuffer> | undefined; readonly result: Result }> => {
   assertNotAborted(options.signal);
-  const run = new Run(options, phase, total);
+  if (memoryLimit !== undefined && tables === null) {
+    throw badArgument('options.memoryLimit is for keys of Groth16 and for powers of tau');
+  }
+  const run = new Run(options, phase, total, planRounds(options, memoryLimit, tables ?? undefined));
   try {
     return await written(sink, async (output) => {
       const result = await work(run, output);

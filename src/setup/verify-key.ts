@@ -4,7 +4,6 @@
  * combinations, whose pairings agree for other points with a chance below 2^−100.
  */
 import type { Affine } from '../curves/jacobian.js';
-import { scalarFieldOf } from '../curves/scalar-field.js';
 import { assertNotAborted, badArgument } from '../errors.js';
 import { invert, mod, writeNumber } from '../field/modulus.js';
 import { power } from '../field/powers.js';
@@ -24,6 +23,7 @@ import {
 import { areEqual, type Groups, times } from './groups.js';
 import { section } from './key-writer.js';
 import { newKey } from './new-key.js';
+import { oddRoot, progression } from './point-transform.js';
 import { openPreparedPowers, type PreparedPowers } from './prepared-powers.js';
 import { beaconStream } from './randomness.js';
 import { type RunOptions, runRows } from './run.js';
@@ -152,8 +152,8 @@ class KeyCheck {
     const delta = await this.#checkContributions(contributions);
     await this.#checkHeader(delta);
     await this.#checkCopies();
-    await this.#checkMultiples('c');
-    await this.#checkMultiples('h');
+    await this.#checkMultiples('c', randomFactors(this.#key.zkey.sections.c.count));
+    await this.#checkMultiples('h', randomFactors(this.#key.zkey.domainSize));
     await this.#checkQuotientPoints();
   }
 
@@ -245,15 +245,19 @@ class KeyCheck {
   }
 
   /** Checks that a section is that of the first key, divided by δ: by a random combination. */
-  async #checkMultiples(name: 'c' | 'h'): Promise<void> {
+  async #checkMultiples(name: 'c' | 'h', factors: Uint8Array): Promise<void> {
     const [own, other] = [this.#key.zkey.sections[name], this.#start.zkey.sections[name]];
     if (own.count === 0) return;
-    const factors = randomFactors(own.count);
-    const sums = [await this.#combine(own, factors), await this.#combine(other, factors)] as const;
     const rule = `section ${section[name]} (${own.name}) is not that of the circuit divided by delta`;
     const { points } = this.#key;
-    if (!(await this.#checks.haveSameRatio(sums, [this.#start.points.delta2, points.delta2], rule)))
-      throw new Refusal(rule);
+    const deltas = [this.#start.points.delta2, points.delta2] as const;
+    const sum = await this.#combine(own, factors);
+    if (await this.#checks.haveSameRatio([sum, await this.#combine(other, factors)], deltas, rule)) return;
+    if (name === 'h') {
+      const rest = withoutLastPower(factors, this.#groups.order);
+      if (await this.#checks.haveSameRatio([sum, await this.#combine(other, rest)], deltas, rule)) return;
+    }
+    throw new Refusal(rule);
   }
 
   /**
@@ -267,12 +271,7 @@ class KeyCheck {
     const n = this.#key.zkey.domainSize;
     const { tauG1 } = this.#powers.ptau.sections;
     const rho = mod(randomNumber(), order);
-    const powers: bigint[] = [];
-    let last = 1n;
-    for (let i = 0; i < n - 1; i++) {
-      powers.push(last);
-      last = (last * rho) % order;
-    }
+    const powers = progression(1n, rho, n - 1, order);
     const high = await this.#combineNumbers(tauG1, n, powers);
     const low = await this.#combineNumbers(tauG1, 0, powers);
     const difference = differenceOf(this.#groups.g1, high, low);
@@ -285,15 +284,13 @@ class KeyCheck {
     }
   }
 
-  /** Computes a combination of the points of a section with numbers of 16 bytes. */
+  /** Computes a combination of all points of a section. */
   async #combine(points: PointSection, factors: Uint8Array): Promise<Affine> {
     return this.#checks.sum(points, 0, points.count, factors);
   }
 
   async #combineNumbers(points: PointSection, from: number, numbers: readonly bigint[]): Promise<Affine> {
-    const words = new BigUint64Array(4 * numbers.length);
-    for (const [i, value] of numbers.entries()) writeNumber(words, 4 * i, 4, value);
-    return this.#checks.sum(points, from, from + numbers.length, new Uint8Array(words.buffer));
+    return this.#checks.sum(points, from, from + numbers.length, wordsOf(numbers));
   }
 }
 
@@ -303,17 +300,36 @@ interface Extended {
   readonly extent: { readonly at: number; readonly byteLength: number };
 }
 
+/**
+ * Returns the factors by which points H of a first key give the combination of those of a key that was a
+ * response: there the power τ^(n − 1) is missing, which no proof needs. With a root w of order 2n the
+ * points without it are H_j − w^(2j+1)/n·Σ_k w^−(2k+1)·H_k.
+ */
+const withoutLastPower = (factors: Uint8Array, order: bigint): Uint8Array => {
+  const n = factors.length / 32;
+  const view = new BigUint64Array(factors.slice().buffer);
+  // factors are below 2^128
+  const numbers = Array.from({ length: n }, (_, i) => (view[4 * i] as bigint) | ((view[4 * i + 1] as bigint) << 64n));
+  const root = oddRoot(n, order);
+  const odd = progression(root, (root * root) % order, n, order);
+  const inverse = invert(root, order);
+  const inverses = progression(inverse, (inverse * inverse) % order, n, order);
+  const sum = numbers.reduce((total, number, j) => (total + number * (odd[j] as bigint)) % order, 0n);
+  const share = (sum * invert(BigInt(n), order)) % order;
+  return wordsOf(numbers.map((number, k) => mod(number - share * (inverses[k] as bigint), order)));
+};
+
+/** Returns numbers as 32 little-endian bytes each. */
+const wordsOf = (numbers: readonly bigint[]): Uint8Array => {
+  const words = new BigUint64Array(4 * numbers.length);
+  for (const [i, value] of numbers.entries()) writeNumber(words, 4 * i, 4, value);
+  return new Uint8Array(words.buffer);
+};
+
 /** Returns −2·Σ (ρ·w^(2j+1))^i for i below n − 1, for each j below n, with a root w of order 2n. */
 const geometricSums = (rho: bigint, n: number, order: bigint): bigint[] => {
-  const { rootOfUnity, twoAdicity } = scalarFieldOf({ order });
-  const root = power(rootOfUnity as bigint, 2n ** BigInt(twoAdicity) / BigInt(2 * n), order);
-  const square = (root * root) % order;
-  const bases: bigint[] = [];
-  let base = (rho * root) % order;
-  for (let j = 0; j < n; j++) {
-    bases.push(base);
-    base = (base * square) % order;
-  }
+  const root = oddRoot(n, order);
+  const bases = progression((rho * root) % order, (root * root) % order, n, order);
   // (1 − b^(n−1)) / (1 − b), where b^n = −ρ^n for all of them
   const all = mod(-power(rho, BigInt(n), order), order);
   const inverses = inverseAll(

@@ -126,6 +126,20 @@ describe.each(groups)('%s %s', (name, group) => {
     }
   });
 
+  it('multiplies all points by one number', { tags: group === 'g2' ? ['long'] : [] }, async () => {
+    const { curve, logs, points } = await samples(name, group);
+    const threads = new SumThreads({ maxWorkers: 0 }, () => undefined);
+    const starts = Uint32Array.from({ length: points.length + 1 }, (_, i) => i);
+    const sums = { points: wordsOf(curve, points), scale: 1n, starts, which: new Uint32Array(points.length) };
+    const { order } = curve;
+    for (const k of [7n ** 80n % order, order - 2n ** 40n, (order + 1n) / 2n, order / 3n, 2n ** 127n]) {
+      const [words] = await threads.compute(curve, { ...sums, multipliers: [k], scales: [1n] });
+      const expected = logs.map((log) => toAffine(curve, multiply(curve, mod(k * log, order), curve.generator)));
+      expect(words).toEqual(wordsOf(curve, expected));
+    }
+    threads.destroy();
+  });
+
   it('names a term whose point is not on the curve', async () => {
     const { curve, points } = await samples(name, group);
     const wrong = curve.coordinates.one;

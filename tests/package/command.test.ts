@@ -420,6 +420,28 @@ describe('setup of other files', () => {
     expect((await run('setup', 'ptau', 'verify', '--ptau', 'damaged.ptau')).code).toBe(1);
   });
 
+  test('exchanges files with bellman, with the bytes of snarkjs', async () => {
+    const { zKey } = snarkjs as unknown as {
+      readonly zKey: Record<'newZKey' | 'exportBellman' | 'importBellman', Setup>;
+    };
+    write('bellman.zkey', await made((file) => zKey.newZKey(at('circuit.r1cs'), at('prepared.ptau'), file)));
+    const bellman = async (...words: readonly string[]): Promise<string> => {
+      const { code, stdout, stderr } = await run('setup', 'bellman', ...words);
+      expect([code, stderr]).toEqual([0, '']);
+      return stdout;
+    };
+    await bellman('export', '--zkey', 'bellman.zkey', '--out', 'challenge');
+    expect(bytesOf('challenge')).toEqual(await made((file) => zKey.exportBellman(at('bellman.zkey'), file)));
+    const said = await bellman('contribute', '--challenge', 'challenge', '--out', 'response');
+    expect(said).toMatch(/^Hash of the contribution: [\da-f]{128}\n$/);
+    const files = ['--zkey', 'bellman.zkey', '--response', 'response', '--name', 'Ada'];
+    await bellman('import', ...files, '--out', 'imported.zkey');
+    const args = [at('bellman.zkey'), at('response')] as const;
+    expect(bytesOf('imported.zkey')).toEqual(await made((file) => zKey.importBellman(...args, file, 'Ada')));
+    const words = ['--zkey', 'imported.zkey', '--ptau', 'prepared.ptau', '--r1cs', 'circuit.r1cs'];
+    expect((await run('setup', 'verify', ...words)).code).toBe(0);
+  });
+
   test('makes keys of PLONK, and exports verification keys', async () => {
     const words = ['setup', 'new', '--system', 'plonk', '--r1cs', 'circuit.r1cs', '--ptau', 'wide.ptau'];
     write('wide.ptau', await powersOf('bn254', 9, 2 ** 10 - 1, true));

@@ -205,6 +205,11 @@ export class PointSums {
     if (right < end - first) this.#wrong ??= first + right;
     this.#terms += end - first;
     yield;
+    const multiplier = this.#onlyMultiplier(from, to);
+    if (multiplier !== null) {
+      const products = yield* this.#multiplyAll(multiplier, entered, end - first);
+      return scales.map((factor) => adder.leave(products, to - from, factor));
+    }
     const { rows, groups, lanes } = this.#grouped(from, to, entered);
     yield* addRows(
       adder,
@@ -221,6 +226,52 @@ export class PointSums {
     for (const [i, row] of rows.entries()) adder.add(sums + i * adder.pointBytes, row[0] ?? 0, 0);
     adder.flush();
     return scales.map((factor) => adder.leave(sums, to - from, factor));
+  }
+
+  /** Returns the multiplier that all sums of one term have in common, if it is a long one; else null. */
+  #onlyMultiplier(from: number, to: number): Multiplier | null {
+    const { starts, which } = this.#task;
+    const first = starts[from] as number;
+    const index = which[first] as number;
+    for (let sum = from; sum < to; sum++) {
+      const term = first + sum - from;
+      if (starts[sum] !== term || which[term] !== index) return null;
+    }
+    const multiplier = (starts[to] as number) - first === to - from ? this.#multiplier(index) : null;
+    return multiplier?.hasTable ? multiplier : null;
+  }
+
+  /**
+   * Multiplies points by one number: as all take the same doublings and additions, nothing is kept of
+   * each but its sum, where `#multiply` notes the places of every digit.
+   */
+  *#multiplyAll({ halves }: Multiplier, points: PointAt, count: number): Steps<PointAt> {
+    const adder = this.#adder;
+    const { pointBytes } = adder;
+    const tables = yield* this.#tables(Array.from({ length: count }, (_, i) => points + i * pointBytes));
+    const images = adder.images(tables, count * TABLE, this.#task.beta);
+    const sums = adder.take(count);
+    const end = sums + count * pointBytes;
+    yield;
+    let isBegun = false;
+    for (let bit = Math.max(...halves.map(({ length }) => length)) - 1; bit >= 0; bit--) {
+      if (isBegun) {
+        for (let at = sums; at < end; at += pointBytes) adder.add(at, at, at);
+        adder.flush();
+      }
+      for (const [half, table] of [tables, images].entries()) {
+        const digit = (halves[half] as Digits)[bit] ?? 0;
+        if (digit === 0) continue;
+        let from = table + ((Math.abs(digit) - 1) / 2) * pointBytes + (digit < 0 ? 1 : 0);
+        for (let at = sums; at < end; at += pointBytes, from += TABLE * pointBytes) {
+          adder.add(at, isBegun ? at : 0, from);
+        }
+        adder.flush();
+        isBegun = true;
+      }
+      yield;
+    }
+    return sums;
   }
 
   /** Sorts the terms of sums by their multipliers. */
@@ -328,7 +379,7 @@ export class PointSums {
       }
     };
     const long = groups.filter(({ multiplier }) => multiplier.hasTable);
-    const tables = yield* this.#tables(long);
+    const tables = yield* this.#tables(long.map(({ row }) => row[0] as PointAt));
     const images = long.length === 0 ? 0 : adder.images(tables, long.length * TABLE, this.#task.beta);
     yield;
     for (const [i, group] of long.entries()) {
@@ -345,20 +396,19 @@ export class PointSums {
     return hits;
   }
 
-  /** Returns the address of P, 3P, 5P and 7P of each group. */
-  *#tables(groups: readonly Group[]): Steps<PointAt> {
+  /** Returns the address of P, 3P, 5P and 7P of each point. */
+  *#tables(points: readonly PointAt[]): Steps<PointAt> {
     const adder = this.#adder;
     const { pointBytes } = adder;
-    const tables = adder.take(groups.length * TABLE);
-    const twos = adder.take(groups.length);
-    for (const [i, { row }] of groups.entries()) {
-      const at = row[0] as PointAt;
+    const tables = adder.take(points.length * TABLE);
+    const twos = adder.take(points.length);
+    for (const [i, at] of points.entries()) {
       adder.copy(tables + i * TABLE * pointBytes, at, 1);
       adder.add(twos + i * pointBytes, at, at);
     }
     adder.flush();
     for (let k = 1; k < TABLE; k++) {
-      for (let i = 0; i < groups.length; i++) {
+      for (let i = 0; i < points.length; i++) {
         const to = tables + (i * TABLE + k) * pointBytes;
         adder.add(to, to - pointBytes, twos + i * pointBytes);
       }

@@ -1,0 +1,60 @@
+/** Main memory of a setup: how many points it computes at a time, by how many workers, under a limit. */
+import { MsmError } from '../errors.js';
+import { mostWorkers } from '../threads/platform.js';
+
+/** What a call keeps in memory from its beginning to its end. */
+export interface Tables {
+  /** Bytes of the tables. */
+  readonly bytes: number;
+  /** Bytes of the longest points that are computed with. */
+  readonly pointBytes: number;
+}
+
+/** The threads and the rounds of a call. */
+export interface Rounds {
+  /** Workers beside the thread of the caller. */
+  readonly workers: number;
+  /** Sums of one round at most. */
+  readonly pointsPerRound: number;
+}
+
+/**
+ * Memory in bytes of the process with its caller's thread, and of each worker, chosen so that the peaks of
+ * a new key and of a contribution in Node, with a domain of 2^16 and one worker, are within the plan.
+ */
+const [CALLER_BYTES, WORKER_BYTES] = [2 ** 27, 2 ** 26];
+
+/**
+ * Points of a round that are in memory for each of its sums: a transform has its pair, its product and its
+ * two sums, and their terms once more for the threads.
+ */
+const POINTS_PER_SUM = 16;
+
+/** Most sums of a round, and fewest: shorter rounds leave threads without work. */
+const [MOST_SUMS, LEAST_SUMS] = [2 ** 15, 2 ** 11];
+
+/**
+ * Plans a call: as many workers as fit beside its tables, and then the longest rounds.
+ *
+ * @param limit bytes of main memory; undefined: no limit
+ * @throws MsmError `out-of-memory` if the limit is below what the call takes on one thread
+ */
+export const planRounds = (
+  options: Parameters<typeof mostWorkers>[0],
+  limit?: number,
+  { bytes, pointBytes }: Tables = { bytes: 0, pointBytes: 0 },
+): Rounds => {
+  const most = mostWorkers(options);
+  if (limit === undefined) return { workers: most, pointsPerRound: MOST_SUMS };
+  const bytesPerSum = POINTS_PER_SUM * pointBytes;
+  const rest = limit - bytes - CALLER_BYTES - LEAST_SUMS * bytesPerSum;
+  if (rest < 0) {
+    throw new MsmError(
+      'out-of-memory',
+      `options.memoryLimit is ${limit} bytes, and this call takes ${limit - rest} bytes on one thread`,
+    );
+  }
+  const workers = Math.min(most, Math.floor(rest / WORKER_BYTES));
+  const sums = LEAST_SUMS + Math.floor((rest - workers * WORKER_BYTES) / bytesPerSum);
+  return { workers, pointsPerRound: Math.min(MOST_SUMS, sums) };
+};

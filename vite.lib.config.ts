@@ -93,7 +93,10 @@ export default defineConfig({
             { name: 'plonk', test: /\/src\/plonk(\/|\.ts$)/ },
             { name: 'fflonk', test: /\/src\/fflonk(\/|\.ts$)/ },
             // without what a setup on a GPU loads
-            { name: 'setup', test: /\/src\/(setup(\/(?!open-scaler)|\.ts$)|curves\/halving|msm\/cpu\/(point-sums|sum-threads))/ },
+            {
+              name: 'setup',
+              test: /\/src\/(setup(\/(?!open-scaler)|\.ts$)|curves\/halving|msm\/cpu\/(point-sums|sum-threads))/,
+            },
             { name: 'plonkish', test: /\/src\/proofs\/plonkish\//, minShareCount: 2 },
           ],
         },

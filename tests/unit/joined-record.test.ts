@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import type { CpuRun, GpuRun } from '../../src/api/run-record.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { curveContext } from '../../src/curves/curve.js';
+import { joinedRecord } from '../../src/msm/joined-record.js';
 import { resolveTuning } from '../../src/msm/plan/tuning.js';
 import { fullWorkload } from '../../src/msm/plan/workload.js';
-import { joinedRecord } from '../../src/msm/joined-record.js';
 import { limits } from '../support/stage-bench.js';
 
 const whole = { vectors: 2, wallMs: 50 };

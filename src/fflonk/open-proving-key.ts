@@ -6,6 +6,7 @@ import type { FileOrigin } from '../formats/source.js';
 import type { ProvingKeyOptions } from '../proofs/api.js';
 import { KeyVectors } from '../proofs/key-vectors.js';
 import { loadPolynomials } from '../proofs/plonkish/circuit.js';
+import { columnsOf, keepColumns } from '../proofs/plonkish/columns.js';
 import {
   loadPowers,
   type OpenedFile,
@@ -27,8 +28,7 @@ import {
 } from './api.js';
 import {
   circuitPolynomials,
-  computeGateValues,
-  computePermutationCoset,
+  columnNames,
   type FflonkCircuit,
   type LoadedKey,
   places,
@@ -44,7 +44,7 @@ const LARGEST_DOMAIN = 2 ** 23;
 const MOST_KEPT = 2 ** 16;
 
 /** Parts of a key that do not depend on the engine of its vectors. */
-type Shared = Omit<LoadedKey, 'fr' | 'coefficients' | 'c0' | 'ones' | 'selectors' | 'permutations' | 'cosets'>;
+type Shared = Omit<LoadedKey, 'fr' | 'coefficients' | 'c0' | 'ones' | 'selectors' | 'permutations' | 'columnValues'>;
 
 /** Loads vectors of a key into an engine. */
 const loadVectors = async (
@@ -54,19 +54,13 @@ const loadVectors = async (
   mostKept: number,
   signal: AbortSignal | undefined,
 ): Promise<LoadedKey> => {
-  const { domain } = shared;
+  const { domain, columns, p } = shared;
   const options = signal === undefined ? {} : { signal };
   const coefficients = await loadPolynomials(fr, polynomials, places, signal);
   const ones = await loadOnes(fr, domain, options);
-  const parts = { domain, coefficients, ones };
   const { qm, ql, qr, qo, qc, s1, s2, s3 } = coefficients;
   const computed = await fr.run((ops) => {
     const here = (each: FieldVector): FieldVector => ops.keep(ops.ntt(each));
-    const isKept = domain.n <= mostKept;
-    const gates = isKept ? computeGateValues(ops, parts, fr.p) : null;
-    const permutation = isKept ? computePermutationCoset(ops, parts, fr.p) : null;
-    const cosets = gates && permutation && { gates, permutation };
-    for (const vector of cosets === null ? [] : vectorsOf(cosets)) ops.keep(vector);
     return {
       c0: ops.keep(
         interleave(
@@ -76,19 +70,11 @@ const loadVectors = async (
       ),
       selectors: { qm: here(qm), ql: here(ql), qr: here(qr), qo: here(qo), qc: here(qc) },
       permutations: [here(s1), here(s2), here(s3)] as const,
-      cosets,
+      columnValues: domain.n <= mostKept ? keepColumns(ops, { p, coefficients, ones, columns }, columnNames) : null,
     };
   }, options);
   return { ...shared, fr, coefficients, ones, ...computed };
 };
-
-const vectorsOf = ({ gates, permutation }: NonNullable<LoadedKey['cosets']>): FieldVector[] => [
-  ...Object.values(gates.selectors as Readonly<Record<string, FieldVector>>),
-  gates.vanishingInverse,
-  permutation.x,
-  ...permutation.permutations,
-  permutation.vanishingInverse,
-];
 
 const loadKey = async (opened: OpenedFile, mostKept: number): Promise<KeyVectors<LoadedKey>> => {
   const { zkey, g1, ofEngines, signal } = opened;
@@ -100,9 +86,12 @@ const loadKey = async (opened: OpenedFile, mostKept: number): Promise<KeyVectors
   const { coefficients, ...circuit } = await readFflonkCircuit(zkey, signal);
   assertNotAborted(signal);
   const bases = await loadPowers(opened, 16, 9 * n);
+  const domain = domainOf(field, n, 4 * n);
   const shared = {
     ...{ curve, variables, publicSignals, domainSize: n, g1, bases, ...circuit },
-    domain: domainOf(field, n, 4 * n),
+    p: field.p,
+    domain,
+    columns: columnsOf(domain, field.p),
   };
   const load = (fr: FieldEngine, ending: AbortSignal | undefined) =>
     loadVectors(fr, shared, coefficients, mostKept, ending);

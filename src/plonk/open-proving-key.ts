@@ -1,11 +1,12 @@
 /** Opens keys of PLONK. */
-import type { FieldEngine, FieldVector } from '../api/fields.js';
+import type { FieldEngine } from '../api/fields.js';
 import { assertNotAborted, badArgument } from '../errors.js';
 import { openField } from '../fields/program/open-field.js';
 import type { FileOrigin } from '../formats/source.js';
 import type { ProvingKeyOptions } from '../proofs/api.js';
 import { KeyVectors } from '../proofs/key-vectors.js';
 import { loadPolynomials } from '../proofs/plonkish/circuit.js';
+import { columnsOf, keepColumns } from '../proofs/plonkish/columns.js';
 import {
   loadPowers,
   type OpenedFile,
@@ -19,7 +20,7 @@ import { projective, snarkjsNames } from '../proofs/snarkjs-json.js';
 import { type DrawScalar, drawRandomScalar } from '../proofs/witness.js';
 import type { PlonkProof, ProofPoint, ProvingKey } from './api.js';
 import {
-  computeCosetValues,
+  circuitPolynomials,
   cosetLength,
   type LoadedKey,
   type PlonkCircuit,
@@ -33,7 +34,7 @@ import { verify } from './verify.js';
 const MOST_KEPT = 2 ** 18;
 
 /** Parts of a key that do not depend on the engine of its vectors. */
-type Shared = Omit<LoadedKey, 'fr' | 'coefficients' | 'ones' | 'permutations' | 'cosetValues'>;
+type Shared = Omit<LoadedKey, 'fr' | 'coefficients' | 'ones' | 'permutations' | 'columnValues'>;
 
 /** Loads vectors of a key into an engine. */
 const loadVectors = async (
@@ -42,19 +43,22 @@ const loadVectors = async (
   polynomials: PlonkCircuit['coefficients'],
   signal: AbortSignal | undefined,
 ): Promise<LoadedKey> => {
-  const { domain } = shared;
+  const { domain, columns, p } = shared;
   const options = signal === undefined ? {} : { signal };
   const coefficients = await loadPolynomials(fr, polynomials, places, signal);
   const ones = await loadOnes(fr, domain, options);
   const { s1, s2, s3 } = coefficients;
-  const parts = { domain, coefficients, ones };
-  const { permutations, cosetValues } = await fr.run((ops) => {
-    const values = domain.size <= MOST_KEPT ? computeCosetValues(ops, parts, fr.p) : null;
-    for (const vector of values === null ? [] : (Object.values(values) as FieldVector[])) ops.keep(vector);
-    return { permutations: [s1, s2, s3].map((s) => ops.keep(ops.ntt(s))), cosetValues: values };
+  const isKept = domain.size <= MOST_KEPT;
+  const { permutations, columnValues } = await fr.run((ops) => {
+    return {
+      permutations: [s1, s2, s3].map((s) => ops.keep(ops.ntt(s))),
+      columnValues: isKept
+        ? keepColumns(ops, { p, coefficients, ones, columns }, () => [...circuitPolynomials, 'x'])
+        : null,
+    };
   }, options);
   return {
-    ...{ ...shared, fr, coefficients, ones, cosetValues },
+    ...{ ...shared, fr, coefficients, ones, columnValues },
     permutations: permutations as unknown as LoadedKey['permutations'],
   };
 };
@@ -67,9 +71,12 @@ const loadKey = async (opened: OpenedFile): Promise<KeyVectors<LoadedKey>> => {
   const { coefficients, ...circuit } = await readPlonkCircuit(zkey, signal);
   assertNotAborted(signal);
   const bases = await loadPowers(opened, 14, n + 6);
+  const domain = domainOf(field, n, cosetLength(n));
   const shared = {
     ...{ curve, variables, publicSignals, domainSize: n, g1, bases, ...circuit },
-    domain: domainOf(field, n, cosetLength(n)),
+    p: field.p,
+    domain,
+    columns: columnsOf(domain, field.p),
   };
   const load = (fr: FieldEngine, ending: AbortSignal | undefined) => loadVectors(fr, shared, coefficients, ending);
   return KeyVectors.open(curve, g1, ofEngines, load, signal);

@@ -4,16 +4,16 @@
  * Section 17 has them interleaved, and is not read.
  */
 
-import type { Bases, MsmEngine } from '../api/engine.js';
+import type { MsmEngine } from '../api/engine.js';
 import type { FieldEngine, FieldVector } from '../api/fields.js';
 import type { PlonkZkey } from '../formats/zkey.js';
 import type { CircuitFacts } from '../proofs/api.js';
+import type { KeyPoints } from '../proofs/key-points.js';
 import {
   type CircuitPolynomial,
   openHeader,
   type PlonkishCircuit,
   type PolynomialPlaces,
-  readPolynomials,
   readWiring,
 } from '../proofs/plonkish/circuit.js';
 import type { Column, ColumnName, ColumnValues } from '../proofs/plonkish/columns.js';
@@ -58,10 +58,20 @@ export const readFflonkCircuit = async (zkey: PlonkZkey, signal: AbortSignal | u
   const commitment = header.commitment();
   const wiring = await readWiring(zkey, header, BLINDED_ROWS, signal);
   const { k1, k2 } = header;
-  return { k1, k2, tau2, commitment, ...wiring, coefficients: await readPolynomials(zkey, places) };
+  return { k1, k2, tau2, commitment, ...wiring };
 };
 
 /* A key in the engines that compute with it: its vectors on one backend. */
+
+/** Vectors that follow from the coefficients, and that all proofs use. */
+export interface KeptVectors {
+  /** All coefficients interleaved. */
+  readonly c0: FieldVector;
+  /** Values of the selectors at the n-th roots of unity. */
+  readonly selectors: Selectors;
+  /** Values of the permutations there. */
+  readonly permutations: Wires;
+}
 
 export interface LoadedKey
   extends CircuitFacts,
@@ -73,14 +83,12 @@ export interface LoadedKey
   /** The coset has 4n elements. */
   readonly domain: Domain;
   /** Powers of τ. */
-  readonly bases: Bases;
+  readonly powers: KeyPoints<bigint>;
+  /** Adds up the sums of pages; null if all powers are loaded. */
+  readonly few: MsmEngine | null;
   readonly coefficients: Readonly<Record<CircuitPolynomial, FieldVector>>;
-  /** All coefficients interleaved. */
-  readonly c0: FieldVector;
-  /** Values of the selectors at the n-th roots of unity. */
-  readonly selectors: Selectors;
-  /** Values of the permutations there. */
-  readonly permutations: Wires;
+  /** What saves time; null if each proof computes it. */
+  readonly kept: KeptVectors | null;
   /** n ones. */
   readonly ones: FieldVector;
   /** Columns of the coset, on which quotients are computed. */

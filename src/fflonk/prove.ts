@@ -181,7 +181,7 @@ class Rounds {
 
   /** Round 1. @param inputs begin with the variables */
   wires(ops: FieldOperations, inputs: FieldVector, { wires: blindings }: Blindings): WirePolynomials {
-    const { domain, selectors, publicSignals } = this.#key;
+    const { domain, kept, coefficients, publicSignals } = this.#key;
     const { n } = domain;
     // snarkjs converts wires to Montgomery form with these rows, which are in that form already
     const factor = mod(1n << BigInt(8 * SCALAR_BYTES), this.#p);
@@ -195,6 +195,9 @@ class Rounds {
     );
     const polynomials = all(values, (each) => ops.keep(ops.intt(each)));
     const t0 = ops.keep(this.#gateQuotient(ops, values, polynomials));
+    const { qm, ql, qr, qo, qc } = coefficients;
+    const here = (each: FieldVector): FieldVector => ops.ntt(each);
+    const selectors = kept?.selectors ?? { qm: here(qm), ql: here(ql), qr: here(qr), qo: here(qo), qc: here(qc) };
     return {
       ...{ values, polynomials, t0 },
       c1: ops.keep(interleave(ops, [...polynomials, t0])),
@@ -228,13 +231,13 @@ class Rounds {
     challenges: PermutationChallenges,
   ): PermutationPolynomials {
     const key = this.#key;
-    const { domain, permutations, ones, k1, k2, columns, columnValues } = key;
+    const { domain, kept, coefficients, ones, k1, k2, columns, columnValues } = key;
     const p = this.#p;
     const { n, root } = domain;
     const here = {
       wires: values,
       x: ops.scalePowers(ones, root),
-      permutation: (i: number) => permutations[i] as FieldVector,
+      permutation: (i: number) => kept?.permutations[i] ?? ops.ntt(coefficients[permutationNames[i] as 's1']),
       ones,
     };
     const circuit = { k1, k2, p };
@@ -301,7 +304,7 @@ class Rounds {
     const vanishing = vanishingAt(p, at, y);
     const [f0, f1, f2] = factorsOf(p, alpha, vanishing);
     const sum = ops.linearCombination([
-      [f0, this.#key.c0],
+      [f0, this.#key.kept?.c0 ?? interleavedCircuit(ops, this.#key.coefficients)],
       [f1, c1],
       [f2, c2],
       [mod(-vanishing[0], p), w1],
@@ -316,8 +319,15 @@ const concatenate = (ops: FieldOperations, parts: readonly FieldVector[], length
   return ops.linearCombination(padded.map((part) => [1n, part]));
 };
 
+/** Returns the polynomials of a circuit, interleaved. */
+export const interleavedCircuit = (ops: FieldOperations, coefficients: LoadedKey['coefficients']): FieldVector =>
+  interleave(
+    ops,
+    circuitPolynomials.map((name) => coefficients[name]),
+  );
+
 /** Interleaves polynomials; shorter ones count as padded with zeros. */
-export const interleave = (ops: FieldOperations, parts: readonly FieldVector[]): FieldVector => {
+const interleave = (ops: FieldOperations, parts: readonly FieldVector[]): FieldVector => {
   const count = parts.length;
   const length = Math.max(...parts.map((part) => part.length));
   const indices = new Uint32Array(count * length);

@@ -3,20 +3,20 @@
  * have the selectors, and section 12 the three permutations.
  */
 
-import type { Bases, MsmEngine } from '../api/engine.js';
+import type { MsmEngine } from '../api/engine.js';
 import type { FieldEngine, FieldVector } from '../api/fields.js';
 import type { PlonkZkey } from '../formats/zkey.js';
 import type { CircuitFacts } from '../proofs/api.js';
+import type { KeyPoints } from '../proofs/key-points.js';
 import {
   type CircuitPolynomial,
   openHeader,
   type PlonkishCircuit,
   type PolynomialPlaces,
-  readPolynomials,
   readWiring,
 } from '../proofs/plonkish/circuit.js';
 import type { Column, ColumnValues } from '../proofs/plonkish/columns.js';
-import type { Domain } from '../proofs/plonkish/relations.js';
+import type { Domain, Wires } from '../proofs/plonkish/relations.js';
 
 const sigma = { section: 12, name: 'sigma', count: 3 } as const;
 
@@ -47,7 +47,7 @@ export const readPlonkCircuit = async (zkey: PlonkZkey, signal: AbortSignal | un
   const tau2 = header.point2();
   const wiring = await readWiring(zkey, header, 0, signal);
   const { k1, k2 } = header;
-  return { k1, k2, commitments, tau2, ...wiring, coefficients: await readPolynomials(zkey, places) };
+  return { k1, k2, commitments, tau2, ...wiring };
 };
 
 /* A key in the engines that compute with it: its vectors on one backend. */
@@ -61,10 +61,12 @@ export interface LoadedKey
   readonly g1: MsmEngine;
   readonly domain: Domain;
   /** Powers of τ. */
-  readonly bases: Bases;
+  readonly powers: KeyPoints<bigint>;
+  /** Adds up the sums of pages; null if all powers are loaded. */
+  readonly few: MsmEngine | null;
   readonly coefficients: Readonly<Record<CircuitPolynomial, FieldVector>>;
-  /** Values of the permutations at the n-th roots of unity. */
-  readonly permutations: readonly [FieldVector, FieldVector, FieldVector];
+  /** Values of the permutations at the n-th roots of unity; null if each proof computes them. */
+  readonly permutations: Wires | null;
   /** n ones. */
   readonly ones: FieldVector;
   /** Columns of the coset, on which the quotient is computed. */

@@ -7,13 +7,7 @@ import type { FieldOperations, FieldVector } from '../api/fields.js';
 import { invert, mod } from '../field/modulus.js';
 import { power } from '../field/powers.js';
 import type { ProofRun } from '../proofs/circuit-prover.js';
-import {
-  type ColumnName,
-  coefficientsIn,
-  columnReader,
-  divideByVanishing,
-  onColumn,
-} from '../proofs/plonkish/columns.js';
+import { coefficientsIn, columnReader, divideByVanishing, onColumn } from '../proofs/plonkish/columns.js';
 import { Computation } from '../proofs/plonkish/proving-key.js';
 import {
   blind,
@@ -43,7 +37,7 @@ const blindings = { a: [2, 1], b: [4, 3], c: [6, 5], z: [9, 8, 7], b10: [10], b1
 const coefficients: readonly number[] = /* @__PURE__ */ Object.values(blindings).flat();
 
 /** Names of the permutations. */
-const permutations: readonly ColumnName[] = ['s1', 's2', 's3'];
+const permutationNames = ['s1', 's2', 's3'] as const;
 
 /** Returns a polynomial of blinding. @param inputs variables, and then `coefficients` */
 const blindingOf = (ops: FieldOperations, inputs: FieldVector, name: keyof typeof blindings): FieldVector => {
@@ -80,7 +74,7 @@ export class Proof {
     const { p } = fr;
     const { onPart } = this.#run;
     const { inputs, publicValues } = await computation.load(witness, coefficients, draw);
-    const { values, polynomials } = await this.#wires(inputs);
+    const { values, polynomials, ofPublic } = await this.#wires(inputs);
     const wires = await computation.commit(...polynomials);
     onPart('round 1');
     const beta = challengeOf(p, ...commitments, ...publicValues, ...wires);
@@ -89,13 +83,15 @@ export class Proof {
       this.#rounds.permutation(ops, values, blindingOf(ops, inputs, 'z'), beta, gamma),
     );
     computation.own(z);
+    // later rounds use the polynomials
+    for (const each of values) each.destroy();
     const [commitmentZ] = (await computation.commit(z)) as [Uint8Array];
     onPart('round 2');
     const alpha = challengeOf(p, beta, gamma, commitmentZ);
-    const parts = await this.#quotient({ ofA: values[0], polynomials, z }, { beta, gamma, alpha }, inputs);
+    const parts = await this.#quotient({ ofPublic, polynomials, z }, { beta, gamma, alpha }, inputs);
     if (parts === null) {
       throw await computation.unsatisfied(
-        computation.own(await computation.record((ops) => this.#rounds.constraints(ops, values))),
+        computation.own(await computation.record((ops) => this.#rounds.constraints(ops, inputs))),
       );
     }
     const commitmentsT = await computation.commit(...parts);
@@ -113,7 +109,7 @@ export class Proof {
     return { commitments: [...wires, commitmentZ, ...commitmentsT, ...commitmentsW], evaluations };
   }
 
-  async #wires(inputs: FieldVector): Promise<{ values: Wires; polynomials: Wires }> {
+  async #wires(inputs: FieldVector): Promise<WirePolynomials> {
     const made = await this.#computation.record((ops) => {
       const blinding = [
         blindingOf(ops, inputs, 'a'),
@@ -122,7 +118,9 @@ export class Proof {
       ] as const;
       return this.#rounds.wires(ops, inputs, blinding);
     });
-    for (const vector of [...made.values, ...made.polynomials]) this.#computation.own(vector);
+    const { values, polynomials, ofPublic } = made;
+    for (const vector of [...values, ...polynomials]) this.#computation.own(vector);
+    if (ofPublic !== null) this.#computation.own(ofPublic);
     return made;
   }
 
@@ -162,6 +160,16 @@ export class Proof {
   }
 }
 
+/** Results of round 1. */
+interface WirePolynomials {
+  /** Values at the n-th roots of unity. */
+  readonly values: Wires;
+  /** Blinded. */
+  readonly polynomials: Wires;
+  /** The public values; null without. */
+  readonly ofPublic: FieldVector | null;
+}
+
 /** Operations with the numbers of a proof. */
 class Rounds {
   readonly #key: LoadedKey;
@@ -177,14 +185,16 @@ class Rounds {
    *
    * @param inputs begin with the variables
    */
-  wires(ops: FieldOperations, inputs: FieldVector, blinding: Wires): { values: Wires; polynomials: Wires } {
-    const { n } = this.#key.domain;
+  wires(ops: FieldOperations, inputs: FieldVector, blinding: Wires): WirePolynomials {
+    const { domain, publicSignals } = this.#key;
+    const { n } = domain;
     const values = valuesOfWires(ops, this.#key, inputs);
     const polynomials = values.map((each, i) =>
       ops.keep(blind(ops, ops.intt(each), blinding[i] as FieldVector, { n, p: this.#p })),
     );
     for (const each of values) ops.keep(each);
-    return { values, polynomials: polynomials as unknown as Wires };
+    const ofPublic = publicSignals > 0 ? ops.keep(ops.slice(values[0], 0, publicSignals)) : null;
+    return { values, polynomials: polynomials as unknown as Wires, ofPublic };
   }
 
   /** Round 2: the blinded polynomial of the permutation. */
@@ -192,7 +202,9 @@ class Rounds {
     const { domain, permutations, ones, k1, k2 } = this.#key;
     const { n, root } = domain;
     const p = this.#p;
-    const permutation = (i: number): FieldVector => permutations[i] as FieldVector;
+    const { coefficients } = this.#key;
+    const permutation = (i: number): FieldVector =>
+      permutations?.[i] ?? ops.ntt(coefficients[permutationNames[i] as 's1']);
     const there = { wires: values, x: ops.scalePowers(ones, root), permutation, ones };
     const z = permutationPolynomial(ops, there, { k1, k2, p }, { beta, gamma });
     return ops.keep(blind(ops, z, blinding, { n, p }));
@@ -201,17 +213,17 @@ class Rounds {
   /**
    * Round 3: the quotient without `start`, in parts of n coefficients; those from 3n + 6 on are 0.
    *
-   * @param given values of the wire a, which begin with the public ones, and polynomials
+   * @param given public values, and polynomials
    */
   quotient(
     ops: FieldOperations,
-    { ofA, polynomials, z }: { ofA: FieldVector; polynomials: Wires; z: FieldVector },
+    { ofPublic: values, polynomials, z }: { ofPublic: FieldVector | null; polynomials: Wires; z: FieldVector },
     { beta, gamma, alpha }: { beta: bigint; gamma: bigint; alpha: bigint },
   ): readonly FieldVector[] {
     const key = this.#key;
-    const { domain, ones, k1, k2, publicSignals, columns } = key;
+    const { domain, ones, k1, k2, columns } = key;
     const p = this.#p;
-    const ofPublic = publicSignals > 0 ? ops.intt(publicValues(ops, ofA, publicSignals, domain.n)) : null;
+    const ofPublic = values && ops.intt(publicValues(ops, values, values.length, domain.n));
     const shifted = ops.scalePowers(z, domain.root);
     return divideByVanishing(ops, columns, p, (column, j) => {
       const there = (coefficients: FieldVector): FieldVector => onColumn(ops, column, p, coefficients);
@@ -220,7 +232,7 @@ class Rounds {
       const [qm, ql, qr, qo, qc] = [value('qm'), value('ql'), value('qr'), value('qo'), value('qc')];
       let gates = gatesOf(ops, { qm, ql, qr, qo, qc }, wires);
       if (ofPublic !== null) gates = ops.subtract(gates, there(ofPublic));
-      const both = { wires, x: value('x'), permutation: (i: number) => value(permutations[i] as ColumnName), ones };
+      const both = { wires, x: value('x'), permutation: (i: number) => value(permutationNames[i] as 's1'), ones };
       const last = [there(z), there(shifted)] as const;
       const [above, below] = permutationProducts(ops, both, { k1, k2, p }, { beta, gamma }, last);
       return ops.linearCombination([
@@ -242,7 +254,8 @@ class Rounds {
   }
 
   /** Values that are 0 for each constraint that the wires satisfy. */
-  constraints(ops: FieldOperations, values: Wires): FieldVector {
+  constraints(ops: FieldOperations, inputs: FieldVector): FieldVector {
+    const values = valuesOfWires(ops, this.#key, inputs);
     const { qm, ql, qr, qo, qc } = this.#key.coefficients;
     const selectors = { qm: ops.ntt(qm), ql: ops.ntt(ql), qr: ops.ntt(qr), qo: ops.ntt(qo), qc: ops.ntt(qc) };
     return ops.keep(remaindersOf(ops, selectors, values, this.#key.publicSignals));

@@ -153,6 +153,17 @@ export interface ProvingKeyOptions extends EngineOptions {
    */
   readonly cache?: KeyCache | undefined;
   /**
+   * Most bytes of main memory for the key and its proofs, one of which is computed at a time:
+   * points, matrices or polynomials, vectors, the witness, and memory of the sums of all threads.
+   * Points without room are read from the file for each proof, page by page, and checked then, so
+   * the file must stay readable, unless it is bytes. Proofs of Groth16 compute the quotient before
+   * the sums instead of beside them. Not counted: bytes that are the file, programs, and garbage
+   * that the platform has not collected.
+   *
+   * @defaultValue no limit
+   */
+  readonly memoryLimit?: number | undefined;
+  /**
    * Ends the load with code `aborted`, for everyone who awaits it. Load a key that several callers
    * share without a signal, and end a proof by the signal of `prove`.
    */

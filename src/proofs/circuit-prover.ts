@@ -2,7 +2,7 @@
 import type { EngineStats, TurnOptions } from '../api/calls.js';
 import type { MsmEngine } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
-import { engineOptions, progressRow, signalRow, turnRows } from '../engine/options.js';
+import { engineOptions, memoryLimitRow, progressRow, signalRow, turnRows } from '../engine/options.js';
 import { assertNotAborted, badArgument, fromCaller, MsmError, onAbort, warnBy } from '../errors.js';
 import { openOrigin } from '../formats/file-origin.js';
 import type { KeyCacheAt } from '../formats/key-cache.js';
@@ -96,6 +96,7 @@ export const keyOptions = {
     .../* @__PURE__ */ pickRows(engineOptions.rows, [...ofEngines, 'maxQueued', 'onEvent']),
     signal: signalRow,
     cache: { kind: 'cache' },
+    memoryLimit: memoryLimitRow,
   },
 } as const satisfies OptionTable<ProvingKeyOptions>;
 
@@ -116,14 +117,7 @@ export interface KeySettings {
  */
 export const loadThroughCache = async <Key>(
   origin: FileOrigin,
-  {
-    cache,
-    signal,
-    onWarning,
-    memoryLimit,
-  }: Pick<ProvingKeyOptions, 'cache' | 'signal' | 'onWarning'> & {
-    readonly memoryLimit?: number | undefined;
-  },
+  { cache, signal, onWarning, memoryLimit }: Pick<ProvingKeyOptions, 'cache' | 'signal' | 'onWarning' | 'memoryLimit'>,
   load: (zkey: Zkey, reader: CheckedReader | null) => Promise<Key>,
 ): Promise<Key> => {
   const options = { onWarning, signal };
@@ -148,16 +142,12 @@ export const loadThroughCache = async <Key>(
 const NO_LIMITS = { calls: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY } as const;
 
 /**
- * Returns the options of the engines of a key, and the queue of its proofs.
- *
- * @param mayOverlap false to compute one proof at a time
+ * Returns the options of the engines of a key, and the queue of its proofs: with `memoryLimit` it has
+ * one at a time.
  */
-export const keySettingsOf = (
-  read: ReadOptions<ProvingKeyOptions, typeof keyOptions.rows>,
-  mayOverlap = true,
-): KeySettings => {
-  const { maxQueued = NO_LIMITS, onEvent, sharing } = read;
-  const width = mayOverlap && sharing?.overlap !== false ? PROOFS_AT_A_TIME : 1;
+export const keySettingsOf = (read: ReadOptions<ProvingKeyOptions, typeof keyOptions.rows>): KeySettings => {
+  const { maxQueued = NO_LIMITS, onEvent, sharing, memoryLimit } = read;
+  const width = memoryLimit === undefined && sharing?.overlap !== false ? PROOFS_AT_A_TIME : 1;
   return {
     ofEngines: setOptions(Object.fromEntries(ofEngines.map((name) => [name, read[name]]))) as EngineOptions,
     proofs: new CallQueue(maxQueued, onEvent, width),

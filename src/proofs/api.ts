@@ -95,7 +95,10 @@ export interface KeyMemory extends MemoryUse {
   readonly vectors: number;
   /** Bytes of points in main memory. A GPU that computes has them as well. */
   readonly points: number;
-  /** Bytes of points that each proof reads from the file, because `memoryLimit` has no room for them. */
+  /**
+   * Bytes of points that stay in the file, because `memoryLimit` has no room for them. A proof of
+   * Groth16 reads them once, one of PLONK and FFLONK for each round with commitments.
+   */
   readonly pagedPoints: number;
 }
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openProvingKeyWith as openFflonk } from '../../src/fflonk/open-proving-key.js';
 import { openProvingKeyWith as openPlonk } from '../../src/plonk/open-proving-key.js';
 import type { ProvingKeyOptions } from '../../src/plonk.js';
+import { leaseGpu } from '../support/leased-gpu.js';
 import { countedFile, type FileInParts, floorOf, placeOf } from '../support/limited-keys.js';
 import { ffCurveOf, makeStatement, type Statement, sameDraws, withSameRandomness } from '../support/proving.js';
 
@@ -126,6 +127,17 @@ describe.each(['plonk', 'fflonk'] as const)('a key of %s', (system) => {
     const expected = await whole.prove(wrong).catch((error: Error) => error);
     expect((expected as Error).message).toMatch(/does not satisfy constraint \d+/);
     await expect(key.prove(wrong)).rejects.toThrow((expected as Error).message);
+  });
+
+  test('a GPU adds up pages', { tags: 'long' }, async () => {
+    const { zkey, circuit } = statementOf(system);
+    const { gpu } = await leaseGpu();
+    const tuning = { cpuBelow: 0, walkerSlots: 4, walkerThreadsPerWorkgroup: 8 };
+    const options = { backend: 'gpu', gpu, tuning, maxWorkers: 0 } as const;
+    using key = await openLimited(countedFile(zkey.data), await least(options), options);
+    using whole = await openLimited(zkey.data);
+    expect(await key.prove(circuit.witness)).toEqual(await whole.prove(circuit.witness));
+    expect(key.memory.points).toBe(0);
   });
 
   test('workers compute vectors and add up pages', { tags: 'long' }, async () => {

@@ -2,7 +2,7 @@
 import type { PlonkZkey } from '../../formats/zkey.js';
 import { canShare, mostWorkers } from '../../threads/platform.js';
 import type { EngineOptions } from '../api.js';
-import { bytesOfThreads, type KeyPlan, planPoints } from '../key-memory.js';
+import { bytesOfThreads, planPoints } from '../key-memory.js';
 import { COEFFICIENTS_AT_A_TIME } from '../key-points.js';
 import { VECTOR_BYTES } from '../key-vectors.js';
 import { SCALAR_BYTES } from '../witness.js';
@@ -28,9 +28,11 @@ export interface VectorCounts {
   readonly least: number;
 }
 
-/** The points of a key, and where its vectors have room. */
-export interface PlonkishPlan extends KeyPlan {
-  /** Bytes of vectors. */
+/** Points and vectors of a key that stay in memory. */
+export interface PlonkishPlan {
+  /** Whether its polynomials are the only vectors that the key keeps. */
+  readonly isLimited: boolean;
+  /** Most bytes of vectors in main memory. */
   readonly memoryBudget: number;
   /** Points that stay loaded. */
   readonly count: number;
@@ -59,7 +61,8 @@ export const planKey = (
   // the witness and a copy, indices of wires and copies, additions
   const kept =
     2 * SCALAR_BYTES * variables + 8 * wires[0].length * 3 + (additions.variables.length / 2) * ADDITION_BYTES;
-  const coefficients = COMMITTED * Math.min(powers, COEFFICIENTS_AT_A_TIME) * (SCALAR_BYTES + ELEMENT_BYTES);
+  const coefficientBytes = SCALAR_BYTES + (isOnGpu ? 0 : ELEMENT_BYTES);
+  const coefficients = COMMITTED * Math.min(powers, COEFFICIENTS_AT_A_TIME) * coefficientBytes;
   const fixed = bytesOfThreads(options) + kept + inputs + late;
   const computing = fixed + Math.ceil(least * vector) + coefficients;
   const bytes = {
@@ -72,5 +75,7 @@ export const planKey = (
   const plan = planPoints([section], domainSize, bytes, limit);
   const [count] = plan.counts as [number];
   const vectors = Math.ceil(least * vector) + inputs + late + coefficients;
-  return { ...plan, count, memoryBudget: plan.isLimited && !isOnGpu ? vectors : VECTOR_BYTES };
+  // vectors on the GPU are not in main memory
+  const isLimited = plan.isLimited && !isOnGpu;
+  return { isLimited, count, memoryBudget: isLimited ? vectors : VECTOR_BYTES };
 };

@@ -72,7 +72,7 @@ const makeReader = (done: (outcome: Outcome) => void): Command => {
         .choices(['auto', 'cpu', 'gpu'])
         .default('auto'),
     )
-    .option('--memory-limit <bytes>', 'most memory of a Groth16 key and its proof, such as 512M', readBytes)
+    .option('--memory-limit <bytes>', 'most memory of the key and its proof, such as 512M', readBytes)
     .option('--json', jsonHelp)
     .action(async (given: ProveArguments) => done(await prove(given, new Terminal())));
   reader

@@ -1,6 +1,6 @@
 /** Proving keys of any proof system. */
 import type { Progress } from '../api/calls.js';
-import { badArgument, notLoaded } from '../errors.js';
+import { notLoaded } from '../errors.js';
 import type { FileSource } from '../formats/source.js';
 import type { Zkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';
@@ -20,8 +20,6 @@ export interface AnyKey extends CircuitKey {
 
 /** Options of a key of any proof system. */
 export interface AnyKeyOptions extends ProvingKeyOptions {
-  /** Of Groth16 alone. */
-  readonly memoryLimit?: number | undefined;
   /** Only Groth16 reports progress. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
@@ -60,7 +58,5 @@ export const openAnyKey = async (
   const { protocol } = await openZkey(source, { onWarning: () => undefined, signal: options.signal });
   const open = keyOpeners[protocol];
   if (protocol === 'groth16') return { key: await open(source, { ...options, onProgress }), protocol };
-  const { memoryLimit, ...others } = options;
-  if (memoryLimit === undefined) return { key: await open(source, others), protocol };
-  throw badArgument(`options.memoryLimit is for keys of groth16, and zkey is a key of ${protocol}`);
+  return { key: await open(source, options), protocol };
 };

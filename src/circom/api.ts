@@ -84,9 +84,8 @@ export interface CircuitOptions extends EngineOptions {
    */
   readonly cache?: KeyCache | undefined;
   /**
-   * Most bytes of main memory for a key of Groth16 and its proofs, as `openProvingKey` of
-   * `webgpu-msm/groth16` has it. A key by address is then read in parts, if the server
-   * has ranges and names versions.
+   * Most bytes of main memory for the key and its proofs, as `openProvingKey` has it. A key by
+   * address is then read in parts, if the server has ranges and names versions.
    *
    * @defaultValue no limit
    */

@@ -1,5 +1,5 @@
 /** Opens circuits. */
-import { memoryLimitRow, progressRow } from '../engine/options.js';
+import { progressRow } from '../engine/options.js';
 import { assertNotAborted, badArgument, fromCaller, kindOf, notLoaded, openUntilAborted, warnBy } from '../errors.js';
 import { orderOf } from '../formats/binfile.js';
 import { openOrigin } from '../formats/file-origin.js';
@@ -26,7 +26,7 @@ import { namesInSym, SYM_BYTES } from './sym-names.js';
 /** `openCircuit`. */
 export const circuitOptions = {
   of: 'openCircuit',
-  rows: { ...keyOptions.rows, memoryLimit: memoryLimitRow, worker: { kind: 'flag' }, onProgress: progressRow },
+  rows: { ...keyOptions.rows, worker: { kind: 'flag' }, onProgress: progressRow },
 } as const satisfies OptionTable<CircuitOptions>;
 
 /** Files of a circuit. */

@@ -4,19 +4,20 @@
  * Section 17 has them interleaved, and is not read.
  */
 
-import type { Bases, MsmEngine } from '../api/engine.js';
-import type { FieldEngine, FieldOperations, FieldVector } from '../api/fields.js';
+import type { MsmEngine } from '../api/engine.js';
+import type { FieldEngine, FieldVector } from '../api/fields.js';
 import type { PlonkZkey } from '../formats/zkey.js';
 import type { CircuitFacts } from '../proofs/api.js';
+import type { KeyPoints } from '../proofs/key-points.js';
 import {
   type CircuitPolynomial,
   openHeader,
   type PlonkishCircuit,
   type PolynomialPlaces,
-  readPolynomials,
   readWiring,
 } from '../proofs/plonkish/circuit.js';
-import { type Domain, onCoset, pointsOfCoset, type Selectors, type Wires } from '../proofs/plonkish/relations.js';
+import type { Column, ColumnName, ColumnValues } from '../proofs/plonkish/columns.js';
+import type { Domain, Selectors, Wires } from '../proofs/plonkish/relations.js';
 
 /** Places of the polynomials. */
 export const places: PolynomialPlaces = {
@@ -30,8 +31,13 @@ export const places: PolynomialPlaces = {
   s3: { section: 14, name: 'sigma 3' },
 };
 
+const selectorNames = ['ql', 'qr', 'qo', 'qm', 'qc'] as const satisfies readonly CircuitPolynomial[];
+
+/** Names of the permutations. */
+export const permutationNames = ['s1', 's2', 's3'] as const satisfies readonly CircuitPolynomial[];
+
 /** Names of the polynomials in the order in which C0 has them. */
-export const circuitPolynomials: readonly CircuitPolynomial[] = ['ql', 'qr', 'qo', 'qm', 'qc', 's1', 's2', 's3'];
+export const circuitPolynomials: readonly CircuitPolynomial[] = [...selectorNames, ...permutationNames];
 
 /** Rows at the end of the domain whose wires are random. */
 export const BLINDED_ROWS = 2;
@@ -52,82 +58,48 @@ export const readFflonkCircuit = async (zkey: PlonkZkey, signal: AbortSignal | u
   const commitment = header.commitment();
   const wiring = await readWiring(zkey, header, BLINDED_ROWS, signal);
   const { k1, k2 } = header;
-  return { k1, k2, tau2, commitment, ...wiring, coefficients: await readPolynomials(zkey, places) };
+  return { k1, k2, tau2, commitment, ...wiring };
 };
 
 /* A key in the engines that compute with it: its vectors on one backend. */
 
-/** Vectors of the gates' quotient: on the coset of 2n elements, in reversed order. */
-interface GateValues {
-  readonly selectors: Selectors;
-  /** 1/(X^n − 1). */
-  readonly vanishingInverse: FieldVector;
-}
-
-/** Vectors of the permutation's quotient: on the coset of 4n elements, in reversed order. */
-interface PermutationCoset {
-  /** The points themselves. */
-  readonly x: FieldVector;
-  readonly permutations: Wires;
-  /** 1/(X^n − 1). */
-  readonly vanishingInverse: FieldVector;
-}
-
-export interface LoadedKey
-  extends CircuitFacts,
-    Pick<FflonkCircuit, 'k1' | 'k2' | 'commitment' | 'tau2' | 'additions' | 'wires'> {
-  readonly fr: FieldEngine;
-  readonly g1: MsmEngine;
-  /** The coset has 4n elements. */
-  readonly domain: Domain;
-  /** Powers of τ. */
-  readonly bases: Bases;
-  readonly coefficients: Readonly<Record<CircuitPolynomial, FieldVector>>;
+/** Vectors that follow from the coefficients, and that all proofs use. */
+export interface KeptVectors {
   /** All coefficients interleaved. */
   readonly c0: FieldVector;
   /** Values of the selectors at the n-th roots of unity. */
   readonly selectors: Selectors;
   /** Values of the permutations there. */
   readonly permutations: Wires;
-  /** Ones, as many as the coset has elements. */
-  readonly ones: FieldVector;
-  /** null where they would take too much memory; then each proof computes them. */
-  readonly cosets: { readonly gates: GateValues; readonly permutation: PermutationCoset } | null;
 }
 
-/** Parts of a key that values on cosets follow from. */
-type Interpolated = Pick<LoadedKey, 'domain' | 'coefficients' | 'ones'>;
+export interface LoadedKey
+  extends CircuitFacts,
+    Pick<FflonkCircuit, 'k1' | 'k2' | 'commitment' | 'tau2' | 'additions' | 'wires'> {
+  readonly fr: FieldEngine;
+  /** Prime of the scalar field. */
+  readonly p: bigint;
+  readonly g1: MsmEngine;
+  /** The coset has 4n elements. */
+  readonly domain: Domain;
+  /** Powers of τ. */
+  readonly powers: KeyPoints<bigint>;
+  /** Adds up the sums of pages; null if all powers are loaded. */
+  readonly few: MsmEngine | null;
+  readonly coefficients: Readonly<Record<CircuitPolynomial, FieldVector>>;
+  /** What saves time; null if each proof computes it. */
+  readonly kept: KeptVectors | null;
+  /** n ones. */
+  readonly ones: FieldVector;
+  /** Columns of the coset, on which quotients are computed. */
+  readonly columns: readonly Column[];
+  /** null where they would take too much memory; then each proof computes them. */
+  readonly columnValues: readonly ColumnValues[] | null;
+}
 
-/**
- * Returns the first half of a coset: its values in reversed order are the first half of those of
- * the whole coset.
- */
-export const halfOf = (domain: Domain, p: bigint): Domain => ({
-  ...domain,
-  size: domain.size / 2,
-  sizeRoot: (domain.sizeRoot * domain.sizeRoot) % p,
-});
-
-/** Records the values that the quotient of the gates takes. */
-export const computeGateValues = (ops: FieldOperations, key: Interpolated, p: bigint): GateValues => {
-  const half = halfOf(key.domain, p);
-  const { vanishing } = pointsOfCoset(ops, half, ops.slice(key.ones, 0, half.size), p);
-  const { qm, ql, qr, qo, qc } = key.coefficients;
-  const there = (coefficients: FieldVector): FieldVector => onCoset(ops, half, coefficients);
-  return {
-    selectors: { qm: there(qm), ql: there(ql), qr: there(qr), qo: there(qo), qc: there(qc) },
-    vanishingInverse: ops.invert(vanishing),
-  };
-};
-
-/** Records the values that the quotient of the permutation takes. */
-export const computePermutationCoset = (
-  ops: FieldOperations,
-  { domain, coefficients, ones }: Interpolated,
-  p: bigint,
-): PermutationCoset => {
-  const { x, vanishing } = pointsOfCoset(ops, domain, ones, p);
-  const { s1, s2, s3 } = coefficients;
-  const there = (permutation: FieldVector): FieldVector => onCoset(ops, domain, permutation);
-  return { x, permutations: [there(s1), there(s2), there(s3)], vanishingInverse: ops.invert(vanishing) };
-};
+/** Names of the values that quotients have on column j: the quotient of the gates takes every second column. */
+export const columnNames = (j: number): readonly ColumnName[] => [
+  ...(j % 2 === 0 ? selectorNames : []),
+  ...permutationNames,
+  'x',
+];

@@ -5,7 +5,8 @@ import { openField } from '../fields/program/open-field.js';
 import type { FileOrigin } from '../formats/source.js';
 import type { ProvingKeyOptions } from '../proofs/api.js';
 import { KeyVectors } from '../proofs/key-vectors.js';
-import { loadPolynomials } from '../proofs/plonkish/circuit.js';
+import { loadPolynomials, type ReadPolynomial } from '../proofs/plonkish/circuit.js';
+import { columnsOf, keepColumns } from '../proofs/plonkish/columns.js';
 import {
   loadPowers,
   type OpenedFile,
@@ -25,16 +26,8 @@ import {
   type ProvingKey,
   polynomialNames,
 } from './api.js';
-import {
-  circuitPolynomials,
-  computeGateValues,
-  computePermutationCoset,
-  type FflonkCircuit,
-  type LoadedKey,
-  places,
-  readFflonkCircuit,
-} from './circuit.js';
-import { interleave, Proof, type RawProof } from './prove.js';
+import { columnNames, type LoadedKey, places, readFflonkCircuit } from './circuit.js';
+import { interleavedCircuit, Proof, type RawProof } from './prove.js';
 import { verify } from './verify.js';
 
 /** Largest domain: C2 has nine coefficients for each element, and a vector has at most 2^27. */
@@ -43,52 +36,43 @@ const LARGEST_DOMAIN = 2 ** 23;
 /** Largest domain whose values on cosets are kept for later proofs. */
 const MOST_KEPT = 2 ** 16;
 
+/** Vectors that a key and a proof have at most: with values on columns, without them, and the polynomials alone. */
+const [WITH_COLUMNS, WITHOUT_COLUMNS, LEAST_VECTORS] = [150, 120, 54];
+
 /** Parts of a key that do not depend on the engine of its vectors. */
-type Shared = Omit<LoadedKey, 'fr' | 'coefficients' | 'c0' | 'ones' | 'selectors' | 'permutations' | 'cosets'>;
+type Shared = Omit<LoadedKey, 'fr' | 'coefficients' | 'ones' | 'kept' | 'columnValues'> & {
+  /** Whether only the polynomials are kept. */
+  readonly isLimited: boolean;
+};
 
 /** Loads vectors of a key into an engine. */
 const loadVectors = async (
   fr: FieldEngine,
   shared: Shared,
-  polynomials: FflonkCircuit['coefficients'],
+  read: ReadPolynomial,
   mostKept: number,
   signal: AbortSignal | undefined,
 ): Promise<LoadedKey> => {
-  const { domain } = shared;
+  const { domain, columns, p, isLimited } = shared;
   const options = signal === undefined ? {} : { signal };
-  const coefficients = await loadPolynomials(fr, polynomials, places, signal);
+  const coefficients = await loadPolynomials(fr, read, places, signal);
   const ones = await loadOnes(fr, domain, options);
-  const parts = { domain, coefficients, ones };
   const { qm, ql, qr, qo, qc, s1, s2, s3 } = coefficients;
+  const loaded = { ...shared, fr, coefficients, ones };
+  if (isLimited) return { ...loaded, kept: null, columnValues: null };
   const computed = await fr.run((ops) => {
     const here = (each: FieldVector): FieldVector => ops.keep(ops.ntt(each));
-    const isKept = domain.n <= mostKept;
-    const gates = isKept ? computeGateValues(ops, parts, fr.p) : null;
-    const permutation = isKept ? computePermutationCoset(ops, parts, fr.p) : null;
-    const cosets = gates && permutation && { gates, permutation };
-    for (const vector of cosets === null ? [] : vectorsOf(cosets)) ops.keep(vector);
     return {
-      c0: ops.keep(
-        interleave(
-          ops,
-          circuitPolynomials.map((name) => coefficients[name]),
-        ),
-      ),
-      selectors: { qm: here(qm), ql: here(ql), qr: here(qr), qo: here(qo), qc: here(qc) },
-      permutations: [here(s1), here(s2), here(s3)] as const,
-      cosets,
+      kept: {
+        c0: ops.keep(interleavedCircuit(ops, coefficients)),
+        selectors: { qm: here(qm), ql: here(ql), qr: here(qr), qo: here(qo), qc: here(qc) },
+        permutations: [here(s1), here(s2), here(s3)] as const,
+      },
+      columnValues: domain.n <= mostKept ? keepColumns(ops, { p, coefficients, ones, columns }, columnNames) : null,
     };
   }, options);
-  return { ...shared, fr, coefficients, ones, ...computed };
+  return { ...loaded, ...computed };
 };
-
-const vectorsOf = ({ gates, permutation }: NonNullable<LoadedKey['cosets']>): FieldVector[] => [
-  ...Object.values(gates.selectors as Readonly<Record<string, FieldVector>>),
-  gates.vanishingInverse,
-  permutation.x,
-  ...permutation.permutations,
-  permutation.vanishingInverse,
-];
 
 const loadKey = async (opened: OpenedFile, mostKept: number): Promise<KeyVectors<LoadedKey>> => {
   const { zkey, g1, ofEngines, signal } = opened;
@@ -97,16 +81,21 @@ const loadKey = async (opened: OpenedFile, mostKept: number): Promise<KeyVectors
     throw badArgument(`zkey: a domain of ${n} is too large; at most ${LARGEST_DOMAIN} is supported`);
   }
   const field = await openField(`${curve}-fr`);
-  const { coefficients, ...circuit } = await readFflonkCircuit(zkey, signal);
+  const circuit = await readFflonkCircuit(zkey, signal);
   assertNotAborted(signal);
-  const bases = await loadPowers(opened, 16, 9 * n);
+  const vectors = { whole: n <= mostKept ? WITH_COLUMNS : WITHOUT_COLUMNS, least: LEAST_VECTORS };
+  const loading = loadPowers(opened, circuit, { section: 16, count: 9 * n, places, vectors });
+  const { powers, few, isLimited, readPolynomial, memory } = await loading;
+  const domain = domainOf(field, n, 4 * n);
   const shared = {
-    ...{ curve, variables, publicSignals, domainSize: n, g1, bases, ...circuit },
-    domain: domainOf(field, n, 4 * n),
+    ...{ curve, variables, publicSignals, domainSize: n, g1, powers, few, isLimited, ...circuit },
+    p: field.p,
+    domain,
+    columns: columnsOf(domain, field.p),
   };
   const load = (fr: FieldEngine, ending: AbortSignal | undefined) =>
-    loadVectors(fr, shared, coefficients, mostKept, ending);
-  return KeyVectors.open(curve, g1, ofEngines, load, signal);
+    loadVectors(fr, shared, readPolynomial, mostKept, ending);
+  return KeyVectors.open(curve, g1, ofEngines, load, signal, memory);
 };
 
 /** Does the work of `openProvingKey`; tests choose the blinding, and what is kept. */

@@ -6,12 +6,11 @@
 import type { FieldOperations, FieldVector } from '../api/fields.js';
 import { invert, mod } from '../field/modulus.js';
 import type { ProofRun } from '../proofs/circuit-prover.js';
+import { coefficientsIn, columnReader, divideByVanishing, onColumn } from '../proofs/plonkish/columns.js';
 import { Computation } from '../proofs/plonkish/proving-key.js';
 import {
   blind,
-  fromCoset,
   gatesOf,
-  onCoset,
   type PermutationChallenges,
   permutationPolynomial,
   permutationProducts,
@@ -22,14 +21,7 @@ import {
 } from '../proofs/plonkish/relations.js';
 import { challengeOf } from '../proofs/plonkish/transcript.js';
 import { type DrawScalar, SCALAR_BYTES } from '../proofs/witness.js';
-import {
-  BLINDED_ROWS,
-  circuitPolynomials,
-  computeGateValues,
-  computePermutationCoset,
-  halfOf,
-  type LoadedKey,
-} from './circuit.js';
+import { BLINDED_ROWS, circuitPolynomials, type LoadedKey, permutationNames } from './circuit.js';
 import { factorsOf, inverseOfDenominators, type OpenedAt, openedAt, vanishingAt } from './verify.js';
 
 /** Commitments to C1, C2, W1 and W2 as x‖y, big-endian, and values of polynomials. */
@@ -116,8 +108,8 @@ export class Proof {
 
   async #wires(inputs: FieldVector): Promise<WirePolynomials> {
     const made = await this.#computation.record((ops) => this.#rounds.wires(ops, inputs, blindingsOf(ops, inputs)));
-    const { values, polynomials, onCoset, t0, c1, remainders } = made;
-    for (const vector of [...values, ...polynomials, ...onCoset, t0, c1, remainders]) this.#computation.own(vector);
+    const { values, polynomials, t0, c1, remainders } = made;
+    for (const vector of [...values, ...polynomials, t0, c1, remainders]) this.#computation.own(vector);
     return made;
   }
 
@@ -136,7 +128,7 @@ export class Proof {
     const rests = await computation.read(checks);
     if (rests.some((rest) => rest !== 0n)) throw await computation.unsatisfied(wires.remainders);
     // nothing needs these any more
-    for (const vector of [...wires.values, ...wires.onCoset, wires.remainders]) vector.destroy();
+    for (const vector of [...wires.values, wires.remainders]) vector.destroy();
     return made;
   }
 }
@@ -146,8 +138,6 @@ interface WirePolynomials {
   /** Values at the n-th roots of unity. */
   readonly values: Wires;
   readonly polynomials: Wires;
-  /** Values on the coset, in reversed order. */
-  readonly onCoset: Wires;
   /** Quotient of the gates. */
   readonly t0: FieldVector;
   readonly c1: FieldVector;
@@ -191,7 +181,7 @@ class Rounds {
 
   /** Round 1. @param inputs begin with the variables */
   wires(ops: FieldOperations, inputs: FieldVector, { wires: blindings }: Blindings): WirePolynomials {
-    const { domain, selectors, publicSignals } = this.#key;
+    const { domain, kept, coefficients, publicSignals } = this.#key;
     const { n } = domain;
     // snarkjs converts wires to Montgomery form with these rows, which are in that form already
     const factor = mod(1n << BigInt(8 * SCALAR_BYTES), this.#p);
@@ -204,58 +194,67 @@ class Rounds {
       ),
     );
     const polynomials = all(values, (each) => ops.keep(ops.intt(each)));
-    const there = all(polynomials, (each) => ops.keep(onCoset(ops, domain, each)));
-    const t0 = ops.keep(this.#gateQuotient(ops, values, there));
+    const t0 = ops.keep(this.#gateQuotient(ops, values, polynomials));
+    const { qm, ql, qr, qo, qc } = coefficients;
+    const here = (each: FieldVector): FieldVector => ops.ntt(each);
+    const selectors = kept?.selectors ?? { qm: here(qm), ql: here(ql), qr: here(qr), qo: here(qo), qc: here(qc) };
     return {
-      ...{ values, polynomials, onCoset: there, t0 },
+      ...{ values, polynomials, t0 },
       c1: ops.keep(interleave(ops, [...polynomials, t0])),
       remainders: ops.keep(remaindersOf(ops, selectors, values, publicSignals)),
     };
   }
 
-  #gateQuotient(ops: FieldOperations, values: Wires, there: Wires): FieldVector {
+  #gateQuotient(ops: FieldOperations, values: Wires, polynomials: Wires): FieldVector {
     const key = this.#key;
-    const half = halfOf(key.domain, this.#p);
-    const { n } = half;
-    const { selectors, vanishingInverse } = key.cosets?.gates ?? computeGateValues(ops, key, this.#p);
-    let gates = gatesOf(
-      ops,
-      selectors,
-      all(there, (each) => ops.slice(each, 0, half.size)),
-    );
-    if (key.publicSignals > 0) {
-      const ofPublic = ops.intt(publicValues(ops, values[0], key.publicSignals, n));
-      gates = ops.subtract(gates, onCoset(ops, half, ofPublic));
-    }
-    // the numerator has 3n − 2 coefficients
-    return ops.slice(fromCoset(ops, half, ops.multiply(gates, vanishingInverse)), 0, 2 * n - 2);
+    const { publicSignals, domain, columns, columnValues } = key;
+    const { n } = domain;
+    const p = this.#p;
+    const ofPublic = publicSignals > 0 ? ops.intt(publicValues(ops, values[0], publicSignals, n)) : null;
+    // the quotient has 2n − 2 coefficients, and every second column makes a coset of 2n elements
+    const half = columns.filter((_, j) => j % 2 === 0);
+    const parts = divideByVanishing(ops, half, p, (column, i) => {
+      const there = (coefficients: FieldVector): FieldVector => onColumn(ops, column, p, coefficients);
+      const value = columnReader(ops, key, 2 * i, columnValues?.[2 * i]);
+      const [qm, ql, qr, qo, qc] = [value('qm'), value('ql'), value('qr'), value('qo'), value('qc')];
+      const gates = gatesOf(ops, { qm, ql, qr, qo, qc }, all(polynomials, there));
+      return ofPublic === null ? gates : ops.subtract(gates, there(ofPublic));
+    });
+    return coefficientsIn(ops, parts, 0, 2 * n - 2);
   }
 
   /** Round 2. `checks` are values of both remainders at a point that no witness chooses. */
   permutation(
     ops: FieldOperations,
-    { values, onCoset: wires, remainders }: WirePolynomials,
+    { values, polynomials, remainders }: WirePolynomials,
     { z: blinding }: Blindings,
     challenges: PermutationChallenges,
   ): PermutationPolynomials {
     const key = this.#key;
-    const { domain, permutations, ones, k1, k2 } = key;
+    const { domain, kept, coefficients, ones, k1, k2, columns, columnValues } = key;
     const p = this.#p;
     const { n, root } = domain;
-    const own = ops.slice(ones, 0, n);
-    const here = { wires: values, x: ops.scalePowers(own, root), permutations, ones: own };
+    const here = {
+      wires: values,
+      x: ops.scalePowers(ones, root),
+      permutation: (i: number) => kept?.permutations[i] ?? ops.ntt(coefficients[permutationNames[i] as 's1']),
+      ones,
+    };
     const circuit = { k1, k2, p };
     const z = ops.keep(blind(ops, permutationPolynomial(ops, here, circuit, challenges), blinding, { n, p }));
     // the first Lagrange polynomial is (X^n − 1)/(n·(X − 1))
     const t1 = ops.keep(ops.scale(ops.divideByLinear(z, 1n), invert(BigInt(n), p)));
-    const coset = key.cosets?.permutation ?? computePermutationCoset(ops, key, p);
-    const last = [onCoset(ops, domain, z), onCoset(ops, domain, ops.scalePowers(z, root))] as const;
-    const there = { wires, x: coset.x, permutations: coset.permutations, ones };
-    const [above, below] = permutationProducts(ops, there, circuit, challenges, last);
-    const quotient = fromCoset(ops, domain, ops.multiply(ops.subtract(above, below), coset.vanishingInverse));
-    const t2 = ops.keep(ops.slice(quotient, 0, 3 * n));
+    const shifted = ops.scalePowers(z, root);
+    const parts = divideByVanishing(ops, columns, p, (column, j) => {
+      const there = (coefficients: FieldVector): FieldVector => onColumn(ops, column, p, coefficients);
+      const value = columnReader(ops, key, j, columnValues?.[j]);
+      const permutation = (i: number): FieldVector => value(permutationNames[i] as 's1');
+      const both = { wires: all(polynomials, there), x: value('x'), permutation, ones };
+      return ops.subtract(...permutationProducts(ops, both, circuit, challenges, [there(z), there(shifted)]));
+    });
+    const t2 = ops.keep(coefficientsIn(ops, parts, 0, 3 * n));
     // a quotient without remainder has 3n coefficients
-    const rests = [remainders, ops.slice(quotient, 3 * n)].map((each) => ops.evaluate(each, challenges.gamma));
+    const rests = [remainders, parts[3] as FieldVector].map((each) => ops.evaluate(each, challenges.gamma));
     return { z, t1, t2, c2: ops.keep(interleave(ops, [z, t1, t2])), checks: ops.keep(concatenate(ops, rests, 1)) };
   }
 
@@ -305,7 +304,7 @@ class Rounds {
     const vanishing = vanishingAt(p, at, y);
     const [f0, f1, f2] = factorsOf(p, alpha, vanishing);
     const sum = ops.linearCombination([
-      [f0, this.#key.c0],
+      [f0, this.#key.kept?.c0 ?? interleavedCircuit(ops, this.#key.coefficients)],
       [f1, c1],
       [f2, c2],
       [mod(-vanishing[0], p), w1],
@@ -320,8 +319,15 @@ const concatenate = (ops: FieldOperations, parts: readonly FieldVector[], length
   return ops.linearCombination(padded.map((part) => [1n, part]));
 };
 
+/** Returns the polynomials of a circuit, interleaved. */
+export const interleavedCircuit = (ops: FieldOperations, coefficients: LoadedKey['coefficients']): FieldVector =>
+  interleave(
+    ops,
+    circuitPolynomials.map((name) => coefficients[name]),
+  );
+
 /** Interleaves polynomials; shorter ones count as padded with zeros. */
-export const interleave = (ops: FieldOperations, parts: readonly FieldVector[]): FieldVector => {
+const interleave = (ops: FieldOperations, parts: readonly FieldVector[]): FieldVector => {
   const count = parts.length;
   const length = Math.max(...parts.map((part) => part.length));
   const indices = new Uint32Array(count * length);

@@ -21,17 +21,6 @@ import {
 
 /** Options of `openProvingKey`; those of engines are as `createMsmEngine` has them. */
 export interface ProvingKeyOptions extends SharedOptions {
-  /**
-   * Keys of Groth16 alone: most bytes of main memory for the key and its proofs, one of which is
-   * computed at a time: points, matrices, vectors, the witness, and memory of the sums of all
-   * threads. Points without room are
-   * read from the file for each proof, page by page, and checked then, so the file must stay
-   * readable, unless it is bytes. The quotient is computed before the sums instead of beside them.
-   * Not counted: bytes that are the file, programs, and garbage that the platform has not collected.
-   *
-   * @defaultValue no limit
-   */
-  readonly memoryLimit?: number | undefined;
   /** Called when a section of the key is loaded. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }

@@ -2,7 +2,7 @@
 import type { Bases, MsmEngine } from '../api/engine.js';
 import type { FieldEngine } from '../api/fields.js';
 import type { AffinePoint, Coordinate, Fp2 } from '../api/values.js';
-import { memoryLimitRow, progressRow } from '../engine/options.js';
+import { progressRow } from '../engine/options.js';
 import { assertNotAborted, badArgument, warnBy } from '../errors.js';
 import type { PackedEntries } from '../fields/program/entries.js';
 import { openField } from '../fields/program/open-field.js';
@@ -22,6 +22,7 @@ import {
   warnOfOldNode,
 } from '../proofs/circuit-prover.js';
 import { assertFinite, inSection, readPoint } from '../proofs/few-points.js';
+import type { KeyPlan } from '../proofs/key-memory.js';
 import { type CheckedReader, KeyPoints, pagePointsOf } from '../proofs/key-points.js';
 import { KeyVectors } from '../proofs/key-vectors.js';
 import { publicSignalsOf } from '../proofs/snarkjs-json.js';
@@ -31,7 +32,7 @@ import { TimeSlice } from '../scheduling/time-slice.js';
 import { canShare } from '../threads/platform.js';
 import { type ProofResult, type ProvingKey, type ProvingKeyOptions, writeProof } from './api.js';
 import { type PackedLoader, readCoefficients } from './coefficients.js';
-import { type KeyPlan, planKey } from './memory.js';
+import { planKey } from './memory.js';
 import {
   bytesOfQuotient,
   computePoints,
@@ -109,7 +110,7 @@ const loadMatrices = async (
   const matrices = await readCoefficients(zkey, new TimeSlice(() => assertNotAborted(signal)));
   const load = matrixLoader(matrices);
   // Workers that share no memory add up the witness while this thread computes the quotient.
-  const vectors = await KeyVectors.open(curve, g1, ofEngines, load, signal, !canShare());
+  const vectors = await KeyVectors.open(curve, g1, ofEngines, load, signal, { isAlone: !canShare() });
   try {
     const isOnGpu = ofEngines.backend === 'gpu';
     const packed = matrices.reduce((sum, { row, values }) => sum + 12 * row.length + values.byteLength, 0);
@@ -200,7 +201,6 @@ export const provingKeyOptions = {
   of: 'openProvingKey',
   rows: {
     ...keyOptions.rows,
-    memoryLimit: memoryLimitRow,
     onProgress: progressRow,
   },
 } as const satisfies OptionTable<ProvingKeyOptions>;
@@ -213,7 +213,7 @@ export const openProvingKeyWith = async (
 ): Promise<ProvingKey> => {
   const call = readOptions(provingKeyOptions, options);
   const { memoryLimit } = call;
-  const { ofEngines, proofs } = keySettingsOf(call, memoryLimit === undefined);
+  const { ofEngines, proofs } = keySettingsOf(call);
   assertNotAborted(call.signal);
   return loadThroughCache(source, call, async (zkey, reader) => {
     if (zkey.protocol !== 'groth16') {

@@ -3,19 +3,20 @@
  * have the selectors, and section 12 the three permutations.
  */
 
-import type { Bases, MsmEngine } from '../api/engine.js';
-import type { FieldEngine, FieldOperations, FieldVector } from '../api/fields.js';
+import type { MsmEngine } from '../api/engine.js';
+import type { FieldEngine, FieldVector } from '../api/fields.js';
 import type { PlonkZkey } from '../formats/zkey.js';
 import type { CircuitFacts } from '../proofs/api.js';
+import type { KeyPoints } from '../proofs/key-points.js';
 import {
   type CircuitPolynomial,
   openHeader,
   type PlonkishCircuit,
   type PolynomialPlaces,
-  readPolynomials,
   readWiring,
 } from '../proofs/plonkish/circuit.js';
-import { type Domain, onCoset, pointsOfCoset } from '../proofs/plonkish/relations.js';
+import type { Column, ColumnValues } from '../proofs/plonkish/columns.js';
+import type { Domain, Wires } from '../proofs/plonkish/relations.js';
 
 const sigma = { section: 12, name: 'sigma', count: 3 } as const;
 
@@ -32,7 +33,7 @@ export const places: PolynomialPlaces = {
 };
 
 /** Names of the polynomials of a circuit, in the order of their commitments. */
-const circuitPolynomials = Object.keys(places) as CircuitPolynomial[];
+export const circuitPolynomials = Object.keys(places) as CircuitPolynomial[];
 
 export interface PlonkCircuit extends PlonkishCircuit {
   /** Commitments as x‖y, big-endian; infinity is zeros. */
@@ -46,56 +47,33 @@ export const readPlonkCircuit = async (zkey: PlonkZkey, signal: AbortSignal | un
   const tau2 = header.point2();
   const wiring = await readWiring(zkey, header, 0, signal);
   const { k1, k2 } = header;
-  return { k1, k2, commitments, tau2, ...wiring, coefficients: await readPolynomials(zkey, places) };
+  return { k1, k2, commitments, tau2, ...wiring };
 };
 
 /* A key in the engines that compute with it: its vectors on one backend. */
-
-/** Values on a coset of the roots of unity of order `size`, in reversed order. */
-interface CosetValues extends Readonly<Record<CircuitPolynomial, FieldVector>> {
-  /** The points themselves. */
-  readonly x: FieldVector;
-  /** 1/(X^n − 1). */
-  readonly vanishingInverse: FieldVector;
-  /** The first Lagrange polynomial. */
-  readonly l1: FieldVector;
-}
 
 export interface LoadedKey
   extends CircuitFacts,
     Pick<PlonkCircuit, 'k1' | 'k2' | 'commitments' | 'tau2' | 'additions' | 'wires'> {
   readonly fr: FieldEngine;
+  /** Prime of the scalar field. */
+  readonly p: bigint;
   readonly g1: MsmEngine;
   readonly domain: Domain;
   /** Powers of τ. */
-  readonly bases: Bases;
+  readonly powers: KeyPoints<bigint>;
+  /** Adds up the sums of pages; null if all powers are loaded. */
+  readonly few: MsmEngine | null;
   readonly coefficients: Readonly<Record<CircuitPolynomial, FieldVector>>;
-  /** Values of the permutations at the n-th roots of unity. */
-  readonly permutations: readonly [FieldVector, FieldVector, FieldVector];
-  /** Ones, as many as the coset has elements. */
+  /** Values of the permutations at the n-th roots of unity; null if each proof computes them. */
+  readonly permutations: Wires | null;
+  /** n ones. */
   readonly ones: FieldVector;
+  /** Columns of the coset, on which the quotient is computed. */
+  readonly columns: readonly Column[];
   /** null where they would take too much memory; then each proof computes them. */
-  readonly cosetValues: CosetValues | null;
+  readonly columnValues: readonly ColumnValues[] | null;
 }
 
 /** Length of the coset: more than that of a quotient whose numerator has the degree 4n + 5. */
 export const cosetLength = (n: number): number => (3 * n + 6 <= 4 * n ? 4 * n : 8 * n);
-
-/** Records the values on the coset that all proofs use. */
-export const computeCosetValues = (
-  ops: FieldOperations,
-  { domain, coefficients, ones }: Pick<LoadedKey, 'domain' | 'coefficients' | 'ones'>,
-  p: bigint,
-): CosetValues => {
-  const { x, vanishing } = pointsOfCoset(ops, domain, ones, p);
-  const polynomials = Object.fromEntries(
-    circuitPolynomials.map((name) => [name, onCoset(ops, domain, coefficients[name])]),
-  ) as Record<CircuitPolynomial, FieldVector>;
-  const lower = ops.scale(ops.subtract(x, ones), BigInt(domain.n));
-  return {
-    ...polynomials,
-    x,
-    vanishingInverse: ops.invert(vanishing),
-    l1: ops.multiply(vanishing, ops.invert(lower)),
-  };
-};

@@ -1,11 +1,12 @@
 /** Opens keys of PLONK. */
-import type { FieldEngine, FieldVector } from '../api/fields.js';
+import type { FieldEngine } from '../api/fields.js';
 import { assertNotAborted, badArgument } from '../errors.js';
 import { openField } from '../fields/program/open-field.js';
 import type { FileOrigin } from '../formats/source.js';
 import type { ProvingKeyOptions } from '../proofs/api.js';
 import { KeyVectors } from '../proofs/key-vectors.js';
-import { loadPolynomials } from '../proofs/plonkish/circuit.js';
+import { loadPolynomials, type ReadPolynomial } from '../proofs/plonkish/circuit.js';
+import { type ColumnName, columnsOf, keepColumns } from '../proofs/plonkish/columns.js';
 import {
   loadPowers,
   type OpenedFile,
@@ -18,45 +19,44 @@ import { decodeCommitment } from '../proofs/plonkish/transcript.js';
 import { projective, snarkjsNames } from '../proofs/snarkjs-json.js';
 import { type DrawScalar, drawRandomScalar } from '../proofs/witness.js';
 import type { PlonkProof, ProofPoint, ProvingKey } from './api.js';
-import {
-  computeCosetValues,
-  cosetLength,
-  type LoadedKey,
-  type PlonkCircuit,
-  places,
-  readPlonkCircuit,
-} from './circuit.js';
+import { circuitPolynomials, cosetLength, type LoadedKey, places, readPlonkCircuit } from './circuit.js';
 import { Proof, type RawProof } from './prove.js';
 import { verify } from './verify.js';
 
 /** Longest coset whose values are kept for later proofs. */
 const MOST_KEPT = 2 ** 18;
 
+/** Vectors that a key and a proof have at most: with values on columns, without them, and the polynomials alone. */
+const [WITH_COLUMNS, WITHOUT_COLUMNS, LEAST_VECTORS] = [90, 50, 30];
+
 /** Parts of a key that do not depend on the engine of its vectors. */
-type Shared = Omit<LoadedKey, 'fr' | 'coefficients' | 'ones' | 'permutations' | 'cosetValues'>;
+type Shared = Omit<LoadedKey, 'fr' | 'coefficients' | 'ones' | 'permutations' | 'columnValues'> & {
+  /** Whether only the polynomials are kept. */
+  readonly isLimited: boolean;
+};
 
 /** Loads vectors of a key into an engine. */
 const loadVectors = async (
   fr: FieldEngine,
   shared: Shared,
-  polynomials: PlonkCircuit['coefficients'],
+  read: ReadPolynomial,
   signal: AbortSignal | undefined,
 ): Promise<LoadedKey> => {
-  const { domain } = shared;
+  const { domain, columns, p, isLimited } = shared;
   const options = signal === undefined ? {} : { signal };
-  const coefficients = await loadPolynomials(fr, polynomials, places, signal);
+  const coefficients = await loadPolynomials(fr, read, places, signal);
   const ones = await loadOnes(fr, domain, options);
   const { s1, s2, s3 } = coefficients;
-  const parts = { domain, coefficients, ones };
-  const { permutations, cosetValues } = await fr.run((ops) => {
-    const values = domain.size <= MOST_KEPT ? computeCosetValues(ops, parts, fr.p) : null;
-    for (const vector of values === null ? [] : (Object.values(values) as FieldVector[])) ops.keep(vector);
-    return { permutations: [s1, s2, s3].map((s) => ops.keep(ops.ntt(s))), cosetValues: values };
+  const loaded = { ...shared, fr, coefficients, ones };
+  if (isLimited) return { ...loaded, permutations: null, columnValues: null };
+  const isKept = domain.size <= MOST_KEPT;
+  const kept = await fr.run((ops) => {
+    const permutations = [ops.ntt(s1), ops.ntt(s2), ops.ntt(s3)] as const;
+    for (const each of permutations) ops.keep(each);
+    const names = (): readonly ColumnName[] => [...circuitPolynomials, 'x'];
+    return { permutations, columnValues: isKept ? keepColumns(ops, { p, coefficients, ones, columns }, names) : null };
   }, options);
-  return {
-    ...{ ...shared, fr, coefficients, ones, cosetValues },
-    permutations: permutations as unknown as LoadedKey['permutations'],
-  };
+  return { ...loaded, ...kept };
 };
 
 const loadKey = async (opened: OpenedFile): Promise<KeyVectors<LoadedKey>> => {
@@ -64,15 +64,20 @@ const loadKey = async (opened: OpenedFile): Promise<KeyVectors<LoadedKey>> => {
   const { curve, variables, publicSignals, domainSize: n } = zkey;
   const field = await openField(`${curve}-fr`);
   if (cosetLength(n) > 2 ** field.twoAdicity) throw badArgument(`zkey: a domain of ${n} is too large for the field`);
-  const { coefficients, ...circuit } = await readPlonkCircuit(zkey, signal);
+  const circuit = await readPlonkCircuit(zkey, signal);
   assertNotAborted(signal);
-  const bases = await loadPowers(opened, 14, n + 6);
+  const vectors = { whole: n * 4 <= MOST_KEPT ? WITH_COLUMNS : WITHOUT_COLUMNS, least: LEAST_VECTORS };
+  const loading = loadPowers(opened, circuit, { section: 14, count: n + 6, places, vectors });
+  const { powers, few, isLimited, readPolynomial, memory } = await loading;
+  const domain = domainOf(field, n, cosetLength(n));
   const shared = {
-    ...{ curve, variables, publicSignals, domainSize: n, g1, bases, ...circuit },
-    domain: domainOf(field, n, cosetLength(n)),
+    ...{ curve, variables, publicSignals, domainSize: n, g1, powers, few, isLimited, ...circuit },
+    p: field.p,
+    domain,
+    columns: columnsOf(domain, field.p),
   };
-  const load = (fr: FieldEngine, ending: AbortSignal | undefined) => loadVectors(fr, shared, coefficients, ending);
-  return KeyVectors.open(curve, g1, ofEngines, load, signal);
+  const load = (fr: FieldEngine, ending: AbortSignal | undefined) => loadVectors(fr, shared, readPolynomial, ending);
+  return KeyVectors.open(curve, g1, ofEngines, load, signal, memory);
 };
 
 /** Does the work of `openProvingKey`; tests choose the blinding. */

@@ -4,15 +4,14 @@
  * challenges in the order of snarkjs.
  */
 import type { FieldOperations, FieldVector } from '../api/fields.js';
-import { mod } from '../field/modulus.js';
+import { invert, mod } from '../field/modulus.js';
 import { power } from '../field/powers.js';
 import type { ProofRun } from '../proofs/circuit-prover.js';
+import { coefficientsIn, columnReader, divideByVanishing, onColumn } from '../proofs/plonkish/columns.js';
 import { Computation } from '../proofs/plonkish/proving-key.js';
 import {
   blind,
-  fromCoset,
   gatesOf,
-  onCoset,
   permutationPolynomial,
   permutationProducts,
   publicValues,
@@ -22,7 +21,7 @@ import {
 } from '../proofs/plonkish/relations.js';
 import { challengeOf } from '../proofs/plonkish/transcript.js';
 import type { DrawScalar } from '../proofs/witness.js';
-import { computeCosetValues, type LoadedKey } from './circuit.js';
+import type { LoadedKey } from './circuit.js';
 import { type Challenges, type Evaluations, linearize } from './verify.js';
 
 /** Commitments as x‖y, big-endian, and values of polynomials. */
@@ -36,6 +35,9 @@ const blindings = { a: [2, 1], b: [4, 3], c: [6, 5], z: [9, 8, 7], b10: [10], b1
 
 /** Coefficients in the order in which they follow the variables. */
 const coefficients: readonly number[] = /* @__PURE__ */ Object.values(blindings).flat();
+
+/** Names of the permutations. */
+const permutationNames = ['s1', 's2', 's3'] as const;
 
 /** Returns a polynomial of blinding. @param inputs variables, and then `coefficients` */
 const blindingOf = (ops: FieldOperations, inputs: FieldVector, name: keyof typeof blindings): FieldVector => {
@@ -72,7 +74,7 @@ export class Proof {
     const { p } = fr;
     const { onPart } = this.#run;
     const { inputs, publicValues } = await computation.load(witness, coefficients, draw);
-    const { values, polynomials } = await this.#wires(inputs);
+    const { values, polynomials, ofPublic } = await this.#wires(inputs);
     const wires = await computation.commit(...polynomials);
     onPart('round 1');
     const beta = challengeOf(p, ...commitments, ...publicValues, ...wires);
@@ -81,13 +83,15 @@ export class Proof {
       this.#rounds.permutation(ops, values, blindingOf(ops, inputs, 'z'), beta, gamma),
     );
     computation.own(z);
+    // later rounds use the polynomials
+    for (const each of values) each.destroy();
     const [commitmentZ] = (await computation.commit(z)) as [Uint8Array];
     onPart('round 2');
     const alpha = challengeOf(p, beta, gamma, commitmentZ);
-    const parts = await this.#quotient({ ofA: values[0], polynomials, z }, { beta, gamma, alpha }, inputs);
+    const parts = await this.#quotient({ ofPublic, polynomials, z }, { beta, gamma, alpha }, inputs);
     if (parts === null) {
       throw await computation.unsatisfied(
-        computation.own(await computation.record((ops) => this.#rounds.constraints(ops, values))),
+        computation.own(await computation.record((ops) => this.#rounds.constraints(ops, inputs))),
       );
     }
     const commitmentsT = await computation.commit(...parts);
@@ -105,7 +109,7 @@ export class Proof {
     return { commitments: [...wires, commitmentZ, ...commitmentsT, ...commitmentsW], evaluations };
   }
 
-  async #wires(inputs: FieldVector): Promise<{ values: Wires; polynomials: Wires }> {
+  async #wires(inputs: FieldVector): Promise<WirePolynomials> {
     const made = await this.#computation.record((ops) => {
       const blinding = [
         blindingOf(ops, inputs, 'a'),
@@ -114,7 +118,9 @@ export class Proof {
       ] as const;
       return this.#rounds.wires(ops, inputs, blinding);
     });
-    for (const vector of [...made.values, ...made.polynomials]) this.#computation.own(vector);
+    const { values, polynomials, ofPublic } = made;
+    for (const vector of [...values, ...polynomials]) this.#computation.own(vector);
+    if (ofPublic !== null) this.#computation.own(ofPublic);
     return made;
   }
 
@@ -142,15 +148,26 @@ export class Proof {
     const { parts, rest } = await this.#computation.record((ops) => {
       const quotient = this.#rounds.quotient(ops, given, challenges);
       const [b10, b11] = [blindingOf(ops, inputs, 'b10'), blindingOf(ops, inputs, 'b11')];
-      const made = this.#rounds.parts(ops, quotient, b10, b11);
+      const start = this.#rounds.start(ops, given.z, challenges.alpha);
+      const made = this.#rounds.parts(ops, quotient, start, [b10, b11]);
       for (const part of made) this.#computation.own(part);
       // a polynomial of the right degree has none of these coefficients
-      const above = size > 3 * n + 6 ? ops.slice(quotient, 3 * n + 6) : null;
+      const above = size > 3 * n + 6 ? coefficientsIn(ops, quotient, 3 * n + 6, size) : null;
       const point = power(challenges.alpha, 3n, fr.p);
       return { parts: made, rest: above && this.#computation.own(ops.keep(ops.evaluate(above, point))) };
     });
     return rest !== null && (await this.#computation.read(rest))[0] !== 0n ? null : parts;
   }
+}
+
+/** Results of round 1. */
+interface WirePolynomials {
+  /** Values at the n-th roots of unity. */
+  readonly values: Wires;
+  /** Blinded. */
+  readonly polynomials: Wires;
+  /** The public values; null without. */
+  readonly ofPublic: FieldVector | null;
 }
 
 /** Operations with the numbers of a proof. */
@@ -168,14 +185,16 @@ class Rounds {
    *
    * @param inputs begin with the variables
    */
-  wires(ops: FieldOperations, inputs: FieldVector, blinding: Wires): { values: Wires; polynomials: Wires } {
-    const { n } = this.#key.domain;
+  wires(ops: FieldOperations, inputs: FieldVector, blinding: Wires): WirePolynomials {
+    const { domain, publicSignals } = this.#key;
+    const { n } = domain;
     const values = valuesOfWires(ops, this.#key, inputs);
     const polynomials = values.map((each, i) =>
       ops.keep(blind(ops, ops.intt(each), blinding[i] as FieldVector, { n, p: this.#p })),
     );
     for (const each of values) ops.keep(each);
-    return { values, polynomials: polynomials as unknown as Wires };
+    const ofPublic = publicSignals > 0 ? ops.keep(ops.slice(values[0], 0, publicSignals)) : null;
+    return { values, polynomials: polynomials as unknown as Wires, ofPublic };
   }
 
   /** Round 2: the blinded polynomial of the permutation. */
@@ -183,69 +202,91 @@ class Rounds {
     const { domain, permutations, ones, k1, k2 } = this.#key;
     const { n, root } = domain;
     const p = this.#p;
-    const own = ops.slice(ones, 0, n);
-    const there = { wires: values, x: ops.scalePowers(own, root), permutations, ones: own };
+    const { coefficients } = this.#key;
+    const permutation = (i: number): FieldVector =>
+      permutations?.[i] ?? ops.ntt(coefficients[permutationNames[i] as 's1']);
+    const there = { wires: values, x: ops.scalePowers(ones, root), permutation, ones };
     const z = permutationPolynomial(ops, there, { k1, k2, p }, { beta, gamma });
     return ops.keep(blind(ops, z, blinding, { n, p }));
   }
 
   /**
-   * Round 3: coefficients of the quotient; those from 3n + 6 on are 0.
+   * Round 3: the quotient without `start`, in parts of n coefficients; those from 3n + 6 on are 0.
    *
-   * @param given values of the wire a, which begin with the public ones, and polynomials
+   * @param given public values, and polynomials
    */
   quotient(
     ops: FieldOperations,
-    { ofA, polynomials, z }: { ofA: FieldVector; polynomials: Wires; z: FieldVector },
+    { ofPublic: values, polynomials, z }: { ofPublic: FieldVector | null; polynomials: Wires; z: FieldVector },
     { beta, gamma, alpha }: { beta: bigint; gamma: bigint; alpha: bigint },
-  ): FieldVector {
+  ): readonly FieldVector[] {
     const key = this.#key;
-    const { domain, ones, k1, k2, publicSignals } = key;
+    const { domain, ones, k1, k2, columns } = key;
     const p = this.#p;
-    const values = key.cosetValues ?? computeCosetValues(ops, key, p);
-    const there = (coefficients: FieldVector): FieldVector => onCoset(ops, domain, coefficients);
-    const wires = polynomials.map(there) as [FieldVector, FieldVector, FieldVector];
-    let gates = gatesOf(ops, values, wires);
-    if (publicSignals > 0) {
-      gates = ops.subtract(gates, there(ops.intt(publicValues(ops, ofA, publicSignals, domain.n))));
-    }
-    const zValues = there(z);
-    const shifted = there(ops.scalePowers(z, domain.root));
-    const { x, s1, s2, s3 } = values;
-    const both = { wires, x, permutations: [s1, s2, s3], ones } as const;
-    const [above, below] = permutationProducts(ops, both, { k1, k2, p }, { beta, gamma }, [zValues, shifted]);
-    const start = ops.multiply(ops.subtract(zValues, ones), values.l1);
-    const numerator = ops.linearCombination([
-      [1n, gates],
-      [alpha, above],
-      [p - alpha, below],
-      [mod(alpha * alpha, p), start],
-    ]);
-    return fromCoset(ops, domain, ops.multiply(numerator, values.vanishingInverse));
+    const ofPublic = values && ops.intt(publicValues(ops, values, values.length, domain.n));
+    const shifted = ops.scalePowers(z, domain.root);
+    return divideByVanishing(ops, columns, p, (column, j) => {
+      const there = (coefficients: FieldVector): FieldVector => onColumn(ops, column, p, coefficients);
+      const value = columnReader(ops, key, j, key.columnValues?.[j]);
+      const wires = polynomials.map(there) as [FieldVector, FieldVector, FieldVector];
+      const [qm, ql, qr, qo, qc] = [value('qm'), value('ql'), value('qr'), value('qo'), value('qc')];
+      let gates = gatesOf(ops, { qm, ql, qr, qo, qc }, wires);
+      if (ofPublic !== null) gates = ops.subtract(gates, there(ofPublic));
+      const both = { wires, x: value('x'), permutation: (i: number) => value(permutationNames[i] as 's1'), ones };
+      const last = [there(z), there(shifted)] as const;
+      const [above, below] = permutationProducts(ops, both, { k1, k2, p }, { beta, gamma }, last);
+      return ops.linearCombination([
+        [1n, gates],
+        [alpha, above],
+        [p - alpha, below],
+      ]);
+    });
+  }
+
+  /**
+   * The quotient of the condition that z begins with 1, which it does: α²·(z − 1)·L/(X^n − 1) with
+   * the first Lagrange polynomial L = (X^n − 1)/(n·(X − 1)).
+   */
+  start(ops: FieldOperations, z: FieldVector, alpha: bigint): FieldVector {
+    const p = this.#p;
+    const factor = mod(mod(alpha * alpha, p) * invert(BigInt(this.#key.domain.n), p), p);
+    return ops.scale(ops.divideByLinear(z, 1n), factor);
   }
 
   /** Values that are 0 for each constraint that the wires satisfy. */
-  constraints(ops: FieldOperations, values: Wires): FieldVector {
+  constraints(ops: FieldOperations, inputs: FieldVector): FieldVector {
+    const values = valuesOfWires(ops, this.#key, inputs);
     const { qm, ql, qr, qo, qc } = this.#key.coefficients;
     const selectors = { qm: ops.ntt(qm), ql: ops.ntt(ql), qr: ops.ntt(qr), qo: ops.ntt(qo), qc: ops.ntt(qc) };
     return ops.keep(remaindersOf(ops, selectors, values, this.#key.publicSignals));
   }
 
-  /** Returns the three parts of the quotient, blinded by b10 and b11. */
-  parts(ops: FieldOperations, quotient: FieldVector, b10: FieldVector, b11: FieldVector): Wires {
+  /**
+   * Returns the three parts of the quotient, blinded by b10 and b11.
+   *
+   * @param quotient without `start`, in parts of n coefficients
+   */
+  parts(
+    ops: FieldOperations,
+    quotient: readonly FieldVector[],
+    start: FieldVector,
+    [b10, b11]: readonly [FieldVector, FieldVector],
+  ): Wires {
     const { n } = this.#key.domain;
     const minus = this.#p - 1n;
     const low = ops.linearCombination([
-      [1n, ops.slice(quotient, 0, n)],
+      [1n, quotient[0] as FieldVector],
+      [1n, ops.slice(start, 0, n)],
       [1n, ops.pad(b10, n + 1, n)],
     ]);
     const middle = ops.linearCombination([
-      [1n, ops.slice(quotient, n, 2 * n)],
+      [1n, quotient[1] as FieldVector],
+      [1n, ops.slice(start, n)],
       [minus, b10],
       [1n, ops.pad(b11, n + 1, n)],
     ]);
     const high = ops.linearCombination([
-      [1n, ops.slice(quotient, 2 * n, 3 * n + 6)],
+      [1n, coefficientsIn(ops, quotient, 2 * n, 3 * n + 6)],
       [minus, b11],
     ]);
     return [ops.keep(low), ops.keep(middle), ops.keep(high)];

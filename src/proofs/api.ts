@@ -95,7 +95,10 @@ export interface KeyMemory extends MemoryUse {
   readonly vectors: number;
   /** Bytes of points in main memory. A GPU that computes has them as well. */
   readonly points: number;
-  /** Bytes of points that each proof reads from the file, because `memoryLimit` has no room for them. */
+  /**
+   * Bytes of points that stay in the file, because `memoryLimit` has no room for them. A proof of
+   * Groth16 reads them once, one of PLONK and FFLONK for each round with commitments.
+   */
   readonly pagedPoints: number;
 }
 
@@ -152,6 +155,17 @@ export interface ProvingKeyOptions extends EngineOptions {
    * @defaultValue no cache
    */
   readonly cache?: KeyCache | undefined;
+  /**
+   * Most bytes of main memory for the key and its proofs, one of which is computed at a time:
+   * points, matrices or polynomials, vectors, the witness, and memory of the sums of all threads.
+   * Points without room are read from the file for each proof, page by page, and checked then, so
+   * the file must stay readable, unless it is bytes. Proofs of Groth16 compute the quotient before
+   * the sums instead of beside them. Not counted: bytes that are the file, programs, and garbage
+   * that the platform has not collected.
+   *
+   * @defaultValue no limit
+   */
+  readonly memoryLimit?: number | undefined;
   /**
    * Ends the load with code `aborted`, for everyone who awaits it. Load a key that several callers
    * share without a signal, and end a proof by the signal of `prove`.

@@ -2,7 +2,7 @@
 import type { EngineStats, TurnOptions } from '../api/calls.js';
 import type { MsmEngine } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
-import { engineOptions, progressRow, signalRow, turnRows } from '../engine/options.js';
+import { engineOptions, memoryLimitRow, progressRow, signalRow, turnRows } from '../engine/options.js';
 import { assertNotAborted, badArgument, fromCaller, MsmError, onAbort, warnBy } from '../errors.js';
 import { zkeyOf } from '../formats/compact-source.js';
 import { openOrigin } from '../formats/file-origin.js';
@@ -97,6 +97,7 @@ export const keyOptions = {
     .../* @__PURE__ */ pickRows(engineOptions.rows, [...ofEngines, 'maxQueued', 'onEvent']),
     signal: signalRow,
     cache: { kind: 'cache' },
+    memoryLimit: memoryLimitRow,
   },
 } as const satisfies OptionTable<ProvingKeyOptions>;
 
@@ -124,9 +125,7 @@ export const loadThroughCache = async <Key extends Pick<CircuitProver<never>, 'f
     memoryLimit,
     maxWorkers,
     createWorker,
-  }: Pick<ProvingKeyOptions, 'cache' | 'signal' | 'onWarning' | 'maxWorkers' | 'createWorker'> & {
-    readonly memoryLimit?: number | undefined;
-  },
+  }: Pick<ProvingKeyOptions, 'cache' | 'signal' | 'onWarning' | 'memoryLimit' | 'maxWorkers' | 'createWorker'>,
   load: (zkey: Zkey, reader: CheckedReader | null) => Promise<Key>,
 ): Promise<Key> => {
   const options = { onWarning, signal };
@@ -153,16 +152,12 @@ export const loadThroughCache = async <Key extends Pick<CircuitProver<never>, 'f
 const NO_LIMITS = { calls: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY } as const;
 
 /**
- * Returns the options of the engines of a key, and the queue of its proofs.
- *
- * @param mayOverlap false to compute one proof at a time
+ * Returns the options of the engines of a key, and the queue of its proofs: with `memoryLimit` it has
+ * one at a time.
  */
-export const keySettingsOf = (
-  read: ReadOptions<ProvingKeyOptions, typeof keyOptions.rows>,
-  mayOverlap = true,
-): KeySettings => {
-  const { maxQueued = NO_LIMITS, onEvent, sharing } = read;
-  const width = mayOverlap && sharing?.overlap !== false ? PROOFS_AT_A_TIME : 1;
+export const keySettingsOf = (read: ReadOptions<ProvingKeyOptions, typeof keyOptions.rows>): KeySettings => {
+  const { maxQueued = NO_LIMITS, onEvent, sharing, memoryLimit } = read;
+  const width = memoryLimit === undefined && sharing?.overlap !== false ? PROOFS_AT_A_TIME : 1;
   return {
     ofEngines: setOptions(Object.fromEntries(ofEngines.map((name) => [name, read[name]]))) as EngineOptions,
     proofs: new CallQueue(maxQueued, onEvent, width),

@@ -26,12 +26,15 @@ export const pagePointsOf = (domainSize: number): number => Math.min(MOST_PAGE_P
 /** Pages of a sum in memory: one is added up while the next one is read. */
 export const PAGES_AT_A_TIME = 2;
 
+/** Coefficients of a polynomial that are copied at a time, to be multiplied. */
+export const COEFFICIENTS_AT_A_TIME = 2 ** 18;
+
 /** Whether the points of a file were checked when a cache stored them. */
 export type CheckedReader = Pick<KeyReader, 'areChecked'>;
 
 /** A section, and the engine of its sums. */
 export interface SectionPlace<Of extends Coordinate> {
-  readonly section: PointSection;
+  readonly section: Pick<PointSection, 'name' | 'encoding' | 'count' | 'pointBytes' | 'points'>;
   readonly engine: MsmEngine<Of>;
   readonly pagePoints: number;
   /** True to refuse infinity. */
@@ -105,30 +108,90 @@ export class KeyPoints<Of extends Coordinate = Coordinate> {
 
   /** Returns the sums of the loaded points and of each page. */
   async #sums(scalars: Scalars, options: SumOptions): Promise<AffinePoint<Of>[]> {
-    const { engine, section, pagePoints } = this.#place;
-    const { count } = section;
+    const { engine, section } = this.#place;
+    const sums: AffinePoint<Of>[] = [];
+    await this.#walk(section.count, options.signal, async (points, from) => {
+      sums.push(await engine.msm(points, scalars.subarray(from, from + points.length), options));
+    });
+    return sums;
+  }
+
+  /**
+   * Commits to polynomials, by some of the points at a time.
+   *
+   * @param slice returns copies of the coefficients [from, to) of some polynomials, which are destroyed here
+   * @param few engine that adds up sums
+   * @throws MsmError of `msm`; naming the section where a page is damaged
+   */
+  async commit(
+    polynomials: readonly FieldVector[],
+    slice: (of: readonly FieldVector[], from: number, to: number) => Promise<readonly FieldVector[]>,
+    few: MsmEngine<Of>,
+    options: SumOptions,
+  ): Promise<AffinePoint<Of>[]> {
+    const { engine } = this.#place;
+    const sums = polynomials.map((): AffinePoint<Of>[] => []);
+    const addUp = async (points: Bases, first: number, from: number, to: number): Promise<void> => {
+      const which = [...polynomials.keys()].filter((i) => (polynomials[i] as FieldVector).length > from);
+      const slices = await slice(
+        which.map((i) => polynomials[i] as FieldVector),
+        from,
+        to,
+      );
+      try {
+        const offsets = which.map(() => from - first);
+        const made = await engine.msmBatch(points, slices, { ...options, offsets });
+        for (const [k, i] of which.entries()) sums[i]?.push(made[k] as AffinePoint<Of>);
+      } finally {
+        for (const each of slices) each.destroy();
+      }
+    };
+    const end = Math.max(...polynomials.map(({ length }) => length));
+    await this.#walk(end, options.signal, async (points, first) => {
+      const last = Math.min(end, first + points.length);
+      for (let from = first; from < last; from += COEFFICIENTS_AT_A_TIME) {
+        await addUp(points, first, from, Math.min(last, from + COEFFICIENTS_AT_A_TIME));
+      }
+    });
+    const all: AffinePoint<Of>[] = [];
+    for (const each of sums) {
+      all.push(
+        await combine(
+          few,
+          each.map((sum) => [sum, ONE] as const),
+        ),
+      );
+    }
+    return all;
+  }
+
+  /**
+   * Visits the loaded points and then each page, up to the point `end`, while the next page is read.
+   *
+   * @param visit called with points, and the index of the first of them
+   */
+  async #walk(end: number, signal: AbortSignal, visit: (points: Bases, from: number) => Promise<void>): Promise<void> {
+    const { section, pagePoints } = this.#place;
     const first = this.#loaded?.length ?? 0;
     const read = (from: number): Promise<Bases> | null => {
-      if (from >= count) return null;
-      const page = loadPoints(this.#place, from, Math.min(count, from + pagePoints), options.signal);
+      if (from >= end) return null;
+      const page = loadPoints(this.#place, from, Math.min(section.count, from + pagePoints), signal);
       // awaited after the page before
       page.catch(() => undefined);
       return page;
     };
-    const sums: AffinePoint<Of>[] = [];
     let next = read(first);
     try {
-      if (this.#loaded !== null) sums.push(await engine.msm(this.#loaded, scalars.subarray(0, first), options));
+      if (this.#loaded !== null) await visit(this.#loaded, 0);
       for (let from = first; next !== null; from += pagePoints) {
         const page: Bases = await next;
         next = read(from + pagePoints);
         try {
-          sums.push(await engine.msm(page, scalars.subarray(from, from + page.length), options));
+          await visit(page, from);
         } finally {
           page.destroy();
         }
       }
-      return sums;
     } catch (error) {
       next?.then(
         (page) => page.destroy(),
@@ -158,7 +221,7 @@ const loadPoints = async <Of extends Coordinate>(
 };
 
 /** Loads points, which are not checked again if a cache has them. @throws MsmError as `loadBases` */
-export const loadBases = <Of extends Coordinate>(
+const loadBases = <Of extends Coordinate>(
   engine: MsmEngine<Of>,
   points: Uint8Array,
   options: LoadBasesOptions,

@@ -7,7 +7,7 @@ import { createFieldEngine } from '../fields.js';
 import type { CircuitFacts, EngineOptions } from './api.js';
 
 /** Most bytes of vectors in WebAssembly's memory, whose addresses have 32 bits. */
-const VECTOR_BYTES = 2 ** 32;
+export const VECTOR_BYTES = 2 ** 32;
 
 /** Failures of a GPU; the CPU computes instead. `destroyed`: after that of another proof. */
 const failures: ReadonlySet<MsmErrorCode> = new Set(['internal', 'device-lost', 'out-of-memory', 'destroyed']);
@@ -25,6 +25,16 @@ export interface ComputedSums {
 
 /** Loads vectors into an engine. */
 export type Load<Loaded> = (fr: FieldEngine, signal: AbortSignal | undefined) => Promise<Loaded>;
+
+/** Memory and threads of vectors on the CPU. */
+interface VectorMemoryOptions {
+  readonly isAlone?: boolean;
+  readonly memoryBudget?: number;
+}
+
+/** Returns whether vectors are loaded twice: on the CPU, and later on the GPU. */
+export const wantsBoth = (g1: MsmEngine, backend: EngineOptions['backend']): boolean =>
+  backend !== 'gpu' && backend !== 'cpu' && !g1.adapter.software;
 
 export class KeyVectors<Loaded extends InEngine> {
   /** The vectors that are always there. */
@@ -50,7 +60,8 @@ export class KeyVectors<Loaded extends InEngine> {
    *
    * @param load loads the vectors into an engine, at most twice
    * @param signal aborts the first load
-   * @param isAlone true if one thread computes the vectors of the CPU, as workers have sums to compute meanwhile
+   * @param memory `isAlone`: one thread computes the vectors of the CPU, as workers have sums to compute
+   *   meanwhile; `memoryBudget`: most bytes of vectors
    * @throws what `load` and `createFieldEngine` throw
    */
   static async open<Loaded extends InEngine>(
@@ -59,12 +70,12 @@ export class KeyVectors<Loaded extends InEngine> {
     { backend, verify }: EngineOptions,
     load: Load<Loaded>,
     signal: AbortSignal | undefined,
-    isAlone = false,
+    { isAlone = false, memoryBudget = VECTOR_BYTES }: VectorMemoryOptions = {},
   ): Promise<KeyVectors<Loaded>> {
     const lender = isAlone ? {} : { deviceOf: g1 };
     const openEngine = (isOnGpu: boolean): Promise<FieldEngine> =>
       createFieldEngine({
-        ...{ field: `${curve}-fr`, memoryBudget: VECTOR_BYTES },
+        ...{ field: `${curve}-fr`, memoryBudget: isOnGpu ? VECTOR_BYTES : memoryBudget },
         ...(verify === undefined ? {} : { verify }),
         // beside the CPU, which has the vectors and takes over, the GPU needs no copy of them
         ...(isOnGpu
@@ -77,8 +88,7 @@ export class KeyVectors<Loaded extends InEngine> {
       throw error;
     });
     const vectors = new KeyVectors(home, backend === 'gpu', g1);
-    const wantsBoth = backend !== 'gpu' && backend !== 'cpu' && !g1.adapter.software;
-    if (wantsBoth) vectors.#loading = vectors.#loadOnGpu(() => openEngine(true), load);
+    if (wantsBoth(g1, backend)) vectors.#loading = vectors.#loadOnGpu(() => openEngine(true), load);
     return vectors;
   }
 

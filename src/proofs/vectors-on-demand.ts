@@ -4,10 +4,7 @@ import { MsmError, openUntilAborted } from '../errors.js';
 // From the entry, so that the build leaves in fields.js what both share.
 import { createFieldEngine } from '../fields.js';
 import type { CircuitFacts } from './api.js';
-import type { ComputedSums, InEngine, KeyVectors, Load } from './key-vectors.js';
-
-/** Most bytes of vectors in WebAssembly's memory, whose addresses have 32 bits. */
-const VECTOR_BYTES = 2 ** 32;
+import { type ComputedSums, type InEngine, type KeyVectors, type Load, VECTOR_BYTES } from './key-vectors.js';
 
 /** Vectors of a key, whether they stay loaded or not. */
 export type ProofVectors<Loaded extends InEngine> = Pick<

@@ -34,8 +34,8 @@ export interface AccelerateOptions extends EnginesOptions {
    */
   readonly basesBudget?: number | undefined;
   /**
-   * Most bytes of main memory for a key of Groth16 and its proofs, as `openProvingKey` of
-   * `webgpu-msm/groth16` has it: points without room are read from the file for each proof.
+   * Most bytes of main memory for a key and its proofs, as `openProvingKey` has it: points without
+   * room are read from the file for each proof.
    *
    * @defaultValue no limit
    */

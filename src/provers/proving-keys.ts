@@ -29,10 +29,7 @@ interface WholeKey extends CircuitKey {
 }
 
 /** Opens a key. */
-export type OpenKey = (
-  zkey: FileSource,
-  options: ProvingKeyOptions & { readonly memoryLimit?: number },
-) => Promise<WholeKey>;
+export type OpenKey = (zkey: FileSource, options: ProvingKeyOptions) => Promise<WholeKey>;
 
 /** Functions that open keys, loaded with the first proof. */
 const openers: Readonly<Record<WholeSystem, OpenKey>> = {
@@ -147,8 +144,7 @@ export class ProvingKeys {
     counts.adapter = deviceOf.adapter;
     const { memoryLimit, cache } = options;
     return this.#open[system](source, {
-      ...{ ...options.engines, deviceOf, cache, signal: this.#ending.signal },
-      ...(system === 'groth16' && memoryLimit !== undefined && { memoryLimit }),
+      ...{ ...options.engines, deviceOf, cache, memoryLimit, signal: this.#ending.signal },
     });
   }
 

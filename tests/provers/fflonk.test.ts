@@ -1,13 +1,13 @@
 /** Whole FFLONK proofs, against snarkjs. */
 import fc from 'fast-check';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { readFflonkCircuit } from '../../src/fflonk/circuit.js';
+import { places, readFflonkCircuit } from '../../src/fflonk/circuit.js';
 import { openProvingKeyWith } from '../../src/fflonk/open-proving-key.js';
 import { openProvingKey, type ProvingKeyOptions } from '../../src/fflonk.js';
 import type { PlonkZkey } from '../../src/formats/zkey.js';
 import { openZkey } from '../../src/formats.js';
 import { sendAllChains } from '../support/all-workers.js';
-import { firstUnsatisfied } from '../support/first-unsatisfied.js';
+import { firstUnsatisfied, selectorsIn } from '../support/first-unsatisfied.js';
 import { type LeasedDevice, leaseGpu } from '../support/leased-gpu.js';
 import { refusesAndEnds } from '../support/plonkish-refusals.js';
 import {
@@ -99,9 +99,11 @@ test('proofs whose vectors workers compute by messages equal those of snarkjs', 
 test('a witness that does not satisfy the circuit is refused, with the first constraint that it fails', async () => {
   const { zkey, circuit } = await makeStatement('fflonk', 'bn254', 6, 'dense');
   using key = await openProvingKey(zkey.data, { backend: 'cpu' });
-  const circuitOf = await readFflonkCircuit((await openZkey(zkey.data)) as PlonkZkey, undefined);
+  const file = (await openZkey(zkey.data)) as PlonkZkey;
+  const circuitOf = await readFflonkCircuit(file, undefined);
+  const selectors = await selectorsIn(file, places);
   const firstOf = (values: Uint8Array): number =>
-    firstUnsatisfied(circuitOf, key.domainSize, values.subarray(76), key.publicSignals);
+    firstUnsatisfied(circuitOf, selectors, key.domainSize, values.subarray(76), key.publicSignals);
   const failed = new Set<number>();
   const variables = (circuit.witness.length - 76) / 32;
   for (const variable of [1, variables >> 1, variables - 1]) {

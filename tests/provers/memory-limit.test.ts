@@ -4,6 +4,7 @@ import { openProvingKeyWith } from '../../src/groth16/open-proving-key.js';
 import { openProvingKey, type ProvingKeyOptions } from '../../src/groth16.js';
 import { drawRandomScalar } from '../../src/proofs/witness.js';
 import { leaseGpu } from '../support/leased-gpu.js';
+import { countedFile as fileOf, floorOf as leastLimit, placeOf } from '../support/limited-keys.js';
 import { ffCurveOf, makeStatement, type ProverCurve, type Statement, sameDraws } from '../support/proving.js';
 
 const curves = ['bn254', 'bls12-381'] as const;
@@ -22,32 +23,9 @@ const tagsOf = (curve: ProverCurve): { readonly tags?: 'long' } => (curve === 'b
 
 const onCpu = { backend: 'cpu', maxWorkers: 0 } as const;
 
-/** Returns the least limit that a key can be opened with, which the error of a smaller one says. */
-const floorOf = async (zkey: Uint8Array, options: ProvingKeyOptions = onCpu): Promise<number> => {
-  const error: unknown = await openProvingKey(zkey, { ...options, memoryLimit: 1 }).catch((each: unknown) => each);
-  expect(error).toMatchObject({ code: 'out-of-memory' });
-  return Number(/takes (\d+) bytes/.exec((error as Error).message)?.[1]);
-};
-
-/** A file that is read in parts, and the ranges that were read. */
-const fileOf = (bytes: Uint8Array) => {
-  const reads: (readonly [from: number, to: number])[] = [];
-  const read = async (from: number, to: number): Promise<Uint8Array> => {
-    reads.push([from, to]);
-    return bytes.slice(from, to);
-  };
-  return { byteLength: bytes.length, read, reads };
-};
-
-/** Position and size of a section. */
-const placeOf = (file: Uint8Array, id: number): { readonly from: number; readonly to: number } => {
-  const view = new DataView(file.buffer, file.byteOffset);
-  for (let at = 12; ; ) {
-    const to = at + 12 + Number(view.getBigUint64(at + 4, true));
-    if (view.getUint32(at, true) === id) return { from: at + 12, to };
-    at = to;
-  }
-};
+/** Returns the least limit of a key. */
+const floorOf = (zkey: Uint8Array, options: ProvingKeyOptions = onCpu): Promise<number> =>
+  leastLimit((memoryLimit) => openProvingKey(zkey, { ...options, memoryLimit }));
 
 describe.each(curves)('a key on %s', (curve) => {
   test('makes the same proofs under any limit, and says what stays loaded', tagsOf(curve), async () => {

@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import type { PlonkZkey } from '../../src/formats/zkey.js';
 import { openZkey } from '../../src/formats.js';
-import { readPlonkCircuit } from '../../src/plonk/circuit.js';
+import { places, readPlonkCircuit } from '../../src/plonk/circuit.js';
 import { openProvingKeyWith } from '../../src/plonk/open-proving-key.js';
 import { openProvingKey, type ProvingKeyOptions } from '../../src/plonk.js';
 import { sendAllChains } from '../support/all-workers.js';
-import { firstUnsatisfied } from '../support/first-unsatisfied.js';
+import { firstUnsatisfied, selectorsIn } from '../support/first-unsatisfied.js';
 import { type LeasedDevice, leaseGpu } from '../support/leased-gpu.js';
 import { refusesAndEnds } from '../support/plonkish-refusals.js';
 import {
@@ -104,9 +104,11 @@ test('proofs whose vectors workers compute by messages equal those of snarkjs', 
 test('a witness that does not satisfy the circuit is refused, with the first constraint that it fails', async () => {
   const { zkey, circuit } = await makeStatement('plonk', 'bn254', 6, 'dense');
   using key = await openProvingKey(zkey.data, { backend: 'cpu' });
-  const circuitOf = await readPlonkCircuit((await openZkey(zkey.data)) as PlonkZkey, undefined);
+  const file = (await openZkey(zkey.data)) as PlonkZkey;
+  const circuitOf = await readPlonkCircuit(file, undefined);
+  const selectors = await selectorsIn(file, places);
   const firstOf = (values: Uint8Array): number =>
-    firstUnsatisfied(circuitOf, key.domainSize, values.subarray(76), key.publicSignals);
+    firstUnsatisfied(circuitOf, selectors, key.domainSize, values.subarray(76), key.publicSignals);
   const failed = new Set<number>();
   const variables = (circuit.witness.length - 76) / 32;
   for (const variable of [1, variables >> 1, variables - 1]) {

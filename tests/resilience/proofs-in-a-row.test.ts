@@ -1,14 +1,16 @@
 /**
- * 1,000 proofs in a row from inputs, on one circuit: neither objects nor bytes stay behind.
+ * 1,000 proofs in a row from inputs, on one circuit, with and without a limit of memory: neither objects
+ * nor bytes stay behind.
  *
  * @module-tag long
  */
 import { queryObjects, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { openCircuit } from '../../src/circom.js';
 import { compileCircuit } from '../support/circom.js';
 import { makeZkey } from '../support/circom-keys.js';
+import { floorOf } from '../support/limited-keys.js';
 import { ffCurveOf } from '../support/proving.js';
 import { sleep } from '../support/time.js';
 
@@ -29,28 +31,58 @@ const settled = async () => {
   return { objects: queryObjects(Object, { format: 'count' }), heapUsed, buffers: external + arrayBuffers };
 };
 
-test('memory is flat, and a refused input between the proofs leaves nothing', { timeout: 900_000 }, async () => {
-  const { wasm, r1cs } = await compileCircuit(`pragma circom 2.0.0;
-    template Product() { signal input a; signal input b; signal output c; c <== a * b; assert(a != 0); }
-    component main = Product();`);
-  const zkey = await makeZkey('groth16', 'bn254', r1cs);
-  const options = { worker: false, backend: 'cpu', maxWorkers: 0, onWarning: () => undefined } as const;
-  const circuit = await openCircuit({ wasm, zkey }, options);
+/** Runs all rounds, and expects that the second half leaves neither objects nor bytes. */
+const expectFlat = async (round: (i: number) => Promise<void>): Promise<void> => {
   let before: Awaited<ReturnType<typeof settled>> | null = null;
   for (let i = 1; i <= PROOFS; i++) {
-    const { proof, publicSignals } = await circuit.prove({ a: i, b: 3 });
-    expect(publicSignals).toEqual([String(3 * i)]);
-    if (i % 100 === 0) {
-      expect(await circuit.verify(proof, publicSignals)).toBe(true);
-      await expect(circuit.prove({ a: 0, b: 3 })).rejects.toMatchObject({ code: 'unsatisfied' });
-    }
+    await round(i);
     if (i === PROOFS / 2) before = await settled();
   }
   const after = await settled();
-  circuit.destroy();
   if (before === null) throw new Error('nothing was counted');
   // less than an object for each fourth proof, and 2,000 bytes for each of V8's own code and feedback
   expect(after.objects - before.objects).toBeLessThan(PROOFS / 8);
   expect(after.heapUsed - before.heapUsed).toBeLessThan(2000 * (PROOFS / 2));
   expect(after.buffers - before.buffers).toBeLessThan(2 ** 20);
+};
+
+const compileProduct = () =>
+  compileCircuit(`pragma circom 2.0.0;
+    template Product() { signal input a; signal input b; signal output c; c <== a * b; assert(a != 0); }
+    component main = Product();`);
+
+const options = { worker: false, backend: 'cpu', maxWorkers: 0, onWarning: () => undefined } as const;
+
+test('memory is flat, and a refused input between the proofs leaves nothing', { timeout: 900_000 }, async () => {
+  const { wasm, r1cs } = await compileProduct();
+  const circuit = await openCircuit({ wasm, zkey: await makeZkey('groth16', 'bn254', r1cs) }, options);
+  await expectFlat(async (i) => {
+    const { proof, publicSignals } = await circuit.prove({ a: i, b: 3 });
+    expect(publicSignals).toEqual([String(3 * i)]);
+    if (i % 100 !== 0) return;
+    expect(await circuit.verify(proof, publicSignals)).toBe(true);
+    await expect(circuit.prove({ a: 0, b: 3 })).rejects.toMatchObject({ code: 'unsatisfied' });
+  });
+  circuit.destroy();
 });
+
+test.each(['groth16', 'plonk', 'fflonk'] as const)(
+  'memory is flat under a limit that leaves all points of %s in the file',
+  { timeout: 1_800_000 },
+  async (system) => {
+    const { wasm, r1cs } = await compileProduct();
+    const zkey = await makeZkey(system, 'bn254', r1cs);
+    const open = (memoryLimit: number) => openCircuit({ wasm, zkey: new Blob([zkey]) }, { ...options, memoryLimit });
+    const circuit = await open(await floorOf(open));
+    const reads = vi.spyOn(Blob.prototype, 'slice');
+    await expectFlat(async (i) => {
+      reads.mockClear();
+      const { proof, publicSignals } = await circuit.prove({ a: i, b: 3 });
+      // each proof reads its points
+      expect(reads.mock.calls.length).toBeGreaterThan(2);
+      if (i % 100 === 0) expect(await circuit.verify(proof, publicSignals)).toBe(true);
+    });
+    reads.mockRestore();
+    circuit.destroy();
+  },
+);

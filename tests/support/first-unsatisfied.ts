@@ -1,7 +1,19 @@
 /** Textbook evaluation of the gates of a PLONKish circuit. */
 import { bn254 } from '@noble/curves/bn254.js';
-import type { PlonkishCircuit } from '../../src/proofs/plonkish/circuit.js';
+import type { PlonkZkey } from '../../src/formats/zkey.js';
+import { openPolynomials, type PlonkishCircuit, type PolynomialPlaces } from '../../src/proofs/plonkish/circuit.js';
 import { numbersIn } from '../../src/proofs/witness.js';
+
+const selectors = ['qm', 'ql', 'qr', 'qo', 'qc'] as const;
+type Coefficients = Readonly<Record<(typeof selectors)[number], Uint8Array>>;
+
+/** Returns the coefficients of the selectors in a key. */
+export const selectorsIn = async (zkey: PlonkZkey, places: PolynomialPlaces): Promise<Coefficients> => {
+  const read = await openPolynomials(zkey, places, false);
+  return Object.fromEntries(
+    await Promise.all(selectors.map(async (name) => [name, await read(name)] as const)),
+  ) as Coefficients;
+};
 
 /**
  * Returns the first constraint that a witness does not satisfy, or −1: values of all polynomials at
@@ -10,7 +22,8 @@ import { numbersIn } from '../../src/proofs/witness.js';
  * @param n size of the domain
  */
 export const firstUnsatisfied = (
-  { coefficients, wires, additions }: Pick<PlonkishCircuit, 'coefficients' | 'wires' | 'additions'>,
+  { wires, additions }: Pick<PlonkishCircuit, 'wires' | 'additions'>,
+  coefficients: Coefficients,
   n: number,
   witness: Uint8Array,
   publicSignals: number,

@@ -120,11 +120,11 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   pairing: { imports: 'field curves scheduling index.ts', holds: 'products of pairings, on the CPU; no proof' },
   proofs: {
-    imports: 'scheduling engine formats pairing fields.ts formats.ts index.ts',
+    imports: 'scheduling threads engine formats pairing fields.ts formats.ts index.ts',
     holds: 'witnesses, random numbers, JSON, vectors and sums of a few points, for all proof systems',
   },
   'proofs/plonkish': {
-    imports: 'field curves scheduling engine formats fields/program proofs formats.ts index.ts',
+    imports: 'field curves scheduling threads engine formats fields/program proofs formats.ts index.ts',
     holds: 'PLONKish circuits: gates, permutation, transcript, openings; no proof system',
   },
   plonk: {

@@ -6,7 +6,7 @@
  */
 import type { FieldEngine, FieldVector } from '../../api/fields.js';
 import type { AffinePoint, Fp2 } from '../../api/values.js';
-import { assertNotAborted, badArgument } from '../../errors.js';
+import { assertNotAborted, badArgument, untilAborted } from '../../errors.js';
 import { invert, writeNumber } from '../../field/modulus.js';
 import { Fields, ORDER_BYTES, readCurve, sectionOf } from '../../formats/binfile.js';
 import { numbersOf, readRange } from '../../formats/source.js';
@@ -28,9 +28,10 @@ export interface PlonkishCircuit {
   readonly additions: Additions;
   /** Variable of each constraint, for the wires a, b and c. */
   readonly wires: readonly [Uint32Array, Uint32Array, Uint32Array];
-  /** Coefficients, in the encoding `le-montgomery`. */
-  readonly coefficients: Readonly<Record<CircuitPolynomial, Uint8Array>>;
 }
+
+/** Returns the coefficients of a polynomial, in the encoding `le-montgomery`. */
+export type ReadPolynomial = (name: CircuitPolynomial) => Promise<Uint8Array>;
 
 /** The header of a key, read up to k1 and k2. */
 interface CircuitHeader {
@@ -131,32 +132,40 @@ interface PolynomialPlace {
 /** Places of all polynomials, in the order of a proof system. */
 export type PolynomialPlaces = Readonly<Record<CircuitPolynomial, PolynomialPlace>>;
 
-/** Reads the coefficients of all polynomials. @throws MsmError `bad-argument` naming the section */
-export const readPolynomials = async (
+/**
+ * Returns what reads the coefficients of polynomials.
+ *
+ * @param isReadAgain true to read all of them here, for later, when nobody may read the file any more
+ * @throws MsmError `bad-argument` naming the section
+ */
+export const openPolynomials = async (
   zkey: PlonkZkey,
   places: PolynomialPlaces,
-): Promise<PlonkishCircuit['coefficients']> => {
+  isReadAgain: boolean,
+): Promise<ReadPolynomial> => {
   const { domainSize: n } = zkey;
   const key = fileOf(zkey);
   const bytes = 5 * n * ORDER_BYTES;
-  const read = {} as Record<CircuitPolynomial, Uint8Array>;
+  const read = {} as Record<CircuitPolynomial, () => Promise<Uint8Array>>;
   for (const [polynomial, { section, name, count = 1, index = 0 }] of Object.entries(places)) {
     const at = extentOf(key, section, name, count * bytes) + index * bytes;
-    read[polynomial as CircuitPolynomial] = await readRange(key.file, at, at + n * ORDER_BYTES);
+    const readNow = () => readRange(key.file, at, at + n * ORDER_BYTES);
+    const made = isReadAgain ? await readNow() : null;
+    read[polynomial as CircuitPolynomial] = async () => made ?? (await readNow());
   }
-  return read;
+  return (name) => read[name]();
 };
 
 /** Loads the coefficients of all polynomials. @throws MsmError as `load`, naming the section */
 export const loadPolynomials = async (
   fr: FieldEngine,
-  coefficients: PlonkishCircuit['coefficients'],
+  read: ReadPolynomial,
   places: PolynomialPlaces,
   signal: AbortSignal | undefined,
 ): Promise<Record<CircuitPolynomial, FieldVector>> => {
   const loaded = {} as Record<CircuitPolynomial, FieldVector>;
   for (const [polynomial, { section, name }] of Object.entries(places)) {
-    const bytes = coefficients[polynomial as CircuitPolynomial];
+    const bytes = await untilAborted(read(polynomial as CircuitPolynomial), signal);
     loaded[polynomial as CircuitPolynomial] = await inSection(`${section} (${name})`, () =>
       fr.load(bytes, { encoding: 'le-montgomery', signal }),
     );

@@ -1,13 +1,14 @@
 /** Keys of PLONK and FFLONK: how they are opened, how they prove, and what a running proof holds. */
-import type { Bases, MsmEngine } from '../../api/engine.js';
+import type { MsmEngine } from '../../api/engine.js';
 import type { FieldEngine, FieldOperations, FieldVector } from '../../api/fields.js';
 import { assertNotAborted, badArgument, type MsmError, openUntilAborted } from '../../errors.js';
 import type { FileOrigin, FileSource } from '../../formats/source.js';
-import type { PlonkZkey } from '../../formats/zkey.js';
+import { fileOf, type PlonkZkey } from '../../formats/zkey.js';
 import { createMsmEngine } from '../../index.js';
 import { readOptions } from '../../option-table.js';
 import type { CallQueue } from '../../scheduling/call-queue.js';
 import { nextTurn } from '../../scheduling/time-slice.js';
+import { canShare } from '../../threads/platform.js';
 import type { CircuitFacts, EngineOptions, ProvingKeyOptions } from '../api.js';
 import {
   CircuitProver,
@@ -19,12 +20,19 @@ import {
   type Statement,
   warnOfOldNode,
 } from '../circuit-prover.js';
-import { assertFinite, inSection } from '../few-points.js';
-import { type CheckedReader, loadBases } from '../key-points.js';
-import type { KeyVectors } from '../key-vectors.js';
+import { type CheckedReader, KeyPoints, pagePointsOf } from '../key-points.js';
+import { type KeyVectors, wantsBoth } from '../key-vectors.js';
 import { publicSignalsOf } from '../snarkjs-json.js';
 import { type DrawScalar, numberOf, numbersIn, readWitness, SCALAR_BYTES } from '../witness.js';
-import { extendWitness, type PlonkishCircuit } from './circuit.js';
+import {
+  extendWitness,
+  openPolynomials,
+  type PlonkishCircuit,
+  type PolynomialPlaces,
+  type ReadPolynomial,
+} from './circuit.js';
+import { planKey, type VectorCounts } from './memory.js';
+import { encodeCommitment } from './transcript.js';
 
 /** A key's file, and the engine of its sums, which a loaded key destroys. */
 export interface OpenedFile {
@@ -33,6 +41,7 @@ export interface OpenedFile {
   readonly reader: CheckedReader | null;
   readonly g1: MsmEngine;
   readonly ofEngines: EngineOptions;
+  readonly memoryLimit: number | undefined;
   /** Queue of the key's proofs. */
   readonly proofs: CallQueue;
   readonly signal: AbortSignal | undefined;
@@ -46,7 +55,7 @@ export const openKey = async <Key extends Pick<CircuitProver<never>, 'forgetBy'>
   load: (file: OpenedFile) => Promise<Key>,
 ): Promise<Key> => {
   const read = readOptions(keyOptions, options);
-  const { signal } = read;
+  const { signal, memoryLimit } = read;
   const { ofEngines, proofs } = keySettingsOf(read);
   assertNotAborted(signal);
   return loadThroughCache(source, read, async (zkey, reader) => {
@@ -58,7 +67,7 @@ export const openKey = async <Key extends Pick<CircuitProver<never>, 'forgetBy'>
     const g1 = await openUntilAborted(createMsmEngine({ ...ofEngines, curve: zkey.curve }), signal);
     warnOfOldNode(zkey, g1, ofEngines);
     try {
-      return await load({ zkey: zkey as PlonkZkey, reader, g1, ofEngines, proofs, signal });
+      return await load({ zkey: zkey as PlonkZkey, reader, g1, ofEngines, memoryLimit, proofs, signal });
     } catch (error) {
       g1.destroy();
       throw error;
@@ -66,22 +75,61 @@ export const openKey = async <Key extends Pick<CircuitProver<never>, 'forgetBy'>
   });
 };
 
-/** Loads the first powers of τ. @throws MsmError as `loadBases`, naming the section */
+/** Powers of τ, where vectors have room, and how polynomials are read. */
+interface OpenedPowers {
+  readonly powers: KeyPoints<bigint>;
+  /** Adds up the sums of pages; null if all powers are loaded. */
+  readonly few: MsmEngine | null;
+  /** Whether the key keeps its polynomials alone. */
+  readonly isLimited: boolean;
+  readonly readPolynomial: ReadPolynomial;
+  readonly memory: Parameters<typeof KeyVectors.open>[5];
+}
+
+/**
+ * Plans what stays loaded, and loads the first powers of τ.
+ *
+ * @param key section and number of the powers, places of polynomials, and vectors that the system takes
+ * @throws MsmError `out-of-memory` naming the least limit; as `loadBases`, naming the section
+ */
 export const loadPowers = async (
-  { zkey, reader, g1, signal }: OpenedFile,
-  section: number,
-  count: number,
-): Promise<Bases> => {
-  const { ptau } = zkey.sections;
-  const name = `${section} (ptau)`;
-  const powers = await ptau.points(0, count);
-  if (reader?.areChecked !== true) assertFinite({ ...ptau, name }, powers);
-  const options = { label: 'ptau', encoding: ptau.encoding, ...(signal && { signal }) };
-  return inSection(name, () => loadBases(g1, powers, options, reader));
+  { zkey, reader, g1, ofEngines, memoryLimit, signal }: OpenedFile,
+  circuit: PlonkishCircuit,
+  {
+    section,
+    count,
+    places,
+    vectors,
+  }: {
+    readonly section: number;
+    readonly count: number;
+    readonly places: PolynomialPlaces;
+    readonly vectors: VectorCounts;
+  },
+): Promise<OpenedPowers> => {
+  const { curve, domainSize, sections } = zkey;
+  const { ptau } = sections;
+  const plan = planKey(zkey, circuit, count, vectors, memoryLimit, ofEngines);
+  const { isLimited, memoryBudget } = plan;
+  const isReadAgain = memoryLimit === undefined && wantsBoth(g1, ofEngines.backend);
+  const readPolynomial = await openPolynomials(zkey, places, isReadAgain);
+  const place = {
+    section: {
+      ...{ name: `${section} (ptau)`, encoding: ptau.encoding, pointBytes: ptau.pointBytes, count },
+      points: (from?: number, to?: number) => ptau.points(from, to),
+    },
+    ...{ engine: g1, reader, inMemory: fileOf(zkey).file.inMemory, pagePoints: pagePointsOf(domainSize) },
+    refusesInfinity: true,
+  };
+  const powers = await KeyPoints.load(place, plan.count, signal);
+  const few = powers.whole === null ? await createMsmEngine({ curve, backend: 'cpu', maxWorkers: 0 }) : null;
+  // workers that share no memory take vectors by copies of their own
+  const memory = { isAlone: isLimited && !canShare(), memoryBudget };
+  return { powers, few, isLimited, readPolynomial, memory };
 };
 
-/** Bytes of a point in G1. */
-const POINT_BYTES = { bn254: 64, 'bls12-381': 96 } as const;
+/** Bytes of a coordinate in G1. */
+const COORDINATE_BYTES = { bn254: 32, 'bls12-381': 48 } as const;
 
 /** Rounds of a proof, in both proof systems. */
 const ROUNDS = 5;
@@ -111,8 +159,8 @@ export class PlonkishProvingKey<Key extends PlonkishKey, Proof> extends CircuitP
 
   /** @param draw draws b1, b2 and so on, in this order @param options queue of its proofs, and warnings */
   constructor(vectors: KeyVectors<Key>, draw: DrawScalar, system: PlonkishSystem<Key, Proof>, options: KeySettings) {
-    const { g1, bases, curve } = vectors.home;
-    const points = () => ({ loaded: bases.length * POINT_BYTES[curve], paged: 0 });
+    const { g1, powers } = vectors.home;
+    const points = () => powers.bytes;
     super(vectors.home, ROUNDS, { ...options, engines: [g1], vectors, points });
     this.#vectors = vectors;
     this.#draw = draw;
@@ -121,12 +169,13 @@ export class PlonkishProvingKey<Key extends PlonkishKey, Proof> extends CircuitP
 
   protected async compute(witness: FileSource, run: ProofRun): Promise<Result<Proof>> {
     const { home } = this.#vectors;
-    const { variables, publicSignals, fr, additions, bases } = home;
+    const { variables, publicSignals, fr, additions, powers } = home;
     const circuit = { order: fr.p, variables: variables - additions.variables.length / 2 };
     const values = await readWitness(witness, circuit, run);
     run.secrets.push(values);
     const signals = publicSignalsOf(values, publicSignals);
-    const sums = { bases, lengths: this.#system.lengths(home) };
+    const bases = powers.whole;
+    const sums = bases === null ? null : { bases, lengths: this.#system.lengths(home) };
     const proof = await this.#vectors.compute(sums, run.ending.signal, (key) =>
       this.#system.prove(key, run, values, this.#draw),
     );
@@ -139,15 +188,18 @@ export class PlonkishProvingKey<Key extends PlonkishKey, Proof> extends CircuitP
 
   protected free(): void {
     this.#vectors.home.g1.destroy();
+    this.#vectors.home.few?.destroy();
   }
 }
 
 /** Parts of a loaded key that every proof uses. */
-interface ComputingKey extends Pick<PlonkishCircuit, 'additions' | 'wires'> {
+interface ComputingKey extends Pick<PlonkishCircuit, 'additions' | 'wires'>, Pick<CircuitFacts, 'curve'> {
   readonly fr: FieldEngine;
   readonly g1: MsmEngine;
   /** Powers of τ. */
-  readonly bases: Bases;
+  readonly powers: KeyPoints<bigint>;
+  /** Adds up the sums of pages; null if all powers are loaded. */
+  readonly few: MsmEngine | null;
   readonly publicSignals: number;
 }
 
@@ -178,9 +230,17 @@ export class Computation {
   }
 
   /** Commits to polynomials. @returns x‖y, big-endian */
-  commit(...polynomials: readonly FieldVector[]): Promise<Uint8Array[]> {
-    const { g1, bases } = this.#key;
-    return g1.msmBatch(bases, polynomials, { ...this.#options, result: 'be' });
+  async commit(...polynomials: readonly FieldVector[]): Promise<Uint8Array[]> {
+    const { g1, powers, few, fr, curve } = this.#key;
+    const { whole } = powers;
+    if (whole !== null) return g1.msmBatch(whole, polynomials, { ...this.#options, result: 'be' });
+    const slice = (of: readonly FieldVector[], from: number, to: number): Promise<readonly FieldVector[]> => {
+      const sliced = (ops: FieldOperations): readonly FieldVector[] =>
+        of.map((each) => ops.keep(ops.slice(each, from, Math.min(to, each.length))));
+      return fr.run(sliced, this.#options);
+    };
+    const sums = await powers.commit(polynomials, slice, few as MsmEngine, this.#options);
+    return sums.map((sum) => encodeCommitment(sum, COORDINATE_BYTES[curve]));
   }
 
   /** Returns the numbers of a vector that has no secrets. */
@@ -213,7 +273,11 @@ export class Computation {
     const value = (variable: number): bigint =>
       numberOf(all.subarray(variable * SCALAR_BYTES, (variable + 1) * SCALAR_BYTES));
     const publicValues = Array.from(wires[0].subarray(0, publicSignals), value);
-    return { inputs: this.own(await fr.load(all, this.#options)), publicValues };
+    const inputs = this.own(await fr.load(all, this.#options));
+    // the vector has the numbers, so their memory is given back
+    all.fill(0);
+    secrets.splice(secrets.indexOf(all), 1);
+    return { inputs, publicValues };
   }
 
   /**

@@ -65,7 +65,8 @@ interface PermutationValues {
   readonly wires: Wires;
   /** The points. */
   readonly x: FieldVector;
-  readonly permutations: Wires;
+  /** Records the values of permutation `i`, right before they are used. */
+  readonly permutation: (i: number) => FieldVector;
   readonly ones: FieldVector;
 }
 
@@ -81,23 +82,25 @@ interface PermutationOf extends Pick<PlonkishCircuit, 'k1' | 'k2'> {
  */
 export const permutationProducts = (
   ops: FieldOperations,
-  { wires, x, permutations, ones }: PermutationValues,
+  { wires, x, permutation, ones }: PermutationValues,
   { k1, k2, p }: PermutationOf,
   { beta, gamma }: PermutationChallenges,
   last?: readonly [FieldVector, FieldVector],
 ): readonly [above: FieldVector, below: FieldVector] => {
+  // sum by sum, so that few of them are in memory at a time
   const product = (
     factorOf: (i: number) => readonly [bigint, FieldVector],
     start: FieldVector | undefined,
   ): FieldVector => {
-    const sums = wires.map((wire, i) => ops.linearCombination([[1n, wire], factorOf(i), [gamma, ones]]));
-    return (start === undefined ? sums : [...sums, start]).reduceRight((all, each) => ops.multiply(all, each));
+    let all = start;
+    for (const [i, wire] of wires.entries()) {
+      const sum = ops.linearCombination([[1n, wire], factorOf(i), [gamma, ones]]);
+      all = all === undefined ? sum : ops.multiply(all, sum);
+    }
+    return all as FieldVector;
   };
   const identities = [1n, k1, k2].map((k) => mod(beta * k, p));
-  return [
-    product((i) => [identities[i] as bigint, x], last?.[0]),
-    product((i) => [beta, permutations[i] as FieldVector], last?.[1]),
-  ];
+  return [product((i) => [identities[i] as bigint, x], last?.[0]), product((i) => [beta, permutation(i)], last?.[1])];
 };
 
 /** Returns the polynomial of the permutation, without blinding. */
@@ -144,33 +147,13 @@ export const domainOf = ({ p, twoAdicity, rootOfUnity }: OpenField, n: number, s
   return { n, root: rootOf(n), size, sizeRoot: rootOf(size), coset };
 };
 
-/** Returns the values of a polynomial on the coset, in reversed order. */
-export const onCoset = (ops: FieldOperations, { size, coset }: Domain, coefficients: FieldVector): FieldVector =>
-  ops.ntt(ops.pad(coefficients, size), { to: 'reversed', coset });
-
-/** Interpolates a polynomial by its values on the coset. */
-export const fromCoset = (ops: FieldOperations, { coset }: Domain, values: FieldVector): FieldVector =>
-  ops.intt(values, { from: 'reversed', coset });
-
-/** Loads as many ones as the coset has elements. */
+/** Loads as many ones as the domain has elements. */
 export const loadOnes = (
   fr: FieldEngine,
-  { size }: Domain,
+  { n }: Domain,
   options: { readonly signal?: AbortSignal },
 ): Promise<FieldVector> => {
-  const one = new Uint8Array(size * fr.numberBytes);
+  const one = new Uint8Array(n * fr.numberBytes);
   for (let i = 0; i < one.length; i += fr.numberBytes) one[i] = 1;
   return fr.load(one, options);
-};
-
-/** Returns the points of the coset, and X^n − 1 there, in reversed order. */
-export const pointsOfCoset = (
-  ops: FieldOperations,
-  { n, sizeRoot, coset }: Domain,
-  ones: FieldVector,
-  p: bigint,
-): { readonly x: FieldVector; readonly vanishing: FieldVector } => {
-  const order = 'reversed';
-  const powers = ops.scalePowers(ones, power(sizeRoot, BigInt(n), p), { order, factor: power(coset, BigInt(n), p) });
-  return { x: ops.scalePowers(ones, sizeRoot, { order, factor: coset }), vanishing: ops.subtract(powers, ones) };
 };

@@ -24,9 +24,8 @@ import {
 import { assertFinite, inSection, readPoint } from '../proofs/few-points.js';
 import type { KeyPlan } from '../proofs/key-memory.js';
 import { type CheckedReader, KeyPoints, pagePointsOf } from '../proofs/key-points.js';
-import { KeyVectors } from '../proofs/key-vectors.js';
+import { KeyVectors, VectorsOnDemand } from '../proofs/key-vectors.js';
 import { publicSignalsOf } from '../proofs/snarkjs-json.js';
-import { VectorsOnDemand } from '../proofs/vectors-on-demand.js';
 import { type DrawScalar, drawRandomScalar, readWitness } from '../proofs/witness.js';
 import { TimeSlice } from '../scheduling/time-slice.js';
 import { canShare } from '../threads/platform.js';

@@ -12,7 +12,7 @@ import type { CircuitFacts, EngineOptions } from '../proofs/api.js';
 import type { ProofRun } from '../proofs/circuit-prover.js';
 import { combine, type FewPoints, ONE, openFewPoints } from '../proofs/few-points.js';
 import type { KeyPoints } from '../proofs/key-points.js';
-import type { ProofVectors } from '../proofs/vectors-on-demand.js';
+import type { ProofVectors } from '../proofs/key-vectors.js';
 import { SCALAR_BYTES } from '../proofs/witness.js';
 import type { ProofPoints } from './api.js';
 

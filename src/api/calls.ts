@@ -33,9 +33,12 @@ export interface TurnOptions {
 export interface Progress {
   /** Name of the operation: `load`, `msm` or `vectors`. */
   readonly phase: string;
-  /** Complete submits, from 0 to `total`; complete scalars where GPU and CPU share the call. */
+  /**
+   * Complete submits, from 0 to `total`; complete scalars where GPU and CPU share the call; points of
+   * a load, and scalars of a sum, where bases are in several buffers.
+   */
   readonly done: number;
-  /** Number of all submits, or of all scalars; constant during a call. */
+  /** Number of all of them; constant during a call. */
   readonly total: number;
 }
 

@@ -95,7 +95,10 @@ const loadKey = async (opened: OpenedFile, mostKept: number): Promise<KeyVectors
   };
   const load = (fr: FieldEngine, ending: AbortSignal | undefined) =>
     loadVectors(fr, shared, readPolynomial, mostKept, ending);
-  return KeyVectors.open(curve, g1, ofEngines, load, signal, memory);
+  return KeyVectors.open(curve, g1, ofEngines, load, signal, memory).catch((error: unknown) => {
+    few?.destroy();
+    throw error;
+  });
 };
 
 /** Does the work of `openProvingKey`; tests choose the blinding, and what is kept. */

@@ -63,6 +63,7 @@ const loadKey = async (opened: OpenedFile): Promise<KeyVectors<LoadedKey>> => {
   const { zkey, g1, ofEngines, signal } = opened;
   const { curve, variables, publicSignals, domainSize: n } = zkey;
   const field = await openField(`${curve}-fr`);
+  if (n < 2) throw badArgument(`zkey: a domain of ${n} is too small; 2 rows are the least`);
   if (cosetLength(n) > 2 ** field.twoAdicity) throw badArgument(`zkey: a domain of ${n} is too large for the field`);
   const circuit = await readPlonkCircuit(zkey, signal);
   assertNotAborted(signal);
@@ -77,7 +78,10 @@ const loadKey = async (opened: OpenedFile): Promise<KeyVectors<LoadedKey>> => {
     columns: columnsOf(domain, field.p),
   };
   const load = (fr: FieldEngine, ending: AbortSignal | undefined) => loadVectors(fr, shared, readPolynomial, ending);
-  return KeyVectors.open(curve, g1, ofEngines, load, signal, memory);
+  return KeyVectors.open(curve, g1, ofEngines, load, signal, memory).catch((error: unknown) => {
+    few?.destroy();
+    throw error;
+  });
 };
 
 /** Does the work of `openProvingKey`; tests choose the blinding. */

@@ -32,6 +32,7 @@ export type Load<Loaded> = (fr: FieldEngine, signal: AbortSignal | undefined) =>
 /** Memory and threads of vectors on the CPU. */
 interface VectorMemoryOptions {
   readonly isAlone?: boolean;
+  readonly isHomeOnly?: boolean;
   readonly memoryBudget?: number;
 }
 
@@ -64,7 +65,7 @@ export class KeyVectors<Loaded extends InEngine> {
    * @param load loads the vectors into an engine, at most twice
    * @param signal aborts the first load
    * @param memory `isAlone`: one thread computes the vectors of the CPU, as workers have sums to compute
-   *   meanwhile; `memoryBudget`: most bytes of vectors
+   *   meanwhile; `isHomeOnly`: no second copy is loaded to a GPU; `memoryBudget`: most bytes of vectors
    * @throws what `load` and `createFieldEngine` throw
    */
   static async open<Loaded extends InEngine>(
@@ -73,7 +74,7 @@ export class KeyVectors<Loaded extends InEngine> {
     { backend, verify }: EngineOptions,
     load: Load<Loaded>,
     signal: AbortSignal | undefined,
-    { isAlone = false, memoryBudget = VECTOR_BYTES }: VectorMemoryOptions = {},
+    { isAlone = false, isHomeOnly = false, memoryBudget = VECTOR_BYTES }: VectorMemoryOptions = {},
   ): Promise<KeyVectors<Loaded>> {
     const lender = isAlone ? {} : { deviceOf: g1 };
     const openEngine = (isOnGpu: boolean): Promise<FieldEngine> =>
@@ -91,7 +92,7 @@ export class KeyVectors<Loaded extends InEngine> {
       throw error;
     });
     const vectors = new KeyVectors(home, backend === 'gpu', g1);
-    if (wantsBoth(g1, backend)) vectors.#loading = vectors.#loadOnGpu(() => openEngine(true), load);
+    if (!isHomeOnly && wantsBoth(g1, backend)) vectors.#loading = vectors.#loadOnGpu(() => openEngine(true), load);
     return vectors;
   }
 

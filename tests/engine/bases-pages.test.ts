@@ -127,6 +127,10 @@ describe('bases over several buffers', () => {
     // only one page has a scalar but 0
     const alone = zeros.with(2 * PAGE + 5, 7n);
     expect(await engine.msm(bases, alone)).toEqual(sumOf(0, COUNT, alone));
+    expect(engine.lastRun).toMatchObject({ n: COUNT });
+    expect(await engine.msm(bases, zeros)).toEqual(sumOf(0, COUNT, zeros));
+    const atEnd = await engine.msm(bases, [0n, 0n], { offset: 3 * PAGE - 1 });
+    expect(atEnd.infinity).toBe(true);
     const loaded = await engine.loadScalars(scalars);
     expect(await engine.msm(bases, loaded)).toEqual(sumOf(0, COUNT));
     const part = loaded.subarray(3, PAGE + 9);
@@ -151,6 +155,10 @@ describe('bases over several buffers', () => {
     const bases = await engine.loadBases(known.bytes);
     expect(bases.byteLength).toBe(64 * COUNT);
     await expectRight(engine, bases);
+    const half = scalars.map((each, i) => (i < COUNT / 2 ? 0n : each));
+    for (const values of [half, half.toReversed(), half.fill(0n)]) {
+      expect(await engine.msm(bases, values)).toEqual(sumOf(0, COUNT, values));
+    }
     engine.destroy();
   });
 
@@ -179,6 +187,11 @@ describe('bases over several buffers', () => {
     expect(engine.memory.bases).toBe(0);
     const bases = await engine.loadBases(known.bytes);
     const ofSum = new AbortController();
+    const done: number[] = [];
+    await engine.msm(bases, scalars.slice(0, PAGE).concat(new Array(PAGE + 1).fill(0n)), {
+      onProgress: (each) => done.push(each.done),
+    });
+    expect(done.at(-1)).toBe(2 * PAGE + 1);
     const sum = engine.msm(bases, scalars, { signal: ofSum.signal, onProgress: at(2 * PAGE, ofSum) });
     await expect(sum).rejects.toMatchObject({ code: 'aborted' });
     expect(await engine.msm(bases, scalars)).toEqual(sumOf(0, COUNT));

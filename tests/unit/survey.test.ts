@@ -20,6 +20,7 @@ import {
   survey,
   together,
 } from '../../src/msm/plan/workload.js';
+import { finish } from '../../src/scheduling/time-slice.js';
 
 const curve = curveContext(bn254);
 const bitsOf = (value: bigint): number => (value === 0n ? 0 : value.toString(2).length);
@@ -159,7 +160,7 @@ describe('vectors of mostly short scalars', () => {
           );
           for (const [k, other] of others.entries()) scalars[(k * 7919) % n] = other;
           const vector = surveyed(scalars, picks);
-          const parts = dividedByLength(curve, vector);
+          const parts = finish(dividedByLength(curve, vector));
           const placed = parts.flatMap(({ load, scalars: kept, indices, offset }) => {
             const words = new DataView(kept.buffer, kept.byteOffset);
             expect(offset).toBe(7);
@@ -184,7 +185,7 @@ describe('vectors of mostly short scalars', () => {
 
   test('have windows of their own, and few long ones others', () => {
     const bits = Array.from({ length: 3000 }, (_, i) => BigInt(i % 3 === 0));
-    const parts = dividedByLength(curve, surveyed(bits.with(1, 3n).with(2999, order / 3n), false));
+    const parts = finish(dividedByLength(curve, surveyed(bits.with(1, 3n).with(2999, order / 3n), false)));
     expect(parts.map(({ load: { n, bits: longest } }) => [n, longest])).toEqual([
       [1000, 1],
       [2, trueBits(curve, order / 3n)],
@@ -201,7 +202,7 @@ describe('vectors of mostly short scalars', () => {
       new Array(300).fill(0n),
     ]) {
       const vector = surveyed(scalars, false);
-      expect(dividedByLength(curve, vector)).toEqual([vector]);
+      expect(finish(dividedByLength(curve, vector))).toEqual([vector]);
     }
   });
 });

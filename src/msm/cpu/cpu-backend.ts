@@ -73,7 +73,7 @@ export class CpuBackend implements Backend {
     return cpuArithmetic === 'auto' ? arithmeticHere(this.#curve) : cpuArithmetic;
   }
 
-  /** The threads that vectors may use; null without workers, or with too few. */
+  /** The threads that vectors may use; null without workers, or where shares are static. */
   get forVectors(): LentThreads | null {
     return this.#threads.forVectors(this.#tuning);
   }

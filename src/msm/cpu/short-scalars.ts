@@ -1,5 +1,6 @@
 /** Division of a vector of mostly short scalars, such as a witness of bits, into short and long ones. */
 import type { CurveContext } from '../../curves/curve.js';
+import type { Steps } from '../../scheduling/time-slice.js';
 import { Ruler, type SurveyedVector } from '../plan/workload.js';
 
 /** Longest scalars that count as short, in bits, and the share of others up to which a vector is divided. */
@@ -8,13 +9,16 @@ const [SHORT_BITS, LONG_SHARE] = [16, 1 / 8];
 /** Shorter vectors take as long undivided. */
 const LEAST_DIVIDED = 256;
 
+/** Scalars between two looks at the clock: less than a millisecond. */
+const SCALARS_PER_STEP = 2 ** 14;
+
 /**
  * Divides a vector of mostly short scalars into the short ones and the others, so that the windows of a few long
  * scalars do not count for all (row `witness-divided-by-length`). Zeros are left out.
  *
- * @returns the vector itself where that takes as long
+ * @returns parts with copies of their scalars, which the caller overwrites; the vector itself where that takes as long
  */
-export const dividedByLength = (curve: CurveContext, vector: SurveyedVector): readonly SurveyedVector[] => {
+export function* dividedByLength(curve: CurveContext, vector: SurveyedVector): Steps<readonly SurveyedVector[]> {
   const { load, scalars, indices } = vector;
   const { n, bits, lengths } = load;
   if (n < LEAST_DIVIDED || bits <= SHORT_BITS) return [vector];
@@ -33,6 +37,7 @@ export const dividedByLength = (curve: CurveContext, vector: SurveyedVector): re
     const length = ruler.lengthOf(i);
     if (length > limit) longOnes[longCount++] = i;
     else if (length > 0) shortOnes[shortCount++] = i;
+    if (i % SCALARS_PER_STEP === 0) yield;
   }
   const part = (places: Uint32Array<ArrayBuffer>, partBits: number, like: typeof sampled): SurveyedVector => {
     const count = places.length;
@@ -51,7 +56,7 @@ export const dividedByLength = (curve: CurveContext, vector: SurveyedVector): re
     part(longOnes.subarray(0, longCount), bits, long),
   ];
   return parts.filter(({ load }) => load.n > 0);
-};
+}
 
 /** Returns the scalars at some places. */
 const pickedScalars = (words: Uint32Array, perScalar: number, places: Uint32Array): Uint8Array<ArrayBuffer> => {

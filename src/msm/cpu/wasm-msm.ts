@@ -97,17 +97,22 @@ export class WasmMsm {
     const sums = vectors.map(() => infinityOf(curve));
     let largest: VectorRange | null = null;
     let entries = 0;
-    for (const ranges of roundsOf(rangesOf(curve, this.#source, vectors))) {
-      await this.#timeSlice.checkpoint();
-      const results = await this.#round(ranges);
-      const shapes = ranges.map(({ shape }) => shape);
-      const totals = await this.#run(combineWindows(curve, this.#adder, shapes, results, this.#horner));
-      for (const [i, range] of ranges.entries()) {
-        const total = totals[i] as Affine;
-        sums[range.vector] = addAffine(curve, sums[range.vector] as (typeof sums)[number], total);
-        if (range.entries > (largest?.entries ?? -1)) largest = range;
+    const copies: Uint8Array[] = [];
+    try {
+      for await (const ranges of roundsOf(this.#rangesOf(vectors, copies))) {
+        await this.#timeSlice.checkpoint();
+        const results = await this.#round(ranges);
+        const shapes = ranges.map(({ shape }) => shape);
+        const totals = await this.#run(combineWindows(curve, this.#adder, shapes, results, this.#horner));
+        for (const [i, range] of ranges.entries()) {
+          const total = totals[i] as Affine;
+          sums[range.vector] = addAffine(curve, sums[range.vector] as (typeof sums)[number], total);
+          if (range.entries > (largest?.entries ?? -1)) largest = range;
+        }
+        entries += sumOf(results, (result) => result.entries);
       }
-      entries += sumOf(results, (result) => result.entries);
+    } finally {
+      for (const copy of copies) copy.fill(0);
     }
     const { windowBits, windows } = largest?.shape ?? { windowBits: 2, windows: 0 };
     return {
@@ -115,6 +120,26 @@ export class WasmMsm {
       ...{ windowBits, windows, entries },
       ...this.#record(),
     };
+  }
+
+  /** Yields the ranges of all vectors, in order. @param copies receives the copies of scalars */
+  async *#rangesOf(vectors: readonly SurveyedVector[], copies: Uint8Array[]): AsyncGenerator<VectorRange> {
+    const { scalarBytes } = this.#curve;
+    for (const [index, whole] of vectors.entries()) {
+      for (const vector of await this.#run(dividedByLength(this.#curve, whole))) {
+        if (vector !== whole) copies.push(vector.scalars);
+        const { n, bits } = vector.load;
+        if (n === 0) continue;
+        const points = pointsOf(this.#curve, this.#source, vector);
+        const shape = cpuShape(vector.load);
+        for (let from = 0; from < n; from += MOST_POINTS) {
+          const to = Math.min(n, from + MOST_POINTS);
+          const scalars = vector.scalars.subarray(from * scalarBytes, to * scalarBytes);
+          const entries = (shape.digits * (to - from)) / n;
+          yield { vector: index, points, scalars, bits, from, to, shape, entries };
+        }
+      }
+    }
   }
 
   #record(): Omit<CpuOutcome, 'sums' | 'windowBits' | 'windows' | 'entries'> {
@@ -368,35 +393,11 @@ const pointsOf = (curve: CurveContext, source: PointSource, vector: SurveyedVect
   return { scale: 1n, words };
 };
 
-/** Yields the ranges of all vectors, in order. */
-function* rangesOf(
-  curve: CurveContext,
-  source: PointSource,
-  vectors: readonly SurveyedVector[],
-): Generator<VectorRange> {
-  const { scalarBytes } = curve;
-  const parts = vectors.flatMap((vector, index) =>
-    dividedByLength(curve, vector).map((part) => ({ index, vector: part })),
-  );
-  for (const { index, vector } of parts) {
-    const { n, bits } = vector.load;
-    if (n === 0) continue;
-    const points = pointsOf(curve, source, vector);
-    const shape = cpuShape(vector.load);
-    for (let from = 0; from < n; from += MOST_POINTS) {
-      const to = Math.min(n, from + MOST_POINTS);
-      const scalars = vector.scalars.subarray(from * scalarBytes, to * scalarBytes);
-      const entries = (shape.digits * (to - from)) / n;
-      yield { vector: index, points, scalars, bits, from, to, shape, entries };
-    }
-  }
-}
-
 /** Groups ranges into rounds, each of as many consecutive ranges as fit in memory together. */
-function* roundsOf(ranges: Iterable<VectorRange>): Generator<readonly VectorRange[]> {
+async function* roundsOf(ranges: AsyncIterable<VectorRange>): AsyncGenerator<readonly VectorRange[]> {
   let round: VectorRange[] = [];
   let [points, windows] = [0, 0];
-  for (const range of ranges) {
+  for await (const range of ranges) {
     const [morePoints, moreWindows] = [points + range.to - range.from, windows + range.shape.windows];
     if (round.length > 0 && (morePoints > MOST_POINTS || moreWindows > MAX_WINDOWS)) {
       yield round;

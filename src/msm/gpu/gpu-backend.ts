@@ -12,7 +12,13 @@ import type { Session } from '../../session/session.js';
 import { kernelsOf } from '../../shaders/kernel.js';
 import type { Accelerator, Backend, Footprint, LoadRequest, MsmDone, MsmRequest, Sums } from '../backend.js';
 import { LoadedBases } from '../inputs/loaded-bases.js';
-import { type ScalarStore, type ScalarVector, type SurveyedScalars, surveyScalars } from '../inputs/scalars.js';
+import {
+  hasZerosAlone,
+  type ScalarStore,
+  type ScalarVector,
+  type SurveyedScalars,
+  surveyScalars,
+} from '../inputs/scalars.js';
 import { joinedRecord } from '../joined-record.js';
 import type { PlanLimits } from '../plan/planner.js';
 import { type Job, schedule } from '../plan/schedule.js';
@@ -124,7 +130,7 @@ export class GpuBackend implements Accelerator, Surveyor {
     const { pointBytes } = this.#curve;
     const length = source.bytes.length / pointBytes;
     const most = pageLength(tables.count * pointBytes, this.#largestBuffer);
-    if (length <= most) return this.#loadPage(request, 0, call);
+    if (length <= most) return this.#loadPage(request, null, call);
     const { alternative } = this.#options;
     try {
       const loaded = await this.#loadPages(request, pagesOf(length, most), call);
@@ -150,7 +156,7 @@ export class GpuBackend implements Accelerator, Surveyor {
         const own = { ...request, source: { ...source, bytes } };
         const page = await this.#loadPage(own, first, call.part(first, count, length));
         pages.push(page);
-        // the CPU checked it instead
+        // the GPU stopped answering
         if (page.byteLength === 0) return null;
       }
       areOnGpu = true;
@@ -161,8 +167,13 @@ export class GpuBackend implements Accelerator, Surveyor {
     return new LoadedBases({ length, label, tables, source: kept, loader: this.#loader, pages });
   }
 
-  /** Loads bases to one buffer. @param firstPoint index of the first among the points of the caller */
-  async #loadPage(request: LoadRequest, firstPoint: number, call: Call): Promise<LoadedBases> {
+  /**
+   * Loads bases to one buffer.
+   *
+   * @param page index of its first point among the points of the caller; null: it has all of them. Where
+   *   the GPU stops answering, the CPU checks all points at once, and none of a page.
+   */
+  async #loadPage(request: LoadRequest, page: number | null, call: Call): Promise<LoadedBases> {
     const { source, tables, label, checkSubgroup } = request;
     const { retainBases, alternative } = this.#options;
     const length = source.bytes.length / this.#curve.pointBytes;
@@ -170,6 +181,7 @@ export class GpuBackend implements Accelerator, Surveyor {
       await device.test(this.#msm, (setup) => this.#known(setup, tables.count > 1), own);
     };
     const onCpu = async (_: unknown, own: Call) => {
+      if (page !== null) return { onDevice: null, checked: source };
       const cpu = await (alternative as NonNullable<typeof alternative>)();
       return { onDevice: null, checked: (await cpu.load(request, own)).source };
     };
@@ -180,7 +192,7 @@ export class GpuBackend implements Accelerator, Surveyor {
       ...((!retainBases || checkSubgroup) && { testFirst }),
       ...(alternative !== null && { onCpu }),
     };
-    const { result, report } = await this.#session.execute(operation, { ...request, firstPoint }, call);
+    const { result, report } = await this.#session.execute(operation, { ...request, firstPoint: page ?? 0 }, call);
     const kept = result.checked ?? (retainBases ? source : null);
     const bases = new LoadedBases({ length, label, tables, source: kept, loader: this.#loader });
     if (report !== null && result.onDevice !== null) bases.moveTo(report.runner, result.onDevice);
@@ -202,11 +214,13 @@ export class GpuBackend implements Accelerator, Surveyor {
 
   /**
    * Looks at scalars, to plan by them. Zero scalars are left out where all bases fit one binding,
-   * because the others then may use bases that are far apart.
+   * because the others then may use bases that are far apart. Vectors of zeros alone are left out
+   * over pages, too.
    */
   survey(bases: LoadedBases, vectors: readonly ScalarVector[]): SurveyedScalars[] {
     const picks = this.picks(bases);
-    return vectors.map((vector) => surveyScalars(this.#curve, vector, bases.tables, picks));
+    const isLeftOut = (vector: ScalarVector): boolean => bases.pages.length > 0 && hasZerosAlone(vector);
+    return vectors.map((vector) => surveyScalars(this.#curve, vector, bases.tables, picks || isLeftOut(vector)));
   }
 
   /** Returns true if zero scalars are left out of calls over these bases. */
@@ -248,7 +262,10 @@ export class GpuBackend implements Accelerator, Surveyor {
       const surveyed = this.survey(page, own);
       const context = call.part(done, count, n);
       done += count;
-      if (surveyed.every(({ load }) => load.n === 0)) continue;
+      if (surveyed.every(({ load }) => load.n === 0)) {
+        call.progress('msm', done, n);
+        continue;
+      }
       const over = { ...request, bases: page, vectors: own, n: count, surveyed, verify: drawn };
       const part = await this.#multiplyPage(over, context);
       sums.add(parts, part.sums);
@@ -256,7 +273,10 @@ export class GpuBackend implements Accelerator, Surveyor {
       ms += part.ms;
     }
     const { wallMs } = call.clock.read();
-    return { sums: sums.points(), record: joinedRecord(records, { vectors: vectors.length, wallMs }), ms };
+    const joined = joinedRecord(records, { vectors: vectors.length, wallMs });
+    // pages of zeros alone have no record
+    const record = joined.on === 'both' ? joined : { ...joined, n };
+    return { sums: sums.points(), record, ms };
   }
 
   /** Computes sums over bases in one buffer. */

@@ -2,6 +2,7 @@
 
 import type { Scalars } from '../../api/engine.js';
 import type { CurveContext } from '../../curves/curve.js';
+import { wordsOf } from '../../curves/point-source.js';
 import { badArgument, MsmError, show } from '../../errors.js';
 import type { Runner } from '../../gpu/runner.js';
 import { dispose, inspect, notTheHandle, printed } from '../../handle.js';
@@ -46,6 +47,9 @@ export const rangeOf = (
   offset: offset + from,
   loaded: loaded?.part(from, to) ?? null,
 });
+
+/** Returns whether a vector in main memory has no scalar but 0. */
+export const hasZerosAlone = ({ scalars }: ScalarVector): boolean => wordsOf(scalars).every((word) => word === 0);
 
 /** A scalar vector and its survey. */
 export interface SurveyedScalars extends SurveyedVector, Pick<ScalarVector, 'loaded'> {

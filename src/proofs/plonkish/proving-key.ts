@@ -111,7 +111,9 @@ export const loadPowers = async (
   const { ptau } = sections;
   const plan = planKey(zkey, circuit, count, vectors, memoryLimit, ofEngines);
   const { isLimited, memoryBudget } = plan;
-  const isReadAgain = memoryLimit === undefined && wantsBoth(g1, ofEngines.backend);
+  // proofs whose sums walk pages compute their vectors at home
+  const isHomeOnly = isLimited || plan.count < count;
+  const isReadAgain = !isHomeOnly && wantsBoth(g1, ofEngines.backend);
   const readPolynomial = await openPolynomials(zkey, places, isReadAgain);
   const place = {
     section: {
@@ -124,7 +126,7 @@ export const loadPowers = async (
   const powers = await KeyPoints.load(place, plan.count, signal);
   const few = powers.whole === null ? await createMsmEngine({ curve, backend: 'cpu', maxWorkers: 0 }) : null;
   // workers that share no memory take vectors by copies of their own
-  const memory = { isAlone: isLimited && !canShare(), memoryBudget };
+  const memory = { isAlone: isLimited && !canShare(), isHomeOnly, memoryBudget };
   return { powers, few, isLimited, readPolynomial, memory };
 };
 

@@ -27,7 +27,8 @@ interface Extent {
 /** The sections of a file, by their ids. */
 export type Sections = ReadonlyMap<number, Extent>;
 
-const HEADER_BYTES = 12;
+/** Bytes before the first section. */
+export const HEADER_BYTES = 12;
 /**
  * The most sections that are read. snarkjs writes 17 at most; a wrong number must not cause endless
  * reading.

@@ -1,5 +1,6 @@
 /** Tells compact keys from `.zkey` files, and opens them. The code that unpacks is loaded with the first one. */
 import { notLoaded } from '../errors.js';
+import { HEADER_BYTES } from './binfile.js';
 import type { CompactKey } from './compact-key.js';
 import type { RootWorkers } from './point-roots.js';
 import { COMPACT_MAGIC, type FileSource, type OpenFile, openFile } from './source.js';
@@ -7,7 +8,8 @@ import { COMPACT_MAGIC, type FileSource, type OpenFile, openFile } from './sourc
 /** Returns whether a file begins as compact keys do. */
 export const isCompact = async (file: OpenFile): Promise<boolean> => {
   if (file.byteLength < COMPACT_MAGIC.length) return false;
-  const head = await file.read(0, COMPACT_MAGIC.length);
+  // all of a header of a .zkey, so that a source which reads wrongly is told so as by the reader of it
+  const head = await file.read(0, Math.min(HEADER_BYTES, file.byteLength));
   return [...COMPACT_MAGIC].every((letter, i) => head[i] === letter.charCodeAt(0));
 };
 

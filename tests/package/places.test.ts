@@ -216,7 +216,7 @@ describe('the built package', () => {
       ['proofs.js', 'fields.js', 'formats.js', 'index.js', 'pairing.js'],
       [
         ...['provers.js', 'circuit.js', 'disk-file.js', 'fflonk.js', 'formats.js', 'groth16.js'],
-        ...['index.js', 'plonk.js', 'remote-file.js'],
+        ...['index.js', 'plonk.js', 'remote-file.js', 'sha256.js'],
       ],
       ['r1cs.js', 'formats.js', 'index.js'],
       ['remote-file.js', 'disk-file.js', 'index.js'],

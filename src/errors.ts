@@ -226,6 +226,13 @@ export const assertNotAborted = (signal: AbortSignal | undefined, what?: string)
  */
 export const badArgument = (message: string): MsmError => new MsmError('bad-argument', message);
 
+/** Beginning of the message of a proof that its key does not verify. Workers send code and message alone. */
+export const UNVERIFIED = 'witness: its proof does not verify';
+
+/** Returns whether a key refused its own proof, so that the key may be damaged. */
+export const isUnverified = (error: unknown): boolean =>
+  error instanceof MsmError && error.message.startsWith(UNVERIFIED);
+
 /** Passes a warning to a caller's handler, whose errors do not concern the work that warns. */
 export const warnBy = (onWarning: ((message: string) => void) | undefined, message: string): void => {
   try {

@@ -140,7 +140,7 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
     holds: 'what packs and unpacks keys',
     loaded: 'by the first call of `packZkey` or `unpackZkey`',
   },
-  sha256: { bytes: 1024, holds: 'SHA-256', loaded: 'with `stored-keys.js` and `compact-key.js`' },
+  sha256: { bytes: 1088, holds: 'SHA-256', loaded: 'with `provers.js`, `stored-keys.js` and `compact-key.js`' },
   sink: { bytes: 832, holds: 'places of results', loaded: 'with `setup.js` and `compact-writer.js`' },
   groth16: { bytes: 5312, holds: 'proofs of Groth16', loaded: 'by the import of `webgpu-msm/groth16`' },
   plonk: { bytes: 4224, holds: 'proofs of PLONK', loaded: 'by the import of `webgpu-msm/plonk`' },

@@ -27,7 +27,8 @@ interface Extent {
 /** The sections of a file, by their ids. */
 export type Sections = ReadonlyMap<number, Extent>;
 
-const HEADER_BYTES = 12;
+/** Bytes before the first section. */
+export const HEADER_BYTES = 12;
 /**
  * The most sections that are read. snarkjs writes 17 at most; a wrong number must not cause endless
  * reading.
@@ -72,6 +73,7 @@ export const openSnarkjsFile = (
  * @param newest the highest known version
  * @param warn called if bytes follow the last section, as files that were overwritten by shorter
  *   ones have them
+ * @param head bytes before the first section, if they have been read
  * @throws MsmError `bad-argument` if the file is not such a container, or is cut off
  */
 export const readSections = async (
@@ -79,12 +81,13 @@ export const readSections = async (
   magic: string,
   newest: number,
   warn: (message: string) => void,
+  head?: Uint8Array,
 ): Promise<Sections> => {
   const { what, byteLength } = file;
   if (byteLength < HEADER_BYTES) {
     throw badArgument(`${what}: the header takes ${HEADER_BYTES} bytes, and the file has ${byteLength}`);
   }
-  const header = await file.read(0, HEADER_BYTES);
+  const header = head ?? (await file.read(0, HEADER_BYTES));
   if ([...magic].some((letter, i) => header[i] !== letter.charCodeAt(0))) {
     throw badArgument(`${what}: the file must begin with the letters ${magic}`);
   }

@@ -1,7 +1,5 @@
 /** Packs chunks of a `.zkey`, and unpacks them. */
 import { openCurve } from '../curves/open-curve.js';
-// From the entry, so that the build leaves in index.js what the two share.
-import { MsmError } from '../index.js';
 import {
   type ChunkKind,
   type CompactTable,
@@ -37,11 +35,7 @@ export class ChunkCodec {
   ): Promise<{ readonly kind: ChunkKind; readonly items: number; readonly packed: Uint8Array }[]> {
     const packed = this.#packed(kind, bytes);
     if (packed !== null && packed.length < bytes.length) {
-      const again = await this.unpack(kind, items, packed).catch((error: unknown) => {
-        // a coordinate that is not below p
-        if (error instanceof MsmError && error.code === 'bad-argument') return null;
-        throw error;
-      });
+      const again = await this.unpack(kind, items, packed);
       if (again !== null && areSame(again, bytes)) return [{ kind, items, packed }];
     }
     const each = mostItems.bytes;
@@ -59,8 +53,8 @@ export class ChunkCodec {
   /**
    * Unpacks items.
    *
-   * @returns null if they cannot be what `kind` says
-   * @throws MsmError `bad-argument` for a coordinate that is not below p; others of `PointRoots`
+   * @returns null if they cannot be what `kind` says, or a coordinate is not below p
+   * @throws MsmError as `PointRoots`
    */
   async unpack(kind: ChunkKind, items: number, packed: Uint8Array): Promise<Uint8Array | null> {
     if (kind === 'bytes') return packed;
@@ -69,7 +63,8 @@ export class ChunkCodec {
     const points = readPoints(packed, items, pointBytes);
     if (points === null) return null;
     const { p } = await openCurve(this.#curve, 'g1');
-    return joinPoints(points, await this.#roots.ysOf(points.xs, kind), pointBytes, p);
+    const ys = await this.#roots.ysOf(points.xs, kind);
+    return ys && joinPoints(points, ys, pointBytes, p);
   }
 }
 

@@ -5,7 +5,7 @@
 import { badArgument, type MsmError } from '../errors.js';
 import { ValueTable } from '../fields/program/entries.js';
 import { ORDER_BYTES, type SnarkjsCurve } from './binfile.js';
-import { DIGEST_BYTES, digestOf, hexOf } from './sha256.js';
+import { bytesOfHex, DIGEST_BYTES, digestOf, hexOf } from './sha256.js';
 import { COMPACT_MAGIC, numbersOf, type OpenFile } from './source.js';
 
 /** The form of these files; another form has another number. */
@@ -41,6 +41,9 @@ export const mostItems: Readonly<Record<ChunkKind, number>> = {
   coefficients: 2 ** 16,
 };
 
+/** The most chunks of a compact key: some 200 GiB of a `.zkey`. */
+const MOST_CHUNKS = 2 ** 18;
+
 /** A chunk of a `.zkey`. */
 export interface CompactChunk {
   readonly kind: ChunkKind;
@@ -57,9 +60,15 @@ export interface CompactTable {
   readonly curve: SnarkjsCurve['name'];
   /** Bytes of the `.zkey`. */
   readonly byteLength: number;
-  /** SHA-256 of the `.zkey`. */
+  /** SHA-256 of the `.zkey`, which nobody has checked. */
   readonly hash: Uint8Array;
   readonly chunks: readonly CompactChunk[];
+}
+
+/** A table that was read, and that has its digest. */
+export interface ReadTable extends CompactTable {
+  /** SHA-256 of the table and the footer, and so of the digests of all chunks. */
+  readonly digest: Uint8Array;
 }
 
 /** Returns the bytes before the first chunk. */
@@ -70,8 +79,11 @@ export const compactHeader = (): Uint8Array => {
   return bytes;
 };
 
-/** Returns the bytes behind the last chunk. */
+/** Returns the bytes behind the last chunk. @throws MsmError `bad-argument` if there are too many chunks */
 export const compactEnd = async ({ curve, byteLength, hash, chunks }: CompactTable): Promise<Uint8Array> => {
+  if (chunks.length > MOST_CHUNKS) {
+    throw badArgument(`zkey: a compact key of it has ${chunks.length} chunks; ${MOST_CHUNKS} are the most`);
+  }
   const bytes = new Uint8Array(chunks.length * ROW_BYTES + FOOTER_BYTES);
   const numbers = numbersOf(bytes);
   for (const [i, { kind, items, packedBytes, digest }] of chunks.entries()) {
@@ -90,14 +102,11 @@ export const compactEnd = async ({ curve, byteLength, hash, chunks }: CompactTab
   return bytes;
 };
 
-const bytesOfHex = (hex: string): Uint8Array =>
-  Uint8Array.from({ length: hex.length / 2 }, (_, i) => Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16));
-
 const damaged = ({ what }: Pick<OpenFile, 'what'>, why: string): MsmError =>
   badArgument(`${what}: the compact key is cut off or damaged: ${why}`);
 
 /** Reads the header, the table and the footer. @throws MsmError `bad-argument` saying what is wrong */
-export const readCompactTable = async (file: OpenFile): Promise<CompactTable> => {
+export const readCompactTable = async (file: OpenFile): Promise<ReadTable> => {
   const { byteLength: size, what } = file;
   if (size < HEADER_BYTES + FOOTER_BYTES) throw damaged(file, `it has ${size} bytes`);
   const format = numbersOf(await file.read(0, HEADER_BYTES)).getUint32(4, true);
@@ -108,17 +117,19 @@ export const readCompactTable = async (file: OpenFile): Promise<CompactTable> =>
   }
   const count = numbersOf(await file.read(size - FOOTER_BYTES, size)).getUint32(8, true);
   const at = size - FOOTER_BYTES - count * ROW_BYTES;
-  if (at < HEADER_BYTES) throw damaged(file, `its footer says ${count} chunks`);
+  if (count > MOST_CHUNKS || at < HEADER_BYTES) throw damaged(file, `its footer says ${count} chunks`);
   const bytes = await file.read(at, size);
   const end = bytes.length - DIGEST_BYTES;
-  if (hexOf(await digestOf(bytes.subarray(0, end))) !== hexOf(bytes.subarray(end))) {
+  const digest = bytes.slice(end);
+  if (hexOf(await digestOf(bytes.subarray(0, end))) !== hexOf(digest)) {
     throw damaged(file, 'its table does not have its digest');
   }
   const numbers = numbersOf(bytes);
   const footer = count * ROW_BYTES;
   const curve = curves[numbers.getUint32(footer + 12, true)];
   const chunks = Array.from({ length: count }, (_, i): CompactChunk => {
-    const [kind, items, packedBytes] = [0, 4, 8].map((k) => numbers.getUint32(i * ROW_BYTES + k, true));
+    const [kind, items, packedBytes, reserved] = [0, 4, 8, 12].map((k) => numbers.getUint32(i * ROW_BYTES + k, true));
+    if (reserved !== 0) throw damaged(file, `chunk ${i} of its table cannot be`);
     const digest = hexOf(bytes.subarray(i * ROW_BYTES + 16, (i + 1) * ROW_BYTES));
     return {
       kind: kinds[kind as number] as ChunkKind,
@@ -132,6 +143,7 @@ export const readCompactTable = async (file: OpenFile): Promise<CompactTable> =>
     byteLength: Number(numbers.getBigUint64(footer, true)),
     hash: bytes.subarray(footer + 16, end),
     chunks,
+    digest,
   };
   checkTable(file, table, at - HEADER_BYTES);
   return table;
@@ -142,10 +154,13 @@ const checkTable = (file: OpenFile, { curve, byteLength, chunks }: CompactTable,
   if (!curves.includes(curve)) throw damaged(file, 'its curve is unknown');
   let [bytes, packed] = [0, 0];
   for (const [i, { kind, items, packedBytes: each }] of chunks.entries()) {
-    if (kind === undefined || items === 0 || items > mostItems[kind] || (kind === 'bytes' && each !== items)) {
+    const unpacked = kind === undefined ? 0 : items * itemBytesOf(kind, curve);
+    // packed chunks are smaller than the others would be
+    const isSize = kind === 'bytes' ? each === unpacked : each > 0 && each < unpacked;
+    if (kind === undefined || items > mostItems[kind] || unpacked === 0 || !isSize) {
       throw damaged(file, `chunk ${i} of its table cannot be`);
     }
-    bytes += items * itemBytesOf(kind, curve);
+    bytes += unpacked;
     packed += each;
   }
   if (bytes !== byteLength || packed !== packedBytes) throw damaged(file, 'its chunks do not add up');
@@ -193,6 +208,8 @@ const isZero = (bytes: Uint8Array, from: number, to: number): boolean => {
 export const readPoints = (packed: Uint8Array, count: number, pointBytes: number): PackedPoints | null => {
   const markBytes = Math.ceil(count / 4);
   if (packed.length < markBytes) return null;
+  const spare = count % 4 === 0 ? 0 : (packed[markBytes - 1] as number) >> (2 * (count % 4));
+  if (spare !== 0) return null;
   const marks = Uint8Array.from({ length: count }, (_, i) => ((packed[i >> 2] as number) >> (2 * (i & 3))) & 3);
   const finite = marks.reduce((sum, mark) => sum + (mark >> 1), 0);
   if (marks.includes(1) || packed.length !== markBytes + (finite * pointBytes) / 2) return null;

@@ -1,7 +1,7 @@
 /** Compact keys, which are read as the `.zkey` that they came from: each chunk is unpacked when it is read. */
 import { badArgument } from '../errors.js';
 import { ChunkCodec } from './compact-chunks.js';
-import { type CompactChunk, type CompactTable, firstChunkAt, itemBytesOf, readCompactTable } from './compact-file.js';
+import { type CompactChunk, firstChunkAt, itemBytesOf, type ReadTable, readCompactTable } from './compact-file.js';
 import type { RootWorkers } from './point-roots.js';
 import { hexOf, sha256 } from './sha256.js';
 import type { OpenFile, RandomAccess } from './source.js';
@@ -18,8 +18,9 @@ interface PlacedChunk extends CompactChunk {
 /** The `.zkey` of a compact key, which unpacks the chunks that are read. */
 export class CompactKey implements RandomAccess {
   readonly byteLength: number;
+  /** Changes with each byte of the table, and so with each chunk: a cache tells keys apart by it. */
   readonly version: string;
-  /** SHA-256 of the `.zkey`, in hexadecimal digits. */
+  /** SHA-256 of the `.zkey`, in hexadecimal digits: what the file says, which reading does not check. */
   readonly sha256: string;
   readonly #file: OpenFile;
   readonly #chunks: readonly PlacedChunk[];
@@ -29,11 +30,11 @@ export class CompactKey implements RandomAccess {
   /** One chunk is unpacked at a time, so that memory holds no more than two. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  private constructor(file: OpenFile, table: CompactTable, workers: RootWorkers) {
-    const { curve, byteLength, hash, chunks } = table;
+  private constructor(file: OpenFile, table: ReadTable, workers: RootWorkers) {
+    const { curve, byteLength, hash, chunks, digest } = table;
     this.byteLength = byteLength;
     this.sha256 = hexOf(hash);
-    this.version = `sha256 ${this.sha256}`;
+    this.version = `compact ${hexOf(digest)}`;
     this.#file = file;
     this.#codec = new ChunkCodec(curve, workers);
     let [from, at] = [0, firstChunkAt];

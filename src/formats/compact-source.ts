@@ -1,15 +1,20 @@
 /** Tells compact keys from `.zkey` files, and opens them. The code that unpacks is loaded with the first one. */
 import { notLoaded } from '../errors.js';
+import { HEADER_BYTES } from './binfile.js';
 import type { CompactKey } from './compact-key.js';
 import type { RootWorkers } from './point-roots.js';
-import { COMPACT_MAGIC, type FileSource, type OpenFile, openFile } from './source.js';
+import { COMPACT_MAGIC, type FileSource, type OpenFile, openFile, readRange } from './source.js';
+
+/** Reads the bytes before the first section of a `.zkey`, or as many as there are. */
+export const readHead = (file: OpenFile): Promise<Uint8Array> =>
+  readRange(file, 0, Math.min(HEADER_BYTES, file.byteLength));
+
+/** Returns whether a file begins as compact keys do. @param head its first bytes */
+export const isCompactHead = (head: Uint8Array): boolean =>
+  [...COMPACT_MAGIC].every((letter, i) => head[i] === letter.charCodeAt(0));
 
 /** Returns whether a file begins as compact keys do. */
-export const isCompact = async (file: OpenFile): Promise<boolean> => {
-  if (file.byteLength < COMPACT_MAGIC.length) return false;
-  const head = await file.read(0, COMPACT_MAGIC.length);
-  return [...COMPACT_MAGIC].every((letter, i) => head[i] === letter.charCodeAt(0));
-};
+export const isCompact = async (file: OpenFile): Promise<boolean> => isCompactHead(await readHead(file));
 
 /**
  * Returns the `.zkey` of a file: the file itself, or what a compact key gives where it is read.

@@ -12,7 +12,6 @@
 import type { ComputeWorker } from '../api/calls.js';
 import type { Fp2 } from '../api/values.js';
 import { openCurve } from '../curves/open-curve.js';
-import { badArgument } from '../errors.js';
 import { mod } from '../field/modulus.js';
 import { powerSteps } from '../field/powers.js';
 import { openMemory } from '../fields/cpu/open-memory.js';
@@ -68,17 +67,17 @@ export class PointRoots {
    * any number.
    *
    * @param xs coordinates, one behind the other; a pair is c0‖c1
-   * @throws MsmError `bad-argument` if a number is not below p; `unsupported-device` without
-   *   WebAssembly; NoWasmMemory
+   * @returns null if a number is not below p
+   * @throws MsmError `unsupported-device` without WebAssembly; NoWasmMemory
    */
-  async ysOf(xs: Uint8Array, group: 'g1' | 'g2'): Promise<Uint8Array> {
+  async ysOf(xs: Uint8Array, group: 'g1' | 'g2'): Promise<Uint8Array | null> {
     if (xs.length === 0) return xs;
     const { p, b } = await openCurve(this.#curve, group);
+    const words = new Uint32Array(xs.slice().buffer);
+    if (!areBelow(words, p)) return null;
     clearTimeout(this.#idle);
     this.#opened ??= this.#open(p);
     try {
-      const words = new Uint32Array(xs.slice().buffer);
-      if (!areBelow(words, p)) throw badArgument('a coordinate is not below the prime');
       const opened = await this.#opened;
       const parts = group === 'g1' ? [words] : split(words, opened.memory.kernel.wordBytes / 4);
       const roots = await computeRoots(opened, parts, (program) =>

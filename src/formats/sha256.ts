@@ -9,12 +9,20 @@ export const hasSha256 = (): boolean => (crypto as { readonly subtle?: SubtleCry
 /** Returns the digest of bytes. */
 export const digestOf = async (bytes: Uint8Array): Promise<Uint8Array> =>
   hasSha256()
-    ? new Uint8Array(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>))
+    ? new Uint8Array(await crypto.subtle.digest('SHA-256', unshared(bytes)))
     : new Sha256().update(bytes).digest();
+
+/** Returns bytes as `crypto.subtle` takes them: a copy of those in shared memory. */
+const unshared = (bytes: Uint8Array): Uint8Array<ArrayBuffer> =>
+  bytes.buffer[Symbol.toStringTag] === 'SharedArrayBuffer' ? new Uint8Array(bytes) : (bytes as Uint8Array<ArrayBuffer>);
 
 /** Returns bytes as hexadecimal digits. */
 export const hexOf = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+
+/** Returns the bytes of hexadecimal digits. */
+export const bytesOfHex = (hex: string): Uint8Array =>
+  Uint8Array.from({ length: hex.length / 2 }, (_, i) => Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16));
 
 /** Returns the digest of bytes, in hexadecimal digits. */
 export const sha256 = async (bytes: Uint8Array): Promise<string> => hexOf(await digestOf(bytes));

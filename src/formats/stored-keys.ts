@@ -62,7 +62,7 @@ export interface KeyLoading {
   keep(key: Pick<StoredFacts, 'protocol' | 'curve'>): Promise<void>;
   /** Ends the storing. Never rejects. */
   drop(): Promise<void>;
-  /** Deletes the key from the cache. Never rejects. @returns false if the key is in none */
+  /** Deletes the key from the cache. Never rejects. @returns false if no cache had it */
   forget(): Promise<boolean>;
 }
 
@@ -110,10 +110,15 @@ export class StoredKeys implements KeyCache {
   }
 
   async delete(id?: string): Promise<void> {
+    await this.#delete((name) => (id === undefined ? name === TIMES || name.endsWith(ENDING) : idOf(name) === id));
+  }
+
+  /** @returns false if no file has such a name */
+  async #delete(isGone: (name: string) => boolean): Promise<boolean> {
     const folder = await this.#open();
-    for (const { name } of await folder.list()) {
-      if (id === undefined ? name === TIMES || name.endsWith(ENDING) : idOf(name) === id) await folder.remove(name);
-    }
+    const names = (await folder.list()).map(({ name }) => name).filter(isGone);
+    for (const name of names) await folder.remove(name);
+    return names.length > 0;
   }
 
   /**
@@ -208,10 +213,7 @@ export class StoredKeys implements KeyCache {
   }
 
   async #forget(id: string): Promise<boolean> {
-    return this.delete(id).then(
-      () => true,
-      () => false,
-    );
+    return this.#delete((name) => idOf(name) === id).catch(() => false);
   }
 
   /** Deletes leftovers, and keys by last use, until some bytes fit. @returns false if they do not fit */

@@ -6,7 +6,7 @@
  * Numbers are little-endian. A file that was not written to its end has no footer.
  */
 import { version as library } from '../version.js';
-import { DIGEST_BYTES, hexOf, sha256 } from './sha256.js';
+import { bytesOfHex, DIGEST_BYTES, hexOf, sha256 } from './sha256.js';
 import { numbersOf, type OpenFile } from './source.js';
 
 /** Bytes of a page. */
@@ -67,9 +67,6 @@ export const writeIndex = async ({ facts, pages }: StoredIndex): Promise<Uint8Ar
   bytes.set(bytesOfHex(await sha256(bytes.subarray(0, end))), end + MAGIC.length + 8);
   return bytes;
 };
-
-const bytesOfHex = (hex: string): Uint8Array =>
-  Uint8Array.from({ length: hex.length / 2 }, (_, i) => Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16));
 
 /**
  * Reads the index of a file.

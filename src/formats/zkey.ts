@@ -12,7 +12,7 @@ import {
   type SnarkjsFileOptions,
   sectionOf,
 } from './binfile.js';
-import { zkeyOf } from './compact-source.js';
+import { isCompactHead, openCompact, readHead } from './compact-source.js';
 import { type FileSource, type OpenFile, openFile, type PointSection } from './source.js';
 
 /**
@@ -224,9 +224,11 @@ export const loadedBytes = (zkey: Zkey): number => {
  * ```
  */
 export const openZkey = async (source: FileSource, options: SnarkjsFileOptions = {}): Promise<Zkey> => {
-  const { warn } = openSnarkjsFile('zkey', source, options);
-  const file = openFile('zkey', await zkeyOf(source, {}, options.signal), options.signal);
-  const sections = await readSections(file, 'zkey', NEWEST, warn);
+  const { file: opened, warn } = openSnarkjsFile('zkey', source, options);
+  const head = await readHead(opened);
+  const compact = isCompactHead(head) ? await openCompact(opened) : null;
+  const file = compact === null ? opened : openFile('zkey', compact, options.signal);
+  const sections = await readSections(file, 'zkey', NEWEST, warn, compact === null ? head : undefined);
   const kind = await Fields.read(file, sectionOf(file, sections, 1, 'protocol'), 'section 1 (protocol)');
   const id = kind.u32();
   kind.end();

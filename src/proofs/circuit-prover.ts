@@ -3,7 +3,7 @@ import type { EngineStats, TurnOptions } from '../api/calls.js';
 import type { MsmEngine } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
 import { engineOptions, memoryLimitRow, progressRow, signalRow, turnRows } from '../engine/options.js';
-import { assertNotAborted, badArgument, fromCaller, MsmError, onAbort, warnBy } from '../errors.js';
+import { assertNotAborted, badArgument, fromCaller, MsmError, onAbort, UNVERIFIED, warnBy } from '../errors.js';
 import { zkeyOf } from '../formats/compact-source.js';
 import { openOrigin } from '../formats/file-origin.js';
 import type { KeyCacheAt } from '../formats/key-cache.js';
@@ -240,7 +240,7 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
     if (!(await this.check(result, ending.signal))) {
       const isForgotten = (await this.#forget?.()) === true;
       throw badArgument(
-        `witness: its proof does not verify, so the witness does not satisfy the circuit, the key is damaged, or a computation was wrong${isForgotten ? '; the key was deleted from the cache, so open it again' : ''}`,
+        `${UNVERIFIED}, so the witness does not satisfy the circuit, the key is damaged, or a computation was wrong${isForgotten ? '; the key was deleted from the cache, so open it again' : ''}`,
       );
     }
     onPart('verification');

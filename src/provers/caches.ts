@@ -7,7 +7,7 @@ import type { Bases, MsmEngine, Scalars } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
 import type { PointSource } from '../curves/point-source.js';
 import { handOver, roomFor } from '../engine/arguments.js';
-import { assertNotAborted, badArgument, MsmError } from '../errors.js';
+import { assertNotAborted, badArgument, isUnverified, MsmError } from '../errors.js';
 import type { LoadedScalars } from '../msm/inputs/scalars.js';
 import { copyOf, type FfBytes, type FfCurveName, type PointReader } from './ffjavascript.js';
 import type { KeySource } from './proof-files.js';
@@ -462,7 +462,7 @@ export class KeyCache<Key extends { destroy(): void }> {
 
   /**
    * Calls `use` with a key, and loads it first if needed. A key that finds no room is freed after
-   * the calls that use it.
+   * the calls that use it; so is one with a proof that does not verify, as the key may be damaged.
    *
    * @throws errors of `open` and `use`
    */
@@ -471,9 +471,12 @@ export class KeyCache<Key extends { destroy(): void }> {
     this.#loaded.use(entry);
     try {
       return await use(await entry.key);
+    } catch (error) {
+      if (isUnverified(error)) this.#loaded.evict(entry);
+      throw error;
     } finally {
       this.#loaded.release(entry);
-      if (entry.isPassing && entry.users === 0) this.#loaded.evict(entry);
+      if (entry.isPassing && !entry.isEvicted && entry.users === 0) this.#loaded.evict(entry);
     }
   }
 

@@ -4,6 +4,7 @@
  */
 import { badArgument, kindOf, notLoaded } from '../errors.js';
 import { FileOnDisk, type FileSystem, fileSystem } from '../formats/disk-file.js';
+import { digestOf as digestOfPart, hasSha256 } from '../formats/sha256.js';
 import type { FileSource, RandomAccess } from '../formats/source.js';
 
 /** An object that names a file: `{ type: 'mem', data }` or `{ type: 'file', fileName }`. */
@@ -64,17 +65,16 @@ const CHUNK_BYTES = 2 ** 24;
  * kept. A page that is not a secure context has no such function.
  */
 export const digestOf = async (contents: Uint8Array | Blob): Promise<string> => {
-  const { subtle } = crypto as { readonly subtle?: SubtleCrypto };
-  if (subtle === undefined) throw badArgument('zkey: keys in memory are recognised in secure contexts alone');
+  if (!hasSha256()) throw badArgument('zkey: keys in memory are recognised in secure contexts alone');
   const isBytes = contents instanceof Uint8Array;
   const length = isBytes ? contents.length : contents.size;
   const digests = new Uint8Array(32 * Math.ceil(length / CHUNK_BYTES));
   for (let i = 0; 32 * i < digests.length; i++) {
     const [from, to] = [i * CHUNK_BYTES, (i + 1) * CHUNK_BYTES];
-    const chunk = isBytes ? contents.subarray(from, to) : await contents.slice(from, to).arrayBuffer();
-    digests.set(new Uint8Array(await subtle.digest('SHA-256', chunk as Uint8Array<ArrayBuffer>)), 32 * i);
+    const part = isBytes ? contents.subarray(from, to) : new Uint8Array(await contents.slice(from, to).arrayBuffer());
+    digests.set(await digestOfPart(part), 32 * i);
   }
-  return `sha256 ${length} ${new Uint8Array(await subtle.digest('SHA-256', digests))}`;
+  return `sha256 ${length} ${await digestOfPart(digests)}`;
 };
 
 const inMemory = (bytes: Uint8Array): KeySource => ({

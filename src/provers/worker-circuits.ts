@@ -32,12 +32,12 @@ export class WorkerCircuits {
     { input, wasm, zkey }: FullProof,
     signalOfProof: AbortSignal | undefined,
   ): Promise<SnarkjsProof> {
-    const { readsInParts, verifyProof } = this.#options;
+    const { readsInParts, verifyProof, memoryLimit = Number.POSITIVE_INFINITY } = this.#options;
     const program = await readWitnessProgram(wasm);
     const file = await openKeySource(zkey, readsInParts);
     const request = {
       ...{ kind: `${system} ${await digestOf(program)}`, file },
-      bytes: () => bytesOf(file, this.#ending.signal),
+      bytes: async () => Math.min(memoryLimit, await bytesOf(file, this.#ending.signal)),
       open: () => this.#open(system, program, file.source),
     };
     return this.#circuits.with(request, (circuit) =>
@@ -55,8 +55,7 @@ export class WorkerCircuits {
     const { openCircuit } = await import('../circom.js').catch(notLoaded('circom'));
     const { engines, cache, memoryLimit } = this.#options;
     const { signal } = this.#ending;
-    const limit = system === 'groth16' && memoryLimit !== undefined ? { memoryLimit } : {};
-    const circuit = await openCircuit({ wasm, zkey }, { ...engines, ...limit, cache, signal, worker: true });
+    const circuit = await openCircuit({ wasm, zkey }, { ...engines, memoryLimit, cache, signal, worker: true });
     const protocol = circuit.key?.protocol;
     if (protocol === system) return circuit;
     circuit.destroy();

@@ -718,6 +718,19 @@ describe('sources of files', () => {
     await expect(openZkey(blob)).rejects.toMatchObject({ code: 'bad-argument', cause });
   });
 
+  test('are read at their beginning once', async () => {
+    const reads: number[] = [];
+    const read = (from: number, to: number): Uint8Array => {
+      reads.push(from);
+      return file.slice(from, to);
+    };
+    for (const open of [openZkey, openPtau]) {
+      reads.length = 0;
+      await open({ byteLength: file.length, read }).catch(() => undefined);
+      expect(reads.filter((from) => from === 0)).toEqual([0]);
+    }
+  });
+
   test('pass on errors of `read` unchanged', async () => {
     const mine = new RangeError('mine');
     const read = (): never => {

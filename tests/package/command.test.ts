@@ -1,5 +1,6 @@
 /** The command `webgpu-msm` of the built package, beside the command of snarkjs and its files. */
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -270,10 +271,27 @@ describe('info', () => {
   test('refuses other files, and paths without a file', async () => {
     const other = await run('info', 'input.json');
     expect(other.code).toBe(2);
-    expect(other.stderr).toMatch('input.json is no .zkey, .ptau, .wtns, .r1cs or .wasm file');
+    expect(other.stderr).toMatch('input.json is no .zkey, compact key, .ptau, .wtns, .r1cs or .wasm file');
     const missing = await run('info', 'missing.zkey');
     expect([missing.code, missing.stdout]).toEqual([2, '']);
     expect(missing.stderr).toMatch(/missing\.zkey: there is no such file or folder; check the path\n$/);
+  });
+});
+
+describe('pack', () => {
+  test('makes a compact key, which info describes and times, and unpack writes the .zkey again', async () => {
+    const zkey = readFileSync(at('groth16.zkey'));
+    expect(await run('pack', 'groth16.zkey')).toMatchObject({ code: 0, stderr: '' });
+    const { byteLength: _, ...facts } = JSON.parse((await run('info', 'groth16.zkey', '--json')).stdout);
+    const timed = await run('info', 'groth16.compact.zkey', '--time', '--json');
+    expect(timed).toMatchObject({ code: 0 });
+    expect(JSON.parse(timed.stdout)).toEqual({
+      ...{ ...facts, format: 'compact zkey', openMs: expect.any(Number), proofMs: expect.any(Number) },
+      ...{ zkeyBytes: zkey.length, byteLength: statSync(at('groth16.compact.zkey')).size },
+      statedZkeySha256: createHash('sha256').update(zkey).digest('hex'),
+    });
+    expect(await run('unpack', 'groth16.compact.zkey', 'again.zkey')).toMatchObject({ code: 0, stderr: '' });
+    expect(readFileSync(at('again.zkey')).equals(zkey)).toBe(true);
   });
 });
 

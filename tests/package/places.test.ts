@@ -165,11 +165,13 @@ describe('the built package', () => {
       [
         'command-entry.js',
         './circom.js',
+        'circuit.js',
         'commander',
         'exported-key.js',
         'formats.js',
         'index.js',
         'node.js',
+        'node:crypto',
         'node:fs/promises',
         'node:module',
         'node:path',
@@ -192,8 +194,8 @@ describe('the built package', () => {
         ...['open-scaler.js', 'proofs.js', 'r1cs.js', 'sink.js', 'threads.js'],
       ],
       [
-        ...['snarkjs-drop-in.js', 'constraints.js', 'exported-key.js', 'fflonk.js', 'formats.js', 'groth16.js'],
-        ...['index.js', 'plonk.js', 'proofs.js', 'provers.js', 'verifiers.js'],
+        ...['snarkjs-drop-in.js', 'circom.js', 'constraints.js', 'exported-key.js', 'fflonk.js', 'formats.js'],
+        ...['groth16.js', 'index.js', 'plonk.js', 'proofs.js', 'provers.js', 'verifiers.js'],
       ],
       ['snarkjs.js', 'formats.js', 'index.js', 'provers.js', 'setup.js'],
       ['arithmetic.js', 'index.js'],
@@ -214,7 +216,7 @@ describe('the built package', () => {
       ['proofs.js', 'fields.js', 'formats.js', 'index.js', 'pairing.js'],
       [
         ...['provers.js', 'circuit.js', 'disk-file.js', 'fflonk.js', 'formats.js', 'groth16.js'],
-        ...['index.js', 'plonk.js', 'remote-file.js'],
+        ...['index.js', 'plonk.js', 'remote-file.js', 'sha256.js'],
       ],
       ['r1cs.js', 'formats.js', 'index.js'],
       ['remote-file.js', 'disk-file.js', 'index.js'],

@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest';
 import type { LoadBasesOptions } from '../../src/api/calls.js';
 import type { Bases, MsmEngine } from '../../src/api/engine.js';
 import type { Coordinate } from '../../src/api/values.js';
-import { BasesCache, beginsWith, type CacheBudget } from '../../src/provers/caches.js';
+import { badArgument, UNVERIFIED } from '../../src/errors.js';
+import { noCounts } from '../../src/provers/accelerate-options.js';
+import { BasesCache, beginsWith, type CacheBudget, KeyCache } from '../../src/provers/caches.js';
 import { sleep } from '../support/time.js';
 
 const bytesOf = (length: number, seed = 1): Uint8Array =>
@@ -276,4 +278,34 @@ describe('the bases cache', () => {
     await cache.with(engine, bytesOf(64), nothing);
     expect(stats).toMatchObject({ loads: 1, hits: 1, bytes: 64 });
   });
+});
+
+test('a key whose proof does not verify is freed by its last user, and loaded again', async () => {
+  for (const budget of [100, 1]) {
+    const freed: number[] = [];
+    let loads = 0;
+    const cache = new KeyCache<{ readonly id: number; destroy(): void }>(budgetOf(budget), noCounts());
+    const request = {
+      kind: 'groth16',
+      file: { source: new Uint8Array(), byteLength: 0, identify: async () => 'a key' },
+      bytes: async () => 10,
+      open: async () => {
+        const id = loads++;
+        return { id, destroy: () => void freed.push(id) };
+      },
+    };
+    let end = (): void => undefined;
+    const other = cache.with(request, () => new Promise<void>((resolve) => (end = resolve)));
+    await sleep(0);
+    await expect(cache.with(request, () => Promise.reject(badArgument('another error')))).rejects.toThrow('another');
+    expect(await cache.with(request, async ({ id }) => id)).toBe(0);
+    const refused = cache.with(request, () => Promise.reject(badArgument(`${UNVERIFIED}, so`)));
+    await expect(refused).rejects.toThrow(UNVERIFIED);
+    expect(freed).toEqual([]);
+    expect(await cache.with(request, async ({ id }) => id)).toBe(1);
+    end();
+    await other;
+    await sleep(0);
+    expect(freed.sort()).toEqual(budget === 1 ? [0, 1] : [0]);
+  }
 });

@@ -297,6 +297,33 @@ describe('a compact key', () => {
   });
 });
 
+test('a cache tells a doctored compact key from the one whose hash it has', async () => {
+  const { compact, statement } = groth16;
+  const doctored = compact.slice();
+  const entries = rowsOf(compact).rows.find(({ kind }) => kind === 3) as { readonly at: number };
+  // all values of the matrices, with the digests anew and the SHA-256 of the other .zkey
+  const count = new DataView(compact.buffer, compact.byteOffset).getUint32(entries.at, true);
+  for (let i = 0; i < count; i++) {
+    const at = entries.at + 4 + 32 * i;
+    doctored[at] = (doctored[at] as number) ^ 1;
+  }
+  const cache = folderCache(join(folder, 'doctored'));
+  const prove = async (file: Uint8Array): Promise<boolean> => {
+    using key = await openProvingKey(file, { ...onCpu, cache });
+    return statement.verify((await key.prove(statement.circuit.witness)) as never);
+  };
+  expect(await prove(sign(doctored))).toBe(false);
+  expect(await prove(compact)).toBe(true);
+  expect(await cache.list()).toHaveLength(2);
+});
+
+test('chunks of a key in shared memory are read', async () => {
+  const { compact, zkey } = groth16;
+  const shared = new Uint8Array(new SharedArrayBuffer(compact.length));
+  shared.set(compact);
+  expect(Buffer.compare((await unpackZkey(shared, alone)).bytes as Uint8Array, zkey)).toBe(0);
+});
+
 describe('refuses', () => {
   const refusal = (message: RegExp) => ({ code: 'bad-argument', message: expect.stringMatching(message) });
 
@@ -349,12 +376,49 @@ describe('refuses', () => {
     await expect(packZkey(zkey, { sink: 7 as never })).rejects.toMatchObject({ code: 'bad-argument' });
   });
 
+  test('sizes that no writer makes, before it reads what has them', async () => {
+    /** A file of any size that ends with a table of one chunk of G1. */
+    const fileOf = (items: number, packedBytes: number, count = 1) => {
+      const end = new Uint8Array(48 * count + 80);
+      const view = new DataView(end.buffer);
+      [1, items, packedBytes].forEach((word, i) => void view.setUint32(4 * i, word, true));
+      view.setBigUint64(48 * count, BigInt(64 * items), true);
+      view.setUint32(48 * count + 8, count, true);
+      end.set(sha256(end.subarray(0, -32)), end.length - 32);
+      const byteLength = 8 + packedBytes + end.length;
+      const ranges: number[] = [];
+      const read = (from: number, to: number): Uint8Array => {
+        ranges.push(to - from);
+        const bytes = new Uint8Array(to - from);
+        for (let at = from; at < to; at++) bytes[at - from] = end[at - byteLength + end.length] ?? 0;
+        bytes.set(from === 0 ? [...Buffer.from('zkyc'), 1, 0, 0, 0].slice(0, to) : []);
+        return bytes;
+      };
+      return { byteLength, read, ranges };
+    };
+    for (const [items, packedBytes] of [
+      [1, 2 ** 32 - 1],
+      [1, 64],
+      [2 ** 16, 2 ** 22],
+      [1, 0],
+    ] as const) {
+      const file = fileOf(items, packedBytes);
+      await expect(unpackZkey(file, alone)).rejects.toMatchObject(refusal(/chunk 0 of its table cannot be/));
+      expect(Math.max(...file.ranges)).toBe(128);
+    }
+    await expect(unpackZkey(fileOf(1, 63), alone)).rejects.toMatchObject(refusal(/bytes \[8, 71\)/));
+    const many = fileOf(1, 63, 2 ** 18 + 1);
+    await expect(unpackZkey(many, alone)).rejects.toMatchObject(refusal(/its footer says 262145 chunks/));
+    expect(Math.max(...many.ranges)).toBe(80);
+  });
+
   test('what has its digests and cannot be a key', async () => {
     const { compact } = groth16;
     const { rows } = rowsOf(compact);
     const view = (file: Uint8Array) => new DataView(file.buffer);
     const entries = rows.find(({ kind }) => kind === 3) as (typeof rows)[number];
     const points = rows.find(({ kind }) => kind === 1) as (typeof rows)[number];
+    const odd = rows.find(({ kind, items }) => kind === 1 && items % 4 !== 0) as (typeof rows)[number];
     const changed: readonly (readonly [name: string, edit: (file: Uint8Array) => void])[] = [
       ['an index of a value', (file) => view(file).setUint32(entries.at, 1, true)],
       ['more values than bytes', (file) => view(file).setUint32(entries.at, 2 ** 31, true)],
@@ -364,6 +428,14 @@ describe('refuses', () => {
       ],
       ['a mark', (file) => file.fill(1, points.at, points.at + 1)],
       ['fewer points than x', (file) => file.fill(0, points.at, points.at + 1)],
+      [
+        'bits behind the last point',
+        (file) => {
+          const at = odd.at + (odd.items >> 2);
+          file[at] = (file[at] as number) | (1 << (2 * (odd.items % 4)));
+        },
+      ],
+      ['the word without a meaning', (file) => view(file).setUint32(points.row + 12, 1, true)],
       ['x above p', (file) => file.fill(255, points.at + Math.ceil(points.items / 4), points.at + points.bytes)],
       ['a kind', (file) => view(file).setUint32(points.row, 4, true)],
       ['a curve', (file) => view(file).setUint32(file.length - 68, 2, true)],
@@ -378,6 +450,11 @@ describe('refuses', () => {
       edit(file);
       await expect(unpackZkey(sign(file), alone), name).rejects.toMatchObject({ code: 'bad-argument' });
     }
+    const large = compact.slice();
+    large.fill(255, points.at + Math.ceil(points.items / 4), points.at + points.bytes);
+    await expect(openProvingKey(sign(large), onCpu)).rejects.toMatchObject(
+      refusal(new RegExp(`zkey: the compact key is damaged: bytes \\[${points.at}, ${points.at + points.bytes}\\)`)),
+    );
     // x without a y: about every other one
     for (let i = 0, found = 0; found < 1; i++) {
       const file = compact.slice();

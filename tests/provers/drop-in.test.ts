@@ -214,6 +214,14 @@ describe('configure', () => {
     }
   });
 
+  test.each(systems)('limits the memory of circuits with keys of %s', async (system) => {
+    const zkey = await makeZkey(system, 'bn254', circuit.r1cs);
+    const onWarning = (): void => undefined;
+    await dropIn.configure({ worker: true, backend: 'cpu', maxWorkers: 0, memoryLimit: 1, onWarning });
+    const proving = provers[system].fullProve(input, circuit.wasm, zkey);
+    await expect(proving).rejects.toMatchObject({ code: 'out-of-memory' });
+  });
+
   test('refuses other options, and changes nothing', async () => {
     const prove = async () => dropIn.groth16.fullProve(input, circuit.wasm, await zkeyOf());
     await dropIn.configure({ backend: 'cpu', memoryLimit: 1 });

@@ -218,6 +218,21 @@ describe.each(['plonk', 'fflonk'] as const)('a key of %s', (system) => {
   });
 });
 
+test('a proof that does not verify says that the key was deleted if a cache had it', async () => {
+  const cache = folderCache(folder);
+  using key = await openProvingKey(fileOf(statement.zkey.data), { ...onCpu, cache });
+  const wrong = statement.circuit.witness.slice();
+  wrong[wrong.length - 32] = (wrong[wrong.length - 32] as number) ^ 1;
+  const messages: string[] = [];
+  for (let i = 0; i < 2; i++) {
+    await key.prove(wrong, { verifyProof: true }).catch((error: Error) => messages.push(error.message));
+  }
+  expect(messages).toEqual([
+    expect.stringMatching(/does not verify.*deleted from the cache, so open it again$/),
+    expect.stringMatching(/does not verify.*a computation was wrong$/),
+  ]);
+});
+
 describe('a damaged cache makes no wrong proof', () => {
   test('with a bit flipped in any page or part of the index', async () => {
     await visit();

@@ -37,8 +37,8 @@ export const packZkey = async (zkey: FileSource, options: PackOptions = {}): Pro
  * import { openFile } from 'webgpu-msm/node';
  *
  * const packed = await packZkey(await openFile('circuit.zkey'));
- * const unpacked = await unpackZkey(packed.bytes as Uint8Array);
- * console.log(unpacked.sha256 === packed.sha256); // true
+ * const unpacked = packed.bytes && (await unpackZkey(packed.bytes));
+ * console.log(unpacked?.sha256 === packed.sha256); // true
  * ```
  */
 export const unpackZkey = async (compact: FileSource, options: PackOptions = {}): Promise<PackResult> =>

@@ -13,7 +13,14 @@ import ts from 'typescript';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { oracleOf } from '../../dev/oracle/curves.js';
 import type { OracleCurve } from '../../dev/oracle/known-bases.js';
-import { contribute, contributeToPowers, newKey, newPowers } from '../../src/setup.js';
+import {
+  contribute,
+  contributeToChallenge,
+  contributeToPowers,
+  exportChallenge,
+  newKey,
+  newPowers,
+} from '../../src/setup.js';
 import { buildLibrary } from '../support/build-library.js';
 import { compileCircuit } from '../support/circom.js';
 import { makeZkey } from '../support/circom-keys.js';
@@ -91,6 +98,9 @@ const writeFiles = async (): Promise<void> => {
   const vector = (name: string) => readFileSync(inProject(`tests/vectors/files/${name}`));
   const ptau = makePowersOfTau({ curve: 'bn254', power: 4, powers: 31, root, seed: 12 });
   const first = await newKey({ system: 'groth16', r1cs, ptau });
+  const { zkey: ceremony } = await contribute(first);
+  const challenge = await exportChallenge(ceremony);
+  const { response } = await contributeToChallenge({ challenge, curve: 'bn254' });
   const product = await compileCircuit(`pragma circom 2.0.0;
     template Product() { signal input a; signal input b; signal output product; product <== a * b; }
     component main = Product();`);
@@ -100,7 +110,9 @@ const writeFiles = async (): Promise<void> => {
     'product.sym': product.sym,
     'product.zkey': await makeZkey('groth16', 'bn254', product.r1cs),
     'circuit.r1cs': r1cs,
-    'ceremony.zkey': (await contribute(first)).zkey,
+    'ceremony.zkey': ceremony,
+    challenge,
+    response,
     'circuit.zkey': zkey.data,
     'witness.wtns': circuit.witness,
     'plonk.zkey': plonk.zkey.data,

@@ -89,6 +89,7 @@ describe('zKey', () => {
       memoryFile() as never,
     );
     expect(await result).toBe(false);
+    expect(warnings).toEqual([expect.stringContaining('snarkjs computes this setup itself')]);
   });
 
   it('reads and writes paths', async () => {
@@ -104,7 +105,8 @@ describe('zKey', () => {
   it('leaves wrong input to snarkjs, with its results and errors', async () => {
     const { zkey, ptau, r1cs } = files;
     await expectBoth('zKey', 'beacon', (to) => [memoryFile(zkey), to, 'end', beacon, 5]);
-    expect(warnings).toEqual([expect.stringContaining('snarkjs computes this setup itself')]);
+    // the warning comes once
+    expect(warnings).toEqual([]);
     const broken = memoryFile(zkey.slice(0, 100));
     await expect(ours.zKey.exportVerificationKey(broken as never)).rejects.not.toThrow(/webgpu-msm/);
     const wrong = zkey.slice();
@@ -139,4 +141,24 @@ it('is replaced in a copy of the module, and put back', async () => {
   expect(await restore.zKey.exportVerificationKey(memoryFile(files.zkey) as never)).toEqual(
     await theirs.zKey.exportVerificationKey?.(memoryFile(files.zkey)),
   );
+});
+
+it('takes the backend and the GPU of the options where it writes, and verifies on the CPU', async () => {
+  const { zkey, ptau } = files;
+  const gpu = { requestAdapter: vi.fn(async () => null) };
+  const options = { backend: 'gpu', gpu: gpu as never, maxWorkers: 0, onWarning: () => undefined } as const;
+  const onGpu = await accelerate({ ...snarkjs }, options);
+  try {
+    gpu.requestAdapter.mockClear();
+    const next = memoryFile() as { data?: Uint8Array };
+    // without an adapter snarkjs computes
+    await onGpu.zKey.contribute(memoryFile(zkey) as never, next as never, 'Ada', 'dice');
+    expect(gpu.requestAdapter).toHaveBeenCalled();
+    gpu.requestAdapter.mockClear();
+    const [initial, last] = [memoryFile(zkey), memoryFile(next.data)];
+    expect(await onGpu.zKey.verifyFromInit(initial as never, memoryFile(ptau) as never, last as never)).toBe(true);
+    expect(gpu.requestAdapter).not.toHaveBeenCalled();
+  } finally {
+    onGpu();
+  }
 });

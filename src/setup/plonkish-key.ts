@@ -14,6 +14,7 @@ import { createFieldEngine } from '../fields.js';
 import type { R1cs } from '../formats/r1cs.js';
 import type { Output } from '../formats/sink.js';
 import { createMsmEngine } from '../index.js';
+import { VECTOR_BYTES } from '../proofs/key-vectors.js';
 import { joined, u32 } from './contributions.js';
 import { type Gates, gatesOf, type Selectors } from './gates.js';
 import { filePoint } from './groups.js';
@@ -109,9 +110,6 @@ export const planPlonkishKey = async (
     write: (run, output) => writeKey({ layout, circuit, gates, powers, domainSize }, run, output),
   };
 };
-
-/** Most bytes of vectors in WebAssembly's memory, whose addresses have 32 bits. */
-const VECTOR_BYTES = 2 ** 32;
 
 /** Writes a key by engines of its own. */
 const writeKey = async (input: Input, run: Run, output: Output): Promise<void> => {

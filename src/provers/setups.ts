@@ -97,6 +97,11 @@ type Original = (...given: readonly unknown[]) => Promise<unknown>;
 /** Options of the library's functions. */
 type Settings = Parameters<SetupModule['newKey']>[1] & object;
 
+/** Options of the functions that verify, which compute on the CPU. */
+const ofVerification = ({ signal, maxWorkers, createWorker, onWarning }: Settings) => ({
+  ...{ signal, maxWorkers, createWorker, onWarning },
+});
+
 /** Computes one function of snarkjs. */
 type Work = (setup: SetupModule, settings: Settings, given: readonly unknown[]) => Promise<unknown>;
 
@@ -127,10 +132,12 @@ const compute = async (
   if (host.isOver()) return original(...given);
   const { signal, engines } = host.options;
   assertNotAborted(signal);
-  const { maxWorkers, createWorker, onWarning } = engines;
+  const { maxWorkers, createWorker, onWarning, device, gpu } = engines;
+  // setups choose a backend for each round, and never compute one on both
+  const backend = engines.backend === 'both' ? 'auto' : engines.backend;
   try {
     const setup = await import('../setup.js').catch(notLoaded('setup'));
-    return await work(setup, { signal, maxWorkers, createWorker, onWarning }, given);
+    return await work(setup, { signal, maxWorkers, createWorker, onWarning, backend, device, gpu }, given);
   } catch (error) {
     assertNotAborted(signal);
     // snarkjs says itself what is wrong with a file
@@ -234,11 +241,11 @@ const works: Readonly<Record<keyof AcceleratedSetups, Readonly<Record<string, Wo
     beacon: endingBy(({ applyBeacon }) => ofKey(applyBeacon)),
     verifyFromR1cs: async ({ verifyKey }, settings, [r1cs, ptau, zkey]) => {
       const files = { r1cs: await sourceOf(r1cs), ptau: await sourceOf(ptau), zkey: await sourceOf(zkey) };
-      return (await verifyKey(files, settings)).isValid;
+      return (await verifyKey(files, ofVerification(settings))).isValid;
     },
     verifyFromInit: async ({ verifyKey }, settings, [initial, ptau, zkey]) => {
       const files = { initial: await sourceOf(initial), ptau: await sourceOf(ptau), zkey: await sourceOf(zkey) };
-      return (await verifyKey(files, settings)).isValid;
+      return (await verifyKey(files, ofVerification(settings))).isValid;
     },
     exportBellman: async ({ exportChallenge }, settings, [zkey, challenge]) => {
       const source = await sourceOf(zkey);
@@ -273,7 +280,7 @@ const works: Readonly<Record<keyof AcceleratedSetups, Readonly<Record<string, Wo
       await writeTo(to, async (sink) => ({ bytes: await preparePhase2(source, { ...settings, sink }) }));
     },
     verify: async ({ verifyPowers }, settings, [ptau]) => {
-      const { isValid } = await verifyPowers(await sourceOf(ptau), settings);
+      const { isValid } = await verifyPowers(await sourceOf(ptau), ofVerification(settings));
       return isValid;
     },
   },

@@ -13,13 +13,12 @@ import type { CurveContext } from '../curves/curve.js';
 import type { Affine } from '../curves/jacobian.js';
 import { badArgument } from '../errors.js';
 import { invert } from '../field/modulus.js';
-import { power as raised } from '../field/powers.js';
 import { CHUNK_BYTES, type FileSource, numbersOf, type OpenFile, openFile, readRange } from '../formats/source.js';
 import { fileOf } from '../formats/zkey.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import { HASH_BYTES } from './blake2b.js';
 import { sameBytes } from './checks.js';
-import { type ContributionInput, nextContribution, openKey, readSecret, withStream } from './contribute.js';
+import { type ContributionInput, nextContribution, openKey, readEntropy, withStream } from './contribute.js';
 import {
   type Author,
   bigEndian,
@@ -42,7 +41,7 @@ import {
   times,
 } from './groups.js';
 import { copyBytes, SectionWriter, section } from './key-writer.js';
-import { oddRoot, PointTransform, progression, rootOf } from './point-transform.js';
+import { multiples, oddRoot, PointTransform, rootOf } from './point-transform.js';
 import { type Run, type SetupOptions, setupOptions, writeBy } from './run.js';
 
 /** A challenge that is contributed to. */
@@ -105,6 +104,9 @@ const COUNT_BYTES = 4;
  * @returns the challenge; undefined if it went to a sink
  * @throws MsmError `bad-argument` naming the section; `aborted`; `unsupported-device` without
  *   WebAssembly; errors of the sink
+ * @throws MsmError `out-of-memory` if `options.memoryLimit` is too low
+ * @throws MsmError with `backend: 'gpu'`: `no-webgpu` without an adapter; `unsupported-device`, `device-lost`,
+ *   `out-of-memory` and `internal` of the device
  * @example
  * ```ts
  * import { openFile } from 'webgpu-msm/node';
@@ -124,7 +126,8 @@ export async function exportChallenge(source: FileSource, given: SetupOptions = 
   const { zkey, groups, points, contributions } = await openKey(source, options);
   const { g1, g2, scale, order } = groups;
   const { sections, domainSize } = zkey;
-  const total = partNames.reduce((sum, name) => sum + sections[name].count, 0);
+  const written = (name: PartName): number => (name === 'h' ? domainSize - 1 : sections[name].count);
+  const total = partNames.reduce((sum, name) => sum + written(name), 0);
   const { bytes } = await writeBy(
     options,
     { phase: 'export', total, tables: tablesOf(groups, domainSize) },
@@ -139,7 +142,7 @@ export async function exportChallenge(source: FileSource, given: SetupOptions = 
         const { count } = sections[name];
         const what = `zkey: section ${section[name]} (${sections[name].name})`;
         const isQuotient = name === 'h';
-        await output.write(bigEndian(isQuotient ? domainSize - 1 : count));
+        await output.write(bigEndian(written(name)));
         // Σ_j w^(2i·j)·L_(2j+1)(τ) with w of order 2n is −w^(−i)/2 times (τ^n − 1)·τ^i
         const words = isQuotient
           ? await transformed(
@@ -152,13 +155,12 @@ export async function exportChallenge(source: FileSource, given: SetupOptions = 
             )
           : null;
         const factors = isQuotient ? { first: order - 2n, step: oddRoot(domainSize, order) } : { first: 1n, step: 1n };
-        const written = isQuotient ? domainSize - 1 : count;
-        await inRounds(run, written, async (from, to) => {
+        await run.inRounds(written(name), async (from, to) => {
           const { pointWords } = curve;
           const some = words?.subarray(from * pointWords, to * pointWords) ?? (await wordsOf(sections[name], from, to));
-          const scales = [scale, 1n] as const;
-          const plain = await multiples(run, curve, some, { from, ...factors }, scales, what);
-          await output.write(hashedPoints(curve, plain));
+          const input = { points: some, scale, scales: [1n], from, ...factors };
+          const [plain] = await multiples(run, curve, input, what);
+          await output.write(hashedPoints(curve, plain as Uint32Array<ArrayBuffer>));
           run.progress(to - from);
         });
       }
@@ -175,6 +177,9 @@ export async function exportChallenge(source: FileSource, given: SetupOptions = 
  *
  * @throws MsmError `bad-argument` naming the argument, or the part of the challenge; `aborted`;
  *   `unsupported-device` without WebAssembly; errors of the sink
+ * @throws MsmError `out-of-memory` if `options.memoryLimit` is too low
+ * @throws MsmError with `backend: 'gpu'`: `no-webgpu` without an adapter; `unsupported-device`, `device-lost`,
+ *   `out-of-memory` and `internal` of the device
  * @example
  * ```ts
  * import { openFile } from 'webgpu-msm/node';
@@ -202,7 +207,7 @@ export async function contributeToChallenge(
   given: SetupOptions = {},
 ): Promise<ContributedChallenge> {
   const { challenge, curve: name } = readOptions(challengeTable, input, { argument: 'input', path: 'input.' });
-  const drawn = readSecret(contribution);
+  const drawn = readEntropy(contribution);
   const options = readOptions(setupOptions, given);
   const groups = await openGroups(name);
   const { g1, g2, order } = groups;
@@ -225,11 +230,11 @@ export async function contributeToChallenge(
           const end = isMultiplied ? at : at + count * curve.pointBytes;
           await copyBytes(output, file, [at - COUNT_BYTES, end], run);
           if (!isMultiplied) continue;
-          await inRounds(run, count, async (from, to) => {
+          await run.inRounds(count, async (from, to) => {
             const words = await readPart(file, parts[part], from, to);
-            const what = `challenge: ${part.toUpperCase()}`;
-            const plain = await multiples(run, curve, words, { from, ...factors }, [1n, 1n], what);
-            await output.write(hashedPoints(curve, plain));
+            const input = { points: words, scale: 1n, scales: [1n], from, ...factors };
+            const [plain] = await multiples(run, curve, input, `challenge: ${part.toUpperCase()}`);
+            await output.write(hashedPoints(curve, plain as Uint32Array<ArrayBuffer>));
             run.progress(to - from);
           });
         }
@@ -250,6 +255,9 @@ export async function contributeToChallenge(
  * @returns the `.zkey`; undefined if it went to a sink
  * @throws MsmError `bad-argument` naming the file and what is wrong in it; `aborted`;
  *   `unsupported-device` without WebAssembly; errors of the sink
+ * @throws MsmError `out-of-memory` if `options.memoryLimit` is too low
+ * @throws MsmError with `backend: 'gpu'`: `no-webgpu` without an adapter; `unsupported-device`, `device-lost`,
+ *   `out-of-memory` and `internal` of the device
  * @example
  * ```ts
  * import { openFile } from 'webgpu-msm/node';
@@ -295,22 +303,23 @@ export async function importResponse(input: ResponseInput, given: SetupOptions =
       await writer.header(groups, zkey, { ...before, delta1: points.delta1, delta2: points.delta2 });
       await writer.copy(old, section.ic, run);
       await writer.copy(old, section.coefficients, run);
-      const scales = [1n, scale] as const;
+      const scales = { scale: 1n, scales: [scale] };
       const factors = { first: order - invert(2n, order), step: invert(oddRoot(domainSize, order), order) };
       // the point of τ^(n − 1) is missing, and counts as infinity
       const powers = new Uint32Array(parts.h.count * g1.pointWords);
-      await inRounds(run, parts.h.count, async (from, to) => {
-        const words = await readPart(file, parts.h, from, to);
-        powers.set(await multiples(run, g1, words, { from, ...factors }, scales, 'response: H'), from * g1.pointWords);
+      await run.inRounds(parts.h.count, async (from, to) => {
+        const points = await readPart(file, parts.h, from, to);
+        const [some] = await multiples(run, g1, { points, ...scales, from, ...factors }, 'response: H');
+        powers.set(some as Uint32Array, from * g1.pointWords);
         run.progress(to - from);
       });
       const odd = await transformed(run, g1, scale, { n: domainSize, isInverse: true }, powers, 'response: H');
       await writer.whole(section.h, new Uint8Array(odd.buffer));
       await writer.section(section.c, parts.c.count * g1.pointBytes);
-      await inRounds(run, parts.c.count, async (from, to) => {
-        const words = await readPart(file, parts.c, from, to);
-        const some = await multiples(run, g1, words, { from, first: 1n, step: 1n }, scales, 'response: C');
-        await writer.write(new Uint8Array(some.buffer));
+      await run.inRounds(parts.c.count, async (from, to) => {
+        const points = await readPart(file, parts.c, from, to);
+        const [some] = await multiples(run, g1, { points, ...scales, from, first: 1n, step: 1n }, 'response: C');
+        await writer.write(new Uint8Array((some as Uint32Array<ArrayBuffer>).buffer));
         run.progress(to - from);
       });
       for (const id of [section.a, section.b1, section.b2]) await writer.copy(old, id, run);
@@ -426,39 +435,9 @@ const transformed = (
   return new PointTransform(curve, scale, { power: Math.log2(n), ...shape }, run).of(points, what);
 };
 
-/** Calls `work` with ranges of indices, one after the other. */
-const inRounds = async (
-  { pointsPerRound }: Run,
-  count: number,
-  work: (from: number, to: number) => Promise<void>,
-): Promise<void> => {
-  for (let from = 0; from < count; from += pointsPerRound) await work(from, Math.min(count, from + pointsPerRound));
-};
-
 /** Reads points of a key, aligned. */
 const wordsOf = async (
   points: { points(from: number, to: number): Promise<Uint8Array> },
   from: number,
   to: number,
 ): Promise<Uint32Array> => new Uint32Array((await points.points(from, to)).slice().buffer);
-
-/** Returns first·step^(from + i)·P_i. @param scales factors of the coordinates of points and of results */
-const multiples = async (
-  run: Run,
-  curve: CurveContext,
-  points: Uint32Array,
-  { from, first, step }: { readonly from: number; readonly first: bigint; readonly step: bigint },
-  [scale, resultScale]: readonly [bigint, bigint],
-  what: string,
-): Promise<Uint32Array<ArrayBuffer>> => {
-  const { order } = curve;
-  const count = points.length / curve.pointWords;
-  const starts = Uint32Array.from({ length: count + 1 }, (_, i) => i);
-  const isOne = step === 1n;
-  const multipliers = isOne
-    ? [first]
-    : progression((first * raised(step, BigInt(from), order)) % order, step, count, order);
-  const which = isOne ? new Uint32Array(count) : starts.slice(0, count);
-  const [words] = await run.compute(curve, { points, scale, starts, which, multipliers, scales: [resultScale] }, what);
-  return words as Uint32Array<ArrayBuffer>;
-};

@@ -24,6 +24,7 @@ import {
 } from './contributions.js';
 import { type Groups, openGroups, readPoints, times } from './groups.js';
 import { type HeaderPoints, SectionWriter, section } from './key-writer.js';
+import { multiples } from './point-transform.js';
 import { beaconStream, RandomStream, secretStream } from './randomness.js';
 import { type Run, type RunOptions, type SetupOptions, setupOptions, writeBy } from './run.js';
 
@@ -61,6 +62,11 @@ const inputTable = {
   rows: { name: { kind: 'text' }, entropy: { kind: 'any' } },
 } as const satisfies OptionTable<ContributionInput>;
 
+const entropyTable = {
+  of: 'contributeToChallenge',
+  rows: { entropy: inputTable.rows.entropy },
+} as const satisfies OptionTable<Pick<ContributionInput, 'entropy'>>;
+
 const beaconTable = {
   of: 'applyBeacon and applyBeaconToPowers',
   rows: {
@@ -88,6 +94,9 @@ interface OpenKey {
  * @param source a `.zkey` of Groth16 with contributions, as `newKey` and snarkjs write it
  * @throws MsmError `bad-argument` naming the argument or the section; `aborted`;
  *   `unsupported-device` without WebAssembly; errors of the sink
+ * @throws MsmError `out-of-memory` if `options.memoryLimit` is too low
+ * @throws MsmError with `backend: 'gpu'`: `no-webgpu` without an adapter; `unsupported-device`, `device-lost`,
+ *   `out-of-memory` and `internal` of the device
  * @example
  * ```ts
  * import { openFile } from 'webgpu-msm/node';
@@ -168,8 +177,14 @@ export const withStream = async <Result>(
 };
 
 /** Reads a contribution. @throws MsmError `bad-argument` */
-export const readSecret = (contribution: ContributionInput): Drawn => {
-  const { name, entropy = '' } = readOptions(inputTable, contribution, asArgument);
+export const readSecret = (contribution: ContributionInput): Drawn =>
+  drawnFrom(readOptions(inputTable, contribution, asArgument));
+
+/** Reads a contribution whose author a file does not name. @throws MsmError `bad-argument` */
+export const readEntropy = (contribution: Pick<ContributionInput, 'entropy'>): Drawn =>
+  drawnFrom(readOptions(entropyTable, contribution, asArgument));
+
+const drawnFrom = ({ name, entropy = '' }: ContributionInput): Drawn => {
   if (typeof entropy !== 'string' && !(entropy instanceof Uint8Array)) {
     // no part of a value that may be secret
     throw badArgument('contribution.entropy must be a string or a Uint8Array');
@@ -292,24 +307,12 @@ const writeMultiples = async (
 ): Promise<void> => {
   const { g1, scale } = groups;
   await writer.section(id, points.byteLength);
-  for (let from = 0; from < points.count; from += run.pointsPerRound) {
-    const to = Math.min(points.count, from + run.pointsPerRound);
+  await run.inRounds(points.count, async (from, to) => {
     // aligned
     const bytes = (await points.points(from, to)).slice();
-    const starts = Uint32Array.from({ length: to - from + 1 }, (_, i) => i);
-    const [words] = await run.compute(
-      g1,
-      {
-        points: new Uint32Array(bytes.buffer),
-        scale,
-        starts,
-        which: new Uint32Array(to - from),
-        multipliers: [factor],
-        scales: [scale],
-      },
-      `zkey: section ${id} (${points.name})`,
-    );
+    const some = { points: new Uint32Array(bytes.buffer), scale, scales: [scale], from, first: factor, step: 1n };
+    const [words] = await multiples(run, g1, some, `zkey: section ${id} (${points.name})`);
     await writer.write(new Uint8Array((words as Uint32Array<ArrayBuffer>).buffer));
     run.progress(to - from);
-  }
+  });
 };

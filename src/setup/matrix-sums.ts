@@ -89,13 +89,15 @@ export async function* matrixSums(
         if (numbers[number] !== 0n) row.push({ table, constraint: own.constraints[at] as number, number });
       }
     }
+    const isFull = terms + row.length > run.pointsPerRound || rows.length >= run.pointsPerRound;
+    if (isFull && rows.length > 0) {
+      yield await sumsOfRows(run, sums, rows);
+      [rows, terms] = [[], 0];
+    }
     rows.push(row);
     terms += row.length;
-    const isFull = terms >= run.pointsPerRound || rows.length >= run.pointsPerRound;
-    if (!isFull && variable + 1 < to) continue;
-    yield await sumsOfRows(run, sums, rows);
-    [rows, terms] = [[], 0];
   }
+  if (rows.length > 0) yield await sumsOfRows(run, sums, rows);
 }
 
 /** Computes the sum of each row. */
@@ -104,7 +106,7 @@ const sumsOfRows = async (
   sums: MatrixSums,
   rows: readonly (readonly Term[])[],
 ): Promise<Uint32Array<ArrayBuffer>[]> => {
-  const { curve, scales } = sums;
+  const { scales } = sums;
   const isLong = rows.some((row) => row.length > TERMS_PER_SUM);
   if (!isLong) return compute(run, sums, rows, scales);
   // equal numbers are side by side, so that each part multiplies by few
@@ -115,14 +117,32 @@ const sumsOfRows = async (
       sorted.slice(i * TERMS_PER_SUM, (i + 1) * TERMS_PER_SUM),
     );
   });
-  const { bytes } = curve.field;
-  const fileScale = 1n << BigInt(8 * bytes);
-  const [partial] = await compute(run, sums, parts.flat(), [fileScale]);
+  const table = await sumsInRounds(run, sums, parts.flat());
   let next = 0;
-  const totals = parts.map((own) =>
-    own.map((): Term => ({ table: partial as Uint32Array, constraint: next++, number: 0 })),
-  );
+  // number 0 is 1
+  const totals = parts.map((own) => own.map((): Term => ({ table, constraint: next++, number: 0 })));
   return sumsOfRows(run, sums, totals);
+};
+
+/** Computes the sums of parts of rows, of no more terms at a time than a round has. */
+const sumsInRounds = async (
+  run: Run,
+  sums: MatrixSums,
+  parts: readonly (readonly Term[])[],
+): Promise<Uint32Array<ArrayBuffer>> => {
+  const { pointWords, field } = sums.curve;
+  const fileScale = 1n << BigInt(8 * field.bytes);
+  const all = new Uint32Array(parts.length * pointWords);
+  for (let from = 0; from < parts.length; ) {
+    let to = from;
+    let terms = 0;
+    do terms += (parts[to++] as readonly Term[]).length;
+    while (to < parts.length && terms + (parts[to] as readonly Term[]).length <= run.pointsPerRound);
+    const [some] = await compute(run, sums, parts.slice(from, to), [fileScale]);
+    all.set(some as Uint32Array, from * pointWords);
+    from = to;
+  }
+  return all;
 };
 
 const compute = async (

@@ -41,6 +41,9 @@ const inputTable = {
  * @returns the `.zkey`; undefined if it went to a sink
  * @throws MsmError `bad-argument` naming the file and the section; `aborted`; `unsupported-device`
  *   without WebAssembly; errors of the sink
+ * @throws MsmError `out-of-memory` if `options.memoryLimit` is too low
+ * @throws MsmError with `backend: 'gpu'`: `no-webgpu` without an adapter; `unsupported-device`, `device-lost`,
+ *   `out-of-memory` and `internal` of the device
  * @example
  * ```ts
  * import { openFile } from 'webgpu-msm/node';

@@ -6,7 +6,6 @@
 import type { Bases, MsmEngine } from '../api/engine.js';
 import type { FieldEngine, FieldOperations, FieldVector } from '../api/fields.js';
 import type { AffinePoint } from '../api/values.js';
-import { scalarFieldOf } from '../curves/scalar-field.js';
 import { badArgument, MsmError } from '../errors.js';
 import { invert } from '../field/modulus.js';
 import { power } from '../field/powers.js';
@@ -15,10 +14,12 @@ import { createFieldEngine } from '../fields.js';
 import type { R1cs } from '../formats/r1cs.js';
 import type { Output } from '../formats/sink.js';
 import { createMsmEngine } from '../index.js';
+import { VECTOR_BYTES } from '../proofs/key-vectors.js';
 import { joined, u32 } from './contributions.js';
 import { type Gates, gatesOf, type Selectors } from './gates.js';
 import { filePoint } from './groups.js';
 import { headerOfCircuit, number, SectionWriter } from './key-writer.js';
+import { rootOf } from './point-transform.js';
 import { domainFor, type PreparedPowers } from './prepared-powers.js';
 import type { KeyPlan, Run } from './run.js';
 
@@ -110,9 +111,6 @@ export const planPlonkishKey = async (
   };
 };
 
-/** Most bytes of vectors in WebAssembly's memory, whose addresses have 32 bits. */
-const VECTOR_BYTES = 2 ** 32;
-
 /** Writes a key by engines of its own. */
 const writeKey = async (input: Input, run: Run, output: Output): Promise<void> => {
   const { maxWorkers, createWorker } = run.options;
@@ -158,7 +156,7 @@ class PlonkishKey {
     this.#g1 = g1;
     this.#run = run;
     this.#writer = writer;
-    this.#root = rootOfOrder(input.domainSize, fr.p);
+    this.#root = rootOf(input.domainSize, fr.p);
   }
 
   get #options() {
@@ -406,12 +404,6 @@ const permutationOf = ({ count, variables, wires }: Gates, n: number, blindedRow
   return targets;
 };
 
-/** Returns a root of unity of an order. */
-const rootOfOrder = (order: number, p: bigint): bigint => {
-  const { rootOfUnity, twoAdicity } = scalarFieldOf({ order: p });
-  return power(rootOfUnity as bigint, 2n ** BigInt(twoAdicity) / BigInt(order), p);
-};
-
 /**
  * Roots of unity in the header of FFLONK on BN254: of the orders 3, 4 and 8, and a cubic root of the
  * domain's. The first is a power of 31624; the last is a power of this cubic root of the field's root
@@ -419,12 +411,7 @@ const rootOfOrder = (order: number, p: bigint): bigint => {
  */
 const rootsOfFflonk = (n: number, p: bigint): readonly bigint[] => {
   const cubic = 467799165886069610036046866799264026481344299079011762026774533774345988080n;
-  return [
-    power(31624n, (p - 1n) / 18n, p),
-    rootOfOrder(4, p),
-    rootOfOrder(8, p),
-    power(cubic, 2n ** 28n / BigInt(n), p),
-  ];
+  return [power(31624n, (p - 1n) / 18n, p), rootOf(4, p), rootOf(8, p), power(cubic, 2n ** 28n / BigInt(n), p)];
 };
 
 /** Interleaves the coefficients of eight polynomials: Σ X^i·P_i(X^8). */

@@ -1,5 +1,5 @@
 /**
- * Transforms of points: sums of points times powers of a root of unity. A layer multiplies half of its
+ * Multiples of points, and transforms: sums of points times powers of a root of unity. A layer multiplies half of its
  * points by roots of unity, many by the same one, and adds and subtracts them (Cooley and Tukey, Math.
  * Comp. 19, 1965).
  */
@@ -26,6 +26,44 @@ export const progression = (first: bigint, step: bigint, count: number, order: b
     value = (value * step) % order;
     return each;
   });
+};
+
+/** Points that are multiplied by the elements of a progression. */
+export interface Multiples {
+  /** x‖y of each, little-endian. */
+  readonly points: Uint32Array;
+  /** Factor of their coordinates. */
+  readonly scale: bigint;
+  /** Results are written with their coordinates times each of these factors. */
+  readonly scales: readonly bigint[];
+  /** Index of the first point in the progression. */
+  readonly from: number;
+  /** The element of index 0. */
+  readonly first: bigint;
+  readonly step: bigint;
+}
+
+/**
+ * Returns first·step^(from + i)·P_i.
+ *
+ * @param what the place of the points, for errors
+ * @returns x‖y of the products, for each scale
+ */
+export const multiples = (
+  run: Run,
+  curve: CurveContext,
+  { points, scale, scales, from, first, step }: Multiples,
+  what: string,
+): Promise<Uint32Array<ArrayBuffer>[]> => {
+  const { order } = curve;
+  const count = points.length / curve.pointWords;
+  const starts = Uint32Array.from({ length: count + 1 }, (_, i) => i);
+  const isOne = step === 1n;
+  const multipliers = isOne
+    ? [first]
+    : progression((first * raised(step, BigInt(from), order)) % order, step, count, order);
+  const which = isOne ? new Uint32Array(count) : starts.slice(0, count);
+  return run.compute(curve, { points, scale, starts, which, multipliers, scales }, what);
 };
 
 /** Returns the root of unity whose order is n, a power of two. */

@@ -8,7 +8,6 @@ import type { CurveContext } from '../curves/curve.js';
 import type { Affine } from '../curves/jacobian.js';
 import { badArgument } from '../errors.js';
 import { readWords } from '../field/modulus.js';
-import { power as raised } from '../field/powers.js';
 import type { Output } from '../formats/sink.js';
 import { CHUNK_BYTES, type FileSource, type PointSection } from '../formats/source.js';
 import { type OptionTable, readOptions } from '../option-table.js';
@@ -25,7 +24,7 @@ import { joined, u32 } from './contributions.js';
 import { filePoint, type Groups, hashedPoints, openGroups, readPoints, type SetupCurve } from './groups.js';
 import { number, SectionWriter } from './key-writer.js';
 import type { Tables } from './memory.js';
-import { progression } from './point-transform.js';
+import { multiples } from './point-transform.js';
 import { type OpenPowers, openPowers } from './prepared-powers.js';
 import type { RandomStream } from './randomness.js';
 import { type Run, type SetupOptions, setupOptions, writeBy } from './run.js';
@@ -95,6 +94,7 @@ const countOf = (name: (typeof pointSections)[number], n: number): readonly ['g1
  * @returns the `.ptau`; undefined if it went to a sink
  * @throws MsmError `bad-argument`; `aborted`; `unsupported-device` without WebAssembly; errors of the
  *   sink
+ * @throws MsmError `out-of-memory` if `options.memoryLimit` is too low
  * @example
  * ```ts
  * import { contributeToPowers, newPowers, preparePhase2 } from 'webgpu-msm/setup';
@@ -172,6 +172,9 @@ const writeGenerators = async (
  * @param source a `.ptau`, as `newPowers` and snarkjs write it
  * @throws MsmError `bad-argument` naming the argument or the section; `aborted`;
  *   `unsupported-device` without WebAssembly; errors of the sink
+ * @throws MsmError `out-of-memory` if `options.memoryLimit` is too low
+ * @throws MsmError with `backend: 'gpu'`: `no-webgpu` without an adapter; `unsupported-device`, `device-lost`,
+ *   `out-of-memory` and `internal` of the device
  * @example
  * ```ts
  * import { contributeToPowers, newPowers } from 'webgpu-msm/setup';
@@ -318,32 +321,32 @@ class Contributing {
     response: Blake2b,
   ): Promise<Affine[]> {
     const { groups } = this.#opened;
-    const { scale, order } = groups;
+    const { scale } = groups;
     const curve = groups[points.group];
     const round = Math.floor(ROUND_BYTES / points.pointBytes);
     const found: Affine[] = [];
-    for (let from = 0; from < points.count; from += round) {
-      const to = Math.min(points.count, from + round);
-      const multipliers = progression((first * raised(step, BigInt(from), order)) % order, step, to - from, order);
-      // aligned
-      const bytes = (await points.points(from, to)).slice();
-      const starts = Uint32Array.from({ length: to - from + 1 }, (_, i) => i);
-      const [words, plain] = (await this.#run.compute(
-        curve,
-        {
-          ...{ points: new Uint32Array(bytes.buffer), scale, starts, multipliers },
-          ...{ which: starts.slice(0, to - from), scales: [scale, 1n] },
-        },
-        `ptau: section ${points.name}`,
-      )) as [Uint32Array<ArrayBuffer>, Uint32Array<ArrayBuffer>];
-      const written = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
-      await writer.write(written);
-      response.update(compressed(curve, plain));
-      this.#hashed.push(hashedPoints(curve, plain));
-      if (from === 0) {
-        found.push(...readPoints(curve, scale, written.slice(0, 2 * points.pointBytes), `ptau: ${points.name}`));
-      }
-      this.#run.progress(to - from);
+    for (let start = 0; start < points.count; start += round) {
+      const parts: Uint8Array[] = [];
+      await this.#run.inRounds(Math.min(round, points.count - start), async (begin, end) => {
+        const [from, to] = [start + begin, start + end];
+        // aligned
+        const bytes = (await points.points(from, to)).slice();
+        const [words, plain] = (await multiples(
+          this.#run,
+          curve,
+          { points: new Uint32Array(bytes.buffer), scale, scales: [scale, 1n], from, first, step },
+          `ptau: section ${points.name}`,
+        )) as [Uint32Array<ArrayBuffer>, Uint32Array<ArrayBuffer>];
+        const written = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+        await writer.write(written);
+        parts.push(compressed(curve, plain));
+        this.#hashed.push(hashedPoints(curve, plain));
+        if (from === 0) {
+          found.push(...readPoints(curve, scale, written.slice(0, 2 * points.pointBytes), `ptau: ${points.name}`));
+        }
+        this.#run.progress(to - from);
+      });
+      response.update(joined(parts));
     }
     return found;
   }
@@ -411,6 +414,7 @@ export const lagrangeSections = [
  * @param source a `.ptau` that is prepared for the second phase
  * @returns the `.ptau`; undefined if it went to a sink
  * @throws MsmError `bad-argument` naming the section; `aborted`; errors of the sink
+ * @throws MsmError `out-of-memory` if `options.memoryLimit` is too low
  * @example
  * ```ts
  * import { openFile } from 'webgpu-msm/node';

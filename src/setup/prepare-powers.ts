@@ -20,6 +20,9 @@ import { type SetupOptions, setupOptions, writeBy } from './run.js';
  * @returns the prepared `.ptau`; undefined if it went to a sink
  * @throws MsmError `bad-argument` naming the section; `aborted`; `unsupported-device` without
  *   WebAssembly; errors of the sink
+ * @throws MsmError `out-of-memory` if `options.memoryLimit` is too low
+ * @throws MsmError with `backend: 'gpu'`: `no-webgpu` without an adapter; `unsupported-device`, `device-lost`,
+ *   `out-of-memory` and `internal` of the device
  * @example
  * ```ts
  * import { newPowers, preparePhase2 } from 'webgpu-msm/setup';

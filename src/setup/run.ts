@@ -32,8 +32,8 @@ export interface SetupOptions extends RunOptions, GpuOptions {
   /**
    * Most bytes of main memory for the call: tables, points of a round, and the memory of all threads. Under
    * a limit fewer points are computed at a time, and by fewer workers, where that is needed. Not counted:
-   * a file or a result that is bytes, and garbage that the platform has not collected. Keys of PLONK and
-   * FFLONK take none.
+   * a file or a result that is bytes, garbage that the platform has not collected, and what a GPU and its
+   * driver take: choose backend `'cpu'` where the limit is hard. Keys of PLONK and FFLONK take none.
    */
   readonly memoryLimit?: number | undefined;
 }
@@ -95,6 +95,12 @@ export class Run {
   progress(count: number): void {
     this.#done += count;
     this.options.onProgress?.({ phase: this.#phase, done: Math.min(this.#done, this.#total), total: this.#total });
+  }
+
+  /** Calls `work` with ranges of indices of one round each, one after the other. */
+  async inRounds(count: number, work: (from: number, to: number) => Promise<void>): Promise<void> {
+    const { pointsPerRound } = this;
+    for (let from = 0; from < count; from += pointsPerRound) await work(from, Math.min(count, from + pointsPerRound));
   }
 
   /** Lets the event loop run where that is due; ends the call if its signal was aborted. */

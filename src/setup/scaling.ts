@@ -1,6 +1,6 @@
 /** Which points of a setup a GPU multiplies by scalars, and which the CPU's threads. */
 import type { CurveContext } from '../curves/curve.js';
-import { MsmError, notLoaded } from '../errors.js';
+import { MsmError, notLoaded, untilAborted } from '../errors.js';
 import type { ManySums } from '../msm/cpu/sum-threads.js';
 import type { OptionTable } from '../option-table.js';
 import type { Scaler, Scaling } from './open-scaler.js';
@@ -95,7 +95,10 @@ export class ScalingChoice {
     const { backend = 'cpu', signal } = this.#options;
     const count = sums.which.length;
     if (backend === 'cpu' || count === 0 || !sums.starts.every((start, i) => start === i)) return onCpu();
-    if (backend === 'gpu') return (await (await this.#opened(false)).multiply(curve, sums, signal)) ?? onCpu();
+    if (backend === 'gpu') {
+      const scaler = await untilAborted(this.#opened(false), signal);
+      return (await scaler.multiply(curve, sums, signal)) ?? onCpu();
+    }
     if (this.#isOff || this.#total < LEAST_POINTS) return onCpu();
     const long = longMultiples(curve, sums);
     if (long < LEAST_ROUND) return onCpu();

@@ -108,7 +108,8 @@ export const verifyKey = async (input: VerifyKeyInput, given: RunOptions = {}): 
   }
   assertNotAborted(options.signal);
   const powers = await openPreparedPowers(ptau, options);
-  const first = initial ?? (await newKey({ system: 'groth16', r1cs: r1cs as FileSource, ptau }, options));
+  const onCpu = { ...options, backend: 'cpu' } as const;
+  const first = initial ?? (await newKey({ system: 'groth16', r1cs: r1cs as FileSource, ptau }, onCpu));
   const start = await openKey(first, options);
   const contributions: KeyContribution[] = [];
   try {

@@ -11,6 +11,7 @@ import { createFieldEngine } from '../fields.js';
 import { sectionOf } from '../formats/binfile.js';
 import { type FileSource, type PointSection, readRange } from '../formats/source.js';
 import { type OptionTable, readOptions } from '../option-table.js';
+import { VECTOR_BYTES } from '../proofs/key-vectors.js';
 import { Blake2b } from './blake2b.js';
 import { PointChecks, Refusal, randomFactors, sameBytes, sumOf, whyRefused } from './checks.js';
 import { areEqual, hashedPoints, readPoints } from './groups.js';
@@ -322,9 +323,6 @@ class PowersCheck {
     }
   }
 }
-
-/** Most bytes of vectors in WebAssembly's memory, whose addresses have 32 bits. */
-const VECTOR_BYTES = 2 ** 32;
 
 /** The points before a contribution, and its challenge. */
 interface Before extends FirstPoints, Pick<PowersContribution, 'nextChallenge'> {}

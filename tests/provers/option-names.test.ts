@@ -16,6 +16,7 @@ import * as plonk from '../../src/plonk.js';
 import {
   applyBeacon,
   contribute,
+  contributeToChallenge,
   exportVerificationKey,
   newKey,
   newPowers,
@@ -157,6 +158,11 @@ const calls: readonly (readonly [string, (options: object) => unknown, Readonly<
   ],
   ['functions of webgpu-msm/setup', (options) => preparePhase2(nowhere, options), { onprogress: 'onProgress' }],
   ['contribute and contributeToPowers', (contribution) => contribute(nowhere, contribution), { entropie: 'entropy' }],
+  [
+    'contributeToChallenge',
+    (contribution) => contributeToChallenge({ challenge: nowhere, curve: 'bn254' }, contribution),
+    { entropie: 'entropy' },
+  ],
   [
     'applyBeacon and applyBeaconToPowers',
     (beacon) => applyBeacon(nowhere, { beacon: '00', iterations: 10, ...beacon }),

@@ -56,7 +56,10 @@ describe.each(['bn254', 'bls12-381'] as const)('a challenge on %s', (curve) => {
     const { zkey: one } = await contribute(initial, { name: 'Ada ☃', entropy: 'dice' }, quiet);
     const { zkey: two } = await applyBeacon(one, { beacon, iterations: 10 }, quiet);
 
-    const challenge = await exportChallenge(two, quiet);
+    const seen: number[] = [];
+    const onProgress = ({ done, total }: { done: number; total: number }) => void seen.push(done / total);
+    const challenge = await exportChallenge(two, { ...quiet, onProgress });
+    expect(seen.at(-1)).toBe(1);
     expectSame(challenge, await made((file) => zKey.exportBellman(memoryFile(two), file)));
     drawSame(1);
     const { response, hash } = await contributeToChallenge({ challenge, curve }, { entropy: 'more' }, quiet);
@@ -122,6 +125,10 @@ describe('wrong responses', () => {
       /challenge: H/,
     );
     await expect(contributeToChallenge({ challenge, curve: 'bls12-381' }, {}, quiet)).rejects.toThrow(/challenge: /);
+    // a challenge has no names
+    await expect(
+      contributeToChallenge({ challenge, curve: 'bn254' }, { name: 'Ada' } as never, quiet),
+    ).rejects.toMatchObject({ code: 'bad-argument', message: expect.stringContaining('contributeToChallenge') });
     const fewer = challenge.slice();
     fewer[3 * 64 + 3 * 128 + 3] = 2;
     await refused({ zkey, response: fewer }, /response: (IC has 2 points, and the key's circuit 3|.* is cut off)/);

@@ -49,6 +49,10 @@ type Draw = ReturnType<typeof drawsOf>;
 
 const POINT = 64;
 
+/** Bytes of a saved hash in powers of tau, and of a contribution without a name. */
+const SAVED = 216;
+const CONTRIBUTION = 7 * POINT + 12 * POINT + SAVED + 64 + 8;
+
 /** Places of points in a file: sections, from a byte on, of points of a size. */
 type Place = readonly [section: number, from: number, pointBytes: number];
 
@@ -60,6 +64,8 @@ interface Subject {
   readonly places: readonly Place[];
   /** Sections whose bytes are all checked, from a byte on. */
   readonly checked: readonly (readonly [section: number, from: number])[];
+  /** Bytes that the file cannot contradict: a lie in them alone is none. */
+  readonly free?: readonly (readonly [section: number, from: number, to: number])[];
   /** A point of G2 outside the group of order r, and one of G1 with a coordinate of p or more. */
   readonly outside: readonly [Uint8Array, Uint8Array];
 }
@@ -170,6 +176,11 @@ const lieIn = (subject: Subject, draw: Draw): { readonly file: Uint8Array; reado
     const count = lies === liesInBytes ? 1 + draw(2) : 1;
     const names = Array.from({ length: count }, () => pick(draw, Object.keys(lies)));
     for (const name of names) lies[name]?.(sections, subject, draw);
+    const whole = sectionsOf(subject.file);
+    for (const [id, from, to] of subject.free ?? []) {
+      const [bytes, before] = [sections.get(id), whole.get(id) as Uint8Array];
+      if (bytes?.length === before.length) bytes.set(before.subarray(from, to), from);
+    }
     const file = binfile(subject.letters, [...sections]);
     // version 1, as in the file
     const isSame = file.length === subject.file.length && file.every((byte, i) => byte === subject.file[i]);
@@ -238,6 +249,9 @@ beforeAll(async () => {
     checked: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((id) => [id, 0] as const),
   };
   const transcript = 4;
+  // the saved hash of a response is behind its points: only the response itself could contradict that of the
+  // first contribution. In that of the second, 96 bytes of the block are used, and the first of the last 16
+  const saved = transcript + 7 * POINT + 12 * POINT;
   const small = await makePowers(2);
   powers = {
     ...{ letters: 'ptau', file: small.ptau, others: [small.sibling], outside: [outside[0], raised] },
@@ -247,6 +261,11 @@ beforeAll(async () => {
       [7, transcript, POINT],
     ],
     checked: [1, 2, 3, 4, 5, 6, 7, 12, 13, 14, 15].map((id) => [id, 0] as const),
+    free: [
+      [7, saved, saved + SAVED],
+      [7, saved + CONTRIBUTION + 96, saved + CONTRIBUTION + 128],
+      [7, saved + CONTRIBUTION + 201, saved + CONTRIBUTION + SAVED],
+    ],
   };
 });
 

@@ -1,12 +1,97 @@
 /** Setups under a limit of memory: the same bytes, and a floor that is said. */
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { filePoint, openGroups } from '../../src/setup/groups.js';
 import { planRounds } from '../../src/setup/memory.js';
-import { contribute, contributeToPowers, exportChallenge, newKey, newPowers, preparePhase2 } from '../../src/setup.js';
+import { multiples, PointTransform, rootOf } from '../../src/setup/point-transform.js';
+import { Run } from '../../src/setup/run.js';
+import {
+  applyBeaconToPowers,
+  contribute,
+  contributeToPowers,
+  exportChallenge,
+  newKey,
+  newPowers,
+  preparePhase2,
+} from '../../src/setup.js';
 import { ffCurveOf, powersOf } from '../support/proving.js';
-import { randomCircuit } from '../support/random-circuit.js';
+import { type Combination, type Row, r1csOf, randomCircuit } from '../support/random-circuit.js';
 import { expectSame, quiet } from '../support/setups.js';
 
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
 afterAll(async () => (await ffCurveOf('bn254')).terminate());
+
+/** Returns the least memory limit of a call. */
+const floorOf = async (call: (options: object) => Promise<unknown>): Promise<number> => {
+  const error = await call({ ...quiet, memoryLimit: 1 }).catch((thrown: unknown) => thrown);
+  return Number(/takes (\d+) bytes/.exec((error as Error).message)?.[1]);
+};
+
+/** Notes the terms of each round, and how many a round may have. */
+const watchRounds = (): { readonly terms: number[]; most: number } => {
+  const seen = { terms: [] as number[], most: 0 };
+  const { compute } = Run.prototype;
+  vi.spyOn(Run.prototype, 'compute').mockImplementation(function (this: Run, ...given) {
+    seen.terms.push(given[1].which.length);
+    seen.most = this.pointsPerRound;
+    return compute.apply(this, given);
+  });
+  return seen;
+};
+
+describe('rounds under the lowest limit', () => {
+  it('have no more terms than they may, where one variable is in thousands of them', async () => {
+    const r = BigInt((await ffCurveOf('bn254')).r);
+    // more terms than a round has, of few numbers and of many
+    const long = (seed: number): Combination =>
+      Array.from({ length: 230 }, (_, i) => [0, i % 2 === 0 ? 5n : BigInt(seed + i) ** 20n % r] as const);
+    const rows = Array.from(
+      { length: 10 },
+      (_, i): Row => [[...long(1000 * i), [1, 3n]], [[2, 2n], ...long(7000 + i)], [[3, 1n]]],
+    );
+    const r1cs = r1csOf(r, { variables: 5, publicInputs: 1, privateInputs: 3, rows });
+    const ptau = await powersOf('bn254', 4, 31, true);
+    const call = (options: object) => newKey({ system: 'groth16', r1cs, ptau }, options);
+    const memoryLimit = await floorOf(call);
+    const expected = await call(quiet);
+    const rounds = watchRounds();
+    expectSame((await call({ ...quiet, memoryLimit })) as Uint8Array, expected as Uint8Array);
+    expect(rounds.most).toBe(2 ** 11);
+    expect(Math.max(...rounds.terms)).toBeLessThanOrEqual(rounds.most);
+    expect(rounds.terms.filter((terms) => terms > rounds.most / 2).length).toBeGreaterThan(2);
+  });
+
+  it('have no more points of powers of tau than they may, and the same transcript', { tags: 'long' }, async () => {
+    const powers = await newPowers({ curve: 'bn254', power: 12 }, quiet);
+    const beacon = { beacon: '01', iterations: 10 };
+    const call = async (options: object) => (await applyBeaconToPowers(powers, beacon, options)).ptau;
+    const memoryLimit = await floorOf(call);
+    const expected = await call(quiet);
+    const rounds = watchRounds();
+    expectSame((await call({ ...quiet, memoryLimit })) as Uint8Array, expected as Uint8Array);
+    expect(Math.max(...rounds.terms)).toBe(rounds.most);
+  });
+});
+
+it('transforms points the same in rounds of any length', async () => {
+  const { g1, order, scale } = await openGroups('bn254');
+  const power = 5;
+  const n = 2 ** power;
+  const shape = { power, root: rootOf(n, order), factor: order - 7n };
+  const runOf = (pointsPerRound: number) => new Run({}, 'test', n, { workers: 0, pointsPerRound });
+  const run = runOf(n);
+  const generator = new Uint32Array(filePoint(g1, scale, g1.generator).buffer);
+  const generators = Uint32Array.from({ length: n * g1.pointWords }, (_, i) => generator[i % g1.pointWords] as number);
+  const input = { points: generators, scale, scales: [scale], from: 0, first: 3n, step: 5n };
+  const [points] = await multiples(run, g1, input, 'points');
+  const expected = await new PointTransform(g1, scale, shape, run).of(points as Uint32Array, 'points');
+  for (const pointsPerRound of [1, 4, 7]) {
+    const some = await new PointTransform(g1, scale, shape, runOf(pointsPerRound)).of(points as Uint32Array, 'points');
+    expectSame(new Uint8Array(some.buffer), new Uint8Array(expected.buffer));
+  }
+});
 
 it('computes the same under a limit, and says what a call takes at least', async () => {
   const { r } = await ffCurveOf('bn254');

@@ -3,7 +3,7 @@
  * together.
  */
 import { Worker } from 'node:worker_threads';
-import { concatBytes, numberToBytesLE } from '@noble/curves/utils.js';
+import { numberToBytesLE } from '@noble/curves/utils.js';
 import { expect } from 'vitest';
 import { createFieldEngine, type FieldEngine, type FieldOperations, type FieldVector } from '../../src/fields.js';
 import { createMsmEngine, type MsmEngine } from '../../src/index.js';
@@ -29,7 +29,10 @@ const encoded = new Map<string, Uint8Array>();
 /** Returns `numbers` as little-endian bytes. Programs are run many times on the same vectors. */
 const numberBytes = (length: number, seed: bigint): Uint8Array => {
   const key = `${length} ${seed}`;
-  const bytes = encoded.get(key) ?? concatBytes(...numbers(length, seed).map((number) => numberToBytesLE(number, 32)));
+  const before = encoded.get(key);
+  if (before !== undefined) return before;
+  const bytes = new Uint8Array(32 * length);
+  for (const [i, number] of numbers(length, seed).entries()) bytes.set(numberToBytesLE(number, 32), 32 * i);
   encoded.set(key, bytes);
   return bytes;
 };

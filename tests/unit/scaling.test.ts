@@ -154,6 +154,23 @@ test("'gpu' takes any adapter for all multiples, and tells its errors", async ()
   await expect(failing.compute(sumsOf(COUNT))).rejects.toMatchObject({ code: 'device-lost' });
 });
 
+test("'gpu' ends with its signal, also while a device opens", async () => {
+  const abort = new AbortController();
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const options = { backend: 'gpu', signal: abort.signal } as const;
+  const { compute, choice, log } = choiceOf(options, MANY, { opens: () => opened });
+  const call = compute(sumsOf(COUNT));
+  abort.abort();
+  await expect(call).rejects.toMatchObject({ code: 'aborted' });
+  await choice.end();
+  open();
+  await after(1);
+  expect(log).toEqual(['open', 'destroy']);
+});
+
 test("'cpu' and calls without a choice open no device", async () => {
   for (const options of [{ backend: 'cpu' }, {}] as const) {
     const { compute, choice, log } = choiceOf(options, MANY);

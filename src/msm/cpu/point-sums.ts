@@ -183,8 +183,10 @@ export class PointSums {
     this.#words.push(scales.map((_, k) => joined(parts.map((part) => part[k] as Uint32Array))));
   }
 
-  /** Returns the results of all chunks. */
+  /** Returns the results of all chunks, and overwrites the digits of multipliers, which may be secret. */
   settle(): PartialSums {
+    for (const { halves } of this.#known.values()) for (const digits of halves) digits.fill(0);
+    this.#known.clear();
     return { kind: 'sums', chunks: this.#chunks, words: this.#words, wrong: this.#wrong };
   }
 

@@ -106,7 +106,10 @@ export class SumThreads {
       multipliers: writeMultipliers(halves),
       cuts: cutSums(starts),
     };
-    const parts = await withAdder(curve, (adder, kernel) => this.#run(task, adder, kernel));
+    const parts = await withAdder(curve, (adder, kernel) => this.#run(task, adder, kernel)).finally(() => {
+      // they may be secret
+      task.multipliers.fill(0);
+    });
     if (parts === null) {
       throw new MsmError(
         'unsupported-device',

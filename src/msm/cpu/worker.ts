@@ -67,7 +67,12 @@ servePool<Setup, Prepared, Task, WindowSums | PartialSums | ChainResults | null>
     const adder = prepared as PointAdder;
     if ('kind' in task) {
       const sums = new PointSums(adder, task);
-      return { add: (chunk) => finish(sums.addChunk(chunk)), settle: () => sums.settle() };
+      const settle = () => {
+        // a copy of the worker, which may be secret
+        task.multipliers.fill(0);
+        return sums.settle();
+      };
+      return { add: (chunk) => finish(sums.addChunk(chunk)), settle };
     }
     const share = new Share(adder, task.operands);
     return {

@@ -6,7 +6,7 @@ import { badArgument, type MsmError } from '../errors.js';
 import { ValueTable } from '../fields/program/entries.js';
 import { ORDER_BYTES, type SnarkjsCurve } from './binfile.js';
 import { bytesOfHex, DIGEST_BYTES, digestOf, hexOf } from './sha256.js';
-import { COMPACT_MAGIC, numbersOf, type OpenFile } from './source.js';
+import type { OpenFile } from './source.js';
 
 /** The form of these files; another form has another number. */
 const FORMAT = 1;
@@ -71,10 +71,13 @@ export interface ReadTable extends CompactTable {
   readonly digest: Uint8Array;
 }
 
-/** Returns the bytes before the first chunk. */
-export const compactHeader = (): Uint8Array => {
+const numbersOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView =>
+  new DataView(buffer, byteOffset, byteLength);
+
+/** Returns the bytes before the first chunk. @param magic the letters that they begin with */
+export const compactHeader = (magic: string): Uint8Array => {
   const bytes = new Uint8Array(HEADER_BYTES);
-  bytes.set(new TextEncoder().encode(COMPACT_MAGIC));
+  bytes.set(new TextEncoder().encode(magic));
   numbersOf(bytes).setUint32(4, FORMAT, true);
   return bytes;
 };

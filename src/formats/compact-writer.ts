@@ -12,12 +12,28 @@ import {
   itemBytesOf,
   mostItems,
 } from './compact-file.js';
-import { isCompact, openCompact } from './compact-source.js';
+import type { isCompact, openCompact } from './compact-source.js';
 import type { RootWorkers } from './point-roots.js';
 import { hexOf, Sha256, sha256 } from './sha256.js';
 import { type Sink, written } from './sink.js';
-import { CHUNK_BYTES, type FileSource, openFile } from './source.js';
-import { fileOf, openZkey, type Zkey } from './zkey.js';
+import type { FileSource, openFile } from './source.js';
+import type { fileOf, openZkey, Zkey } from './zkey.js';
+
+/**
+ * The functions that open files. The module that loads this one hands them over: bundlers that put a worker in one
+ * file, as Vite does by default, take no import of that module here.
+ */
+export interface Opening {
+  readonly openFile: typeof openFile;
+  readonly openZkey: typeof openZkey;
+  readonly fileOf: typeof fileOf;
+  readonly isCompact: typeof isCompact;
+  readonly openCompact: typeof openCompact;
+  /** Letters at the beginning of a compact key. */
+  readonly magic: string;
+  /** Bytes that are read at a time. */
+  readonly chunkBytes: number;
+}
 
 /** Options of `packZkey` and `unpackZkey`. */
 export interface PackOptions extends RootWorkers {
@@ -72,8 +88,7 @@ interface Piece {
 }
 
 /** Cuts a `.zkey` into pieces that are one behind the other. */
-const piecesOf = (zkey: Zkey): Piece[] => {
-  const { file, sections } = fileOf(zkey);
+const piecesOf = (zkey: Zkey, { file, sections }: ReturnType<typeof fileOf>): Piece[] => {
   const pieces: Piece[] = [];
   let at = 0;
   const add = (kind: ChunkKind, to: number): void => {
@@ -99,19 +114,19 @@ const piecesOf = (zkey: Zkey): Piece[] => {
 };
 
 /** Does the work of `packZkey`. */
-export const pack = async (zkey: FileSource, options: PackOptions): Promise<PackResult> => {
+export const pack = async (opening: Opening, zkey: FileSource, options: PackOptions): Promise<PackResult> => {
   const { sink, signal, onProgress, onWarning, ...workers } = readOptions(packOptions, options);
-  const file = openFile('zkey', zkey, signal);
-  if (await isCompact(file)) throw badArgument('zkey: it is a compact key already');
-  const opened = await openZkey(zkey, { onWarning, signal });
+  const file = opening.openFile('zkey', zkey, signal);
+  if (await opening.isCompact(file)) throw badArgument('zkey: it is a compact key already');
+  const opened = await opening.openZkey(zkey, { onWarning, signal });
   const packer = new ChunkCodec(opened.curve, workers);
   const { bytes, result } = await written(sink, async (output) => {
-    const header = compactHeader();
+    const header = compactHeader(opening.magic);
     await output.write(header);
     const chunks: CompactChunk[] = [];
     const hash = new Sha256();
     let compactBytes = header.length;
-    for (const { kind, from, items } of piecesOf(opened)) {
+    for (const { kind, from, items } of piecesOf(opened, opening.fileOf(opened))) {
       assertNotAborted(signal);
       onProgress?.({ phase: 'pack', done: from, total: file.byteLength });
       const piece = await file.read(from, from + items * itemBytesOf(kind, opened.curve));
@@ -133,18 +148,18 @@ export const pack = async (zkey: FileSource, options: PackOptions): Promise<Pack
 };
 
 /** Does the work of `unpackZkey`. */
-export const unpack = async (compact: FileSource, options: PackOptions): Promise<PackResult> => {
+export const unpack = async (opening: Opening, compact: FileSource, options: PackOptions): Promise<PackResult> => {
   const { sink, signal, onProgress, ...settings } = readOptions(packOptions, options);
-  const file = openFile('zkey', compact, signal);
-  if (!(await isCompact(file))) throw badArgument('zkey: it is no compact key, which packZkey makes');
-  const key = await openCompact(file, settings);
+  const file = opening.openFile('zkey', compact, signal);
+  if (!(await opening.isCompact(file))) throw badArgument('zkey: it is no compact key, which packZkey makes');
+  const key = await opening.openCompact(file, settings);
   const total = key.byteLength;
   const { bytes } = await written(sink, async (output) => {
     const hash = new Sha256();
     for (let at = 0; at < total; ) {
       assertNotAborted(signal);
       onProgress?.({ phase: 'pack', done: at, total });
-      const to = Math.min(total, at + CHUNK_BYTES);
+      const to = Math.min(total, at + opening.chunkBytes);
       const part = await key.read(at, to);
       hash.update(part);
       await output.write(part);

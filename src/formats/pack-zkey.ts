@@ -1,7 +1,9 @@
 /** Compact keys as callers make them. The code that packs is loaded by the first use. */
 import { notLoaded } from '../errors.js';
-import type { PackOptions, PackResult } from './compact-writer.js';
-import type { FileSource } from './source.js';
+import { isCompact, openCompact } from './compact-source.js';
+import type { Opening, PackOptions, PackResult } from './compact-writer.js';
+import { CHUNK_BYTES, COMPACT_MAGIC, type FileSource, openFile } from './source.js';
+import { fileOf, openZkey } from './zkey.js';
 
 export type { PackOptions, PackResult } from './compact-writer.js';
 
@@ -24,7 +26,7 @@ export type { PackOptions, PackResult } from './compact-writer.js';
  * ```
  */
 export const packZkey = async (zkey: FileSource, options: PackOptions = {}): Promise<PackResult> =>
-  (await import('./compact-writer.js').catch(notLoaded('compact-writer'))).pack(zkey, options);
+  (await import('./compact-writer.js').catch(notLoaded('compact-writer'))).pack(opening, zkey, options);
 
 /**
  * Writes the `.zkey` that a compact key came from, byte by byte the same.
@@ -42,4 +44,9 @@ export const packZkey = async (zkey: FileSource, options: PackOptions = {}): Pro
  * ```
  */
 export const unpackZkey = async (compact: FileSource, options: PackOptions = {}): Promise<PackResult> =>
-  (await import('./compact-writer.js').catch(notLoaded('compact-writer'))).unpack(compact, options);
+  (await import('./compact-writer.js').catch(notLoaded('compact-writer'))).unpack(opening, compact, options);
+
+const opening: Opening = {
+  ...{ openFile, openZkey, fileOf, isCompact, openCompact },
+  ...{ magic: COMPACT_MAGIC, chunkBytes: CHUNK_BYTES },
+};

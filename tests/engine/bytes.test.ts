@@ -158,11 +158,7 @@ describe('an engine accepts bytes', () => {
       () => paged(-64, () => new Uint8Array(64)),
       /\.byteLength must be a number of bytes, got -64/,
     ],
-    [
-      'more than there can be',
-      () => paged(2 ** 52, () => new Uint8Array(64)),
-      /4503599627370496 .*are more than/,
-    ],
+    ['more than there can be', () => paged(2 ** 52, () => new Uint8Array(64)), /4503599627370496 .*are more than/],
     [
       'a slice without a length',
       () => ({ slice: () => new Uint8Array(64) }),

@@ -66,7 +66,8 @@ describe('the farm', { tags: 'long' }, () => {
     const { jobs, expected } = await makeStatement(4000, 12);
     await farm.submit(database, jobs);
     expect(await sumOf(jobs)).toMatchObject({ sum: expected, wrong: [] });
-    expect(both.flatMap(({ of }) => of('delivered'))).toHaveLength(12);
+    // the database has a sum before its worker says so
+    await until('all are said', () => both.flatMap(({ of }) => of('delivered')).length === 12);
   });
 
   test.each([
@@ -80,6 +81,7 @@ describe('the farm', { tags: 'long' }, () => {
     lost.child.kill(signal);
     const other = await startWorker('other');
     expect(await sumOf(jobs)).toMatchObject({ sum: expected, workers: ['other', 'other', 'other'] });
+    await until('all are said', () => other.of('delivered').length === 3);
     const again = other.of('delivered').filter(({ id }) => id === lost.of('taken')[0]?.id);
     expect(again).toMatchObject([{ attempt: 2 }]);
   });
@@ -230,7 +232,7 @@ describe('the farm', { tags: 'long' }, () => {
     await sleep(500);
     const healthy = await startWorker('healthy');
     expect(await sumOf(jobs)).toMatchObject({ sum: expected });
-    expect(healthy.of('delivered')).toHaveLength(12);
+    await until('all are said', () => healthy.of('delivered').length === 12);
   });
 
   test('a worker that cannot compute ends, and takes nothing', async () => {
@@ -278,8 +280,9 @@ describe('the farm', { tags: 'long' }, () => {
       for (const { proof } of [...made, ...made]) await farm.submit(database, [proof]);
       for (const { statement, proof } of made) expect(await statement.verify(await proofOf(proof.id))).toBe(true);
     }
-    const delivered = all.flatMap(({ of }) => of('delivered')).map(({ id }) => id);
-    expect(delivered.sort()).toEqual(made.map(({ proof }) => proof.id).sort());
+    const delivered = () => all.flatMap(({ of }) => of('delivered')).map(({ id }) => id);
+    await until('all are said', () => delivered().length >= made.length);
+    expect(delivered().sort()).toEqual(made.map(({ proof }) => proof.id).sort());
   });
 
   test('proofs with a higher priority go first', async () => {

@@ -113,9 +113,8 @@ describe.each(['plonk', 'fflonk'] as const)('a key of %s', (system) => {
     for (const proof of await Promise.all([key.prove(circuit.witness), key.prove(circuit.witness)])) {
       expect(await verify(proof)).toBe(true);
     }
-    const ended = expect(key.prove(circuit.witness)).rejects.toMatchObject({ code: 'destroyed' });
-    setTimeout(() => key.destroy(), 5);
-    await ended;
+    const onProgress = ({ done }: { readonly done: number }) => void (done === 2 && key.destroy());
+    await expect(key.prove(circuit.witness, { onProgress })).rejects.toMatchObject({ code: 'destroyed' });
   });
 
   test('an unsatisfied witness is refused with its constraint', async () => {

@@ -84,7 +84,7 @@ export default defineConfig({
               name: 'formats',
               test: /\/src\/formats(\/(source|binfile|zkey|key-cache|file-origin|reference-strings|compact-source|pack-zkey)|\.ts$)/,
             },
-            // what fields.js and compact-chunks.js share
+            // code that fields.js and compact-chunks.js share
             { name: 'vectors', test: /\/src\/(fields\/(cpu|program)|wasm\/vectors)\//, minShareCount: 2 },
             { name: 'compact-chunks', test: /\/src\/formats\/(compact-(chunks|file)|point-roots)/ },
             // The command imports more of these than their entries export. A group that lacks a module that

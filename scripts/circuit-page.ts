@@ -15,7 +15,7 @@ import { project } from './builds.mjs';
 export const libraries = ['webgpu-msm', 'snarkjs'] as const;
 type Library = (typeof libraries)[number];
 
-/** What a page shows. */
+/** A proof that a page shows, and the time that it took. */
 export interface ShownProof {
   readonly proof: object;
   readonly publicSignals: readonly string[];

@@ -91,7 +91,7 @@ const cases: Readonly<Record<'path' | 'sha256' | 'chain', Case>> = {
   },
 };
 
-/** What is timed: two libraries, and the code that circom wrote. */
+/** Subjects of the timing: two libraries, and the code that circom wrote. */
 type Subject = 'webgpu-msm' | 'snarkjs' | 'program';
 
 /** One run. */
@@ -99,7 +99,7 @@ interface TimedRun {
   readonly subject: Subject;
   readonly step: 'witness' | 'input to proof' | 'page to proof';
   readonly ms: number;
-  /** Of all threads of this process; null for pages. */
+  /** CPU time of all threads of this process; null for pages. */
   readonly cpuMs: number | null;
 }
 

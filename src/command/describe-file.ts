@@ -22,7 +22,7 @@ type Facts = Readonly<Record<string, string | number | readonly string[]>>;
 interface InfoArguments {
   readonly path: string;
   readonly json: boolean | undefined;
-  /** Whether to open a key and prove twice, and say how long the opening and the second proof take. */
+  /** True to open a key and prove twice, and to say how long the opening and the second proof take. */
   readonly time: boolean | undefined;
 }
 

@@ -87,7 +87,7 @@ export interface LoadedKey
   /** Adds up the sums of pages; null if all powers are loaded. */
   readonly few: MsmEngine | null;
   readonly coefficients: Readonly<Record<CircuitPolynomial, FieldVector>>;
-  /** What saves time; null if each proof computes it. */
+  /** Vectors that save time; null if each proof computes them. */
   readonly kept: KeptVectors | null;
   /** n ones. */
   readonly ones: FieldVector;

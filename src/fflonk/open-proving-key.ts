@@ -41,7 +41,7 @@ const [WITH_COLUMNS, WITHOUT_COLUMNS, LEAST_VECTORS] = [150, 120, 54];
 
 /** Parts of a key that do not depend on the engine of its vectors. */
 type Shared = Omit<LoadedKey, 'fr' | 'coefficients' | 'ones' | 'kept' | 'columnValues'> & {
-  /** Whether only the polynomials are kept. */
+  /** True if only the polynomials are kept. */
   readonly isLimited: boolean;
 };
 

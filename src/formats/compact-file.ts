@@ -55,7 +55,7 @@ export interface CompactChunk {
   readonly digest: string;
 }
 
-/** What a compact key says about itself. */
+/** Statements of a compact key about itself. */
 export interface CompactTable {
   readonly curve: SnarkjsCurve['name'];
   /** Bytes of the `.zkey`. */

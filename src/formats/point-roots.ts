@@ -201,7 +201,7 @@ class RootProgram {
   readonly numbers: PlacedWords[] = [];
   readonly #memory: VectorMemory;
   readonly #first: number;
-  /** Where the coefficients of x are, and those of the roots. */
+  /** Addresses of the coefficients of x, and of those of the roots. */
   readonly input: number;
   readonly output: number;
   #next: number;

@@ -25,10 +25,11 @@ export interface KeyPlan {
 
 /** Memory of proofs, in bytes. */
 export interface ProofBytes {
-  /** With everything in memory, but without points. */
+  /** Bytes with everything in memory but points. */
   readonly whole: number;
-  /** Of a proof that frees what it can, without pages of points, and while it adds up points. */
+  /** Bytes of a proof that frees what it can, without pages of points. */
   readonly computing: number;
+  /** The same while it adds up points. */
   readonly adding: number;
 }
 

@@ -6,7 +6,7 @@ import { KeyCache } from './caches.js';
 import { digestOf, openKeySource, readWitnessProgram } from './proof-files.js';
 import { bytesOf, type SnarkjsProof, type WholeSystem, withEither } from './proving-keys.js';
 
-/** What a call of `fullProve` is given. */
+/** Arguments of `fullProve`. */
 export interface FullProof {
   readonly input: object;
   readonly wasm: unknown;

@@ -46,7 +46,7 @@ export class TurnQueue {
   /** Number of calls that have begun: one that computes, and those that it paused. */
   #underWay = 0;
 
-  /** Whether no work has begun. */
+  /** True while no work has begun. */
   get isIdle(): boolean {
     return this.#underWay === 0;
   }

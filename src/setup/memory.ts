@@ -1,8 +1,8 @@
-/** Main memory of a setup: how many points it computes at a time, by how many workers, under a limit. */
+/** Main memory of a setup: the points of a round and the workers that fit a limit. */
 import { MsmError } from '../errors.js';
 import { mostWorkers } from '../threads/platform.js';
 
-/** What a call keeps in memory from its beginning to its end. */
+/** Tables that a call keeps in memory from its beginning to its end. */
 export interface Tables {
   /** Bytes of the tables. */
   readonly bytes: number;

@@ -2,7 +2,7 @@
 import type { CurveContext } from '../curves/curve.js';
 import { openDevice } from '../gpu/device.js';
 import { Runner } from '../gpu/runner.js';
-// what this module shares with index.js stays in that file only if index.js is loaded before
+// code that this module shares with index.js stays in that file only if index.js is loaded before
 import '../index.js';
 import type { ManySums } from '../msm/cpu/sum-threads.js';
 import { type ScaleSetup, scaleConfigure, scaleOperation } from '../msm/gpu/scale-operation.js';

@@ -1,4 +1,4 @@
-/** Which points of a setup a GPU multiplies by scalars, and which the CPU's threads. */
+/** Choice between a GPU and the CPU's threads, for the points that a setup multiplies by scalars. */
 import type { CurveContext } from '../curves/curve.js';
 import { MsmError, notLoaded, untilAborted } from '../errors.js';
 import type { ManySums } from '../msm/cpu/sum-threads.js';

@@ -46,7 +46,7 @@ const said = {
 };
 `;
 
-/** What `@zk-kit/eddsa-proof` generates by the circuit below: its result is in `made`. */
+/** Program that has `@zk-kit/eddsa-proof` prove by the circuit below. Its result is in `made`. */
 const eddsaProgram = (at: string): string => `
 import { generate, verify } from '@zk-kit/eddsa-proof';
 import { unpackGroth16Proof } from '@zk-kit/utils';

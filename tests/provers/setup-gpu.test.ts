@@ -47,7 +47,7 @@ const compares = (curve: ProverCurve): void => {
     expectSame(ours.ptau, theirs.ptau);
     expectSame(ours.hash, theirs.hash);
     expectSame(await preparePhase2(ours.ptau, onGpu), await preparePhase2(theirs.ptau, quiet));
-    // of one: equal points, and infinity
+    // powers of one: equal points, and infinity
     expectSame(await preparePhase2(first, onGpu), await preparePhase2(first, quiet));
   });
 };

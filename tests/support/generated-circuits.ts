@@ -6,7 +6,7 @@ interface DrawnInput {
   readonly name: string;
   /** Lengths of its arrays; none for one value. */
   readonly dimensions: readonly number[];
-  /** Whether constraints want each of its values to be 0 or 1. */
+  /** True if constraints want each of its values to be 0 or 1. */
   readonly isBits: boolean;
   readonly isPublic: boolean;
 }

@@ -6,7 +6,7 @@
 // in non-adjacent form (Reitwiesner 1960): digits -1, 0 and 1, of which a third are not 0. Each
 // scalar is four planes of bits: where half 0 has digit 1, where it has -1, and the same of half 1.
 // From the highest position on the thread doubles its sum, and adds ±P and ±φ(P) as the digits say.
-// Where all points share a scalar, all threads take the same steps.
+// All threads take the same steps if all points share a scalar.
 //
 // Sums are in Jacobian coordinates (X : Y : Z) with x = X/Z² and y = Y/Z³; Z = 0 is infinity, which
 // doublings keep. An addition looks for infinity, for the same point, which it doubles, and for the

@@ -124,14 +124,14 @@ const slices = {
   products: { buffer: 'products' },
 } as const;
 
-/** What a step sends, with the words of each item. */
+/** Data that a step sends, with the words of each item. */
 interface Sent {
   readonly to: Slice;
   readonly words: Uint32Array;
   readonly itemWords: number;
 }
 
-/** Returns what a step sends: of the scalars those between its least and its greatest index. */
+/** Returns the data that a step sends. It sends the scalars between its least and its greatest index. */
 const sentBy = ({ points, which, digits }: ScaleInput, { first, count }: ScaleStep, curve: CurveContext): Sent[] => {
   const own = which.subarray(first, first + count);
   const [least, greatest] = own.reduce(([low, high], each) => [Math.min(low, each), Math.max(high, each)] as const, [

@@ -30,7 +30,7 @@ export interface VectorCounts {
 
 /** Points and vectors of a key that stay in memory. */
 export interface PlonkishPlan {
-  /** Whether its polynomials are the only vectors that the key keeps. */
+  /** True if its polynomials are the only vectors that the key keeps. */
   readonly isLimited: boolean;
   /** Most bytes of vectors in main memory. */
   readonly memoryBudget: number;

@@ -80,7 +80,7 @@ interface OpenedPowers {
   readonly powers: KeyPoints<bigint>;
   /** Adds up the sums of pages; null if all powers are loaded. */
   readonly few: MsmEngine | null;
-  /** Whether the key keeps its polynomials alone. */
+  /** True if the key keeps its polynomials alone. */
   readonly isLimited: boolean;
   readonly readPolynomial: ReadPolynomial;
   readonly memory: Parameters<typeof KeyVectors.open>[5];

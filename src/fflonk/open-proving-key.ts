@@ -4,13 +4,14 @@ import { assertNotAborted, badArgument } from '../errors.js';
 import { openField } from '../fields/program/open-field.js';
 import type { FileOrigin } from '../formats/source.js';
 import type { ProvingKeyOptions } from '../proofs/api.js';
-import { KeyVectors } from '../proofs/key-vectors.js';
+import type { KeyVectors } from '../proofs/key-vectors.js';
 import { loadPolynomials, type ReadPolynomial } from '../proofs/plonkish/circuit.js';
 import { columnsOf, keepColumns } from '../proofs/plonkish/columns.js';
 import {
   loadPowers,
   type OpenedFile,
   openKey,
+  openVectors,
   PlonkishProvingKey,
   type PlonkishSystem,
 } from '../proofs/plonkish/proving-key.js';
@@ -75,7 +76,7 @@ const loadVectors = async (
 };
 
 const loadKey = async (opened: OpenedFile, mostKept: number): Promise<KeyVectors<LoadedKey>> => {
-  const { zkey, g1, ofEngines, signal } = opened;
+  const { zkey, g1, signal } = opened;
   const { curve, variables, publicSignals, domainSize: n } = zkey;
   if (n > LARGEST_DOMAIN) {
     throw badArgument(`zkey: a domain of ${n} is too large; at most ${LARGEST_DOMAIN} is supported`);
@@ -84,8 +85,8 @@ const loadKey = async (opened: OpenedFile, mostKept: number): Promise<KeyVectors
   const circuit = await readFflonkCircuit(zkey, signal);
   assertNotAborted(signal);
   const vectors = { whole: n <= mostKept ? WITH_COLUMNS : WITHOUT_COLUMNS, least: LEAST_VECTORS };
-  const loading = loadPowers(opened, circuit, { section: 16, count: 9 * n, places, vectors });
-  const { powers, few, isLimited, readPolynomial, memory } = await loading;
+  const loaded = await loadPowers(opened, circuit, { section: 16, count: 9 * n, places, vectors });
+  const { powers, few, isLimited, readPolynomial } = loaded;
   const domain = domainOf(field, n, 4 * n);
   const shared = {
     ...{ curve, variables, publicSignals, domainSize: n, g1, powers, few, isLimited, ...circuit },
@@ -95,10 +96,7 @@ const loadKey = async (opened: OpenedFile, mostKept: number): Promise<KeyVectors
   };
   const load = (fr: FieldEngine, ending: AbortSignal | undefined) =>
     loadVectors(fr, shared, readPolynomial, mostKept, ending);
-  return KeyVectors.open(curve, g1, ofEngines, load, signal, memory).catch((error: unknown) => {
-    few?.destroy();
-    throw error;
-  });
+  return openVectors(opened, loaded, load);
 };
 
 /** Does the work of `openProvingKey`; tests choose the blinding, and what is kept. */

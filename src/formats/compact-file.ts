@@ -71,6 +71,7 @@ export interface ReadTable extends CompactTable {
   readonly digest: Uint8Array;
 }
 
+/** As that of source.ts, which this file does not import: `Opening` of compact-writer.ts says why. */
 const numbersOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView =>
   new DataView(buffer, byteOffset, byteLength);
 

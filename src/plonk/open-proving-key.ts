@@ -4,13 +4,14 @@ import { assertNotAborted, badArgument } from '../errors.js';
 import { openField } from '../fields/program/open-field.js';
 import type { FileOrigin } from '../formats/source.js';
 import type { ProvingKeyOptions } from '../proofs/api.js';
-import { KeyVectors } from '../proofs/key-vectors.js';
+import type { KeyVectors } from '../proofs/key-vectors.js';
 import { loadPolynomials, type ReadPolynomial } from '../proofs/plonkish/circuit.js';
 import { type ColumnName, columnsOf, keepColumns } from '../proofs/plonkish/columns.js';
 import {
   loadPowers,
   type OpenedFile,
   openKey,
+  openVectors,
   PlonkishProvingKey,
   type PlonkishSystem,
 } from '../proofs/plonkish/proving-key.js';
@@ -60,7 +61,7 @@ const loadVectors = async (
 };
 
 const loadKey = async (opened: OpenedFile): Promise<KeyVectors<LoadedKey>> => {
-  const { zkey, g1, ofEngines, signal } = opened;
+  const { zkey, g1, signal } = opened;
   const { curve, variables, publicSignals, domainSize: n } = zkey;
   const field = await openField(`${curve}-fr`);
   if (n < 2) throw badArgument(`zkey: a domain of ${n} is too small; 2 rows are the least`);
@@ -68,8 +69,8 @@ const loadKey = async (opened: OpenedFile): Promise<KeyVectors<LoadedKey>> => {
   const circuit = await readPlonkCircuit(zkey, signal);
   assertNotAborted(signal);
   const vectors = { whole: n * 4 <= MOST_KEPT ? WITH_COLUMNS : WITHOUT_COLUMNS, least: LEAST_VECTORS };
-  const loading = loadPowers(opened, circuit, { section: 14, count: n + 6, places, vectors });
-  const { powers, few, isLimited, readPolynomial, memory } = await loading;
+  const loaded = await loadPowers(opened, circuit, { section: 14, count: n + 6, places, vectors });
+  const { powers, few, isLimited, readPolynomial } = loaded;
   const domain = domainOf(field, n, cosetLength(n));
   const shared = {
     ...{ curve, variables, publicSignals, domainSize: n, g1, powers, few, isLimited, ...circuit },
@@ -78,10 +79,7 @@ const loadKey = async (opened: OpenedFile): Promise<KeyVectors<LoadedKey>> => {
     columns: columnsOf(domain, field.p),
   };
   const load = (fr: FieldEngine, ending: AbortSignal | undefined) => loadVectors(fr, shared, readPolynomial, ending);
-  return KeyVectors.open(curve, g1, ofEngines, load, signal, memory).catch((error: unknown) => {
-    few?.destroy();
-    throw error;
-  });
+  return openVectors(opened, loaded, load);
 };
 
 /** Does the work of `openProvingKey`; tests choose the blinding. */

@@ -28,7 +28,7 @@ import { PartialSums } from '../stages/combine-windows.js';
 import { limitsOf, type MsmSetup, roomOf } from './gpu-setup.js';
 import { loadOperation, SessionBasesLoader } from './load-operation.js';
 import { gpuRecord, knownMsm, MsmOperation, planOf, type Surveyor } from './msm-operation.js';
-import { lengthsByPage, type Page, pageLength, pagesOf, partsByPage } from './pages.js';
+import { lengthsByPage, type PointRange, pageLength, partsByPage, rangesOf } from './pages.js';
 import { recordJob } from './record-job.js';
 import { otherwise } from './verify-sums.js';
 
@@ -133,7 +133,7 @@ export class GpuBackend implements Accelerator, Surveyor {
     if (length <= most) return this.#loadPage(request, null, call);
     const { alternative } = this.#options;
     try {
-      const loaded = await this.#loadPages(request, pagesOf(length, most), call);
+      const loaded = await this.#loadPages(request, rangesOf(length, most), call);
       if (loaded !== null) return loaded;
     } catch (error) {
       const isTooMuch = error instanceof MsmError && error.code === 'out-of-memory';
@@ -144,7 +144,7 @@ export class GpuBackend implements Accelerator, Surveyor {
   }
 
   /** Loads bases page by page. Returns null if the GPU stopped answering, and the CPU is to keep them. */
-  async #loadPages(request: LoadRequest, ranges: readonly Page[], call: Call): Promise<LoadedBases | null> {
+  async #loadPages(request: LoadRequest, ranges: readonly PointRange[], call: Call): Promise<LoadedBases | null> {
     const { source, tables, label } = request;
     const { pointBytes } = this.#curve;
     const length = source.bytes.length / pointBytes;
@@ -315,7 +315,7 @@ export class GpuBackend implements Accelerator, Surveyor {
   footprint(bases: LoadedBases, lengths: readonly number[]): Footprint {
     if (bases.isOnCpuOnly) return { bytes: 0, submits: 0 };
     if (bases.pages.length > 0) {
-      const pages = lengthsByPage(bases, lengths).map((each) => this.footprint(each.page, each.lengths));
+      const pages = lengthsByPage(bases, lengths).map((each) => this.footprint(each.page, each.parts));
       return {
         bytes: pages.reduce((most, { bytes }) => Math.max(most, bytes), 0),
         submits: pages.reduce((sum, { submits }) => sum + submits, 0),

@@ -28,6 +28,7 @@ import { decompression, edwardsImage, membershipTest } from '../stages/point-pro
 import { PROGRAM_THREADS, type Program, ProgramConfig } from '../stages/program.js';
 import { DoubleConfig, SpreadConfig, TABLES_THREADS } from '../stages/tables.js';
 import { ADDITIONS, limitsOf, type MsmSetup, rateOf } from './gpu-setup.js';
+import { type PointRange, pageLength, rangesOf } from './pages.js';
 
 /* Loads bases, as an operation of a session: upload, import, checks, tables. */
 
@@ -49,12 +50,6 @@ interface LoadResult {
 }
 
 type Bound = Slice & { readonly offset: number; readonly size: number };
-
-/** The points [first, first + count) of a load. */
-interface PointRange {
-  readonly first: number;
-  readonly count: number;
-}
 
 /** Types of a load as an operation. */
 interface LoadTypes {
@@ -96,19 +91,13 @@ const ARRIVED = 3;
 const RESIDENT = ARRIVED + LANES;
 const ACCOUNTS_BYTES = 4 * (RESIDENT + LANES);
 
-const rangesOf = (length: number, size: number): PointRange[] =>
-  Array.from({ length: Math.ceil(length / size) }, (_, i) => ({
-    first: i * size,
-    count: Math.min(size, length - i * size),
-  }));
-
 /** Returns the most points of a range. */
 const rangeSize = (device: DeviceView<MsmSetup>, tables: TableShape): number => {
   const { curve, tuning } = device.setup;
   const { pointBytes } = curve;
   const baseBytes = tables.count * pointBytes;
   const step = itemsPerBindingStep(baseBytes);
-  const bindable = Math.floor(device.limits.maxStorageBufferBindingSize / (step * baseBytes)) * step;
+  const bindable = pageLength(baseBytes, device.limits.maxStorageBufferBindingSize);
   if (tables.count === 1) return bindable;
   const bound = Math.floor(additionsPerSubmitOf(limitsOf(device), tuning) / LEAST_DOUBLINGS);
   const roomy = Math.floor(device.allowance.bytes / 2 / pointBytes);

@@ -10,25 +10,25 @@ import { itemsPerBindingStep } from '../../shaders/limits.js';
 import type { LoadedBases } from '../inputs/loaded-bases.js';
 import { rangeOf, type ScalarVector } from '../inputs/scalars.js';
 
-/** The bases [first, first + count). */
-export interface Page {
+/** The points [first, first + count). */
+export interface PointRange {
   readonly first: number;
   readonly count: number;
 }
 
 /**
- * Returns the most bases of a page.
+ * Returns the most bases of a page, or of a binding.
  *
  * @param baseBytes bytes of a base, with its tables
- * @param mostBytes size of the largest buffer
+ * @param mostBytes size of the largest buffer or binding
  */
 export const pageLength = (baseBytes: number, mostBytes: number): number => {
   const step = itemsPerBindingStep(baseBytes);
   return Math.max(step, Math.floor(mostBytes / (step * baseBytes)) * step);
 };
 
-/** Returns the pages of some bases. @param most as `pageLength` returns it */
-export const pagesOf = (length: number, most: number): Page[] =>
+/** Cuts points into ranges. @param most points of a range */
+export const rangesOf = (length: number, most: number): PointRange[] =>
   Array.from({ length: Math.ceil(length / most) }, (_, i) => ({
     first: i * most,
     count: Math.min(most, length - i * most),
@@ -47,30 +47,35 @@ export const partsByPage = (
   { pages }: LoadedBases,
   vectors: readonly ScalarVector[],
   scalarBytes: number,
-): { readonly page: LoadedBases; readonly parts: readonly PagePart[] }[] => {
-  let first = 0;
-  return pages.flatMap((page) => {
-    const parts = vectors.flatMap((each, vector): PagePart[] => {
+): { readonly page: LoadedBases; readonly parts: readonly PagePart[] }[] =>
+  byPage(pages, ({ length }, first) =>
+    vectors.flatMap((each, vector): PagePart[] => {
       const from = Math.max(0, first - each.offset);
-      const to = Math.min(each.n, first + page.length - each.offset);
+      const to = Math.min(each.n, first + length - each.offset);
       if (from >= to) return [];
       const { offset, ...range } = rangeOf(each, scalarBytes, from, to);
       return [{ vector, scalars: { ...range, offset: offset - first } }];
-    });
-    first += page.length;
-    return parts.length === 0 ? [] : [{ page, parts }];
-  });
-};
+    }),
+  );
 
 /** Returns the lengths of vectors by pages, where each vector begins with the first base. */
 export const lengthsByPage = (
   { pages }: LoadedBases,
   lengths: readonly number[],
-): { readonly page: LoadedBases; readonly lengths: readonly number[] }[] => {
+): { readonly page: LoadedBases; readonly parts: readonly number[] }[] =>
+  byPage(pages, (page, first) =>
+    lengths.map((length) => Math.min(page.length, length - first)).filter((length) => length > 0),
+  );
+
+/** Returns the parts of each page that has any. @param partsOf receives the index of the page's first base */
+const byPage = <Part>(
+  pages: readonly LoadedBases[],
+  partsOf: (page: LoadedBases, first: number) => readonly Part[],
+): { readonly page: LoadedBases; readonly parts: readonly Part[] }[] => {
   let first = 0;
   return pages.flatMap((page) => {
-    const own = lengths.map((length) => Math.min(page.length, length - first)).filter((length) => length > 0);
+    const parts = partsOf(page, first);
     first += page.length;
-    return own.length === 0 ? [] : [{ page, lengths: own }];
+    return parts.length === 0 ? [] : [{ page, parts }];
   });
 };

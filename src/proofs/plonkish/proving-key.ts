@@ -21,7 +21,7 @@ import {
   warnOfOldNode,
 } from '../circuit-prover.js';
 import { type CheckedReader, KeyPoints, pagePointsOf } from '../key-points.js';
-import { type KeyVectors, wantsBoth } from '../key-vectors.js';
+import { type InEngine, KeyVectors, type Load, wantsBoth } from '../key-vectors.js';
 import { publicSignalsOf } from '../snarkjs-json.js';
 import { type DrawScalar, numberOf, numbersIn, readWitness, SCALAR_BYTES } from '../witness.js';
 import {
@@ -129,6 +129,17 @@ export const loadPowers = async (
   const memory = { isAlone: isLimited && !canShare(), isHomeOnly, memoryBudget };
   return { powers, few, isLimited, readPolynomial, memory };
 };
+
+/** Loads the vectors of a key. Ends the engine of `loadPowers` if that fails. @throws MsmError as `KeyVectors.open` */
+export const openVectors = <Loaded extends InEngine>(
+  { zkey, g1, ofEngines, signal }: OpenedFile,
+  { few, memory }: OpenedPowers,
+  load: Load<Loaded>,
+): Promise<KeyVectors<Loaded>> =>
+  KeyVectors.open(zkey.curve, g1, ofEngines, load, signal, memory).catch((error: unknown) => {
+    few?.destroy();
+    throw error;
+  });
 
 /** Bytes of a coordinate in G1. */
 const COORDINATE_BYTES = { bn254: 32, 'bls12-381': 48 } as const;

@@ -43,7 +43,15 @@ import {
 import { type MsmEngine, MsmError } from '../../src/index.js';
 import { openEngine } from '../support/engines.js';
 import { inProject } from '../support/run-script.js';
-import { binfile, POWER, readZkey, type SnarkjsFiles, snarkjsFiles, VARIABLES } from '../support/snarkjs-files.js';
+import {
+  binfile,
+  POWER,
+  readZkey,
+  type SnarkjsFiles,
+  sectionsOf,
+  snarkjsFiles,
+  VARIABLES,
+} from '../support/snarkjs-files.js';
 
 const vector = (name: string): Uint8Array<ArrayBuffer> =>
   new Uint8Array(readFileSync(inProject(`tests/vectors/files/${name}`)));
@@ -769,17 +777,6 @@ describe('sources of files', () => {
 });
 
 describe('files of other formats', () => {
-  /** The sections of a file of snarkjs's, by id. */
-  const sectionsOf = (file: Uint8Array): Map<number, Uint8Array> => {
-    const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
-    const sections = new Map<number, Uint8Array>();
-    for (let at = 12; at < file.length; ) {
-      const size = Number(view.getBigUint64(at + 4, true));
-      sections.set(view.getUint32(at, true), file.subarray(at + 12, at + 12 + size));
-      at += 12 + size;
-    }
-    return sections;
-  };
   const changed = (bytes: Uint8Array, at: number, by: Uint8Array): Uint8Array<ArrayBuffer> => {
     const copy = new Uint8Array(bytes);
     copy.set(by, at);

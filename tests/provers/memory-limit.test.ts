@@ -4,7 +4,7 @@ import { openProvingKeyWith } from '../../src/groth16/open-proving-key.js';
 import { openProvingKey, type ProvingKeyOptions } from '../../src/groth16.js';
 import { drawRandomScalar } from '../../src/proofs/witness.js';
 import { leaseGpu } from '../support/leased-gpu.js';
-import { countedFile as fileOf, floorOf as leastLimit, placeOf } from '../support/limited-keys.js';
+import { expectAborts, countedFile as fileOf, floorOf as leastLimit, placeOf } from '../support/limited-keys.js';
 import { ffCurveOf, makeStatement, type ProverCurve, type Statement, sameDraws } from '../support/proving.js';
 
 const curves = ['bn254', 'bls12-381'] as const;
@@ -133,15 +133,7 @@ describe('under a limit', () => {
     const { zkey, circuit, verify } = statementOf('bn254');
     const file = fileOf(zkey.data);
     const key = await openProvingKey(file, { ...onCpu, memoryLimit: await floorOf(zkey.data) });
-    for (let part = 0; part < 7; part++) {
-      const controller = new AbortController();
-      const proving = key.prove(circuit.witness, {
-        signal: controller.signal,
-        onProgress: ({ done }) => void (done === part && controller.abort('enough')),
-      });
-      if (part === 0) controller.abort('enough');
-      await expect(proving).rejects.toMatchObject({ code: 'aborted' });
-    }
+    await expectAborts(key, circuit.witness, 7);
     const read = file.read;
     const mine = new Error('mine');
     file.read = async (from, to) => {

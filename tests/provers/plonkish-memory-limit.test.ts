@@ -4,7 +4,7 @@ import { openProvingKeyWith as openFflonk } from '../../src/fflonk/open-proving-
 import { openProvingKeyWith as openPlonk } from '../../src/plonk/open-proving-key.js';
 import type { ProvingKeyOptions } from '../../src/plonk.js';
 import { leaseGpu } from '../support/leased-gpu.js';
-import { countedFile, type FileInParts, floorOf, placeOf } from '../support/limited-keys.js';
+import { countedFile, expectAborts, type FileInParts, floorOf, placeOf } from '../support/limited-keys.js';
 import { ffCurveOf, makeStatement, type Statement, sameDraws, withSameRandomness } from '../support/proving.js';
 
 const onCpu = { backend: 'cpu', maxWorkers: 0 } as const;
@@ -101,15 +101,7 @@ describe.each(['plonk', 'fflonk'] as const)('a key of %s', (system) => {
   test('proofs end by an abort in any round and by destroy, and others wait', async () => {
     const { zkey, circuit, verify } = statementOf(system);
     const key = await openLimited(countedFile(zkey.data), await least());
-    for (let part = 0; part < 5; part++) {
-      const controller = new AbortController();
-      const proving = key.prove(circuit.witness, {
-        signal: controller.signal,
-        onProgress: ({ done }) => void (done === part && controller.abort('enough')),
-      });
-      if (part === 0) controller.abort('enough');
-      await expect(proving).rejects.toMatchObject({ code: 'aborted' });
-    }
+    await expectAborts(key, circuit.witness, 5);
     for (const proof of await Promise.all([key.prove(circuit.witness), key.prove(circuit.witness)])) {
       expect(await verify(proof)).toBe(true);
     }

@@ -16,25 +16,13 @@ import {
 import { ffCurveOf } from '../support/proving.js';
 import { randomCircuit } from '../support/random-circuit.js';
 import { quiet } from '../support/setups.js';
-import { binfile } from '../support/snarkjs-files.js';
+import { binfile, sectionsOf } from '../support/snarkjs-files.js';
 
 const changes = Number(process.env.CHANGES ?? 200);
 const seed = Number(process.env.SEED ?? 1);
 const silent = { ...quiet, onWarning: () => undefined };
 
 type Sections = Map<number, Uint8Array>;
-
-/** Sections of a file by their ids, in the order of the file. */
-const sectionsOf = (file: Uint8Array): Sections => {
-  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
-  const sections = new Map<number, Uint8Array>();
-  for (let at = 12; at < file.length; ) {
-    const length = Number(view.getBigUint64(at + 4, true));
-    sections.set(view.getUint32(at, true), file.slice(at + 12, at + 12 + length));
-    at += 12 + length;
-  }
-  return sections;
-};
 
 /** Numbers below a limit, the same for each seed (Park and Miller, CACM 31, 1988). */
 const drawsOf = (start: number) => {
@@ -96,7 +84,7 @@ const liesInBytes: Lies = {
   'a point of another file': (sections, { places, others }, draw) => {
     const place = pick(draw, places);
     const [points, bytes, count] = pointsAt(sections, place);
-    const [from] = pointsAt(sectionsOf(pick(draw, others)), place);
+    const [from] = pointsAt(sectionsOf(pick(draw, others).slice()), place);
     const i = draw(count);
     points.set(from.subarray(i * bytes, (i + 1) * bytes), i * bytes);
   },
@@ -127,7 +115,7 @@ const liesInBytes: Lies = {
 const liesInSections: Lies = {
   'a section of another file': (sections, { checked, others }, draw) => {
     const [id] = pick(draw, checked);
-    sections.set(id, sectionsOf(pick(draw, others)).get(id) as Uint8Array);
+    sections.set(id, sectionsOf(pick(draw, others).slice()).get(id) as Uint8Array);
   },
   'a section that is too short': (sections, { checked }, draw) => {
     const [id] = pick(draw, checked);
@@ -155,7 +143,7 @@ const pointsAt = (sections: Sections, [id, from, bytes]: Place): [points: Uint8A
 
 /** Returns the prime in the header of a file, little-endian. */
 const primeBytes = (file: Uint8Array, letters: Subject['letters']): Uint8Array =>
-  (sectionsOf(file).get(letters === 'zkey' ? 2 : 1) as Uint8Array).subarray(4, 36);
+  (sectionsOf(file.slice()).get(letters === 'zkey' ? 2 : 1) as Uint8Array).subarray(4, 36);
 
 /** Replaces a number by p minus it. */
 const negate = (number: Uint8Array, prime: Uint8Array): void => {
@@ -171,12 +159,12 @@ const negate = (number: Uint8Array, prime: Uint8Array): void => {
 /** Changes a file in one or several ways until it is another. */
 const lieIn = (subject: Subject, draw: Draw): { readonly file: Uint8Array; readonly lie: string } => {
   for (;;) {
-    const sections = sectionsOf(subject.file);
+    const sections = sectionsOf(subject.file.slice());
     const lies = draw(4) === 0 ? liesInSections : liesInBytes;
     const count = lies === liesInBytes ? 1 + draw(2) : 1;
     const names = Array.from({ length: count }, () => pick(draw, Object.keys(lies)));
     for (const name of names) lies[name]?.(sections, subject, draw);
-    const whole = sectionsOf(subject.file);
+    const whole = sectionsOf(subject.file.slice());
     for (const [id, from, to] of subject.free ?? []) {
       const [bytes, before] = [sections.get(id), whole.get(id) as Uint8Array];
       if (bytes?.length === before.length) bytes.set(before.subarray(from, to), from);

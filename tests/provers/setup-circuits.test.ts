@@ -10,6 +10,7 @@ import { contribute, newKey } from '../../src/setup.js';
 import { ffCurveOf, memoryFile, type ProverCurve, powersOf, secretsOf, snarkjs } from '../support/proving.js';
 import { type Combination, type Row, r1csOf, unevenCircuit } from '../support/random-circuit.js';
 import { drawSame, expectSame, made, quiet } from '../support/setups.js';
+import { sectionsOf } from '../support/snarkjs-files.js';
 
 /** The generator of snarkjs's randomness. */
 const { ChaCha } = createRequire(import.meta.url)('ffjavascript') as {
@@ -66,17 +67,6 @@ describe('a key of Groth16 is that of snarkjs', () => {
     expectThatOfSnarkjs,
   );
 });
-
-/** Sections of a file by their ids. */
-const sectionOf = (file: Uint8Array, id: number): Uint8Array => {
-  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
-  for (let at = 12; at < file.length; ) {
-    const length = Number(view.getBigUint64(at + 4, true));
-    if (view.getUint32(at, true) === id) return file.subarray(at + 12, at + 12 + length);
-    at += 12 + length;
-  }
-  throw new Error(`there is no section ${id}`);
-};
 
 /** Points with these logarithms as files have them: x‖y in Montgomery form, little-endian; infinity is zeros. */
 const pointsOf = (curve: ProverCurve, group: 'g1' | 'g2', logs: readonly bigint[]): Uint8Array => {
@@ -183,12 +173,15 @@ describe.each(['bn254', 'bls12-381'] as const)('each point of a key on %s', (cur
         [8, pointsOf(curve, 'g1', joint.slice(isPublic).map(by))],
         [9, pointsOf(curve, 'g1', odd.map(by))],
       ];
-      for (const [id, points] of expected) expectSame(sectionOf(zkey, id), points);
+      for (const [id, points] of expected) expectSame(sectionsOf(zkey).get(id) as Uint8Array, points);
       const header = [
         ...[pointsOf(curve, 'g1', [alpha, beta]), pointsOf(curve, 'g2', [beta, 1n])],
         ...[pointsOf(curve, 'g1', [delta]), pointsOf(curve, 'g2', [delta])],
       ];
-      expectSame(sectionOf(zkey, 2).slice(-header.reduce((sum, { length }) => sum + length, 0)), Buffer.concat(header));
+      expectSame(
+        (sectionsOf(zkey).get(2) as Uint8Array).slice(-header.reduce((sum, { length }) => sum + length, 0)),
+        Buffer.concat(header),
+      );
     };
 
     const first = await newKey({ system: 'groth16', r1cs, ptau }, quiet);

@@ -15,6 +15,7 @@ import {
 import { ffCurveOf, memoryFile, snarkjs } from '../support/proving.js';
 import { randomCircuit } from '../support/random-circuit.js';
 import { drawSame, expectSame, made, quiet } from '../support/setups.js';
+import { sectionsOf } from '../support/snarkjs-files.js';
 
 /** The part of snarkjs that makes powers of tau. */
 const powersOfTau = (snarkjs as unknown as { readonly powersOfTau: unknown }).powersOfTau as {
@@ -87,18 +88,6 @@ describe.each(['bn254', 'bls12-381'] as const)('powers of tau on %s', (curve) =>
     );
   });
 });
-
-/** The sections of a file by their ids, as views of it. */
-const sectionsOf = (file: Uint8Array): Map<number, Uint8Array> => {
-  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
-  const sections = new Map<number, Uint8Array>();
-  for (let at = 12; at < file.length; ) {
-    const length = Number(view.getBigUint64(at + 4, true));
-    sections.set(view.getUint32(at, true), file.subarray(at + 12, at + 12 + length));
-    at += 12 + length;
-  }
-  return sections;
-};
 
 const POINT = 64;
 

@@ -7,26 +7,14 @@ import { MsmError } from '../../src/index.js';
 import { applyBeacon, contribute, newKey, type SetupOptions, verifyKey } from '../../src/setup.js';
 import { ffCurveOf, powersOf } from '../support/proving.js';
 import { randomCircuit } from '../support/random-circuit.js';
-import { binfile } from '../support/snarkjs-files.js';
+import { binfile, sectionsOf } from '../support/snarkjs-files.js';
 
 const quiet = { maxWorkers: 0 } as const;
 const POINT = 64;
 
-/** Sections of a file by their ids, in the order of the file. */
-const sectionsOf = (file: Uint8Array): Map<number, Uint8Array> => {
-  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
-  const sections = new Map<number, Uint8Array>();
-  for (let at = 12; at < file.length; ) {
-    const length = Number(view.getBigUint64(at + 4, true));
-    sections.set(view.getUint32(at, true), file.slice(at + 12, at + 12 + length));
-    at += 12 + length;
-  }
-  return sections;
-};
-
 /** Returns a file with some sections changed in place. */
 const changed = (file: Uint8Array, change: (sections: Map<number, Uint8Array>) => void): Uint8Array<ArrayBuffer> => {
-  const sections = sectionsOf(file);
+  const sections = sectionsOf(file.slice());
   change(sections);
   return binfile('zkey', [...sections]);
 };
@@ -86,14 +74,14 @@ const changes: readonly [what: string, change: (sections: Map<number, Uint8Array
     'delta1 of before',
     (s) =>
       at(s, 2).set(
-        at(sectionsOf(files.initial), 2).subarray(HEADER + 6 * POINT, HEADER + 7 * POINT),
+        at(sectionsOf(files.initial.slice()), 2).subarray(HEADER + 6 * POINT, HEADER + 7 * POINT),
         HEADER + 6 * POINT,
       ),
     /delta1 is not that of the last contribution/,
   ],
   [
     'delta2 of before',
-    (s) => at(s, 2).set(at(sectionsOf(files.initial), 2).subarray(HEADER + 7 * POINT), HEADER + 7 * POINT),
+    (s) => at(s, 2).set(at(sectionsOf(files.initial.slice()), 2).subarray(HEADER + 7 * POINT), HEADER + 7 * POINT),
     /delta2 is not the multiple/,
   ],
   ['another hash of the circuit', (s) => flip(at(s, 10), 3), /hash of the circuit is another/],
@@ -233,7 +221,7 @@ describe('wrong input', () => {
     const { r1cs, ptau } = files;
     const small = await powersOf('bn254', 3, 15, true);
     await refused(() => newKey({ system: 'groth16', r1cs, ptau: small }), /ptau: the circuit needs a domain of 2\^4/);
-    const sections = [...sectionsOf(ptau)].filter(([id]) => id < 12);
+    const sections = [...sectionsOf(ptau.slice())].filter(([id]) => id < 12);
     await refused(
       () => newKey({ system: 'groth16', r1cs, ptau: binfile('ptau', sections) }),
       /section 12 .* is missing: prepare the file/,

@@ -21,6 +21,7 @@ import {
   withSameRandomness,
 } from '../support/proving.js';
 import { randomCircuit } from '../support/random-circuit.js';
+import { sectionsOf } from '../support/snarkjs-files.js';
 import { sleep } from '../support/time.js';
 
 const statements = new Map<string, Promise<Statement>>();
@@ -79,17 +80,7 @@ describe('keys of the example', () => {
       1n,
       1n,
     ]);
-    const sections = (file: Uint8Array) => {
-      const view = new DataView(file.buffer, file.byteOffset);
-      const found = new Map<number, Uint8Array>();
-      for (let at = 12; at < file.length; ) {
-        const length = Number(view.getBigUint64(at + 4, true));
-        found.set(view.getUint32(at, true), file.slice(at + 12, at + 12 + length));
-        at += 12 + length;
-      }
-      return found;
-    };
-    const [wanted, made] = [sections(theirs.zkey.data), sections(ours)];
+    const [wanted, made] = [sectionsOf(theirs.zkey.data), sectionsOf(ours)];
     expect([...made.keys()]).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
     for (const [type, content] of made) expect(content, `section ${type}`).toEqual(wanted.get(type));
   };

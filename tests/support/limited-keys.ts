@@ -1,5 +1,6 @@
 /** Keys under a limit of main memory: files that are read in parts, and the least limit. */
 import { expect } from 'vitest';
+import type { ProveOptions } from '../../src/groth16.js';
 
 /** A file that is read in parts, and the ranges that were read. */
 export const countedFile = (bytes: Uint8Array) => {
@@ -28,4 +29,22 @@ export const floorOf = async (open: (memoryLimit: number) => Promise<unknown>): 
   const error: unknown = await open(1).catch((each: unknown) => each);
   expect(error).toMatchObject({ code: 'out-of-memory' });
   return Number(/takes (\d+) bytes/.exec((error as Error).message)?.[1]);
+};
+
+/** A key of any proof system. */
+interface Proves {
+  prove(witness: Uint8Array, options: ProveOptions): Promise<unknown>;
+}
+
+/** Expects that an abort ends a proof before its first part, and after each of the next ones. @param parts of a proof */
+export const expectAborts = async (key: Proves, witness: Uint8Array, parts: number): Promise<void> => {
+  for (let part = 0; part < parts; part++) {
+    const controller = new AbortController();
+    const proving = key.prove(witness, {
+      signal: controller.signal,
+      onProgress: ({ done }) => void (done === part && controller.abort('enough')),
+    });
+    if (part === 0) controller.abort('enough');
+    await expect(proving).rejects.toMatchObject({ code: 'aborted' });
+  }
 };

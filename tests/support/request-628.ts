@@ -4,6 +4,7 @@
  * https://github.com/iden3/snarkjs/pull/628; the code is our own.
  */
 import { type FfCurve, ffCurveOf, type ProverCurve, type Statement } from './proving.js';
+import { sectionsOf } from './snarkjs-files.js';
 import { sleep } from './time.js';
 
 /** Gives the bytes [offset, offset + length) of points. */
@@ -71,17 +72,6 @@ export const addChunked = ({ G1, G2 }: Groups, name = 'multiExpAffineChunked'): 
   return () => {
     for (const group of groups) Reflect.deleteProperty(group, name);
   };
-};
-
-const sectionsOf = (file: Uint8Array): ReadonlyMap<number, Uint8Array> => {
-  const view = new DataView(file.buffer, file.byteOffset);
-  const found = new Map<number, Uint8Array>();
-  for (let at = 12; at < file.length; ) {
-    const length = Number(view.getBigUint64(at + 4, true));
-    found.set(view.getUint32(at, true), file.subarray(at + 12, at + 12 + length));
-    at += 12 + length;
-  }
-  return found;
 };
 
 /** Reads of one proof from its key. */

@@ -21,6 +21,18 @@ export const binfile = (
     ...sections.flatMap(([id, bytes]) => [u32(id), u64(bytes.length), bytes]),
   );
 
+/** Returns the sections of a file of snarkjs by their ids, in the order of the file, as views of it. */
+export const sectionsOf = (file: Uint8Array): Map<number, Uint8Array> => {
+  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
+  const sections = new Map<number, Uint8Array>();
+  for (let at = 12; at < file.length; ) {
+    const length = Number(view.getBigUint64(at + 4, true));
+    sections.set(view.getUint32(at, true), file.subarray(at + 12, at + 12 + length));
+    at += 12 + length;
+  }
+  return sections;
+};
+
 /** Wire 1 = x^2^depth for the x of wire 2: constraint i says w_{i+2}² = w_{i+3}, the last one has wire 1. https://github.com/iden3/r1csfile/blob/master/doc/r1cs_bin_format.md */
 const squarings = (prime: bigint, depth: number): Uint8Array<ArrayBuffer> => {
   const wires = depth + 2;

@@ -2,6 +2,7 @@
 import type { EngineStats, TurnOptions } from '../api/calls.js';
 import type { MsmEngine } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
+import { limitOf, type MemoryLimit } from '../engine/main-memory.js';
 import { engineOptions, memoryLimitRow, progressRow, signalRow, turnRows } from '../engine/options.js';
 import { assertNotAborted, badArgument, fromCaller, MsmError, onAbort, UNVERIFIED, warnBy } from '../errors.js';
 import { zkeyOf } from '../formats/compact-source.js';
@@ -12,7 +13,7 @@ import type { Zkey } from '../formats/zkey.js';
 import { openZkey } from '../formats.js';
 import { inspect, printed } from '../handle.js';
 import { type OptionTable, pickRows, type ReadOptions, readOptions, setOptions } from '../option-table.js';
-import { CallQueue } from '../scheduling/call-queue.js';
+import { CallQueue, type QueueCaps } from '../scheduling/call-queue.js';
 import { dueTime, type Waiting } from '../scheduling/edf.js';
 import type {
   CircuitFacts,
@@ -84,12 +85,6 @@ const ofEngines = [
   'onWarning',
 ] as const satisfies readonly (keyof EngineOptions)[];
 
-/**
- * Proofs of a key that are under way at a time: one is prepared while the device computes for the
- * other. The CPU takes as long for many with 1, 2 or 3 (row `proofs-at-a-time`).
- */
-const PROOFS_AT_A_TIME = 2;
-
 /** `openProvingKey` in all proof systems. */
 export const keyOptions = {
   of: 'openProvingKey',
@@ -105,8 +100,13 @@ export const keyOptions = {
 export interface KeySettings {
   /** Options of engines that are set. */
   readonly ofEngines: EngineOptions;
-  /** Queue of the key's proofs. */
-  readonly proofs: CallQueue;
+  /** Main memory of the key and its proofs. */
+  readonly limit: MemoryLimit;
+  /** Limits of the queue of its proofs. */
+  readonly mostQueued: QueueCaps;
+  readonly onEvent: EngineOptions['onEvent'];
+  /** False if one proof is under way at a time, whatever has room. */
+  readonly overlaps: boolean;
 }
 
 /**
@@ -151,21 +151,23 @@ export const loadThroughCache = async <Key extends Pick<CircuitProver<never>, 'f
 
 const NO_LIMITS = { calls: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY } as const;
 
-/**
- * Returns the options of the engines of a key, and the queue of its proofs: with `memoryLimit` it has
- * one at a time.
- */
+/** Returns the settings of a key. */
 export const keySettingsOf = (read: ReadOptions<ProvingKeyOptions, typeof keyOptions.rows>): KeySettings => {
   const { maxQueued = NO_LIMITS, onEvent, sharing, memoryLimit } = read;
-  const width = memoryLimit === undefined && sharing?.overlap !== false ? PROOFS_AT_A_TIME : 1;
   return {
     ofEngines: setOptions(Object.fromEntries(ofEngines.map((name) => [name, read[name]]))) as EngineOptions,
-    proofs: new CallQueue(maxQueued, onEvent, width),
+    limit: limitOf(memoryLimit),
+    mostQueued: maxQueued,
+    onEvent,
+    overlaps: sharing?.overlap !== false,
   };
 };
 
-/** Engines, vectors and queue with which a key proves. */
-interface ProverParts extends KeySettings {
+/** Engines, vectors and settings with which a key proves. */
+interface ProverParts {
+  readonly settings: KeySettings;
+  /** Proofs that are under way at a time, by the memory that they take. */
+  readonly proofsAtATime: number;
   /** Engines of large sums, of which the first has the key's device. */
   readonly engines: readonly [MsmEngine, ...MsmEngine<Coordinate>[]];
   readonly vectors: Pick<KeyVectors<never>, 'memoryUsed' | 'trim' | 'destroy'>;
@@ -188,6 +190,7 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
   readonly #parts: number;
   readonly #onWarning: KeySettings['ofEngines']['onWarning'];
   readonly #warned = new Set<string>();
+  readonly #limit: number;
   readonly #queue: CallQueue;
   readonly #engines: ProverParts['engines'];
   readonly #vectors: ProverParts['vectors'];
@@ -202,15 +205,17 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
   constructor(
     { curve, variables, publicSignals, domainSize }: CircuitFacts,
     parts: number,
-    { proofs, ofEngines, engines, vectors, points }: ProverParts,
+    { settings, proofsAtATime, engines, vectors, points }: ProverParts,
   ) {
     this.curve = curve;
     this.variables = variables;
     this.publicSignals = publicSignals;
     this.domainSize = domainSize;
     this.#parts = parts;
+    const { ofEngines, limit, mostQueued, onEvent, overlaps } = settings;
     this.#onWarning = ofEngines.onWarning;
-    this.#queue = proofs;
+    this.#limit = limit.bytes;
+    this.#queue = new CallQueue(mostQueued, onEvent, overlaps ? proofsAtATime : 1);
     this.#engines = engines;
     this.#vectors = vectors;
     this.#points = points;
@@ -357,6 +362,7 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
       vectors,
       points: loaded,
       pagedPoints: paged,
+      limit: this.#limit,
     };
   }
 

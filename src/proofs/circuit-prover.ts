@@ -9,8 +9,7 @@ import { zkeyOf } from '../formats/compact-source.js';
 import { openOrigin } from '../formats/file-origin.js';
 import type { KeyCacheAt } from '../formats/key-cache.js';
 import { type FileOrigin, type FileSource, openFile } from '../formats/source.js';
-import type { Zkey } from '../formats/zkey.js';
-import { openZkey } from '../formats.js';
+import { readZkey, type Zkey } from '../formats/zkey.js';
 import { inspect, printed } from '../handle.js';
 import { type OptionTable, pickRows, type ReadOptions, readOptions, setOptions } from '../option-table.js';
 import { CallQueue, type QueueCaps } from '../scheduling/call-queue.js';
@@ -128,20 +127,19 @@ export const loadThroughCache = async <Key extends Pick<CircuitProver<never>, 'f
   }: Pick<ProvingKeyOptions, 'cache' | 'signal' | 'onWarning' | 'memoryLimit' | 'maxWorkers' | 'createWorker'>,
   load: (zkey: Zkey, reader: CheckedReader | null) => Promise<Key>,
 ): Promise<Key> => {
-  const options = { onWarning, signal };
   const given = await openOrigin('zkey', origin, {
     signal,
     inParts: cache !== undefined || memoryLimit !== undefined,
   });
-  const source = await zkeyOf(given, { maxWorkers, createWorker }, signal);
-  if (cache === undefined) return load(await openZkey(source, options), null);
-  const file = openFile('zkey', source, signal);
-  const loading = await (cache as KeyCacheAt).through(file, (message) => warnBy(onWarning, message));
+  const file = await zkeyOf(openFile('zkey', given, signal), { maxWorkers, createWorker }, signal);
+  const warn = (message: string): void => warnBy(onWarning, message);
+  if (cache === undefined) return load(await readZkey(file, warn), null);
+  const loading = await (cache as KeyCacheAt).through(file, warn);
   try {
-    const zkey = await openZkey(loading.reader, options);
+    const zkey = await readZkey({ file: openFile('zkey', loading.reader, signal) }, warn);
     const key = await load(zkey, loading.reader);
     await loading.keep(zkey);
-    key.forgetBy(() => loading.forget());
+    key.forgetBy((ending) => loading.forgetIfWrong(ending));
     return key;
   } catch (error) {
     await loading.drop();
@@ -198,8 +196,8 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
   /** Ends the proofs that are being computed. */
   readonly #endings = new Set<AbortController>();
   #isDestroyed = false;
-  /** Deletes the key from its cache, if it has one. */
-  #forget: (() => Promise<boolean>) | null = null;
+  /** Deletes the key from its cache, if that has another key than the source. */
+  #forget: ((signal: AbortSignal) => Promise<boolean>) | null = null;
 
   /** @param parts of a proof */
   constructor(
@@ -230,22 +228,22 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
   /** Destroys the engines. */
   protected abstract free(): void;
 
-  /** Takes what deletes the key from its cache, for when a proof does not verify. */
-  forgetBy(forget: () => Promise<boolean>): void {
+  /** Takes what deletes the key from its cache if it is wrong there, for when a proof does not verify. */
+  forgetBy(forget: (signal: AbortSignal) => Promise<boolean>): void {
     this.#forget = forget;
   }
 
   /**
-   * Deletes the key from its cache if a proof does not verify: the cache may have it from a source
-   * that was damaged, in matrices or polynomials, which nothing checks.
+   * If a proof does not verify, the witness may be wrong, or the key, in matrices or polynomials, which
+   * nothing checks. A key that the cache has from a source that was damaged then is deleted there.
    *
    * @throws MsmError `bad-argument` if a proof of this key does not verify
    */
   async #assertVerifies(result: Result, { ending, onPart }: ProofRun): Promise<void> {
     if (!(await this.check(result, ending.signal))) {
-      const isForgotten = (await this.#forget?.()) === true;
+      const isForgotten = (await this.#forget?.(ending.signal)) === true;
       throw badArgument(
-        `${UNVERIFIED}, so the witness does not satisfy the circuit, the key is damaged, or a computation was wrong${isForgotten ? '; the key was deleted from the cache, so open it again' : ''}`,
+        `${UNVERIFIED}, so the witness does not satisfy the circuit, the key is damaged, or a computation was wrong${isForgotten ? '; the key in the cache was not that of its file and was deleted, so open it again' : ''}`,
       );
     }
     onPart('verification');

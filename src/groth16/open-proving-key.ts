@@ -2,6 +2,7 @@
 import type { Bases, MsmEngine } from '../api/engine.js';
 import type { FieldEngine } from '../api/fields.js';
 import type { AffinePoint, Coordinate, Fp2 } from '../api/values.js';
+import type { MemoryLimit } from '../engine/main-memory.js';
 import { progressRow } from '../engine/options.js';
 import { assertNotAborted, badArgument, warnBy } from '../errors.js';
 import type { PackedEntries } from '../fields/program/entries.js';
@@ -31,7 +32,7 @@ import { TimeSlice } from '../scheduling/time-slice.js';
 import { canShare } from '../threads/platform.js';
 import { type ProofResult, type ProvingKey, type ProvingKeyOptions, writeProof } from './api.js';
 import { type PackedLoader, readCoefficients } from './coefficients.js';
-import { planKey } from './memory.js';
+import { hasRoom, mostBytesOfQuotient, planKey } from './memory.js';
 import {
   bytesOfQuotient,
   computePoints,
@@ -102,7 +103,7 @@ const loadMatrices = async (
   { g1 }: Engines,
   zkey: Groth16Zkey,
   coset: bigint,
-  { ofEngines, memoryLimit }: KeyOptions,
+  { ofEngines, limit }: KeyOptions,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly vectors: LoadedKey['vectors']; readonly plan: KeyPlan }> => {
   const { curve, variables, domainSize } = zkey;
@@ -113,10 +114,13 @@ const loadMatrices = async (
   try {
     const isOnGpu = ofEngines.backend === 'gpu';
     const packed = matrices.reduce((sum, { row, values }) => sum + 12 * row.length + values.byteLength, 0);
-    const isPlanned = memoryLimit !== undefined && !isOnGpu;
-    const quotient = isPlanned ? await bytesOfQuotient(vectors.home, coset, variables) : 0;
-    const sections = sectionsOfSums(zkey);
-    const plan = planKey({ variables, domainSize, sections, packed, quotient }, memoryLimit, ofEngines);
+    const sizes = { variables, domainSize, sections: sectionsOfSums(zkey), packed };
+    let quotient = isOnGpu ? 0 : mostBytesOfQuotient(sizes, vectors.memoryUsed);
+    // a plan of the vectors takes memory and time, which a key far below the limit need not
+    if (!isOnGpu && !hasRoom({ ...sizes, quotient }, limit, ofEngines)) {
+      quotient = await bytesOfQuotient(vectors.home, coset, variables);
+    }
+    const plan = planKey({ ...sizes, quotient }, limit, ofEngines);
     if (!plan.isLimited || isOnGpu) return { vectors, plan };
     vectors.destroy();
     return { vectors: new VectorsOnDemand(curve, load), plan };
@@ -132,7 +136,7 @@ const sectionsOfSums = ({ sections: { a, b1, b2, c, h } }: Groth16Zkey): readonl
 /** Options of a key. */
 interface KeyOptions {
   readonly ofEngines: EngineOptions;
-  readonly memoryLimit: number | undefined;
+  readonly limit: MemoryLimit;
 }
 
 const loadKey = async (
@@ -171,7 +175,7 @@ const loadKey = async (
     step(vectors);
     return {
       ...{ curve, variables, publicSignals, domainSize, engines, order: field.p },
-      ...{ coset, ic, points, vectors, isLimited: plan.isLimited },
+      ...{ coset, ic, points, vectors, isLimited: plan.isLimited, proofsAtATime: plan.proofsAtATime },
       inOrder: plan.isLimited ? oneAfterTheOther() : (sum) => sum(),
       sections: {
         // one after the other: of a key that is read in parts, one section is in memory at a time
@@ -211,8 +215,8 @@ export const openProvingKeyWith = async (
   draw: DrawScalar,
 ): Promise<ProvingKey> => {
   const call = readOptions(provingKeyOptions, options);
-  const { memoryLimit } = call;
-  const { ofEngines, proofs } = keySettingsOf(call);
+  const settings = keySettingsOf(call);
+  const { ofEngines, limit } = settings;
   assertNotAborted(call.signal);
   return loadThroughCache(source, call, async (zkey, reader) => {
     if (zkey.protocol !== 'groth16') {
@@ -222,8 +226,8 @@ export const openProvingKeyWith = async (
     const engines = await openEngines(zkey.curve, ofEngines, call.signal);
     warnOfOldNode(zkey, engines.g1, ofEngines);
     try {
-      const key = await loadKey(zkey, reader, engines, { ofEngines, memoryLimit }, call);
-      return new LoadedProvingKey(key, draw, { proofs, ofEngines });
+      const key = await loadKey(zkey, reader, engines, { ofEngines, limit }, call);
+      return new LoadedProvingKey(key, draw, settings);
     } catch (error) {
       destroyEngines(engines);
       throw error;
@@ -233,7 +237,7 @@ export const openProvingKeyWith = async (
 
 /**
  * Loads a `.zkey` of Groth16, on BN254 or BLS12-381, to prove with it. The file is not needed
- * afterwards. Its points are checked, and kept in the memory of the device or of the CPU's workers.
+ * afterwards, unless the key is too large for the limit of memory (`memoryLimit`). Its points are checked, and kept in the memory of the device or of the CPU's workers.
  *
  * @param zkey bytes, a `Blob` or `File`, a source that is read in parts, a `Response`, a `URL`, text (a
  *   path in Node, an address in a page), or a stream
@@ -272,11 +276,11 @@ class LoadedProvingKey extends CircuitProver<ProofResult> implements ProvingKey 
   readonly #key: LoadedKey;
   readonly #draw: DrawScalar;
 
-  /** @param draw draws r and s, in this order @param options queue of its proofs, and warnings */
-  constructor(key: LoadedKey, draw: DrawScalar, options: KeySettings) {
-    const { engines, vectors } = key;
+  /** @param draw draws r and s, in this order @param settings queue of its proofs, and warnings */
+  constructor(key: LoadedKey, draw: DrawScalar, settings: KeySettings) {
+    const { engines, vectors, proofsAtATime } = key;
     super(key, PROOF_PARTS, {
-      ...options,
+      ...{ settings, proofsAtATime },
       engines: [engines.g1, engines.g2],
       vectors,
       points: () => bytesOfPoints(key),

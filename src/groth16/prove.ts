@@ -314,6 +314,8 @@ export interface LoadedKey extends CircuitFacts {
   readonly coset: bigint;
   /** True if proofs compute the quotient first, and then the sums, to take less memory. */
   readonly isLimited: boolean;
+  /** Proofs that are under way at a time. */
+  readonly proofsAtATime: number;
   /** Runs sums, one after the other if memory is limited. */
   readonly inOrder: <Result>(sum: () => Promise<Result>) => Promise<Result>;
   /** Points of the five sums; C has none if the circuit has no private variables. */

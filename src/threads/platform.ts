@@ -147,7 +147,7 @@ interface NodeModules {
     /** null outside a worker. */
     readonly parentPort: NodePort | null;
   };
-  'node:os': { availableParallelism(): number };
+  'node:os': { availableParallelism(): number; totalmem(): number };
 }
 
 /** The module `node:worker_threads`, as far as it is used. */

@@ -57,6 +57,56 @@ describe.each(curves)('a key on %s', (curve) => {
   });
 });
 
+describe('without a limit', () => {
+  /** Opens a key in a process whose container has some bytes. */
+  const openWithin = async (bytes: number, file: Parameters<typeof openProvingKey>[0]) => {
+    const told = vi.spyOn(process, 'constrainedMemory').mockReturnValue(bytes);
+    try {
+      return await openProvingKeyWith(file, onCpu, sameDraws());
+    } finally {
+      told.mockRestore();
+    }
+  };
+
+  test('a key that the platform has room for stays whole, and two proofs are under way at a time', async () => {
+    const { zkey, circuit } = statementOf('bn254');
+    using key = await openWithin(2 ** 34, fileOf(zkey.data));
+    expect(key.memory).toMatchObject({ pagedPoints: 0, limit: Math.min(key.memory.limit, 0.75 * 2 ** 34) });
+    let most = 0;
+    const onProgress = (): void => {
+      most = Math.max(most, key.stats.running);
+    };
+    await Promise.all([1, 2, 3].map(() => key.prove(circuit.witness, { onProgress })));
+    expect(most).toBe(2);
+  });
+
+  test('a key beyond the ceiling of the platform keeps less, down to no point, and is not refused', async () => {
+    const { zkey, circuit, verify } = statementOf('bn254');
+    using whole = await openProvingKeyWith(zkey.data, onCpu, sameDraws());
+    const expected = await whole.prove(circuit.witness);
+    const { points } = whole.memory;
+    const floor = await floorOf(zkey.data);
+    for (const [limit, most] of [
+      [1, 0],
+      [floor, 0],
+      [floor + points / 2, points / 2],
+    ] as const) {
+      using key = await openWithin(Math.ceil(limit / 0.75), fileOf(zkey.data));
+      expect(key.memory.limit).toBe(Math.floor(0.75 * Math.ceil(limit / 0.75)));
+      expect(key.memory.points).toBeLessThanOrEqual(most);
+      expect(key.memory.points + key.memory.pagedPoints).toBe(points);
+      let running = 0;
+      const onProgress = (): void => {
+        running = Math.max(running, key.stats.running);
+      };
+      const proofs = await Promise.all([1, 2].map(() => key.prove(circuit.witness, { onProgress })));
+      expect(proofs[0]).toEqual(expected);
+      for (const proof of proofs) expect(await verify(proof)).toBe(true);
+      expect(running).toBe(1);
+    }
+  });
+});
+
 describe('under a limit', () => {
   test('a proof reads each section once, in pages, the next while one is added up', async () => {
     const { zkey, circuit, verify } = statementOf('bn254');

@@ -1,8 +1,9 @@
 /** Main memory of a key of PLONK or FFLONK and its proofs under a limit. */
+import type { MemoryLimit } from '../../engine/main-memory.js';
 import type { PlonkZkey } from '../../formats/zkey.js';
 import { canShare, mostWorkers } from '../../threads/platform.js';
 import type { EngineOptions } from '../api.js';
-import { bytesOfThreads, planPoints } from '../key-memory.js';
+import { bytesOfSums, planPoints } from '../key-memory.js';
 import { COEFFICIENTS_AT_A_TIME } from '../key-points.js';
 import { VECTOR_BYTES } from '../key-vectors.js';
 import { SCALAR_BYTES } from '../witness.js';
@@ -36,6 +37,8 @@ export interface PlonkishPlan {
   readonly memoryBudget: number;
   /** Points that stay loaded. */
   readonly count: number;
+  /** Proofs that are under way at a time. */
+  readonly proofsAtATime: number;
 }
 
 /**
@@ -43,7 +46,6 @@ export interface PlonkishPlan {
  * polynomials alone, and reads points page by page.
  *
  * @param powers number of powers of τ
- * @param limit bytes of main memory; undefined: no limit
  * @throws MsmError `out-of-memory` if the limit is below what a proof takes without any points
  */
 export const planKey = (
@@ -51,7 +53,7 @@ export const planKey = (
   { additions, wires }: Pick<PlonkishCircuit, 'additions' | 'wires'>,
   powers: number,
   { whole, least }: VectorCounts,
-  limit: number | undefined,
+  limit: MemoryLimit,
   options: EngineOptions,
 ): PlonkishPlan => {
   const isOnGpu = options.backend === 'gpu';
@@ -63,7 +65,7 @@ export const planKey = (
     2 * SCALAR_BYTES * variables + 8 * wires[0].length * 3 + (additions.variables.length / 2) * ADDITION_BYTES;
   const coefficientBytes = SCALAR_BYTES + (isOnGpu ? 0 : ELEMENT_BYTES);
   const coefficients = COMMITTED * Math.min(powers, COEFFICIENTS_AT_A_TIME) * coefficientBytes;
-  const fixed = bytesOfThreads(options) + kept + inputs + late;
+  const fixed = bytesOfSums(options) + kept + inputs + late;
   const computing = fixed + Math.ceil(least * vector) + coefficients;
   const bytes = {
     whole: fixed + Math.ceil(whole * vector) + COMMITTED * powers * SCALAR_BYTES,
@@ -77,5 +79,6 @@ export const planKey = (
   const vectors = Math.ceil(least * vector) + inputs + late + coefficients;
   // vectors on the GPU are not in main memory
   const isLimited = plan.isLimited && !isOnGpu;
-  return { isLimited, count, memoryBudget: isLimited ? vectors : VECTOR_BYTES };
+  const { proofsAtATime } = plan;
+  return { isLimited, count, memoryBudget: isLimited ? vectors : VECTOR_BYTES, proofsAtATime };
 };

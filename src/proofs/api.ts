@@ -100,6 +100,11 @@ export interface KeyMemory extends MemoryUse {
    * Groth16 reads them once, one of PLONK and FFLONK for each round with commitments.
    */
   readonly pagedPoints: number;
+  /**
+   * The least `memoryLimit` that the key opens with under the same options, in bytes: what proofs
+   * take if no point stays in memory.
+   */
+  readonly leastLimit: number;
 }
 
 /** A key of one circuit, loaded to prove. */
@@ -159,9 +164,9 @@ export interface ProvingKeyOptions extends EngineOptions {
    * Most bytes of main memory for the key and its proofs, one of which is computed at a time:
    * points, matrices or polynomials, vectors, the witness, and memory of the sums of all threads.
    * Points without room are read from the file for each proof, page by page, and checked then, so
-   * the file must stay readable, unless it is bytes. Proofs of Groth16 compute the quotient before
-   * the sums instead of beside them. Not counted: bytes that are the file, programs, and garbage
-   * that the platform has not collected.
+   * the file must stay readable, unless it is bytes. Where not all points and matrices of Groth16
+   * have room, proofs read the matrices from the file, too. Not counted: bytes that are the file,
+   * programs, and garbage that the platform has not collected.
    *
    * @defaultValue no limit
    */

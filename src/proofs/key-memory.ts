@@ -15,10 +15,15 @@ const [CALLER_BYTES, WORKER_BYTES] = [5 * 2 ** 24, 2 ** 25];
 /** Returns the memory of sums on all threads, in bytes. */
 export const bytesOfThreads = (options: EngineOptions): number => CALLER_BYTES + mostWorkers(options) * WORKER_BYTES;
 
+/** Bytes of an element in WebAssembly: five floats. Other arithmetics take fewer. */
+export const ELEMENT_BYTES = 40;
+
 /** Points of a key that stay loaded. */
 export interface KeyPlan {
   /** False if all points and vectors stay in memory. */
   readonly isLimited: boolean;
+  /** The least limit that the key opens with, in bytes. */
+  readonly leastLimit: number;
   /** Points of each section that stay loaded. */
   readonly counts: readonly number[];
 }
@@ -27,30 +32,33 @@ export interface KeyPlan {
 export interface ProofBytes {
   /** Bytes with everything in memory but points. */
   readonly whole: number;
-  /** Bytes of a proof that frees what it can, without pages of points. */
-  readonly computing: number;
-  /** The same while it adds up points. */
-  readonly adding: number;
+  /** Bytes with as little as possible in memory, without pages of points. */
+  readonly least: number;
 }
+
+/** Returns the bytes of all points of some sections. */
+export const bytesOfPoints = (sections: readonly Pick<PointSection, 'count' | 'pointBytes'>[]): number =>
+  sections.reduce((sum, { count, pointBytes }) => sum + count * pointBytes, 0);
 
 /** Plans which points stay loaded. @throws MsmError `out-of-memory` if the limit is below the least one */
 export const planPoints = (
   sections: readonly Pick<PointSection, 'count' | 'pointBytes'>[],
   domainSize: number,
-  { whole, computing, adding }: ProofBytes,
+  { whole, least }: ProofBytes,
   limit: number | undefined,
 ): KeyPlan => {
-  const all = { isLimited: false, counts: sections.map(({ count }) => count) };
-  const points = sections.reduce((sum, { count, pointBytes }) => sum + count * pointBytes, 0);
-  if (limit === undefined || whole + points <= limit) return all;
   const pagePoints = pagePointsOf(domainSize);
   const pages = PAGES_AT_A_TIME * pagePoints * Math.max(...sections.map(({ pointBytes }) => pointBytes));
-  const floor = Math.max(computing, adding + pages);
-  if (floor > limit) {
+  const all = whole + bytesOfPoints(sections);
+  const leastLimit = Math.min(all, least + pages);
+  if (limit === undefined || all <= limit) {
+    return { isLimited: false, leastLimit, counts: sections.map(({ count }) => count) };
+  }
+  if (leastLimit > limit) {
     throw new MsmError(
       'out-of-memory',
-      `options.memoryLimit is ${limit} bytes, and a proof with this key takes ${floor} bytes without its points; raise it, or compute with fewer workers`,
+      `options.memoryLimit is ${limit} bytes, and a proof with this key takes ${leastLimit} bytes without its points; raise it, or compute with fewer workers`,
     );
   }
-  return { isLimited: true, counts: countsWithin(sections, pagePoints, limit - floor) };
+  return { isLimited: true, leastLimit, counts: countsWithin(sections, pagePoints, limit - leastLimit) };
 };

@@ -82,6 +82,8 @@ interface OpenedPowers {
   readonly few: MsmEngine | null;
   /** True if the key keeps its polynomials alone. */
   readonly isLimited: boolean;
+  /** The least `memoryLimit` that the key opens with, in bytes. */
+  readonly leastLimit: number;
   readonly readPolynomial: ReadPolynomial;
   readonly memory: Parameters<typeof KeyVectors.open>[5];
 }
@@ -110,7 +112,7 @@ export const loadPowers = async (
   const { curve, domainSize, sections } = zkey;
   const { ptau } = sections;
   const plan = planKey(zkey, circuit, count, vectors, memoryLimit, ofEngines);
-  const { isLimited, memoryBudget } = plan;
+  const { isLimited, leastLimit, memoryBudget } = plan;
   // proofs whose sums walk pages compute their vectors at home
   const isHomeOnly = isLimited || plan.count < count;
   const isReadAgain = !isHomeOnly && wantsBoth(g1, ofEngines.backend);
@@ -127,7 +129,7 @@ export const loadPowers = async (
   const few = powers.whole === null ? await createMsmEngine({ curve, backend: 'cpu', maxWorkers: 0 }) : null;
   // workers that share no memory take vectors by copies of their own
   const memory = { isAlone: isLimited && !canShare(), isHomeOnly, memoryBudget };
-  return { powers, few, isLimited, readPolynomial, memory };
+  return { powers, few, isLimited, leastLimit, readPolynomial, memory };
 };
 
 /** Loads the vectors of a key. Ends the engine of `loadPowers` if that fails. @throws MsmError as `KeyVectors.open` */
@@ -148,7 +150,10 @@ const COORDINATE_BYTES = { bn254: 32, 'bls12-381': 48 } as const;
 const ROUNDS = 5;
 
 /** A loaded key of a proof system. */
-interface PlonkishKey extends CircuitFacts, ComputingKey {}
+interface PlonkishKey extends CircuitFacts, ComputingKey {
+  /** The least `memoryLimit` that the key opens with, in bytes. */
+  readonly leastLimit: number;
+}
 
 /** A proof, and the public values that it is verified with. */
 interface Result<Proof> {
@@ -172,9 +177,9 @@ export class PlonkishProvingKey<Key extends PlonkishKey, Proof> extends CircuitP
 
   /** @param draw draws b1, b2 and so on, in this order @param options queue of its proofs, and warnings */
   constructor(vectors: KeyVectors<Key>, draw: DrawScalar, system: PlonkishSystem<Key, Proof>, options: KeySettings) {
-    const { g1, powers } = vectors.home;
+    const { g1, powers, leastLimit } = vectors.home;
     const points = () => powers.bytes;
-    super(vectors.home, ROUNDS, { ...options, engines: [g1], vectors, points });
+    super(vectors.home, ROUNDS, { ...options, engines: [g1], vectors, points, leastLimit });
     this.#vectors = vectors;
     this.#draw = draw;
     this.#system = system;

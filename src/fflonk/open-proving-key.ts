@@ -86,10 +86,11 @@ const loadKey = async (opened: OpenedFile, mostKept: number): Promise<KeyVectors
   assertNotAborted(signal);
   const vectors = { whole: n <= mostKept ? WITH_COLUMNS : WITHOUT_COLUMNS, least: LEAST_VECTORS };
   const loaded = await loadPowers(opened, circuit, { section: 16, count: 9 * n, places, vectors });
-  const { powers, few, isLimited, proofsAtATime, readPolynomial } = loaded;
+  const { powers, few, isLimited, leastLimit, proofsAtATime, readPolynomial } = loaded;
   const domain = domainOf(field, n, 4 * n);
   const shared = {
-    ...{ curve, variables, publicSignals, domainSize: n, g1, powers, few, isLimited, proofsAtATime, ...circuit },
+    ...{ curve, variables, publicSignals, domainSize: n, ...circuit },
+    ...{ g1, powers, few, isLimited, leastLimit, proofsAtATime },
     p: field.p,
     domain,
     columns: columnsOf(domain, field.p),

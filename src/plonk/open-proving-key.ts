@@ -70,10 +70,11 @@ const loadKey = async (opened: OpenedFile): Promise<KeyVectors<LoadedKey>> => {
   assertNotAborted(signal);
   const vectors = { whole: n * 4 <= MOST_KEPT ? WITH_COLUMNS : WITHOUT_COLUMNS, least: LEAST_VECTORS };
   const loaded = await loadPowers(opened, circuit, { section: 14, count: n + 6, places, vectors });
-  const { powers, few, isLimited, proofsAtATime, readPolynomial } = loaded;
+  const { powers, few, isLimited, leastLimit, proofsAtATime, readPolynomial } = loaded;
   const domain = domainOf(field, n, cosetLength(n));
   const shared = {
-    ...{ curve, variables, publicSignals, domainSize: n, g1, powers, few, isLimited, proofsAtATime, ...circuit },
+    ...{ curve, variables, publicSignals, domainSize: n, ...circuit },
+    ...{ g1, powers, few, isLimited, leastLimit, proofsAtATime },
     p: field.p,
     domain,
     columns: columnsOf(domain, field.p),

@@ -169,6 +169,8 @@ interface ProverParts {
   /** Engines of large sums, of which the first has the key's device. */
   readonly engines: readonly [MsmEngine, ...MsmEngine<Coordinate>[]];
   readonly vectors: Pick<KeyVectors<never>, 'memoryUsed' | 'trim' | 'destroy'>;
+  /** The least `memoryLimit` that the key opens with, in bytes. */
+  readonly leastLimit: number;
   /** Returns the bytes of the key's points. */
   points(): PointBytes;
 }
@@ -193,6 +195,7 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
   readonly #engines: ProverParts['engines'];
   readonly #vectors: ProverParts['vectors'];
   readonly #points: ProverParts['points'];
+  readonly #leastLimit: number;
   /** Ends the proofs that are being computed. */
   readonly #endings = new Set<AbortController>();
   #isDestroyed = false;
@@ -203,7 +206,7 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
   constructor(
     { curve, variables, publicSignals, domainSize }: CircuitFacts,
     parts: number,
-    { settings, proofsAtATime, engines, vectors, points }: ProverParts,
+    { settings, proofsAtATime, engines, vectors, points, leastLimit }: ProverParts,
   ) {
     this.curve = curve;
     this.variables = variables;
@@ -217,6 +220,7 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
     this.#engines = engines;
     this.#vectors = vectors;
     this.#points = points;
+    this.#leastLimit = leastLimit;
   }
 
   /** Computes a proof. @param witness a copy, if it is in memory */
@@ -361,6 +365,7 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
       points: loaded,
       pagedPoints: paged,
       limit: this.#limit,
+      leastLimit: this.#leastLimit,
     };
   }
 

@@ -15,10 +15,15 @@ export const bytesOfSums = (options: EngineOptions): number => bytesOfThreads(mo
  */
 const PROOFS_AT_A_TIME = 2;
 
+/** Bytes of an element in WebAssembly: five floats. Other arithmetics take fewer. */
+export const ELEMENT_BYTES = 40;
+
 /** Points of a key that stay loaded. */
 export interface KeyPlan {
   /** False if all points and vectors stay in memory. */
   readonly isLimited: boolean;
+  /** The least limit that the key opens with, in bytes. */
+  readonly leastLimit: number;
   /** Points of each section that stay loaded. */
   readonly counts: readonly number[];
   /** Proofs that are under way at a time. */
@@ -29,37 +34,39 @@ export interface KeyPlan {
 export interface ProofBytes {
   /** Bytes with everything in memory but points. */
   readonly whole: number;
-  /** Bytes of a proof that frees what it can, without pages of points. */
-  readonly computing: number;
-  /** The same while it adds up points. */
-  readonly adding: number;
+  /** Bytes with as little as possible in memory, without pages of points. */
+  readonly least: number;
 }
+
+/** Returns the bytes of all points of some sections. */
+export const bytesOfPoints = (sections: readonly Pick<PointSection, 'count' | 'pointBytes'>[]): number =>
+  sections.reduce((sum, { count, pointBytes }) => sum + count * pointBytes, 0);
 
 /** Plans which points stay loaded. @throws MsmError `out-of-memory` if the limit is below the least one */
 export const planPoints = (
   sections: readonly Pick<PointSection, 'count' | 'pointBytes'>[],
   domainSize: number,
-  { whole, computing, adding }: ProofBytes,
+  { whole, least }: ProofBytes,
   limit: MemoryLimit,
 ): KeyPlan => {
-  const points = sections.reduce((sum, { count, pointBytes }) => sum + count * pointBytes, 0);
+  const pagePoints = pagePointsOf(domainSize);
+  const pages = PAGES_AT_A_TIME * pagePoints * Math.max(...sections.map(({ pointBytes }) => pointBytes));
+  const points = bytesOfPoints(sections);
+  const leastLimit = Math.min(whole + points, least + pages);
   if (whole + points <= limit.bytes) {
     const hasRoom = !limit.isStrict && PROOFS_AT_A_TIME * whole + points <= limit.bytes;
     return {
-      isLimited: false,
+      ...{ isLimited: false, leastLimit },
       counts: sections.map(({ count }) => count),
       proofsAtATime: hasRoom ? PROOFS_AT_A_TIME : 1,
     };
   }
-  const pagePoints = pagePointsOf(domainSize);
-  const pages = PAGES_AT_A_TIME * pagePoints * Math.max(...sections.map(({ pointBytes }) => pointBytes));
-  const floor = Math.max(computing, adding + pages);
-  if (floor > limit.bytes && limit.isStrict) {
+  if (leastLimit > limit.bytes && limit.isStrict) {
     throw new MsmError(
       'out-of-memory',
-      `options.memoryLimit is ${limit.bytes} bytes, and a proof with this key takes ${floor} bytes without its points; raise it, or compute with fewer workers`,
+      `options.memoryLimit is ${limit.bytes} bytes, and a proof with this key takes ${leastLimit} bytes without its points; raise it, or compute with fewer workers`,
     );
   }
-  const room = Math.max(0, limit.bytes - floor);
-  return { isLimited: true, counts: countsWithin(sections, pagePoints, room), proofsAtATime: 1 };
+  const room = Math.max(0, limit.bytes - leastLimit);
+  return { isLimited: true, leastLimit, counts: countsWithin(sections, pagePoints, room), proofsAtATime: 1 };
 };

@@ -36,16 +36,20 @@ describe.each(curves)('a key on %s', (curve) => {
     const expected = await whole.prove(circuit.witness);
     expect(await verify(expected)).toBe(true);
     const { points } = whole.memory;
-    expect(whole.memory).toMatchObject({ pagedPoints: 0 });
     const floor = await floorOf(zkey.data);
+    expect(whole.memory).toMatchObject({ pagedPoints: 0, leastLimit: floor });
     const seen = new Set<number>();
     for (const room of [0, 0.3, 0.7, 1]) {
       using key = await open(floor + Math.ceil(room * points));
       expect(await key.prove(circuit.witness)).toEqual(expected);
       expect(key.memory.points + key.memory.pagedPoints).toBe(points);
       expect(key.memory.points).toBeLessThanOrEqual(room * points);
-      // between proofs no vectors are held, unless there is room for all
+      expect(key.memory.leastLimit).toBe(floor);
+      // the memory of one vector serves the next proof, and no matrices stay
+      expect(key.memory.vectors).toBeLessThan(2 ** 20);
+      await key.trim();
       if (room < 1) expect(key.memory.vectors).toBe(0);
+      expect(await verify(await key.prove(circuit.witness))).toBe(true);
       seen.add(key.memory.points);
     }
     expect(seen.size).toBe(4);
@@ -121,6 +125,31 @@ describe('under a limit', () => {
       expect(own.reduce((sum, [first, end]) => sum + end - first, 0)).toBe(2 * (to - from));
       expect(Math.max(...own.map(([first, end]) => end - first))).toBe((id === 7 ? 128 : 64) * 8);
     }
+  });
+
+  test('a proof reads the matrices twice; entries in any order make the same proof, with a higher floor', async () => {
+    const { zkey, circuit } = statementOf('bn254');
+    using whole = await openProvingKeyWith(zkey.data, onCpu, sameDraws());
+    const expected = await whole.prove(circuit.witness);
+    const { from, to } = placeOf(zkey.data, 4);
+    const prove = async (bytes: Uint8Array, memoryLimit: number) => {
+      const file = fileOf(bytes);
+      using key = await openProvingKeyWith(file, { ...onCpu, memoryLimit }, sameDraws());
+      file.reads.length = 0;
+      expect(await key.prove(circuit.witness)).toEqual(expected);
+      return file.reads.filter(([first, end]) => first >= from && end <= to);
+    };
+    const floor = await floorOf(zkey.data);
+    expect(await prove(zkey.data, floor)).toEqual([
+      [from + 4, to],
+      [from + 4, to],
+    ]);
+    const other = zkey.data.slice();
+    const entries = zkey.data.subarray(from + 4, to);
+    for (let at = 0; at < entries.length; at += 44) other.set(entries.subarray(at, at + 44), to - 44 - at);
+    const otherFloor = await floorOf(other);
+    expect(otherFloor).toBe(floor + 32 * 128);
+    await prove(other, otherFloor);
   });
 
   test('one proof is computed at a time, and others wait', async () => {

@@ -3,14 +3,11 @@ import type { MemoryLimit } from '../../engine/main-memory.js';
 import type { PlonkZkey } from '../../formats/zkey.js';
 import { canShare, mostWorkers } from '../../threads/platform.js';
 import type { EngineOptions } from '../api.js';
-import { bytesOfSums, planPoints } from '../key-memory.js';
+import { bytesOfSums, ELEMENT_BYTES, planPoints } from '../key-memory.js';
 import { COEFFICIENTS_AT_A_TIME } from '../key-points.js';
 import { VECTOR_BYTES } from '../key-vectors.js';
 import { SCALAR_BYTES } from '../witness.js';
 import type { PlonkishCircuit } from './circuit.js';
-
-/** Bytes of an element in WebAssembly: five floats. Other arithmetics take fewer. */
-const ELEMENT_BYTES = 40;
 
 /** Polynomials that are committed to at a time. */
 const COMMITTED = 3;
@@ -33,6 +30,8 @@ export interface VectorCounts {
 export interface PlonkishPlan {
   /** True if its polynomials are the only vectors that the key keeps. */
   readonly isLimited: boolean;
+  /** The least limit that the key opens with, in bytes. */
+  readonly leastLimit: number;
   /** Most bytes of vectors in main memory. */
   readonly memoryBudget: number;
   /** Points that stay loaded. */
@@ -66,12 +65,10 @@ export const planKey = (
   const coefficientBytes = SCALAR_BYTES + (isOnGpu ? 0 : ELEMENT_BYTES);
   const coefficients = COMMITTED * Math.min(powers, COEFFICIENTS_AT_A_TIME) * coefficientBytes;
   const fixed = bytesOfSums(options) + kept + inputs + late;
-  const computing = fixed + Math.ceil(least * vector) + coefficients;
   const bytes = {
     whole: fixed + Math.ceil(whole * vector) + COMMITTED * powers * SCALAR_BYTES,
-    computing,
-    // memory of WebAssembly does not shrink
-    adding: computing,
+    // memory of WebAssembly does not shrink while points are added up
+    least: fixed + Math.ceil(least * vector) + coefficients,
   };
   const section = { count: powers, pointBytes: ptau.pointBytes };
   const plan = planPoints([section], domainSize, bytes, limit);
@@ -79,6 +76,6 @@ export const planKey = (
   const vectors = Math.ceil(least * vector) + inputs + late + coefficients;
   // vectors on the GPU are not in main memory
   const isLimited = plan.isLimited && !isOnGpu;
-  const { proofsAtATime } = plan;
-  return { isLimited, count, memoryBudget: isLimited ? vectors : VECTOR_BYTES, proofsAtATime };
+  const { leastLimit, proofsAtATime } = plan;
+  return { isLimited, leastLimit, count, memoryBudget: isLimited ? vectors : VECTOR_BYTES, proofsAtATime };
 };

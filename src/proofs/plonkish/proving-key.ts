@@ -81,6 +81,8 @@ interface OpenedPowers {
   readonly isLimited: boolean;
   /** Proofs that are under way at a time. */
   readonly proofsAtATime: number;
+  /** The least `memoryLimit` that the key opens with, in bytes. */
+  readonly leastLimit: number;
   readonly readPolynomial: ReadPolynomial;
   readonly memory: Parameters<typeof KeyVectors.open>[5];
 }
@@ -109,7 +111,7 @@ export const loadPowers = async (
   const { curve, domainSize, sections } = zkey;
   const { ptau } = sections;
   const plan = planKey(zkey, circuit, count, vectors, limit, ofEngines);
-  const { isLimited, memoryBudget, proofsAtATime } = plan;
+  const { isLimited, leastLimit, memoryBudget, proofsAtATime } = plan;
   // proofs whose sums walk pages compute their vectors at home
   const isHomeOnly = isLimited || plan.count < count;
   const isReadAgain = !isHomeOnly && wantsBoth(g1, ofEngines.backend);
@@ -126,7 +128,7 @@ export const loadPowers = async (
   const few = powers.whole === null ? await createMsmEngine({ curve, backend: 'cpu', maxWorkers: 0 }) : null;
   // workers that share no memory take vectors by copies of their own
   const memory = { isAlone: isLimited && !canShare(), isHomeOnly, memoryBudget };
-  return { powers, few, isLimited, proofsAtATime, readPolynomial, memory };
+  return { powers, few, isLimited, leastLimit, proofsAtATime, readPolynomial, memory };
 };
 
 /** Loads the vectors of a key. Ends the engine of `loadPowers` if that fails. @throws MsmError as `KeyVectors.open` */
@@ -150,6 +152,8 @@ const ROUNDS = 5;
 interface PlonkishKey extends CircuitFacts, ComputingKey {
   /** Proofs that are under way at a time. */
   readonly proofsAtATime: number;
+  /** The least `memoryLimit` that the key opens with, in bytes. */
+  readonly leastLimit: number;
 }
 
 /** A proof, and the public values that it is verified with. */
@@ -174,9 +178,9 @@ export class PlonkishProvingKey<Key extends PlonkishKey, Proof> extends CircuitP
 
   /** @param draw draws b1, b2 and so on, in this order @param settings queue of its proofs, and warnings */
   constructor(vectors: KeyVectors<Key>, draw: DrawScalar, system: PlonkishSystem<Key, Proof>, settings: KeySettings) {
-    const { g1, powers, proofsAtATime } = vectors.home;
+    const { g1, powers, leastLimit, proofsAtATime } = vectors.home;
     const points = () => powers.bytes;
-    super(vectors.home, ROUNDS, { settings, proofsAtATime, engines: [g1], vectors, points });
+    super(vectors.home, ROUNDS, { settings, proofsAtATime, leastLimit, engines: [g1], vectors, points });
     this.#vectors = vectors;
     this.#draw = draw;
     this.#system = system;

@@ -99,7 +99,7 @@ const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-types-'));
 
 beforeAll(async () => {
   const compilers = VERSIONS.map((version) => `typescript-${version}@npm:typescript@${version}`);
-  await installProject(folder, [...compilers, '@webgpu/types@0.1.74', await packPackage(folder)]);
+  await installProject(folder, [...compilers, '@webgpu/types@0.1.74', await packPackage()]);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

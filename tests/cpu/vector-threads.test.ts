@@ -102,10 +102,12 @@ describe('equal on every number of threads', () => {
 const LENGTH = 2 ** 13;
 
 describe('right, whatever happens to workers', () => {
-  test('that are ended at any moment of a run', async () => {
+  const areEnded = async (moments: readonly number[]): Promise<void> => {
     bench = await Bench.open(2, startAfter(''));
-    await expectRightWhileWorkersEnd(bench, LENGTH, 8);
-  });
+    await expectRightWhileWorkersEnd(bench, LENGTH, moments);
+  };
+  test('that are ended at the start, in the middle and at the end of a run', () => areEnded([0, 4, 10]));
+  test('that are ended at any moment of a run', { tags: 'long' }, () => areEnded([0, 2, 4, 6, 8, 10, 12, 14]));
 
   test('that stop in the middle of a chunk, and go on when nobody waits any more', async () => {
     const stops = `
@@ -142,8 +144,10 @@ describe('right, whatever happens to workers', () => {
     }
   });
 
-  test('after a run is aborted at any moment', async () => {
+  const areRightAfterAborts = async (moments: readonly number[]): Promise<void> => {
     bench = await Bench.open(2);
-    await expectRightAfterAborts(bench, LENGTH, 6);
-  });
+    await expectRightAfterAborts(bench, LENGTH, moments);
+  };
+  test('after a run is aborted at the start, in the middle and at the end', () => areRightAfterAborts([0, 4, 12]));
+  test('after a run is aborted at any moment', { tags: 'long' }, () => areRightAfterAborts([0, 4, 8, 12, 16, 20]));
 });

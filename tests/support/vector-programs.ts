@@ -179,13 +179,17 @@ export const startAfter = (script: string) => (): Worker => {
   return worker;
 };
 
-/** Expects right results, whenever a worker ends. @param runs of which each ends a worker later */
-export const expectRightWhileWorkersEnd = async (bench: Bench, length: number, runs: number): Promise<void> => {
+/** Expects right results, whenever a worker ends. @param moments milliseconds from the start of a run */
+export const expectRightWhileWorkersEnd = async (
+  bench: Bench,
+  length: number,
+  moments: readonly number[],
+): Promise<void> => {
   const expected = await bench.expected(quotient, length);
   let ended = 0;
-  for (let i = 0; i < runs; i++) {
+  for (const moment of moments) {
     const last = started.at(-1);
-    const timer = setTimeout(() => last?.terminate().then(() => ended++), 2 * i);
+    const timer = setTimeout(() => last?.terminate().then(() => ended++), moment);
     expect(await computed(bench.together, length, quotient)).toEqual(expected);
     clearTimeout(timer);
   }
@@ -204,15 +208,19 @@ export const expectRightAfterSilence = async (bench: Bench, length: number, why:
   return expected;
 };
 
-/** Expects right results after aborts, and no memory that is kept. @param runs of which each is aborted later */
-export const expectRightAfterAborts = async (bench: Bench, length: number, runs: number): Promise<void> => {
+/** Expects right results after aborts, and no memory that is kept. @param moments milliseconds from the start of a run */
+export const expectRightAfterAborts = async (
+  bench: Bench,
+  length: number,
+  moments: readonly number[],
+): Promise<void> => {
   await bench.bring(2);
   const expected = await bench.expected(quotient, length);
   const { used } = bench.together.memory;
   const codes: string[] = [];
-  for (let i = 0; i < runs; i++) {
+  for (const moment of moments) {
     const controller = new AbortController();
-    setTimeout(() => controller.abort(), 4 * i);
+    setTimeout(() => controller.abort(), moment);
     const outcome = await computed(bench.together, length, quotient, controller.signal).catch(({ code }) => code);
     if (typeof outcome === 'string') codes.push(outcome);
     else expect(outcome).toEqual(expected);

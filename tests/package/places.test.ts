@@ -10,7 +10,7 @@ import { extname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright';
-import { build, type Rolldown } from 'vite';
+import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   bn254G1,
@@ -22,7 +22,7 @@ import {
 } from '../../dev/oracle/known-bases.js';
 import { launchChromium } from '../../scripts/browser/launch.js';
 import { inWasm } from '../support/arithmetic.js';
-import { buildLibrary } from '../support/build-library.js';
+import { type BuiltModule, buildLibrary } from '../support/build-library.js';
 import { inProject } from '../support/run-script.js';
 import { sleep } from '../support/time.js';
 
@@ -51,7 +51,7 @@ interface Violation {
 const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-places-'));
 const installed = join(folder, 'node_modules/webgpu-msm');
 const built = join(installed, 'dist/index.js');
-let library: Rolldown.OutputChunk[];
+let library: BuiltModule[];
 let server: Server;
 let origin: string;
 /** Another origin that has the package: to a page, what a CDN is. */

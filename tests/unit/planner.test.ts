@@ -130,7 +130,7 @@ describe.each(Object.entries(profiles))('%s', (_, limits) => {
     }
   };
   const title = 'n = %i: every plan is inside the limits and the budget';
-  const between = [2, 65, 4097, 65536, 131071];
+  const between = [2, 3, 63, 65, 4097, 8191, 65536, 131071];
   test.each(sizes.filter((n) => !between.includes(n)))(title, staysInside);
   test.each(between)(title, { tags: 'long' }, staysInside);
 

@@ -1,6 +1,7 @@
 /** Elements of a prime field as floats: signed limbs of at most 51 bits in f64. */
 import { type Degree, invert, mod } from '../../field/modulus.js';
 import { range } from '../../field/straight-line.js';
+import type { FieldFormat } from '../arithmetic/field-programs.js';
 
 /**
  * Bits of a limb at most. Rounding to a multiple of 2^51 by adding 3·2^102 takes all 53 bits of the
@@ -14,19 +15,10 @@ const LEAST_ROOM = 1.99;
 /** Most bits of a prime. */
 const MAX_BITS = 414;
 
-/** A prime field and the format of its elements. */
-export interface FloatField {
+/** A prime field whose elements are limbs in floats. */
+export interface FloatField extends FieldFormat {
   readonly kind: 'floats';
-  readonly p: bigint;
   readonly degree: Degree;
-  /** Bits of a limb. */
-  readonly width: number;
-  readonly limbs: number;
-  /** R mod p, which is 1 in Montgomery form, with R = 2^(width·limbs). */
-  readonly r: bigint;
-  readonly rInverse: bigint;
-  /** Bytes of an element in memory. */
-  readonly bytes: number;
 }
 
 /** Returns the format of the elements of a field; null if p is too long or too short. */

@@ -109,8 +109,10 @@ export const compileKernel = async (
   return module === null ? null : { arithmetic, curve, field, layout, module, test };
 };
 
-/** Known answer of a kernel, which an adder computes before its first result. */
-/** Sums of points that were computed by other means. Can be sent to another thread. */
+/**
+ * Known answer of a kernel, which an adder computes before its first result: sums of points that
+ * were computed by other means. Can be sent to another thread.
+ */
 export interface KernelTest {
   /** x‖y of points on the curve, little-endian. */
   readonly words: Uint32Array<ArrayBuffer>;

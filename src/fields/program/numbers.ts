@@ -29,13 +29,10 @@ export const resized = <Words extends Uint32Array>(words: Words, from: number, t
   return result as Words;
 };
 
-/** Words of p, the lowest first. */
-const wordsOf = (value: bigint, count: number): Uint32Array => wordsOfNumbers([value], 4 * count);
-
 /** @throws MsmError `bad-argument` naming the first number that is not below p */
 const assertBelow = (name: string, words: Uint32Array, { p, wordBytes }: NumberFormat): void => {
   const count = wordBytes / 4;
-  const limit = wordsOf(p, count);
+  const limit = wordsOfNumbers([p], wordBytes);
   const top = limit[count - 1] as number;
   for (let i = 0; i < words.length; i += count) {
     const own = words[i + count - 1] as number;

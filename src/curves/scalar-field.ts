@@ -1,6 +1,6 @@
 /** Scalars modulo the group order: their field, and sums of their multiples. */
 
-import { digitsOf, readWords, writeWords } from '../field/modulus.js';
+import { digitsOf, isBelow, readWords, writeWords } from '../field/modulus.js';
 import { isPrime, oddPartOf, power } from '../field/powers.js';
 import type { Curve, CurveContext, KnownCurve } from './curve.js';
 
@@ -70,16 +70,9 @@ export const addMultiples = (
   const r = digitsOf(order, 32, words);
   const size = Number(order);
   const reduced = new Uint32Array(words);
-  const isBelow = (numbers: Uint32Array, at: number): boolean => {
-    for (let w = words - 1; w >= 0; w--) {
-      const difference = (numbers[at + w] as number) - (r[w] as number);
-      if (difference !== 0) return difference < 0;
-    }
-    return false;
-  };
   for (let at = 0; at < scalars.length; at += words) {
     let [source, from] = [scalars, at];
-    if (!isBelow(scalars, at)) {
+    if (!isBelow(scalars, at, r)) {
       writeWords(reduced, 0, words, readWords(scalars, at, words) % order);
       [source, from] = [reduced, 0];
     }
@@ -102,7 +95,7 @@ export const addMultiples = (
     };
     // doubles are off by less than a millionth here: it is the quotient, or one less
     let quotient = Math.max(0, Math.floor((factor * scalar + sum) / size - 1e-6));
-    if (add(factor, quotient) > 0 || !isBelow(sums, at)) {
+    if (add(factor, quotient) > 0 || !isBelow(sums, at, r)) {
       add(0, 1);
       quotient++;
     }

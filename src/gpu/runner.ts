@@ -51,7 +51,7 @@ export interface RunnerOptions {
 }
 
 /** How a resident buffer waits for room. */
-export interface ResidentRequest {
+interface ResidentRequest {
   /** Called now and then; what it throws ends the wait. */
   checkpoint(): void;
   readonly ticket?: Ticket | undefined;

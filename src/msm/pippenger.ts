@@ -47,7 +47,7 @@ import { cpuWindowBits } from './plan/tuning.js';
 import { windowCount } from './plan/workload.js';
 
 /** The sum, and facts about how it was computed. */
-export interface BigIntSum extends Pick<RunFacts, 'windowBits' | 'windows' | 'entries'> {
+interface BigIntSum extends Pick<RunFacts, 'windowBits' | 'windows' | 'entries'> {
   readonly sum: Jacobian;
 }
 

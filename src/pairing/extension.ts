@@ -94,7 +94,7 @@ export class Extension {
   }
 
   /** Returns a to the power p^times. */
-  frobenius(a: Fp12, times = 1): Fp12 {
+  frobenius(a: Fp12, times: number): Fp12 {
     let result = a;
     for (let k = 0; k < times; k++) {
       result = result.map(

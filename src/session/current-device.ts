@@ -33,7 +33,7 @@ export interface DeviceOptions<Setup> {
 }
 
 /** Result of the self-tests on the current device. */
-export interface TestReport {
+interface TestReport {
   /** Name of the setup that passed; null if none did. */
   readonly passed: string | null;
   /** Name of the first setup that failed, and the reason; null if none did. */

@@ -19,7 +19,7 @@ interface Ran<Result> {
 }
 
 /** A run of an operation: its input, where it runs, and the call that it runs for. */
-export interface OperationRun<Of extends OperationTypes, Setup> {
+interface OperationRun<Of extends OperationTypes, Setup> {
   readonly operation: Operation<Of, Setup>;
   readonly input: Of['input'];
   readonly runner: Runner;

@@ -268,26 +268,10 @@ const ENTRY_BYTES = 4 * ENTRY_WORDS;
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 /** Fields of a plan that the sizes of its buffers follow from. */
-type Shape = Pick<
-  Plan,
-  | 'vectors'
-  | 'n'
-  | 'tuning'
-  | 'instrument'
-  | 'blocks'
-  | 'blockBits'
-  | 'tables'
-  | 'vectorWindows'
-  | 'windows'
-  | 'windowsPerGroup'
-  | 'groups'
-  | 'buckets'
-  | 'sortPasses'
-  | 'sortShape'
-  | 'tiles'
-  | 'levelTasks'
-  | 'reduce'
->;
+type Shape = Omit<Plan, 'scratch' | 'scratchBytes' | 'additions' | 'dispatches' | 'peakBytes' | Submits>;
+
+/** Fields of a plan that say how it is submitted. */
+type Submits = 'submits' | 'reduceOwnSubmit' | 'timedPasses';
 
 /** Returns how many windows, groups, buckets, tiles and tasks a workload takes. */
 const shapeOf = (load: Workload, tuning: Tuning, instrument: Instrument | undefined, mostWindows: number): Shape => {

@@ -58,7 +58,7 @@ export const mostWorkers = ({
 }): number => (createWorker !== undefined || hasThreads() ? maxWorkers : 0);
 
 /** A worker of `node:worker_threads`. */
-export interface NodeWorker extends ComputeWorker {
+interface NodeWorker extends ComputeWorker {
   on(event: 'message' | 'error' | 'exit', listener: (value: never) => void): unknown;
   ref(): void;
   unref(): void;

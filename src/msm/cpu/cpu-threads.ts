@@ -137,7 +137,7 @@ export const openPool = <Task, Result>(
 };
 
 /** How rows are distributed over threads. */
-export interface Cutting {
+interface Cutting {
   /** From `tuning.cpuDistribution`. */
   readonly distribution: Distribution;
   /** Rows per chunk, from `tuning.cpuChunk`; null: by the size of the round, or equal shares. */

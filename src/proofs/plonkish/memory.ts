@@ -9,7 +9,7 @@ import { SCALAR_BYTES } from '../witness.js';
 import type { PlonkishCircuit } from './circuit.js';
 
 /** Bytes of an element in WebAssembly: five floats. Other arithmetics take fewer. */
-const ELEMENT_BYTES = 40;
+export const ELEMENT_BYTES = 40;
 
 /** Polynomials that are committed to at a time. */
 const COMMITTED = 3;

@@ -3,6 +3,7 @@
  * and measures the memory of the former.
  */
 import { median, ratioOfMedians } from '../../../src/calibrate/statistics.js';
+import type { ProvingKeyOptions } from '../../../src/groth16.js';
 import type { Bench } from '../bench-setup.js';
 import { formatMs } from '../format.js';
 import { type Knobs, knob, parseIntegers, type Values, wordKnob, wordsKnob } from '../knob.js';
@@ -23,6 +24,7 @@ import {
   type Witness,
   witnessKnob,
 } from './proofs/prover.js';
+import { type ProofGraph, type ProofPart, predictMs } from './proofs/spread.js';
 
 declare module '../rows.js' {
   interface Rows {
@@ -74,6 +76,14 @@ declare module '../rows.js' {
       readonly threads: number;
       readonly repetition: number;
       readonly ms: number;
+      /** Time that threads without overhead would take, from the parts of a proof on one. */
+      readonly predictedMs: number;
+    };
+    /** Parts of a proof of the library alone on one thread of the CPU, and the rest. */
+    readonly proofGraph: ProofGraph & {
+      readonly system: System;
+      readonly witness: Witness;
+      readonly logn: number;
     };
   }
 }
@@ -119,7 +129,20 @@ function provingTable(rows: readonly RowOf<'proving'>[]): Part | null {
   ]);
 }
 
-/** Reports proofs by numbers of threads, beside the time of one thread divided by their number. */
+/** Reports the parts of a proof on one thread. */
+function partsTable(rows: readonly RowOf<'proofGraph'>[]): Part | null {
+  if (rows.length === 0) return null;
+  const msOf = ({ parts }: ProofGraph, kind: ProofPart['kind']): number =>
+    parts.reduce((sum, part) => sum + (part.kind === kind ? part.ms : 0), 0);
+  return tableOf('Parts of a proof of the library alone on one thread', rows, [
+    ['Domain', ({ logn }) => `2^${logn}`],
+    ['Vectors, ms', (row) => formatMs(msOf(row, 'vectors'))],
+    ['Sums, ms', (row) => formatMs(msOf(row, 'sum'))],
+    ['Rest, ms', ({ restMs }) => formatMs(restMs)],
+  ]);
+}
+
+/** Reports proofs by numbers of threads, beside the prediction from the parts of a proof on one. */
 function threadsTable(rows: readonly RowOf<'proofThreads'>[]): Part | null {
   if (rows.length === 0) return null;
   const lines = grouped(rows, ({ logn, threads }) => `${logn} ${threads}`).map((of) => {
@@ -131,7 +154,8 @@ function threadsTable(rows: readonly RowOf<'proofThreads'>[]): Part | null {
     ['Domain', ({ logn }) => `2^${logn}`],
     ['Threads', ({ threads }) => String(threads)],
     ['Proof, ms', ({ times }) => ({ text: formatMs(median(times)), as: 'strong' })],
-    ['One thread ÷ threads, ms', ({ ofOne, threads }) => formatMs((median(ofOne) ?? Number.NaN) / threads)],
+    ['Predicted, ms', ({ predictedMs }) => formatMs(predictedMs)],
+    ['Measured ÷ predicted', ({ times, predictedMs }) => ((median(times) ?? Number.NaN) / predictedMs).toFixed(2)],
     ['÷ one thread', ({ times, ofOne }) => ratioOfMedians(ofOne, times).ratio.toFixed(3)],
     ['95 % CI', ({ times, ofOne }) => intervalText(ratioOfMedians(ofOne, times), 3)],
   ]);
@@ -188,6 +212,7 @@ export function proofsResult(rows: readonly StampedRow[]): Parts {
       ],
     ),
     provingTable(rowsOf(rows, 'proving')),
+    partsTable(rowsOf(rows, 'proofGraph')),
     threadsTable(rowsOf(rows, 'proofThreads')),
   ];
 }
@@ -211,7 +236,10 @@ const own = {
     (): readonly number[] => [],
   ),
   threads: knob(
-    ['Threads', 'Also makes proofs by the library alone on so many threads of the CPU, in turns: 1,2,4,8.'],
+    [
+      'Threads',
+      'Also makes proofs by the library alone on so many threads of the CPU, in turns, and predicts their times: 1,2,4,8.',
+    ],
     '1 to 64, or a list',
     'no such proofs',
     (text, name) => parseIntegers(name, text, 1, 64),
@@ -285,6 +313,21 @@ async function measure(bench: Bench, knobs: ProofKnobs, logn: number): Promise<v
   await run.next(`Making keys for a domain of 2^${logn}`);
   const sides = sidesOf(knobs);
   const prover = await openProver(curve, logn, () => run.tick(), system, witness);
+  const measureThreads = async (options: ProvingKeyOptions): Promise<void> => {
+    await run.next(`2^${logn}: parts of a proof on one thread`);
+    const graph = await prover.trace(options);
+    run.emit({ event: 'proofGraph', system, witness, logn, ...graph });
+    for (const count of threads) await prover.openOn(count, options);
+    await interleave(threads, reps, {
+      async take(count, repetition) {
+        await run.next(`2^${logn}, ${count} threads: repetition ${repetition} of ${reps}`);
+        const { ms } = await prover.prove('whole', 1, count);
+        const told = { system, witness, logn, threads: count, repetition, ms };
+        run.emit({ event: 'proofThreads', ...told, predictedMs: predictMs(graph, count) });
+        run.advance(weightOf(2 ** logn));
+      },
+    });
+  };
   const prove = async (when: RowOf<'proof'>['when'], side: Side, repetition: number, openMs = 0): Promise<void> => {
     await run.next(`2^${logn}, ${sideNames[side]}: proof ${repetition} (${when})`);
     const { result, peak } = await watchPeak(host, () => prover.prove(side));
@@ -327,15 +370,7 @@ async function measure(bench: Bench, knobs: ProofKnobs, logn: number): Promise<v
         },
       });
     }
-    for (const count of threads) await prover.openOn(count, options);
-    await interleave(threads, reps, {
-      async take(count, repetition) {
-        await run.next(`2^${logn}, ${count} threads: repetition ${repetition} of ${reps}`);
-        const { ms } = await prover.prove('whole', 1, count);
-        run.emit({ event: 'proofThreads', system, witness, logn, threads: count, repetition, ms });
-        run.advance(weightOf(2 ** logn));
-      },
-    });
+    if (threads.length > 0) await measureThreads(options);
   } finally {
     await prover.close();
   }

@@ -13,6 +13,8 @@ import { makeCircuit } from '../../../trial-keys/circuit.js';
 import { makeKeys } from '../../../trial-keys/keys.js';
 import { makePowersOfTau, type TauCurve } from '../../../trial-keys/powers-of-tau.js';
 import { wordKnob } from '../../knob.js';
+import { type ProofGraph, predictMs } from './spread.js';
+import { traceProof } from './trace.js';
 
 /** Words for the provers that snarkjs is compared with. */
 export const provers = ['accelerated', 'library'] as const;
@@ -64,6 +66,9 @@ interface SnarkSystem {
   verify(key: unknown, publicSignals: readonly string[], proof: unknown): Promise<boolean>;
   setup(r1cs: File, powersOfTau: File, zkey: { type: 'mem' }): Promise<unknown>;
 }
+
+/** Proofs that are traced, and those before them, in which modules are compiled. */
+const [TRACES, WARM_UPS] = [5, 4];
 
 /** The used part of snarkjs. */
 interface Snark extends Snarkjs {
@@ -195,6 +200,22 @@ export async function openProver(
       const key = await openers[name](zkey.data, { ...options, backend: 'cpu', maxWorkers: threads - 1 });
       onThreads.set(threads, key);
       for (let proofs = 0; proofs < 2; proofs++) await key.prove(circuit.witness);
+    },
+
+    /** Returns the parts of a proof by the library alone on one thread: those of the median of some proofs. */
+    async trace(options: ProvingKeyOptions): Promise<ProofGraph> {
+      const key = await openers[name](zkey.data, { ...options, backend: 'cpu', maxWorkers: 0 });
+      try {
+        const graphs: ProofGraph[] = [];
+        for (let proofs = 0; proofs < WARM_UPS; proofs++) await key.prove(circuit.witness);
+        for (let proofs = 0; proofs < TRACES; proofs++) {
+          graphs.push(await traceProof(() => key.prove(circuit.witness)));
+        }
+        const [middle] = graphs.sort((a, b) => predictMs(a, 1) - predictMs(b, 1)).slice(TRACES >> 1);
+        return middle as ProofGraph;
+      } finally {
+        key.destroy();
+      }
     },
 
     /**

@@ -6,7 +6,7 @@
  */
 
 import { isList } from '../dev/bench/knob.js';
-import { knobHelp, knobsOf, modeHelp, nearestKnobs, needsGpu, parseKnobs } from '../dev/bench/knobs.js';
+import { knobHelp, knobsOf, modeHelp, nearestKnobs, parseKnobs } from '../dev/bench/knobs.js';
 import { modeOf } from '../dev/bench/modes.js';
 import { settingKnobs } from '../dev/bench/settings.js';
 import { circuitsCommand } from './circuits.js';
@@ -141,7 +141,7 @@ async function run(named: string | null, args: readonly string[]): Promise<void>
   const { adapter, connect } = own;
   if (connect !== undefined) return benchRemotely(own as unknown as Values<typeof remoteOptions>, query);
   const measure = () => reportBench(read, query, own);
-  if (needsGpu(read)) return onAdapter(adapter, measure);
+  if (read.opensGpu) return onAdapter(adapter, measure);
   if (adapter !== undefined) {
     const why = read.settings.some(({ backend }) => backend === 'cpu') ? ' --backend cpu' : '';
     throw new UsageError(`--adapter: ${mode}${why} runs on the CPU and takes no adapter`);

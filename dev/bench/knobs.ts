@@ -25,7 +25,6 @@ import {
   type AnyKnobs,
   commonKnobs,
   isList,
-  type Knobs,
   type KnobText,
   listItems,
   type Problem,
@@ -34,7 +33,7 @@ import {
   problemText,
 } from './knob.js';
 import type { BenchMode } from './modes/mode.js';
-import { benchModes, type Mode, modeNames, modeOf, notOnPage, pageModeNames } from './modes.js';
+import { benchModes, type Mode, modeNames, modeOf, pageModeNames } from './modes.js';
 import type { Placement } from './rows.js';
 import {
   engineKnobs,
@@ -55,8 +54,6 @@ export const runKnobs: Readonly<Record<string, KnobText>> = {
   ...commonKnobs,
 };
 
-export type RunKnobName = string;
-
 /** Returns the texts of a knob of a run in a mode: its values, and what holds without it. */
 export function knobText(mode: string, name: string): KnobText {
   const { knobs, defaults } = modeOf(mode);
@@ -73,13 +70,12 @@ const DEFAULT_LOGN: readonly number[] = [12];
 
 /** Returns the lines about a mode: its purpose, duration, limits, and an example. */
 export function modeHelp(mode: Mode): string[] {
-  const { title, about, takes, runsOn, limits, example } = modeOf(mode);
-  const why = notOnPage(mode);
+  const { title, about, takes, limits, nodeOnly, example } = modeOf(mode);
   return [
     `${title}: ${about}`,
-    `With defaults it takes ${takes} on two cores${runsOn === 'cpu' ? '' : ' with a software adapter'}.`,
+    `With defaults it takes ${takes} on two cores with a software adapter.`,
     ...(limits === undefined ? [] : [limits]),
-    ...(why === null ? [] : [`In a terminal only: ${why}.`]),
+    ...(nodeOnly === undefined ? [] : [`In a terminal only: ${nodeOnly}.`]),
     `Example: npm run bench -- ${example}`,
   ];
 }
@@ -105,7 +101,7 @@ const isEngineKnob = (name: string): boolean => settingKnobs.includes(name);
 export const isSettingKnob = (name: string): boolean =>
   sideKnob.test(name) ? sideKnobs.includes(withoutSide(name)) : isEngineKnob(name);
 
-const isRunKnob = (name: string): name is RunKnobName => Object.hasOwn(runKnobs, name);
+const isRunKnob = (name: string): boolean => Object.hasOwn(runKnobs, name);
 
 /** Strips the side from a name: `walkerpriv` for `a.walkerpriv`. */
 export const withoutSide = (name: string): string => sideKnob.exec(name)?.[2] ?? name;
@@ -191,8 +187,9 @@ function checkNames(query: URLSearchParams, problems: Problems): string[] {
 
 /** Rejects what only a program can do. */
 function checkHost(query: URLSearchParams, mode: Mode, problems: Problems): void {
-  const why = notOnPage(mode);
-  if (why !== null) problems.add(`autorun: ${mode} runs in a terminal only, npm run bench -- ${mode}: ${why}`);
+  const { nodeOnly } = modeOf(mode);
+  if (nodeOnly !== undefined)
+    problems.add(`autorun: ${mode} runs in a terminal only, npm run bench -- ${mode}: ${nodeOnly}`);
   for (const name of query.keys()) {
     if (withoutSide(name) === 'build') problems.add(`${name}: a page has no folders; use npm run bench for builds`);
   }
@@ -335,12 +332,8 @@ function parseMode(text: string): Mode {
 }
 
 /** Returns whether a run opens a GPU. */
-export const needsGpu = ({ opensGpu }: Pick<Knobs, 'opensGpu'>): boolean => opensGpu;
-
-const opensGpu = (mode: Mode, settings: readonly Setting[]): boolean => {
-  const { runsOn } = modeOf(mode);
-  return runsOn === 'gpu' || (runsOn === 'either' && !settings.every(({ backend }) => backend === 'cpu'));
-};
+const opensGpu = (mode: Mode, settings: readonly Setting[]): boolean =>
+  modeOf(mode).runsOn === 'gpu' || !settings.every(({ backend }) => backend === 'cpu');
 
 /**
  * Returns the mode for a query that names none: the first one, unless another mode uses more of the
@@ -356,7 +349,7 @@ export function suggestedMode(query: URLSearchParams): Mode {
   return pageModeNames[counts.indexOf(Math.min(...counts))] as Mode;
 }
 
-type Read = <T>(name: RunKnobName, parse: (text: string) => T) => T | undefined;
+type Read = <T>(name: string, parse: (text: string) => T) => T | undefined;
 
 /**
  * Returns a function that reads one knob: undefined if it is absent, or invalid, which adds a

@@ -34,10 +34,7 @@ export const modeNames = Object.keys(benchModes) as Mode[];
 
 export const modeOf = (name: Mode): BenchMode => benchModes[name] as BenchMode;
 
-/** Returns why a mode does not run on a page; null if it does. */
-export const notOnPage = (mode: Mode): string | null => modeOf(mode).nodeOnly ?? null;
-
-export const pageModeNames = modeNames.filter((mode) => notOnPage(mode) === null);
+export const pageModeNames = modeNames.filter((mode) => modeOf(mode).nodeOnly === undefined);
 
 export const isGpuOnly = (mode: Mode): boolean => modeOf(mode).runsOn === 'gpu';
 

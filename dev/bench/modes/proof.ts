@@ -24,7 +24,7 @@ import { type RowOf, rowsOf, type StampedRow } from '../rows.js';
 import type { Setting } from '../settings.js';
 import { grouped } from '../summary.js';
 import { benchMode } from './mode.js';
-import { witnessKnob } from './proofs/prover.js';
+import { witnessKnob } from './proofs.js';
 
 /** A generator of the multiplicative group of F_r, from which snarkjs has its roots of unity. */
 const GENERATOR = 5n;

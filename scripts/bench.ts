@@ -13,7 +13,6 @@ import { circuitsCommand } from './circuits.js';
 import {
   adapterOption,
   anyText,
-  asksForHelp,
   type Option,
   type Options,
   onAdapter,
@@ -70,12 +69,6 @@ const runModes: Readonly<Record<string, string>> = {
   loading: '--phase load',
   transforms: '--op ntt',
 };
-
-/** Names of modes in addresses of the page, which are commands as well. */
-const aliases = Object.fromEntries([
-  ...Object.entries(modesOfCommands).flatMap(([name, mode]) => (mode === name ? [] : [[mode, name]])),
-  ...Object.keys(runModes).map((mode) => [mode, 'run']),
-]);
 
 type Knob = readonly [name: string, text: string];
 
@@ -149,39 +142,33 @@ async function run(named: string | null, args: readonly string[]): Promise<void>
   return measure();
 }
 
-function helpOf(name: string, modes: readonly string[]) {
-  const about = modes.flatMap((mode) => [
-    ...(modes.length > 1 ? [`${mode} (${runModes[mode]})`] : []),
-    ...modeHelp(mode),
+/** Returns the command of some modes. @param mode null for `run` */
+function ofModes(name: string, about: string, mode: string | null): Subcommand {
+  const modes = mode === null ? Object.keys(runModes) : [mode];
+  const lines = modes.flatMap((each) => [
+    ...(mode === null ? [`${each} (${runModes[each]})`] : []),
+    ...modeHelp(each),
     '',
   ]);
   const all = Object.entries(Object.assign({}, ...modes.map(knobOptions)) as Options);
   const knobs = Object.fromEntries(all.filter(([knob]) => knob !== 'autorun' && !knob.includes('.')));
-  const [first, last] = name === 'run' ? [ofRun, onlyRemote] : [{}, {}];
-  return {
-    usage: `${about.join('\n')}\nusage: npm run bench -- ${name} [options]`,
+  const [first, last] = mode === null ? [ofRun, onlyRemote] : [{}, {}];
+  const help = {
+    usage: `${lines.join('\n')}\nusage: npm run bench -- ${name} [options]`,
     options: { ...first, ...knobs, ...outputs, adapter: adapterOption, ...last } as Options,
     notes: [
       'Exit code: 0 all results right · 1 a wrong result or a failure · 2 bad usage',
-      ...(name === 'run' ? [remoteNotes] : []),
+      ...(mode === null ? [remoteNotes] : []),
     ].join('\n'),
   };
+  return {
+    about,
+    async run(args) {
+      const work = () => run(mode, args);
+      await runCommand({ ...help, run: work }, work);
+    },
+  };
 }
-
-/** Returns the command of some modes. @param mode null for `run` */
-const ofModes = (name: string, about: string, mode: string | null): Subcommand => ({
-  about,
-  async run(given) {
-    const isAlias = given[0] !== undefined && aliases[given[0]] === name;
-    const [named = null, ...args] = isAlias ? given : [mode, ...given];
-    const usage = `usage: npm run bench -- ${name} [options]`;
-    const help = asksForHelp(args as string[])
-      ? helpOf(name, named === null ? Object.keys(runModes) : [named])
-      : { usage, options: {} };
-    const work = () => run(named, args as string[]);
-    await runCommand({ ...help, run: work }, work);
-  },
-});
 
 const aboutRun =
   'times MSMs: one setting, two settings, or every combination of lists; with --trace its passes, with --op ntt transforms';
@@ -202,5 +189,4 @@ usage: npm run bench -- COMMAND [options]`,
       'gpu-day': subcommand(gpuDayCommand),
       'self-test': subcommand(selfTestCommand),
     },
-    aliases,
   );

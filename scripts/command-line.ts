@@ -203,7 +203,7 @@ export function readOptions<Table extends Options>(options: Table, args: readonl
 }
 
 /** Returns whether the arguments ask for help. */
-export const asksForHelp = (args: readonly string[]): boolean => args.some((arg) => arg === '--help' || arg === '-h');
+const asksForHelp = (args: readonly string[]): boolean => args.some((arg) => arg === '--help' || arg === '-h');
 
 /** Shows a line of progress in place of the line before; an empty text removes it. */
 export function progress(text: string): void {
@@ -278,13 +278,8 @@ export const subcommand = <Table extends Options>(own: Command<Table>): Subcomma
  * Runs the subcommand that the arguments name; without one it prints the help.
  *
  * @param usage the usage line, and the help before the commands
- * @param aliases other names of commands, which they get as their first argument
  */
-export async function runSubcommand(
-  usage: string,
-  commands: Readonly<Record<string, Subcommand>>,
-  aliases: Readonly<Record<string, string>> = {},
-): Promise<void> {
+export async function runSubcommand(usage: string, commands: Readonly<Record<string, Subcommand>>): Promise<void> {
   const [name, ...given] = args();
   if (name === undefined || asksForHelp([name])) {
     const lines = Object.entries(commands).map(([each, { about }]) => `  ${each.padEnd(17)} ${about}`);
@@ -295,7 +290,7 @@ export async function runSubcommand(
     .exitOverride()
     .configureOutput({ writeErr() {} })
     .helpCommand(false);
-  for (const each of [...Object.keys(commands), ...Object.keys(aliases)])
+  for (const each of Object.keys(commands))
     reader
       .command(each)
       .helpOption(false)
@@ -310,7 +305,7 @@ export async function runSubcommand(
     process.exitCode = 2;
     return;
   }
-  await commands[aliases[name] ?? name]?.run(Object.hasOwn(aliases, name) ? [name, ...given] : given);
+  await commands[name]?.run(given);
 }
 
 /** Runs work in a process that is prepared for the requested adapter: this one, or a child. */

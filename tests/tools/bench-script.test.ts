@@ -139,7 +139,7 @@ describe('npm run bench', () => {
     expect(stdout).not.toMatch(/software|hardware limit/);
     const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
     expect(rows.filter((row) => row.event === 'repetition')).toMatchObject([{ on: 'cpu', agrees: true }]);
-    const refused = await bench(...'msm-bench --logn 4 --backend cpu --adapter software'.split(' '));
+    const refused = await bench(...'run --logn 4 --backend cpu --adapter software'.split(' '));
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain('--adapter: msm-bench --backend cpu runs on the CPU and takes no adapter');
   });
@@ -158,7 +158,7 @@ describe('npm run bench', () => {
       build: { outDir: join(right, 'dist') },
       logLevel: 'error',
     });
-    const both = await bench(...`accum-ab --n 64 --reps 2 --a.build ${right} --b.walkers 8`.split(' '));
+    const both = await bench(...`run --n 64 --reps 2 --a.build ${right} --b.walkers 8`.split(' '));
     expect(both.code, both.stderr).toBe(0);
     for (const side of [`\nA: build=${right} `, '\nB: walkers=8 ']) expect(both.stdout).toContain(side);
 
@@ -176,7 +176,7 @@ describe('npm run bench', () => {
         destroy() {},
       });`,
     );
-    const { code, stdout, stderr } = await bench('accum-ab', '--n', '64', '--reps', '3', '--b.build', wrong);
+    const { code, stdout, stderr } = await bench('run', '--n', '64', '--reps', '3', '--b.build', wrong);
     expect(code).toBe(1);
     expect(stderr).toMatch(/wrong result at .*n=64.*, B, nothing was timed: got \(0x1, 0x2\), expected \(0x/);
     expect(stdout).not.toMatch(/B ÷ A/);
@@ -238,7 +238,7 @@ describe('npm run bench', () => {
   it('measures products, and names a fastest only where the repetitions do', {
     tags: 'long',
   }, async () => {
-    const args = 'field-bench --chains 1 --reps 2 --ms 1 --threads 64'.split(' ');
+    const args = 'field --chains 1 --reps 2 --ms 1 --threads 64'.split(' ');
     const { code, stdout, stderr } = await bench(...args);
     expect(code, stderr).toBe(0);
     for (const name of ['product, 13-bit, plain', 'product, words, unsigned', 'product, words, dot4']) {
@@ -275,20 +275,23 @@ describe('npm run bench', () => {
   });
 
   it.each([
-    [['sweep', '--walkerprv', '1'], '--walkerprv: no such knob; did you mean --walkerpriv?'],
+    [['run', '--walkerprv', '1'], '--walkerprv: no such knob; did you mean --walkerpriv?'],
     [['run', '--windowBits', '8'], '--windowBits: no such knob; did you mean --c?'],
     [['run', '--frobnicate'], "unknown option '--frobnicate'"],
     [['run', '--c', '99'], '--c: "99"'],
     [['race'], "unknown command 'race'"],
-    [['swep'], "unknown command 'swep'"],
-    [['sweep', 'calibrate'], "'calibrate' belongs to no option"],
+    [['sweep'], "unknown command 'sweep'"],
+    [['run', 'calibrate'], "'calibrate' belongs to no option"],
     [['field', '--logn', '4'], '--logn: not used by autorun=field-bench'],
-    [['msm-bench', '--adapter', 'abacus'], 'abacus'],
+    [['run', '--adapter', 'abacus'], 'abacus'],
     [['run', '--json', '/no/such/folder/x.json'], '--json: there is no folder'],
     [['run', '--trace', '/no/such/folder/x.json'], '--trace: there is no folder'],
-    [['sweep', '--trace', 'x.json'], '--trace: not used by sweep'],
+    [['run', '--op', 'ntt', '--trace', 'x.json'], '--trace: not used by transforms'],
     [['run', '--phase', 'lod'], "--phase: 'lod' is none of msm, load"],
-    [['loading', '--encodings', 'be,zcash'], '--encodings: "zcash" is not an encoding of bn254, g1; use le, be, '],
+    [
+      ['run', '--phase', 'load', '--encodings', 'be,zcash'],
+      '--encodings: "zcash" is not an encoding of bn254, g1; use le, be, ',
+    ],
     [['run', '--b.build', '/nowhere'], '--build: /nowhere/dist/index.js does not exist'],
     [['run', '--op', 'ntt', '--backend', 'both'], '--backend: "both" is not gpu or cpu'],
     [['circuits', '--witnesses', '--pages'], '--witnesses and --pages exclude each other'],
@@ -308,7 +311,7 @@ describe('npm run bench', () => {
   });
 
   it('lists every knob of a mode in its help, and no other', async () => {
-    const { code, stdout } = await bench('msm-bench', '--help');
+    const { code, stdout } = await bench('check', '--help');
     expect(code).toBe(0);
     for (const knob of ['--logn', '--walkerpriv', '--submitadds', '--precompute', '--build DIR']) {
       expect(stdout).toContain(`\n  ${knob}`);

@@ -455,10 +455,10 @@ export async function openProver(
   type ProveAll = (prove: () => Promise<Made>) => Promise<Made[]>;
 
   const proveAlone = async (proveAll: ProveAll) => {
-    const key = libraryKey;
-    if (key === null) throw new Error('call open() before proving with the library alone');
+    const opened = libraryKey;
+    if (opened === null) throw new Error('call open() before proving with the library alone');
     const begun = performance.now();
-    const made = await proveAll(() => key.prove(circuit.witness));
+    const made = await proveAll(() => opened.prove(circuit.witness));
     return { made, ms: performance.now() - begun, msmMs: null };
   };
 

@@ -9,7 +9,7 @@ import { isList } from '../dev/bench/knob.js';
 import { knobHelp, knobsOf, modeHelp, nearestKnobs, parseKnobs } from '../dev/bench/knobs.js';
 import { modeOf } from '../dev/bench/modes.js';
 import { settingKnobs } from '../dev/bench/settings.js';
-import { circuitsCommand } from './circuits.js';
+import { circuitsCommand, setupsCommand } from './beside-snarkjs.js';
 import {
   adapterOption,
   anyText,
@@ -33,7 +33,6 @@ import { countCommand } from './count.js';
 import { gpuDayCommand, selfTestCommand } from './gpu-day.js';
 import { benchRemotely, remoteNotes, remoteOptions } from './remote.js';
 import { findLibrary, reportBench } from './run-bench.js';
-import { setupsCommand } from './setups.js';
 
 const outputs = {
   json: valued('FILE', 'write every row as JSON, as the page posts them', outputFile),

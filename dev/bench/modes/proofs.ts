@@ -2,13 +2,14 @@
  * `proofs`: times proofs of snarkjs without and with the library, and those of the library alone,
  * and measures the memory of the former.
  */
+import type { MemoryFile, UniversalSystem } from 'snarkjs';
 import { median, ratioOfMedians } from '../../../src/calibrate/statistics.js';
 import { openProvingKey as openFflonk } from '../../../src/fflonk.js';
 import { openProvingKey as openGroth16, type ProvingKeyOptions } from '../../../src/groth16.js';
 import { openProvingKey as openPlonk } from '../../../src/plonk.js';
 import { accelerate } from '../../../src/provers/accelerate.js';
 import type { AccelerateOptions } from '../../../src/provers/accelerate-options.js';
-import type { FfCurveName, FfGroup, MultiExpAffine, Snarkjs } from '../../../src/provers/ffjavascript.js';
+import type { FfCurveName, FfGroup, MultiExpAffine } from '../../../src/provers/ffjavascript.js';
 import { makeCircuit } from '../../trial-keys/circuit.js';
 import { makeKeys } from '../../trial-keys/keys.js';
 import { makePowersOfTau, type TauCurve } from '../../trial-keys/powers-of-tau.js';
@@ -330,13 +331,8 @@ interface ProofTime {
   readonly msmMs: number | null;
 }
 
-interface File {
-  readonly type: 'mem';
-  readonly data: Uint8Array;
-}
-
 interface Made {
-  readonly proof: unknown;
+  readonly proof: object;
   readonly publicSignals: readonly string[];
 }
 
@@ -352,22 +348,6 @@ const openers: Readonly<Record<System, (zkey: Uint8Array, options: ProvingKeyOpt
   fflonk: openFflonk,
 };
 
-/** A proof system of snarkjs. Groth16 has no `setup`; its keys are made here. */
-interface SnarkSystem {
-  prove(zkey: File, witness: File): Promise<Made>;
-  verify(key: unknown, publicSignals: readonly string[], proof: unknown): Promise<boolean>;
-  setup(r1cs: File, powersOfTau: File, zkey: { type: 'mem' }): Promise<unknown>;
-}
-
-/** The used part of snarkjs. */
-interface Snark extends Snarkjs {
-  readonly groth16: SnarkSystem;
-  readonly plonk: SnarkSystem;
-  readonly fflonk: SnarkSystem;
-  readonly curves: NonNullable<Snarkjs['curves']>;
-  readonly zKey: { exportVerificationKey(zkey: File): Promise<unknown> };
-}
-
 interface ProvingCurve extends TauCurve {
   readonly G1: FfGroup & TauCurve['G1'];
   readonly G2: FfGroup & TauCurve['G2'];
@@ -379,15 +359,15 @@ const theirNames: Readonly<Partial<Record<string, string>>> = {
   'bls12-381': 'bls12381',
 } satisfies Record<FfCurveName, string>;
 
-const file = (data: Uint8Array): File => ({ type: 'mem', data });
+const file = (data: Uint8Array) => ({ type: 'mem' as const, data });
 
 /** @throws Error if snarkjs is not installed */
-async function loadSnarkjs(): Promise<Snark> {
+export async function loadSnarkjs(): Promise<typeof import('snarkjs')> {
   // hidden from bundlers, because snarkjs is under the GPL and no part of our builds
   const name = 'snarkjs';
-  return (await import(/* @vite-ignore */ name).catch((cause: unknown) => {
+  return import(/* @vite-ignore */ name).catch((cause: unknown) => {
     throw new Error('snarkjs is not installed; run npm install snarkjs', { cause });
-  })) as Snark;
+  });
 }
 
 type ProvingGroup = ProvingCurve['G1' | 'G2'];
@@ -418,8 +398,8 @@ async function timed<Result>(
   }
 }
 
-async function setUp(system: SnarkSystem, ff: TauCurve, logn: number, r1cs: Uint8Array): Promise<File> {
-  const zkey: { type: 'mem'; data?: Uint8Array } = { type: 'mem' };
+async function setUp(system: UniversalSystem, ff: TauCurve, logn: number, r1cs: Uint8Array) {
+  const zkey: MemoryFile = { type: 'mem' };
   await system.setup(file(r1cs), file(await makePowersOfTau(ff, logn)), zkey);
   return file(zkey.data as Uint8Array);
 }
@@ -439,13 +419,13 @@ export async function openProver(
   if (theirName === undefined)
     throw new Error(`curve: snarkjs does not support ${curve}; use ${Object.keys(theirNames).join(' or ')}`);
   const snarkjs = await loadSnarkjs();
-  const ff = (await snarkjs.curves.getCurveFromName(theirName)) as ProvingCurve;
+  const ff = (await snarkjs.curves.getCurveFromName(theirName)) as unknown as ProvingCurve;
   // Groth16's domain also has rows for the 1 and the public signal, PLONK's for the public signal
   const constraints = 2 ** logn - (name === 'groth16' ? 2 : 3);
   const circuit = makeCircuit(BigInt(ff.r), constraints, witness);
   const system = snarkjs[name];
   const zkey =
-    name === 'groth16' ? file(await makeKeys(ff, circuit, onKeys)) : await setUp(system, ff, logn, circuit.r1cs);
+    name === 'groth16' ? file(await makeKeys(ff, circuit, onKeys)) : await setUp(snarkjs[name], ff, logn, circuit.r1cs);
   const key = await snarkjs.zKey.exportVerificationKey(zkey);
   const groups = [ff.G1, ff.G2];
   const plain = groups.map(({ multiExpAffine }) => multiExpAffine);
@@ -488,8 +468,7 @@ export async function openProver(
      * @throws Error if a proof does not verify, or the library fell back to snarkjs
      */
     async prove(side: Side, count = 1): Promise<ProofTime> {
-      const proveAll = (prove: () => Promise<Made>): Promise<Made[]> =>
-        Promise.all(Array.from({ length: count }, prove));
+      const proveAll: ProveAll = (prove) => Promise.all(Array.from({ length: count }, prove));
       const { made, ms, msmMs } = await (side === 'whole' ? proveAlone(proveAll) : proveWith(side, proveAll));
       for (const { proof, publicSignals } of made) {
         const isRight =

@@ -9,8 +9,7 @@ import { type MsmCase, makeCase, redrawn } from '../cases/msm-case.js';
 import type { PointDistributionName } from '../cases/point-distributions.js';
 import { openMeter, type ProductMeter } from '../field-bench/rig.js';
 import { oracles } from '../oracle/curves.js';
-import { type PeerName, peerNames, peers } from '../peers/index.js';
-import type { Peer } from '../peers/peer.js';
+import { type Peer, type PeerName, peerNames, peers } from '../peers/peers.js';
 import type { Bench, GpuBench } from './bench-setup.js';
 import type { Knobs } from './knob.js';
 import {

@@ -7,7 +7,7 @@ import {
   formatCaseAddress,
   parseCaseAddress,
 } from '../../cases/address.js';
-import { peerNames } from '../../peers/index.js';
+import { peerNames } from '../../peers/peers.js';
 import {
   formatBytes,
   formatFactor,

@@ -2,7 +2,7 @@
 import { median } from '../../../src/calibrate/statistics.js';
 import { createFieldEngine, type FieldEngine, type FieldName, type FieldVector } from '../../../src/fields.js';
 import { assertTransforms, transformInput } from '../../oracle/field-values.js';
-import { openTransformPeer, type TheirTransforms, transformPeers } from '../../peers/transforms.js';
+import { openTransformPeer, type TheirTransforms, transformPeers } from '../../peers/peers.js';
 import type { Bench } from '../bench-setup.js';
 import { formatMs, formatRatio, shortSize } from '../format.js';
 import { type Knobs, type Values, wordsKnob } from '../knob.js';

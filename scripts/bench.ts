@@ -34,10 +34,7 @@ import { gpuDayCommand, selfTestCommand } from './gpu-day.js';
 import { benchRemotely, remoteNotes, remoteOptions } from './remote.js';
 import { findLibrary, reportBench } from './run-bench.js';
 
-const outputs = {
-  json: valued('FILE', 'write every row as JSON, as the page posts them', outputFile),
-  csv: valued('FILE', 'write the rows with numbers as CSV, for a spreadsheet', outputFile),
-};
+const outputs = { json: valued('FILE', 'write every row as JSON, as the page posts them', outputFile) };
 
 const ofRun = {
   phase: valued('msm', 'msm (the default), or load to time the loading of points', oneOf('msm', 'load')),

@@ -8,9 +8,8 @@ import {
   type Statistics,
   takesVulkanMemoryModel,
 } from './chips.js';
-import { statisticsOf, toSpirv } from './compilers.js';
+import { nvidiaStatisticsOf, statisticsOf, toSpirv } from './compilers.js';
 import type { ChipKernel } from './kernels.js';
-import { nvidiaStatisticsOf } from './nvidia.js';
 
 /** Kernels to compile for a chip, with one of the settings. */
 interface Wanted {

@@ -2,7 +2,8 @@
  * npm run bench -- run --logn 10..18
  *
  * Runs the modes of the bench page in Node or in a remote browser, and the modes that only Node
- * has.
+ * has. Each mode is a module of dev/bench/modes/ that says its knobs, run and report: `proofs` is
+ * dev/bench/modes/proofs.ts. Other commands are modules of scripts/.
  */
 
 import { isList } from '../dev/bench/knob.js';

@@ -37,7 +37,7 @@ export interface Option<T> {
   read(texts: string[], name: string): T;
 }
 
-/** Converts the text of an option to its value. @throws UsageError */
+/** Converts the text of an option to its value. @throws UsageError, or RangeError that begins with the name */
 export type Parse<T> = (text: string, name: string) => T;
 
 // biome-ignore lint/suspicious/noExplicitAny: each option has a type of its own
@@ -190,7 +190,14 @@ export function readArguments<Table extends Options>(
   }
   const read = Object.entries(options).map(([name, option]) => {
     const attribute = new ReaderOption(`--${name}`).attributeName();
-    return [name, option.read([reader.getOptionValue(attribute) ?? []].flat().map(String), name)];
+    const texts = [reader.getOptionValue(attribute) ?? []].flat().map(String);
+    return [
+      name,
+      refusalsAsUsage(
+        () => option.read(texts, name),
+        (message) => `--${message}`,
+      ),
+    ];
   });
   return { values: Object.fromEntries(read), words: reader.args };
 }

@@ -11,11 +11,11 @@ import { accelerate } from '../../../src/provers/accelerate.js';
 import type { AccelerateOptions } from '../../../src/provers/accelerate-options.js';
 import type { FfCurveName, FfGroup, MultiExpAffine } from '../../../src/provers/ffjavascript.js';
 import { makeCircuit } from '../../trial-keys/circuit.js';
-import { makeKeys } from '../../trial-keys/keys.js';
-import { makePowersOfTau, type TauCurve } from '../../trial-keys/powers-of-tau.js';
+import { type KeyCurve, makeKeys } from '../../trial-keys/keys.js';
 import type { Bench } from '../bench-setup.js';
 import { formatMs } from '../format.js';
 import { type Knobs, knob, parseIntegers, type Values, wordKnob, wordsKnob } from '../knob.js';
+import { knownPowers } from '../known-powers.js';
 import { engineOptions, interleave, weightOf } from '../measure.js';
 import { headline, type Part, type Parts, tableOf } from '../parts.js';
 import { type Host, type RowOf, rowsOf, type StampedRow } from '../rows.js';
@@ -348,9 +348,9 @@ const openers: Readonly<Record<System, (zkey: Uint8Array, options: ProvingKeyOpt
   fflonk: openFflonk,
 };
 
-interface ProvingCurve extends TauCurve {
-  readonly G1: FfGroup & TauCurve['G1'];
-  readonly G2: FfGroup & TauCurve['G2'];
+interface ProvingCurve extends KeyCurve {
+  readonly G1: FfGroup & KeyCurve['G1'];
+  readonly G2: FfGroup & KeyCurve['G2'];
   terminate(): Promise<void>;
 }
 
@@ -398,9 +398,10 @@ async function timed<Result>(
   }
 }
 
-async function setUp(system: UniversalSystem, ff: TauCurve, logn: number, r1cs: Uint8Array) {
+async function setUp(system: UniversalSystem, curve: FfCurveName, logn: number, r1cs: Uint8Array) {
   const zkey: MemoryFile = { type: 'mem' };
-  await system.setup(file(r1cs), file(await makePowersOfTau(ff, logn)), zkey);
+  // FFLONK takes nine powers for each row, PLONK fewer
+  await system.setup(file(r1cs), file(await knownPowers(curve, logn, 9 * 2 ** logn + 18)), zkey);
   return file(zkey.data as Uint8Array);
 }
 
@@ -425,7 +426,9 @@ export async function openProver(
   const circuit = makeCircuit(BigInt(ff.r), constraints, witness);
   const system = snarkjs[name];
   const zkey =
-    name === 'groth16' ? file(await makeKeys(ff, circuit, onKeys)) : await setUp(snarkjs[name], ff, logn, circuit.r1cs);
+    name === 'groth16'
+      ? file(await makeKeys(ff, circuit, onKeys))
+      : await setUp(snarkjs[name], curve as FfCurveName, logn, circuit.r1cs);
   const key = await snarkjs.zKey.exportVerificationKey(zkey);
   const groups = [ff.G1, ff.G2];
   const plain = groups.map(({ multiExpAffine }) => multiExpAffine);

@@ -18,10 +18,19 @@ const section = {
   ...{ lagrangeG1: 12, lagrangeG2: 13, lagrangeAlpha: 14, lagrangeBeta: 15 },
 } as const;
 
-const POINTS_AT_ONCE = 2 ** 13;
+const POINTS_AT_ONCE = 2 ** 11;
 
-/** Returns multiples of the generator, as files have them. */
-const multiples = async (curve: CurveContext, scalars: readonly bigint[]): Promise<Uint8Array> => {
+/**
+ * Returns multiples of the generator as files of snarkjs have them: x and y, little-endian in Montgomery
+ * form, and zeros for infinity.
+ *
+ * @param onSome called, and awaited, after each batch of them with their number
+ */
+export const multiples = async (
+  curve: CurveContext,
+  scalars: readonly bigint[],
+  onSome: (count: number) => void | Promise<void> = () => undefined,
+): Promise<Uint8Array> => {
   const { coordinates: f, generator, pointWords } = curve;
   const scale = 1n << BigInt(8 * curve.field.bytes);
   const one = new Uint32Array(pointWords);
@@ -38,6 +47,7 @@ const multiples = async (curve: CurveContext, scalars: readonly bigint[]): Promi
     const sums = { points, scale, starts, which: starts.slice(0, count), multipliers, scales: [scale] };
     const [words] = await threads.compute(curve, sums);
     all.set(words as Uint32Array, from * pointWords);
+    await onSome(count);
   }
   return new Uint8Array(all.buffer);
 };

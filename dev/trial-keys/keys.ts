@@ -46,12 +46,12 @@ export interface KeyArithmetic {
   /**
    * Returns multiples of a generator as the file has them: x and y, little-endian in Montgomery form.
    *
-   * @param onMultiple called, and awaited, after each
+   * @param onMultiples called, and awaited, after each or after some, with their number
    */
   multiples(
     group: 'g1' | 'g2',
     scalars: readonly bigint[],
-    onMultiple: () => void | Promise<void>,
+    onMultiples: (count: number) => void | Promise<void>,
   ): Promise<Uint8Array>;
 }
 
@@ -163,7 +163,7 @@ const arithmeticOf = ({ q, r, G1, G2, Fr }: KeyCurve): KeyArithmetic => {
     fieldBytes: G1.F.n8,
     rootOf: (log) => Fr.toObject(Fr.w[log] as Uint8Array),
     random: () => Fr.toObject(Fr.random()),
-    async multiples(name, scalars, onMultiple) {
+    async multiples(name, scalars, onMultiples) {
       const group = groups[name];
       const pointBytes = 3 * group.F.n8;
       const multiplier = multipliers.get(group) ?? byGenerator(group);
@@ -172,7 +172,7 @@ const arithmeticOf = ({ q, r, G1, G2, Fr }: KeyCurve): KeyArithmetic => {
       const jacobian = new Uint8Array(scalars.length * pointBytes);
       for (const [i, scalar] of scalars.entries()) {
         jacobian.set(multiply(scalar), i * pointBytes);
-        await onMultiple();
+        await onMultiples(1);
       }
       return group.batchToAffine(jacobian);
     },
@@ -215,9 +215,11 @@ export const makeKeysBy = async (
   const total = 4 * wires + size;
   let done = 0;
   const points = (group: 'g1' | 'g2', scalars: readonly bigint[]): Promise<Uint8Array> =>
-    multiples(group, scalars, () =>
-      ++done % REPORT_INTERVAL === 0 ? onProgress(Math.min(1, done / total)) : undefined,
-    );
+    multiples(group, scalars, (count) => {
+      const before = Math.floor(done / REPORT_INTERVAL);
+      done += count;
+      return Math.floor(done / REPORT_INTERVAL) > before ? onProgress(Math.min(1, done / total)) : undefined;
+    });
   const scaled = (values: readonly bigint[], factor: bigint) => values.map((value) => (value * factor) % r);
 
   const header = new Bytes().u32(fieldBytes).number(q, fieldBytes).u32(FIELD_BYTES).number(r, FIELD_BYTES);

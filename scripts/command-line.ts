@@ -293,26 +293,13 @@ export async function runSubcommand(usage: string, commands: Readonly<Record<str
     console.log([usage, `Commands:\n${lines.join('\n')}`, 'COMMAND --help lists its options.'].join('\n\n'));
     return;
   }
-  const reader = new Reader()
-    .exitOverride()
-    .configureOutput({ writeErr() {} })
-    .helpCommand(false);
-  for (const each of Object.keys(commands))
-    reader
-      .command(each)
-      .helpOption(false)
-      .allowUnknownOption()
-      .allowExcessArguments()
-      .action(() => {});
-  try {
-    reader.parse([name], { from: 'user' });
-  } catch (error) {
-    const { message } = error as CommanderError;
-    console.error(`${message.replace(/^error: /, '')}\n\nThe commands are ${Object.keys(commands).join(', ')}.`);
+  const asked = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (asked === undefined) {
+    console.error(`unknown command '${name}'\n\nThe commands are ${Object.keys(commands).join(', ')}.`);
     process.exitCode = 2;
     return;
   }
-  await commands[name]?.run(given);
+  await asked.run(given);
 }
 
 /** Runs work in a process that is prepared for the requested adapter: this one, or a child. */

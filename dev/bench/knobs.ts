@@ -33,7 +33,7 @@ import {
   problemText,
 } from './knob.js';
 import type { BenchMode } from './modes/mode.js';
-import { benchModes, type Mode, modeNames, modeOf, pageModeNames } from './modes.js';
+import { benchModes, modeNames, modeOf, pageModeNames } from './modes.js';
 import type { Placement } from './rows.js';
 import {
   engineKnobs,
@@ -69,7 +69,7 @@ const DEFAULT_REPS = 5;
 const DEFAULT_LOGN: readonly number[] = [12];
 
 /** Returns the lines about a mode: its purpose, duration, limits, and an example. */
-export function modeHelp(mode: Mode): string[] {
+export function modeHelp(mode: string): string[] {
   const { title, about, takes, limits, nodeOnly, example } = modeOf(mode);
   return [
     `${title}: ${about}`,
@@ -81,7 +81,7 @@ export function modeHelp(mode: Mode): string[] {
 }
 
 /** Returns the help of a knob, with its values and its default, in one mode or in general. */
-export function knobHelp(mode: Mode | null, name: string): string {
+export function knobHelp(mode: string | null, name: string): string {
   if (name === 'build') return 'The library in DIR/dist.';
   const engine = engineKnobs[name];
   if (engine !== undefined) {
@@ -112,16 +112,16 @@ const engineNames = ['', 'a.', 'b.'].flatMap((side) => Object.keys(engineKnobs).
 
 const knobNames = [...Object.keys(runKnobs), ...engineNames];
 
-function uses(mode: Mode, name: string): boolean {
+function uses(mode: string, name: string): boolean {
   const { knobs, uses: common, engine, settings } = modeOf(mode);
   if (withoutSide(name) !== name) return settings === 'sides';
   const run: readonly string[] = ['autorun', ...common];
   return run.includes(name) || Object.hasOwn(knobs, name) || engine.includes(name);
 }
 
-const modesOf = (name: string): readonly Mode[] => modeNames.filter((mode) => uses(mode, name));
+const modesOf = (name: string): readonly string[] => modeNames.filter((mode) => uses(mode, name));
 
-export const knobsOf = (mode: Mode | null): string[] =>
+export const knobsOf = (mode: string | null): string[] =>
   [
     ...Object.keys(runKnobs),
     ...settingKnobs,
@@ -186,7 +186,7 @@ function checkNames(query: URLSearchParams, problems: Problems): string[] {
 }
 
 /** Rejects what only a program can do. */
-function checkHost(query: URLSearchParams, mode: Mode, problems: Problems): void {
+function checkHost(query: URLSearchParams, mode: string, problems: Problems): void {
   const { nodeOnly } = modeOf(mode);
   if (nodeOnly !== undefined)
     problems.add(`autorun: ${mode} runs in a terminal only, npm run bench -- ${mode}: ${nodeOnly}`);
@@ -196,7 +196,7 @@ function checkHost(query: URLSearchParams, mode: Mode, problems: Problems): void
 }
 
 /** Rejects knobs that the mode does not use. */
-function checkMeaning(query: URLSearchParams, mode: Mode, problems: Problems): void {
+function checkMeaning(query: URLSearchParams, mode: string, problems: Problems): void {
   for (const name of query.keys()) {
     const known = isKnob(name) ? modesOf(name) : [mode];
     if (!known.includes(mode)) problems.add(`${name}: not used by autorun=${mode}; it is for ${known.join(', ')}`);
@@ -229,7 +229,8 @@ export const leftToEngine = (query: URLSearchParams): string[] => [
 ];
 
 /** Returns the name of the mode with a property. */
-const nameOf = (is: (mode: BenchMode) => boolean | undefined): Mode => modeNames.find((name) => is(modeOf(name))) ?? '';
+const nameOf = (is: (mode: BenchMode) => boolean | undefined): string =>
+  modeNames.find((name) => is(modeOf(name))) ?? '';
 
 /**
  * Rejects values that a knob of the engine cannot have. Suggests a sweep for a list.
@@ -238,7 +239,7 @@ const nameOf = (is: (mode: BenchMode) => boolean | undefined): Mode => modeNames
  */
 function checkValues(
   query: URLSearchParams,
-  mode: Mode,
+  mode: string,
   problems: Problems,
   isValid: (sweep: URLSearchParams) => boolean,
 ): void {
@@ -268,7 +269,7 @@ function checkValues(
 const MOST_SETTINGS = 64;
 
 /** Returns the settings of the engine's knobs, each of which is valid by itself. */
-function parseSettings(query: URLSearchParams, mode: Mode): Setting[] {
+function parseSettings(query: URLSearchParams, mode: string): Setting[] {
   const given = (prefix: '' | 'a.' | 'b.'): [string, string][] =>
     (prefix === '' ? settingKnobs : sideKnobs).flatMap((name): [string, string][] => {
       const text = query.get(prefix + name);
@@ -303,7 +304,7 @@ function parseSettings(query: URLSearchParams, mode: Mode): Setting[] {
 /** Returns the placements of prefix products by case. Only the cross-check runs both. */
 function placementsOf(
   query: URLSearchParams,
-  mode: Mode,
+  mode: string,
   [setting]: readonly Setting[],
 ): (address: CaseAddress) => readonly (Placement | undefined)[] {
   // the CPU has no walker, so there is no scratch to place
@@ -324,7 +325,7 @@ interface KnobReading {
   readonly notes: readonly string[];
 }
 
-function parseMode(text: string): Mode {
+function parseMode(text: string): string {
   if (Object.hasOwn(benchModes, text)) return text;
   const near = nearestNames(text, modeNames);
   const help = near.length > 0 ? `did you mean ${near.join(' or ')}?` : `there are ${modeNames.join(', ')}`;
@@ -332,21 +333,21 @@ function parseMode(text: string): Mode {
 }
 
 /** Returns whether a run opens a GPU. */
-const opensGpu = (mode: Mode, settings: readonly Setting[]): boolean =>
+const opensGpu = (mode: string, settings: readonly Setting[]): boolean =>
   modeOf(mode).runsOn === 'gpu' || !settings.every(({ backend }) => backend === 'cpu');
 
 /**
  * Returns the mode for a query that names none: the first one, unless another mode uses more of the
  * knobs.
  */
-export function suggestedMode(query: URLSearchParams): Mode {
-  const problemsOf = (mode: Mode): number => {
+export function suggestedMode(query: URLSearchParams): string {
+  const problemsOf = (mode: string): number => {
     const asked = new URLSearchParams(query);
     asked.set('autorun', mode);
     return readKnobs(asked).problems.length;
   };
   const counts = pageModeNames.map(problemsOf);
-  return pageModeNames[counts.indexOf(Math.min(...counts))] as Mode;
+  return pageModeNames[counts.indexOf(Math.min(...counts))] as string;
 }
 
 type Read = <T>(name: string, parse: (text: string) => T) => T | undefined;
@@ -363,7 +364,7 @@ const readerOf =
   };
 
 /** Reads `logn` and `n`, and returns the sizes that both give. */
-function readSizes(read: Read, query: URLSearchParams, mode: Mode, problems: Problems): number[] {
+function readSizes(read: Read, query: URLSearchParams, mode: string, problems: Problems): number[] {
   const { knobs, defaults, checksPlacements } = modeOf(mode);
   const isOwn = Object.hasOwn(knobs, 'logn');
   const logn = isOwn ? undefined : read('logn', (text) => parseIntegers('logn', text, 0, Math.log2(maxPoints)));
@@ -404,7 +405,7 @@ function readFilters(
   return filters;
 }
 
-const readOwn = (query: URLSearchParams, mode: Mode, of: CurveGroup, problems: Problems): Record<string, unknown> =>
+const readOwn = (query: URLSearchParams, mode: string, of: CurveGroup, problems: Problems): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(modeOf(mode).knobs).map(([name, knob]) => [
       name,

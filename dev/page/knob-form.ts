@@ -2,7 +2,7 @@
 import { defaultBudget } from '../../src/msm/plan/device-profiles.js';
 import { commonKnobs, type KnobText, type Problem, queryText } from '../bench/knob.js';
 import { knobsOf, knobText, readKnobs, runKnobs, suggestedMode, withoutSide } from '../bench/knobs.js';
-import { isGpuOnly, type Mode, modeOf, pageModeNames } from '../bench/modes.js';
+import { isGpuOnly, modeOf, pageModeNames } from '../bench/modes.js';
 import { engineKnobs, isGpuKnob, makeSetting } from '../bench/settings.js';
 import { defaultCurve, defaultEncoding, defaultGroup } from '../cases/address.js';
 import { pointDistributions } from '../cases/point-distributions.js';
@@ -15,7 +15,7 @@ import { cpuQuery, NEEDS_GPU, problemList } from './gpu-here.js';
 type Defaults = Readonly<Record<string, string>>;
 
 /** Returns the defaults of the knobs of a run by name. */
-const defaultsOf = (mode: Mode): Defaults =>
+const defaultsOf = (mode: string): Defaults =>
   Object.fromEntries(Object.keys(runKnobs).map((name) => [name, knobText(mode, name).unset]));
 
 const { precompute, verify, checks, tuning } = makeSetting(new Map());
@@ -154,7 +154,7 @@ const inGrid = (fields: readonly Field[]): HTMLElement =>
 const sideFieldset = (side: 'A' | 'B', fields: readonly Field[]): HTMLFieldSetElement =>
   h('fieldset', {}, h('legend', {}, side), note(`Knobs that apply to ${side} only.`), inGrid(fields));
 
-function noGpuFor(query: URLSearchParams, mode: Mode): Problem {
+function noGpuFor(query: URLSearchParams, mode: string): Problem {
   const instead = cpuQuery(query);
   return isGpuOnly(mode)
     ? { knob: 'autorun', text: `autorun: ${mode} needs a GPU, and none is available`, instead }
@@ -231,8 +231,8 @@ export function knobForm(query: URLSearchParams, mistakes: readonly Problem[] = 
     return filled;
   }
 
-  function modeNow(): Mode {
-    return values().get('autorun') as Mode;
+  function modeNow(): string {
+    return values().get('autorun') as string;
   }
 
   function onInput(id: string): void {

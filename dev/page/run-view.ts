@@ -1,7 +1,7 @@
 /** Shows a run: its progress, its report, its environment, and what can be copied and downloaded. */
 
 import { describeAdapter, formatProgress, formatRuntime, isCpu, placeOf } from '../bench/format.js';
-import { type Mode, modeOf } from '../bench/modes.js';
+import { modeOf } from '../bench/modes.js';
 import { hasTrace, toChromeTrace, toJson } from '../bench/report.js';
 import { type RowOf, rowsOf, type StampedRow } from '../bench/rows.js';
 import type { MsmBench, Run, RunListener } from '../bench/run.js';
@@ -122,7 +122,7 @@ export class RunView implements RunListener {
   readonly root: HTMLElement;
   readonly #run: () => Run;
   readonly #poster: RowPoster;
-  readonly #mode: Mode;
+  readonly #mode: string;
   readonly #results = new PartsView(h('div', { class: 'sizes' }));
   #drawing = false;
   #drawMs = 0;
@@ -137,7 +137,7 @@ export class RunView implements RunListener {
   readonly #stop = h('button', { type: 'button', click: () => this.#stopRun() }, 'Stop');
   readonly #again = h('button', { type: 'button', hidden: true, click: () => location.reload() }, 'Run again');
 
-  constructor(mode: Mode, poster: RowPoster, run: () => Run) {
+  constructor(mode: string, poster: RowPoster, run: () => Run) {
     this.#run = run;
     this.#poster = poster;
     this.#mode = mode;

@@ -28,7 +28,7 @@ export const benchModes: Readonly<Record<string, BenchMode>> = {
   transforms,
 };
 
-export const modeNames = Object.keys(benchModes) as string[];
+export const modeNames = Object.keys(benchModes);
 
 export const modeOf = (name: string): BenchMode => benchModes[name] as BenchMode;
 

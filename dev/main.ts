@@ -1,5 +1,5 @@
 import { problemText, queryText } from './bench/knob.js';
-import { isKnob, leftToEngine, needsGpu, readKnobs, spelledOut, suggestedMode } from './bench/knobs.js';
+import { isKnob, leftToEngine, readKnobs, spelledOut, suggestedMode } from './bench/knobs.js';
 import { modeOf, startBench } from './bench/modes.js';
 import { type MsmBench, Run } from './bench/run.js';
 import { h, note } from './page/dom.js';
@@ -76,7 +76,7 @@ function open(asked: URLSearchParams): (Node | null)[] {
     const change = folded('Advanced: change the knobs of this run', form, false);
     // a run on the CPU keeps the machine to itself until it is over; the notice then follows the
     // run
-    if (needsGpu(knobs)) void lookForGpu(query, form);
+    if (knobs.opensGpu) void lookForGpu(query, form);
     else void running.then(() => lookForGpu(query, form, (notice) => change.before(notice)));
     return [
       noteList([...notes, ...left.map((name) => `${name} has no value, which leaves it to the engine.`)]),

@@ -2,18 +2,18 @@
  * npm run bench -- run --logn 10..18
  *
  * Runs the modes of the bench page in Node or in a remote browser, and the modes that only Node
- * has.
+ * has. Each mode is a module of dev/bench/modes/ that says its knobs, run and report: `proofs` is
+ * dev/bench/modes/proofs.ts. Other commands are modules of scripts/.
  */
 
 import { isList } from '../dev/bench/knob.js';
-import { knobHelp, knobsOf, modeHelp, nearestKnobs, needsGpu, parseKnobs } from '../dev/bench/knobs.js';
+import { knobHelp, knobsOf, modeHelp, nearestKnobs, parseKnobs } from '../dev/bench/knobs.js';
 import { modeOf } from '../dev/bench/modes.js';
 import { settingKnobs } from '../dev/bench/settings.js';
-import { circuitsCommand } from './circuits.js';
+import { circuitsCommand, setupsCommand } from './beside-snarkjs.js';
 import {
   adapterOption,
   anyText,
-  asksForHelp,
   type Option,
   type Options,
   onAdapter,
@@ -34,12 +34,8 @@ import { countCommand } from './count.js';
 import { gpuDayCommand, selfTestCommand } from './gpu-day.js';
 import { benchRemotely, remoteNotes, remoteOptions } from './remote.js';
 import { findLibrary, reportBench } from './run-bench.js';
-import { setupsCommand } from './setups.js';
 
-const outputs = {
-  json: valued('FILE', 'write every row as JSON, as the page posts them', outputFile),
-  csv: valued('FILE', 'write the rows with numbers as CSV, for a spreadsheet', outputFile),
-};
+const outputs = { json: valued('FILE', 'write every row as JSON, as the page posts them', outputFile) };
 
 const ofRun = {
   phase: valued('msm', 'msm (the default), or load to time the loading of points', oneOf('msm', 'load')),
@@ -70,12 +66,6 @@ const runModes: Readonly<Record<string, string>> = {
   loading: '--phase load',
   transforms: '--op ntt',
 };
-
-/** Names of modes in addresses of the page, which are commands as well. */
-const aliases = Object.fromEntries([
-  ...Object.entries(modesOfCommands).flatMap(([name, mode]) => (mode === name ? [] : [[mode, name]])),
-  ...Object.keys(runModes).map((mode) => [mode, 'run']),
-]);
 
 type Knob = readonly [name: string, text: string];
 
@@ -141,7 +131,7 @@ async function run(named: string | null, args: readonly string[]): Promise<void>
   const { adapter, connect } = own;
   if (connect !== undefined) return benchRemotely(own as unknown as Values<typeof remoteOptions>, query);
   const measure = () => reportBench(read, query, own);
-  if (needsGpu(read)) return onAdapter(adapter, measure);
+  if (read.opensGpu) return onAdapter(adapter, measure);
   if (adapter !== undefined) {
     const why = read.settings.some(({ backend }) => backend === 'cpu') ? ' --backend cpu' : '';
     throw new UsageError(`--adapter: ${mode}${why} runs on the CPU and takes no adapter`);
@@ -149,39 +139,33 @@ async function run(named: string | null, args: readonly string[]): Promise<void>
   return measure();
 }
 
-function helpOf(name: string, modes: readonly string[]) {
-  const about = modes.flatMap((mode) => [
-    ...(modes.length > 1 ? [`${mode} (${runModes[mode]})`] : []),
-    ...modeHelp(mode),
+/** Returns the command of some modes. @param mode null for `run` */
+function ofModes(name: string, about: string, mode: string | null): Subcommand {
+  const modes = mode === null ? Object.keys(runModes) : [mode];
+  const lines = modes.flatMap((each) => [
+    ...(mode === null ? [`${each} (${runModes[each]})`] : []),
+    ...modeHelp(each),
     '',
   ]);
   const all = Object.entries(Object.assign({}, ...modes.map(knobOptions)) as Options);
   const knobs = Object.fromEntries(all.filter(([knob]) => knob !== 'autorun' && !knob.includes('.')));
-  const [first, last] = name === 'run' ? [ofRun, onlyRemote] : [{}, {}];
-  return {
-    usage: `${about.join('\n')}\nusage: npm run bench -- ${name} [options]`,
+  const [first, last] = mode === null ? [ofRun, onlyRemote] : [{}, {}];
+  const help = {
+    usage: `${lines.join('\n')}\nusage: npm run bench -- ${name} [options]`,
     options: { ...first, ...knobs, ...outputs, adapter: adapterOption, ...last } as Options,
     notes: [
       'Exit code: 0 all results right · 1 a wrong result or a failure · 2 bad usage',
-      ...(name === 'run' ? [remoteNotes] : []),
+      ...(mode === null ? [remoteNotes] : []),
     ].join('\n'),
   };
+  return {
+    about,
+    async run(args) {
+      const work = () => run(mode, args);
+      await runCommand({ ...help, run: work }, work);
+    },
+  };
 }
-
-/** Returns the command of some modes. @param mode null for `run` */
-const ofModes = (name: string, about: string, mode: string | null): Subcommand => ({
-  about,
-  async run(given) {
-    const isAlias = given[0] !== undefined && aliases[given[0]] === name;
-    const [named = null, ...args] = isAlias ? given : [mode, ...given];
-    const usage = `usage: npm run bench -- ${name} [options]`;
-    const help = asksForHelp(args as string[])
-      ? helpOf(name, named === null ? Object.keys(runModes) : [named])
-      : { usage, options: {} };
-    const work = () => run(named, args as string[]);
-    await runCommand({ ...help, run: work }, work);
-  },
-});
 
 const aboutRun =
   'times MSMs: one setting, two settings, or every combination of lists; with --trace its passes, with --op ntt transforms';
@@ -202,5 +186,4 @@ usage: npm run bench -- COMMAND [options]`,
       'gpu-day': subcommand(gpuDayCommand),
       'self-test': subcommand(selfTestCommand),
     },
-    aliases,
   );

@@ -37,7 +37,7 @@ export interface Option<T> {
   read(texts: string[], name: string): T;
 }
 
-/** Converts the text of an option to its value. @throws UsageError */
+/** Converts the text of an option to its value. @throws UsageError, or RangeError that begins with the name */
 export type Parse<T> = (text: string, name: string) => T;
 
 // biome-ignore lint/suspicious/noExplicitAny: each option has a type of its own
@@ -190,7 +190,14 @@ export function readArguments<Table extends Options>(
   }
   const read = Object.entries(options).map(([name, option]) => {
     const attribute = new ReaderOption(`--${name}`).attributeName();
-    return [name, option.read([reader.getOptionValue(attribute) ?? []].flat().map(String), name)];
+    const texts = [reader.getOptionValue(attribute) ?? []].flat().map(String);
+    return [
+      name,
+      refusalsAsUsage(
+        () => option.read(texts, name),
+        (message) => `--${message}`,
+      ),
+    ];
   });
   return { values: Object.fromEntries(read), words: reader.args };
 }
@@ -203,7 +210,7 @@ export function readOptions<Table extends Options>(options: Table, args: readonl
 }
 
 /** Returns whether the arguments ask for help. */
-export const asksForHelp = (args: readonly string[]): boolean => args.some((arg) => arg === '--help' || arg === '-h');
+const asksForHelp = (args: readonly string[]): boolean => args.some((arg) => arg === '--help' || arg === '-h');
 
 /** Shows a line of progress in place of the line before; an empty text removes it. */
 export function progress(text: string): void {
@@ -278,39 +285,21 @@ export const subcommand = <Table extends Options>(own: Command<Table>): Subcomma
  * Runs the subcommand that the arguments name; without one it prints the help.
  *
  * @param usage the usage line, and the help before the commands
- * @param aliases other names of commands, which they get as their first argument
  */
-export async function runSubcommand(
-  usage: string,
-  commands: Readonly<Record<string, Subcommand>>,
-  aliases: Readonly<Record<string, string>> = {},
-): Promise<void> {
+export async function runSubcommand(usage: string, commands: Readonly<Record<string, Subcommand>>): Promise<void> {
   const [name, ...given] = args();
   if (name === undefined || asksForHelp([name])) {
     const lines = Object.entries(commands).map(([each, { about }]) => `  ${each.padEnd(17)} ${about}`);
     console.log([usage, `Commands:\n${lines.join('\n')}`, 'COMMAND --help lists its options.'].join('\n\n'));
     return;
   }
-  const reader = new Reader()
-    .exitOverride()
-    .configureOutput({ writeErr() {} })
-    .helpCommand(false);
-  for (const each of [...Object.keys(commands), ...Object.keys(aliases)])
-    reader
-      .command(each)
-      .helpOption(false)
-      .allowUnknownOption()
-      .allowExcessArguments()
-      .action(() => {});
-  try {
-    reader.parse([name], { from: 'user' });
-  } catch (error) {
-    const { message } = error as CommanderError;
-    console.error(`${message.replace(/^error: /, '')}\n\nThe commands are ${Object.keys(commands).join(', ')}.`);
+  const asked = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (asked === undefined) {
+    console.error(`unknown command '${name}'\n\nThe commands are ${Object.keys(commands).join(', ')}.`);
     process.exitCode = 2;
     return;
   }
-  await commands[aliases[name] ?? name]?.run(Object.hasOwn(aliases, name) ? [name, ...given] : given);
+  await asked.run(given);
 }
 
 /** Runs work in a process that is prepared for the requested adapter: this one, or a child. */

@@ -4,9 +4,9 @@ import { passed } from '../dev/bench/modes/msm-cross-check.js';
 import { rowsOf } from '../dev/bench/rows.js';
 import { formatCaseAddress } from '../dev/cases/address.js';
 import { describeCases } from '../dev/cases/select.js';
+import { knobOptions } from './bench.js';
 import {
   adapterOption,
-  anyText,
   CommandError,
   command,
   flag,
@@ -24,23 +24,12 @@ import { followAndReport } from './remote.js';
 
 const DEFAULT_LOGNS = [8, 10, 12];
 
-const knobs = {
-  curve: valued('bn254', 'the curve; the help of the page lists the curves', anyText),
-  group: valued('g1', 'its group: g1, or g2 for curves that have one', anyText),
-  encoding: valued('le', 'the encoding of the points that are loaded', anyText),
-  seed: valued('1', 'seed of the points and scalars', anyText),
-  walkerpriv: valued(
-    '0|1',
-    "only one placement of the scratch: workgroup (0) or private (1); 'turns': each case with one of the two",
-    anyText,
+/** Knobs of the cross-check that go to the page as they are. */
+const knobs = Object.fromEntries(
+  Object.entries(knobOptions('msm-cross-check')).filter(
+    ([name]) => !['autorun', 'build', 'case', 'logn', 'n', 'points', 'reps', 'scalars'].includes(name),
   ),
-  ...Object.fromEntries(
-    ['walkertpb', 'walkers', 'c', 'fieldproduct', 'backend', 'workers', 'cpubelow', 'checks'].map((name) => [
-      name,
-      valued('…', 'a knob of the engine, as on the page', anyText),
-    ]),
-  ),
-};
+);
 
 const options = {
   logns: valued('8,10,12', 'sizes as powers of two; none by default if --ns is given', listOf(integer(0, 22))),
@@ -55,6 +44,10 @@ const options = {
   ),
   runs: valued('3', 'runs of each case with each placement', integer(1, 1000)),
   ...knobs,
+  walkerpriv: repeatable(
+    '0|1',
+    "only one placement of the scratch: workgroup (0) or private (1); 'turns': each case with one of the two",
+  ),
   adapter: adapterOption,
   stall: valued('120', 'the run fails after this many seconds without progress', integer(1, 86_400), 120),
   list: flag('list the sets and distributions'),
@@ -66,9 +59,10 @@ function askedFor({ all, cases, runs = all ? 1 : 3, logns, ns = [], ...others }:
   const sizes = [...(logns ?? (ns.length > 0 ? [] : DEFAULT_LOGNS)).map((log) => 2 ** log), ...ns];
   const query = new URLSearchParams({ autorun: 'msm-cross-check', reps: String(runs), n: sizes.join(',') });
   for (const filter of given.flatMap((text) => text.split(';'))) query.append('case', filter.trim());
-  for (const [knob, value] of Object.entries({ ...rest, walkerpriv: rest.walkerpriv ?? (all ? 'turns' : undefined) })) {
-    if (value !== undefined) query.set(knob, value);
+  for (const [knob, values] of Object.entries(rest as object as Record<string, string[]>)) {
+    for (const value of values) query.append(knob, value);
   }
+  if (all && !query.has('walkerpriv')) query.set('walkerpriv', 'turns');
   return { query, runs, adapter, list, stall };
 }
 

@@ -19,17 +19,7 @@ import {
 } from '../dev/cases/address.js';
 import { countTable, countTransforms, makeCounter, transformTable } from '../dev/count/count.js';
 import { loadTable } from '../dev/count/load-products.js';
-import {
-  adapterOption,
-  anyText,
-  command,
-  integer,
-  listOf,
-  oneOf,
-  outputFile,
-  refusalsAsUsage,
-  valued,
-} from './command-line.js';
+import { adapterOption, command, integer, listOf, oneOf, outputFile, refusalsAsUsage, valued } from './command-line.js';
 import { onDevice } from './device.js';
 
 export const countCommand = command({
@@ -38,20 +28,16 @@ export const countCommand = command({
   options: {
     op: valued('msm', 'msm (the default), or ntt to count transforms', oneOf('msm', 'ntt'), 'msm'),
     logn: valued('10,12', 'sizes as powers of two', listOf(integer(0, 20)), [10, 12]),
-    curve: valued('bls12-381', 'the curve (default bn254)', anyText, 'bn254'),
-    group: valued('g2', 'its group (default g1)', anyText, 'g1'),
-    points: valued('distinct', 'distribution of the points', anyText, 'distinct'),
-    scalars: valued('random', 'distribution of the scalars', anyText, 'random'),
+    curve: valued('bls12-381', 'the curve (default bn254)', parseCurve, 'bn254'),
+    group: valued('g2', 'its group (default g1)', parseGroup, 'g1'),
+    points: valued('distinct', 'distribution of the points', parsePointDistribution, 'distinct'),
+    scalars: valued('random', 'distribution of the scalars', parseScalarDistribution, 'random'),
     c: valued('13', 'window bits (default: the engine’s choice)', integer(0, 16)),
     json: valued('FILE', 'also write the counts to a file', outputFile),
     adapter: adapterOption,
   },
   async run({ op, logn, curve, group, points, scalars, c, json, adapter }) {
-    const where = refusalsAsUsage(() => curveGroup(parseCurve(curve), parseGroup(group)));
-    const inputs = refusalsAsUsage(() => ({
-      points: parsePointDistribution(points),
-      scalars: parseScalarDistribution(scalars),
-    }));
+    const where = refusalsAsUsage(() => curveGroup(curve, group));
     const write = (counts: unknown[]) =>
       json !== undefined && writeFileSync(json, `${JSON.stringify(counts, null, 2)}\n`);
     if (op === 'ntt') {
@@ -67,7 +53,12 @@ export const countCommand = command({
       const counter = makeCounter(device, where);
       const all = [];
       for (const log of logn) {
-        const counts = await counter({ n: 2 ** log, ...inputs, tuning: c === undefined ? {} : { windowBits: c } });
+        const counts = await counter({
+          n: 2 ** log,
+          points,
+          scalars,
+          tuning: c === undefined ? {} : { windowBits: c },
+        });
         all.push(counts);
         console.log(`\n${countTable(counts)}`);
       }

@@ -1,9 +1,9 @@
-/** npm run dev: see ./page-query.ts, or --help. */
+/** npm run dev: see dev-server.ts, or --help. */
 import { join } from 'node:path';
 import { renderUnicodeCompact } from 'uqr';
 import { project } from './builds.mjs';
 import { runCommand } from './command-line.js';
-import { command, parseOptions, withQuery } from './page-query.js';
+import { command, parseOptions, withQuery } from './dev-server.js';
 
 async function serve({ host, port, open, query, https }: ReturnType<typeof parseOptions>) {
   const { createServer } = await import('vite');

@@ -7,7 +7,7 @@ import type { Browser, Page } from 'playwright';
 import { reportLines, toJson } from '../dev/bench/report.js';
 import type { StampedRow } from '../dev/bench/rows.js';
 import { type Adapter, adapterLine, isCpu } from './adapter/adapter-line.mjs';
-import { hadNoWebGpu, watchPage } from './browser/watch-page.js';
+import { hadNoWebGpu, inTime, watchPage } from './browser/watch-page.js';
 import {
   CommandError,
   integer,
@@ -23,9 +23,7 @@ import {
   type Values,
   valued,
 } from './command-line.js';
-import { startDevServer } from './dev-server.js';
-import { inTime } from './in-time.js';
-import { withQuery } from './page-query.js';
+import { startDevServer, withQuery } from './dev-server.js';
 
 type Options = Values<typeof remoteOptions>;
 

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { formatProgress } from '../dev/bench/format.js';
 import type { AnyKnobs } from '../dev/bench/knob.js';
 import { startBench } from '../dev/bench/modes.js';
-import { reportLines, toChromeTrace, toCsv, toJson } from '../dev/bench/report.js';
+import { reportLines, toChromeTrace, toJson } from '../dev/bench/report.js';
 import type { Library } from '../dev/bench/rows.js';
 import { Run } from '../dev/bench/run.js';
 import { closeGpu, openGpu } from './adapter/open-gpu.mjs';
@@ -51,13 +51,12 @@ export async function openLibrary(folder: string): Promise<Library> {
 export async function reportBench(
   knobs: AnyKnobs,
   query: URLSearchParams,
-  { json, csv, trace }: { json?: string | undefined; csv?: string | undefined; trace?: string | undefined },
+  { json, trace }: { json?: string | undefined; trace?: string | undefined },
 ) {
   const { rows, status, error } = await runBench(knobs, query.toString());
   // rows that were measured before a failure are reported, too
   console.log(reportLines(rows).join('\n'));
   if (json !== undefined) writeFileSync(json, toJson(rows));
-  if (csv !== undefined) writeFileSync(csv, toCsv(rows));
   if (trace) writeFileSync(trace, toChromeTrace(rows));
   if (status === 'done') return;
   console.error(`\n${error}`);

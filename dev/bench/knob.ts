@@ -51,6 +51,10 @@ function oneOf<const Word extends string>(name: string, text: string, words: rea
   return word;
 }
 
+const listedWords = <const Word extends string>(name: string, text: string, words: readonly Word[]): Word[] => [
+  ...new Set(text.split(',').map((word) => oneOf(name, word.trim(), words))),
+];
+
 /** A knob with a text that is parsed, or a value if it is not given. */
 export const knob = <Value, Unset = Value>(
   [label, help]: Texts,
@@ -105,7 +109,19 @@ export const wordsKnob = <const Word extends string>(
     texts,
     words.join(', '),
     unset,
-    (text, name) => [...new Set(text.split(',').map((word) => oneOf(name, word.trim(), words)))],
+    (text, name) => listedWords(name, text, words),
+    () => null,
+  );
+
+const NO_PEERS = 'none';
+
+/** A knob with names of other libraries; null leaves the choice to the mode. */
+export const peersKnob = <const Name extends string>(names: readonly Name[], unset: string) =>
+  knob(
+    ['Compare with', 'Other libraries to time in the same run, in turns.'],
+    [...names, NO_PEERS].join(', '),
+    unset,
+    (text, name) => listedWords(name, text, [...names, NO_PEERS]).filter((peer) => peer !== NO_PEERS),
     () => null,
   );
 

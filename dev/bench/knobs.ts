@@ -25,7 +25,6 @@ import {
   type AnyKnobs,
   commonKnobs,
   isList,
-  type Knobs,
   type KnobText,
   listItems,
   type Problem,
@@ -34,7 +33,7 @@ import {
   problemText,
 } from './knob.js';
 import type { BenchMode } from './modes/mode.js';
-import { benchModes, type Mode, modeNames, modeOf, notOnPage, pageModeNames } from './modes.js';
+import { benchModes, modeNames, modeOf, pageModeNames } from './modes.js';
 import type { Placement } from './rows.js';
 import {
   engineKnobs,
@@ -55,8 +54,6 @@ export const runKnobs: Readonly<Record<string, KnobText>> = {
   ...commonKnobs,
 };
 
-export type RunKnobName = string;
-
 /** Returns the texts of a knob of a run in a mode: its values, and what holds without it. */
 export function knobText(mode: string, name: string): KnobText {
   const { knobs, defaults } = modeOf(mode);
@@ -72,20 +69,19 @@ const DEFAULT_REPS = 5;
 const DEFAULT_LOGN: readonly number[] = [12];
 
 /** Returns the lines about a mode: its purpose, duration, limits, and an example. */
-export function modeHelp(mode: Mode): string[] {
-  const { title, about, takes, runsOn, limits, example } = modeOf(mode);
-  const why = notOnPage(mode);
+export function modeHelp(mode: string): string[] {
+  const { title, about, takes, limits, nodeOnly, example } = modeOf(mode);
   return [
     `${title}: ${about}`,
-    `With defaults it takes ${takes} on two cores${runsOn === 'cpu' ? '' : ' with a software adapter'}.`,
+    `With defaults it takes ${takes} on two cores with a software adapter.`,
     ...(limits === undefined ? [] : [limits]),
-    ...(why === null ? [] : [`In a terminal only: ${why}.`]),
+    ...(nodeOnly === undefined ? [] : [`In a terminal only: ${nodeOnly}.`]),
     `Example: npm run bench -- ${example}`,
   ];
 }
 
 /** Returns the help of a knob, with its values and its default, in one mode or in general. */
-export function knobHelp(mode: Mode | null, name: string): string {
+export function knobHelp(mode: string | null, name: string): string {
   if (name === 'build') return 'The library in DIR/dist.';
   const engine = engineKnobs[name];
   if (engine !== undefined) {
@@ -105,7 +101,7 @@ const isEngineKnob = (name: string): boolean => settingKnobs.includes(name);
 export const isSettingKnob = (name: string): boolean =>
   sideKnob.test(name) ? sideKnobs.includes(withoutSide(name)) : isEngineKnob(name);
 
-const isRunKnob = (name: string): name is RunKnobName => Object.hasOwn(runKnobs, name);
+const isRunKnob = (name: string): boolean => Object.hasOwn(runKnobs, name);
 
 /** Strips the side from a name: `walkerpriv` for `a.walkerpriv`. */
 export const withoutSide = (name: string): string => sideKnob.exec(name)?.[2] ?? name;
@@ -116,16 +112,16 @@ const engineNames = ['', 'a.', 'b.'].flatMap((side) => Object.keys(engineKnobs).
 
 const knobNames = [...Object.keys(runKnobs), ...engineNames];
 
-function uses(mode: Mode, name: string): boolean {
+function uses(mode: string, name: string): boolean {
   const { knobs, uses: common, engine, settings } = modeOf(mode);
   if (withoutSide(name) !== name) return settings === 'sides';
   const run: readonly string[] = ['autorun', ...common];
   return run.includes(name) || Object.hasOwn(knobs, name) || engine.includes(name);
 }
 
-const modesOf = (name: string): readonly Mode[] => modeNames.filter((mode) => uses(mode, name));
+const modesOf = (name: string): readonly string[] => modeNames.filter((mode) => uses(mode, name));
 
-export const knobsOf = (mode: Mode | null): string[] =>
+export const knobsOf = (mode: string | null): string[] =>
   [
     ...Object.keys(runKnobs),
     ...settingKnobs,
@@ -190,16 +186,17 @@ function checkNames(query: URLSearchParams, problems: Problems): string[] {
 }
 
 /** Rejects what only a program can do. */
-function checkHost(query: URLSearchParams, mode: Mode, problems: Problems): void {
-  const why = notOnPage(mode);
-  if (why !== null) problems.add(`autorun: ${mode} runs in a terminal only, npm run bench -- ${mode}: ${why}`);
+function checkHost(query: URLSearchParams, mode: string, problems: Problems): void {
+  const { nodeOnly } = modeOf(mode);
+  if (nodeOnly !== undefined)
+    problems.add(`autorun: ${mode} runs in a terminal only, npm run bench -- ${mode}: ${nodeOnly}`);
   for (const name of query.keys()) {
     if (withoutSide(name) === 'build') problems.add(`${name}: a page has no folders; use npm run bench for builds`);
   }
 }
 
 /** Rejects knobs that the mode does not use. */
-function checkMeaning(query: URLSearchParams, mode: Mode, problems: Problems): void {
+function checkMeaning(query: URLSearchParams, mode: string, problems: Problems): void {
   for (const name of query.keys()) {
     const known = isKnob(name) ? modesOf(name) : [mode];
     if (!known.includes(mode)) problems.add(`${name}: not used by autorun=${mode}; it is for ${known.join(', ')}`);
@@ -232,7 +229,8 @@ export const leftToEngine = (query: URLSearchParams): string[] => [
 ];
 
 /** Returns the name of the mode with a property. */
-const nameOf = (is: (mode: BenchMode) => boolean | undefined): Mode => modeNames.find((name) => is(modeOf(name))) ?? '';
+const nameOf = (is: (mode: BenchMode) => boolean | undefined): string =>
+  modeNames.find((name) => is(modeOf(name))) ?? '';
 
 /**
  * Rejects values that a knob of the engine cannot have. Suggests a sweep for a list.
@@ -241,7 +239,7 @@ const nameOf = (is: (mode: BenchMode) => boolean | undefined): Mode => modeNames
  */
 function checkValues(
   query: URLSearchParams,
-  mode: Mode,
+  mode: string,
   problems: Problems,
   isValid: (sweep: URLSearchParams) => boolean,
 ): void {
@@ -271,7 +269,7 @@ function checkValues(
 const MOST_SETTINGS = 64;
 
 /** Returns the settings of the engine's knobs, each of which is valid by itself. */
-function parseSettings(query: URLSearchParams, mode: Mode): Setting[] {
+function parseSettings(query: URLSearchParams, mode: string): Setting[] {
   const given = (prefix: '' | 'a.' | 'b.'): [string, string][] =>
     (prefix === '' ? settingKnobs : sideKnobs).flatMap((name): [string, string][] => {
       const text = query.get(prefix + name);
@@ -306,7 +304,7 @@ function parseSettings(query: URLSearchParams, mode: Mode): Setting[] {
 /** Returns the placements of prefix products by case. Only the cross-check runs both. */
 function placementsOf(
   query: URLSearchParams,
-  mode: Mode,
+  mode: string,
   [setting]: readonly Setting[],
 ): (address: CaseAddress) => readonly (Placement | undefined)[] {
   // the CPU has no walker, so there is no scratch to place
@@ -327,7 +325,7 @@ interface KnobReading {
   readonly notes: readonly string[];
 }
 
-function parseMode(text: string): Mode {
+function parseMode(text: string): string {
   if (Object.hasOwn(benchModes, text)) return text;
   const near = nearestNames(text, modeNames);
   const help = near.length > 0 ? `did you mean ${near.join(' or ')}?` : `there are ${modeNames.join(', ')}`;
@@ -335,28 +333,24 @@ function parseMode(text: string): Mode {
 }
 
 /** Returns whether a run opens a GPU. */
-export const needsGpu = ({ opensGpu }: Pick<Knobs, 'opensGpu'>): boolean => opensGpu;
-
-const opensGpu = (mode: Mode, settings: readonly Setting[]): boolean => {
-  const { runsOn } = modeOf(mode);
-  return runsOn === 'gpu' || (runsOn === 'either' && !settings.every(({ backend }) => backend === 'cpu'));
-};
+const opensGpu = (mode: string, settings: readonly Setting[]): boolean =>
+  modeOf(mode).runsOn === 'gpu' || !settings.every(({ backend }) => backend === 'cpu');
 
 /**
  * Returns the mode for a query that names none: the first one, unless another mode uses more of the
  * knobs.
  */
-export function suggestedMode(query: URLSearchParams): Mode {
-  const problemsOf = (mode: Mode): number => {
+export function suggestedMode(query: URLSearchParams): string {
+  const problemsOf = (mode: string): number => {
     const asked = new URLSearchParams(query);
     asked.set('autorun', mode);
     return readKnobs(asked).problems.length;
   };
   const counts = pageModeNames.map(problemsOf);
-  return pageModeNames[counts.indexOf(Math.min(...counts))] as Mode;
+  return pageModeNames[counts.indexOf(Math.min(...counts))] as string;
 }
 
-type Read = <T>(name: RunKnobName, parse: (text: string) => T) => T | undefined;
+type Read = <T>(name: string, parse: (text: string) => T) => T | undefined;
 
 /**
  * Returns a function that reads one knob: undefined if it is absent, or invalid, which adds a
@@ -370,7 +364,7 @@ const readerOf =
   };
 
 /** Reads `logn` and `n`, and returns the sizes that both give. */
-function readSizes(read: Read, query: URLSearchParams, mode: Mode, problems: Problems): number[] {
+function readSizes(read: Read, query: URLSearchParams, mode: string, problems: Problems): number[] {
   const { knobs, defaults, checksPlacements } = modeOf(mode);
   const isOwn = Object.hasOwn(knobs, 'logn');
   const logn = isOwn ? undefined : read('logn', (text) => parseIntegers('logn', text, 0, Math.log2(maxPoints)));
@@ -411,7 +405,7 @@ function readFilters(
   return filters;
 }
 
-const readOwn = (query: URLSearchParams, mode: Mode, of: CurveGroup, problems: Problems): Record<string, unknown> =>
+const readOwn = (query: URLSearchParams, mode: string, of: CurveGroup, problems: Problems): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(modeOf(mode).knobs).map(([name, knob]) => [
       name,

@@ -18,10 +18,19 @@ const section = {
   ...{ lagrangeG1: 12, lagrangeG2: 13, lagrangeAlpha: 14, lagrangeBeta: 15 },
 } as const;
 
-const POINTS_AT_ONCE = 2 ** 13;
+const POINTS_AT_ONCE = 2 ** 11;
 
-/** Returns multiples of the generator, as files have them. */
-const multiples = async (curve: CurveContext, scalars: readonly bigint[]): Promise<Uint8Array> => {
+/**
+ * Returns multiples of the generator as files of snarkjs have them: x and y, little-endian in Montgomery
+ * form, and zeros for infinity.
+ *
+ * @param onSome called, and awaited, after each batch of them with their number
+ */
+export const multiples = async (
+  curve: CurveContext,
+  scalars: readonly bigint[],
+  onSome: (count: number) => void | Promise<void> = () => undefined,
+): Promise<Uint8Array> => {
   const { coordinates: f, generator, pointWords } = curve;
   const scale = 1n << BigInt(8 * curve.field.bytes);
   const one = new Uint32Array(pointWords);
@@ -38,6 +47,7 @@ const multiples = async (curve: CurveContext, scalars: readonly bigint[]): Promi
     const sums = { points, scale, starts, which: starts.slice(0, count), multipliers, scales: [scale] };
     const [words] = await threads.compute(curve, sums);
     all.set(words as Uint32Array, from * pointWords);
+    await onSome(count);
   }
   return new Uint8Array(all.buffer);
 };
@@ -55,31 +65,43 @@ const lagrangeAt = (tau: bigint, size: number, order: bigint): bigint[] => {
   });
 };
 
-/** Returns a `.ptau` for domains of 2^logn: Lagrange points of smaller ones are zeros. */
-export const knownPowers = async (name: 'bn254' | 'bls12-381', logn: number): Promise<Uint8Array> => {
+/**
+ * Returns a `.ptau` for domains of 2^logn: Lagrange points of smaller ones are zeros.
+ *
+ * @param count powers in G1 for a PLONKish system, which reads nothing else but Lagrange points of G1 and
+ *   two powers in G2; by default those of Groth16, with all that it reads
+ */
+export const knownPowers = async (name: 'bn254' | 'bls12-381', logn: number, count?: number): Promise<Uint8Array> => {
   const [g1, g2] = [await openCurve(name, 'g1'), await openCurve(name, 'g2')];
   const { order } = g1;
   const [tau, alpha, beta] = [7n, 11n, 13n].map((base) => power(base, 1001n, order)) as [bigint, bigint, bigint];
   const size = 2 ** logn;
   let last = 1n;
-  const powers = Array.from({ length: 2 * size - 1 }, () => {
+  const powers = Array.from({ length: count ?? 2 * size - 1 }, () => {
     const value = last;
     last = (last * tau) % order;
     return value;
   });
   const lagrange = lagrangeAt(tau, size, order);
-  const times = (factor: bigint, values: readonly bigint[]) => values.map((value) => (value * factor) % order);
   const behind = async (curve: CurveContext, ...domains: readonly (readonly bigint[])[]): Promise<Uint8Array> => {
     const bytes = new Bytes().raw(new Uint8Array((size - 1) * curve.pointBytes));
     for (const domain of domains) bytes.raw(await multiples(curve, domain));
     return bytes.done();
   };
   const { bytes } = g1.field;
+  const header = new Bytes().u32(bytes).number(g1.p, bytes).u32(logn).u32(logn).done();
+  const common = [[section.header, header] as const, [section.tauG1, await multiples(g1, powers)] as const];
+  if (count !== undefined) {
+    return fileOf('ptau', 1, [
+      ...common,
+      [section.tauG2, await multiples(g2, powers.slice(0, 2))],
+      [section.lagrangeG1, await behind(g1, lagrange)],
+    ]);
+  }
   const first = powers.slice(0, size);
-  const header = new Bytes().u32(bytes).number(g1.p, bytes).u32(logn).u32(logn);
+  const times = (factor: bigint, values: readonly bigint[]) => values.map((value) => (value * factor) % order);
   return fileOf('ptau', 1, [
-    [section.header, header.done()],
-    [section.tauG1, await multiples(g1, powers)],
+    ...common,
     [section.tauG2, await multiples(g2, first)],
     [section.alphaTauG1, await multiples(g1, times(alpha, first))],
     [section.betaTauG1, await multiples(g1, times(beta, first))],

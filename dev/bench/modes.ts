@@ -28,19 +28,14 @@ export const benchModes: Readonly<Record<string, BenchMode>> = {
   transforms,
 };
 
-export type Mode = string;
+export const modeNames = Object.keys(benchModes);
 
-export const modeNames = Object.keys(benchModes) as Mode[];
+export const modeOf = (name: string): BenchMode => benchModes[name] as BenchMode;
 
-export const modeOf = (name: Mode): BenchMode => benchModes[name] as BenchMode;
+export const pageModeNames = modeNames.filter((mode) => modeOf(mode).nodeOnly === undefined);
 
-/** Returns why a mode does not run on a page; null if it does. */
-export const notOnPage = (mode: Mode): string | null => modeOf(mode).nodeOnly ?? null;
-
-export const pageModeNames = modeNames.filter((mode) => notOnPage(mode) === null);
-
-export const isGpuOnly = (mode: Mode): boolean => modeOf(mode).runsOn === 'gpu';
+export const isGpuOnly = (mode: string): boolean => modeOf(mode).runsOn === 'gpu';
 
 /** Runs a mode to its end, and never rejects: `run.bench` has the error. */
-export const startBench = (run: Run, host: Host, knobs: AnyKnobs, mode: Mode): Promise<void> =>
+export const startBench = (run: Run, host: Host, knobs: AnyKnobs, mode: string): Promise<void> =>
   run.go(() => withBench(run, host, knobs, (bench) => modeOf(mode).run(bench, knobs)));

@@ -1,6 +1,6 @@
 /**
- * Reports of a run as text for terminals, and its exports: JSON with all rows, CSV for spreadsheets,
- * and a trace for Perfetto or chrome://tracing.
+ * Reports of a run as text for terminals, and its exports: JSON with all rows, and a trace for Perfetto
+ * or chrome://tracing.
  */
 import { placeOf, tableLines, withoutEmpty } from './format.js';
 import { blocksOf } from './modes/msm-modes.js';
@@ -80,49 +80,6 @@ function tableText({ caption, heads, rows, words, long }: TableData): string[] {
 }
 
 export const toJson = (rows: readonly StampedRow[]): string => `${JSON.stringify(voidWrongTimes(rows), null, 2)}\n`;
-
-/** Lists whose rows a spreadsheet shows line by line. */
-const spread: readonly string[] = ['phases', 'timeline'];
-
-/** Returns whether a row has numbers and fits into a line. All others are in the JSON alone. */
-const isLine = (row: StampedRow): boolean =>
-  Object.values(row).some((value) => typeof value === 'number') &&
-  Object.entries(row).every(([name, value]) => !Array.isArray(value) || spread.includes(name));
-
-/**
- * Flattens nested values into names such as `hostTimes.encodeMs`, and phases into `phases.walk`.
- */
-function flat(value: unknown, name: string, into: Map<string, string>): void {
-  if (value === null || value === undefined) return;
-  if (Array.isArray(value)) {
-    if (name !== 'phases') return;
-    for (const { name: phase, ms } of value as { name: string; ms: number }[]) into.set(`phases.${phase}`, String(ms));
-  } else if (typeof value === 'object') {
-    for (const [key, inner] of Object.entries(value)) flat(inner, name === '' ? key : `${name}.${key}`, into);
-  } else {
-    into.set(name, String(value));
-  }
-}
-
-/** Quotes a cell (RFC 4180), and defuses text that a spreadsheet would take for a formula. */
-function cell(text: string): string {
-  const harmless = /^[=+@\t\r]|^-(?!\d)/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
-}
-
-/** Returns one line a row and one column a field. Rows that failed their check have no times. */
-export function toCsv(rows: readonly StampedRow[]): string {
-  const lines = voidWrongTimes(rows)
-    .filter(isLine)
-    .map((row) => {
-      const values = new Map<string, string>();
-      flat(row, '', values);
-      return values;
-    });
-  const columns = [...new Set(lines.flatMap((values) => [...values.keys()]))];
-  const line = (cells: readonly string[]): string => `${cells.map(cell).join(',')}\r\n`;
-  return line(columns) + lines.map((values) => line(columns.map((column) => values.get(column) ?? ''))).join('');
-}
 
 const TRACE_LANES = { host: 1, GPU: 2 } as const;
 

@@ -9,8 +9,7 @@ import { type MsmCase, makeCase, redrawn } from '../cases/msm-case.js';
 import type { PointDistributionName } from '../cases/point-distributions.js';
 import { openMeter, type ProductMeter } from '../field-bench/rig.js';
 import { oracles } from '../oracle/curves.js';
-import { type PeerName, peerNames, peers } from '../peers/index.js';
-import type { Peer } from '../peers/peer.js';
+import { type Peer, type PeerName, peerNames, peers } from '../peers/peers.js';
 import type { Bench, GpuBench } from './bench-setup.js';
 import type { Knobs } from './knob.js';
 import {
@@ -46,10 +45,6 @@ const regularPoints: ReadonlySet<PointDistributionName> = new Set(['distinct', '
  */
 function makeRoofline({ run, gpu, own }: GpuBench, p: bigint) {
   const meters = new Map<FieldProduct, { readonly meter: ProductMeter; rates: number[] }>();
-  const rateOf = ({ engine }: Pick<EngineUnderTest, 'engine'>): number | null => {
-    const product = gpuPartOf(engine.lastRun)?.tuning.fieldProduct;
-    return product === undefined ? null : median(meters.get(product)?.rates ?? []);
-  };
   return {
     /** Begins a case: measures the products that these engines used from now on. */
     async begin(subjects: readonly EngineUnderTest[]): Promise<void> {
@@ -75,7 +70,7 @@ function makeRoofline({ run, gpu, own }: GpuBench, p: bigint) {
     boundOf(address: CaseAddress, { engine, label: setting }: EngineUnderTest): RowOf<'bound'> | null {
       const record = engine.lastRun;
       if (record?.on !== 'gpu' || address.group !== 'g1' || !regularPoints.has(address.points)) return null;
-      const productsPerSecond = rateOf({ engine });
+      const productsPerSecond = median(meters.get(record.tuning.fieldProduct)?.rates ?? []);
       if (productsPerSecond === null) return null;
       const additions = record.entries;
       const products = PRODUCTS_OF_AN_ADDITION * additions;
@@ -83,9 +78,6 @@ function makeRoofline({ run, gpu, own }: GpuBench, p: bigint) {
       const told = { case: formatCaseAddress(address), n: address.n, setting };
       return { event: 'bound', ...told, additions, products, productsPerSecond, ms };
     },
-
-    /** Returns products a second of the kind the engine used last: the median of this case. */
-    rateOf,
   };
 }
 

@@ -2,7 +2,7 @@ import type { MsmEngine } from '../../src/api/engine.js';
 import type { Coordinate, Fp2 } from '../../src/api/values.js';
 import { composeEngine } from '../../src/engine/create-engine.js';
 import type { MsmEngineOptions } from '../../src/engine/options.js';
-import { stageChecks } from './stage-checks.js';
+import { stageChecks } from './instrument.js';
 
 /** `checks: false` makes the engine of `createMsmEngine`. Default true. */
 interface Checked {

@@ -2,6 +2,7 @@ import type { ScratchName } from '../../src/msm/plan/planner.js';
 import type { Instrument, InstrumentedPlan, InstrumentedSizes } from '../../src/msm/stages/kernels.js';
 import type { Command, Slice } from '../../src/shaders/kernel.js';
 import { groupsFor } from '../../src/shaders/limits.js';
+import { findingsWords, readFindings } from './findings.js';
 import {
   CHECK_THREADS,
   type CheckConfig,
@@ -9,6 +10,7 @@ import {
   type CheckName,
   checkKernels,
   packConfig,
+  watch,
 } from './kernels.js';
 
 /** Scratch buffers of the checks. */
@@ -19,7 +21,7 @@ type Name = ScratchName | CheckScratchName;
 /** Returns the most tasks of a walk of the reduction. */
 const mostTasksOf = (walks: InstrumentedSizes['walks']): number => Math.max(...walks.map(({ tasks }) => tasks));
 
-export const checkScratch = ({
+const checkScratch = ({
   streamBytes,
   buckets,
   walks,
@@ -30,7 +32,7 @@ export const checkScratch = ({
 });
 
 /** Returns how many dispatches the checks add. */
-export const checkDispatches = (groups: number, levels: number, walks: number): number =>
+const checkDispatches = (groups: number, levels: number, walks: number): number =>
   groups * (6 + 1 + 4 * levels) + 1 + 2 + walks * (1 + 4 + 1);
 
 /** Stream and sums of a walk. */
@@ -223,7 +225,17 @@ class Instrumentation {
 }
 
 /** Puts checks between the commands of a batch. */
-export const instrument: Instrument['instrument'] = (curve, { plan, n }, commands) => {
+const instrument: Instrument['instrument'] = (curve, { plan, n }, commands) => {
   const instrumentation = new Instrumentation(checkKernels(curve, plan.tuning.walkerCoordinates), plan, n);
   return [...instrumentation.begin(), ...commands.flatMap((command) => instrumentation.around(command))];
+};
+
+/** The instrument that checks on the GPU, after every stage, what the stage left in its buffers. */
+export const stageChecks: Instrument = {
+  scratch: checkScratch,
+  dispatches: checkDispatches,
+  findingsWords,
+  walk: watch,
+  instrument,
+  read: readFindings,
 };

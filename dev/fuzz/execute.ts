@@ -13,12 +13,6 @@ import { type Coordinate, expectedMsm, gotExpected, spellPoint } from '../oracle
 import { type FuzzCall, type FuzzProgram, length, movedTo, programs, vectorsOf } from './program.js';
 import { type FoundProgram, keepPipelines, runPrograms } from './run-programs.js';
 
-/** A failed program: the index of the call, and the difference to the expected result. */
-export interface Failure {
-  readonly call: number;
-  readonly error: string;
-}
-
 const groupOf = ({ curve = 'bn254', group = 'g1' }: Partial<CurveGroup>): CurveGroup => ({ curve, group });
 
 export const makeInputs = (call: FuzzCall, program: Partial<CurveGroup> = {}) => {
@@ -101,13 +95,14 @@ const spell = (sum: Sum): string => (sum instanceof Uint8Array ? bytesToHex(sum)
 /**
  * @param device shared by all programs, so that pipelines are compiled once
  * @param tamper replaces results before the comparison, for the fuzzer's own tests
- * @returns null if every call gave the correct point and nothing leaked
+ * @returns null if every call gave the correct point and nothing leaked, else the index of the call and the
+ *   difference: `call 0: Error: got …, expected …`
  */
 export const execute = async (
   device: GPUDevice,
   program: FuzzProgram,
   tamper: (result: Sum, call: FuzzCall) => Sum = (result) => result,
-): Promise<Failure | null> => {
+): Promise<string | null> => {
   const create: typeof createMsmEngine = program.checks ? createCheckedEngine : createMsmEngine;
   const engine = await engineIn(create, groupOf(program), {
     device,
@@ -145,7 +140,7 @@ export const execute = async (
     }
     return null;
   } catch (error) {
-    return { call: at, error: String(error) };
+    return `call ${at}: ${error}`;
   } finally {
     engine.destroy();
   }
@@ -163,15 +158,16 @@ export function fuzz(
   const kept = keepPipelines(device);
   const counts: FuzzCounts = { programs: 0, calls: 0, points: 0, scalars: 0 };
   const drawn = programs().map((program) => movedTo(options.backend, program));
-  const run = async (program: FuzzProgram): Promise<string | null> => {
-    const failure = await execute(kept, program);
-    return failure && `call ${failure.call}: ${failure.error}`;
-  };
-  return runPrograms(drawn, options, run, ({ calls }) => {
-    counts.programs++;
-    counts.calls += calls.length;
-    counts.points += calls.reduce((sum, call) => sum + length(call.points), 0);
-    counts.scalars += calls.flatMap(vectorsOf).reduce((sum, { scalars }) => sum + length(scalars), 0);
-    onProgram(counts);
-  });
+  return runPrograms(
+    drawn,
+    options,
+    (program) => execute(kept, program),
+    ({ calls }) => {
+      counts.programs++;
+      counts.calls += calls.length;
+      counts.points += calls.reduce((sum, call) => sum + length(call.points), 0);
+      counts.scalars += calls.flatMap(vectorsOf).reduce((sum, { scalars }) => sum + length(scalars), 0);
+      onProgram(counts);
+    },
+  );
 }

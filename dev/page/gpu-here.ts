@@ -1,6 +1,6 @@
 /** Detects a missing GPU, explains it, and disables what needs one. */
 import { type Problem, queryText } from '../bench/knob.js';
-import { isSettingKnob, needsGpu, readKnobs, withoutSide } from '../bench/knobs.js';
+import { isSettingKnob, readKnobs, withoutSide } from '../bench/knobs.js';
 import { isGpuKnob } from '../bench/settings.js';
 import { h, note } from './dom.js';
 
@@ -39,7 +39,7 @@ async function ask(): Promise<string | null> {
 
 const isOnCpu = (query: URLSearchParams): boolean => {
   const { knobs } = readKnobs(query);
-  return knobs !== null && !needsGpu(knobs);
+  return knobs !== null && !knobs.opensGpu;
 };
 
 /** Returns whether the query sets a knob that only a GPU uses. */

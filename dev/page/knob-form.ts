@@ -1,17 +1,8 @@
 /** The form with all knobs of a run. */
 import { defaultBudget } from '../../src/msm/plan/device-profiles.js';
 import { commonKnobs, type KnobText, type Problem, queryText } from '../bench/knob.js';
-import {
-  knobsOf,
-  knobText,
-  needsGpu,
-  type RunKnobName,
-  readKnobs,
-  runKnobs,
-  suggestedMode,
-  withoutSide,
-} from '../bench/knobs.js';
-import { isGpuOnly, type Mode, modeOf, pageModeNames } from '../bench/modes.js';
+import { knobsOf, knobText, readKnobs, runKnobs, suggestedMode, withoutSide } from '../bench/knobs.js';
+import { isGpuOnly, modeOf, pageModeNames } from '../bench/modes.js';
 import { engineKnobs, isGpuKnob, makeSetting } from '../bench/settings.js';
 import { defaultCurve, defaultEncoding, defaultGroup } from '../cases/address.js';
 import { pointDistributions } from '../cases/point-distributions.js';
@@ -24,7 +15,7 @@ import { cpuQuery, NEEDS_GPU, problemList } from './gpu-here.js';
 type Defaults = Readonly<Record<string, string>>;
 
 /** Returns the defaults of the knobs of a run by name. */
-const defaultsOf = (mode: Mode): Defaults =>
+const defaultsOf = (mode: string): Defaults =>
   Object.fromEntries(Object.keys(runKnobs).map((name) => [name, knobText(mode, name).unset]));
 
 const { precompute, verify, checks, tuning } = makeSetting(new Map());
@@ -56,7 +47,7 @@ const encodingChoices = (query: URLSearchParams): Choices => {
 };
 
 /** Knobs of a run with a list of choices, and the text of the empty choice. */
-const runChoices: Partial<Record<RunKnobName, { readonly choices: ChoicesFor; readonly unset: string | null }>> = {
+const runChoices: Partial<Record<string, { readonly choices: ChoicesFor; readonly unset: string | null }>> = {
   autorun: {
     choices: Object.fromEntries(pageModeNames.map((mode) => [mode, modeOf(mode).title])),
     unset: null,
@@ -69,7 +60,6 @@ const runChoices: Partial<Record<RunKnobName, { readonly choices: ChoicesFor; re
   encoding: { choices: encodingChoices, unset: `${defaultEncoding} (default)` },
   points: { choices: about(pointDistributions), unset: 'distinct (default)' },
   scalars: { choices: about(scalarDistributions), unset: 'random (default)' },
-  mix: { choices: { prover: 'sums of a prover', small: 'small sums' }, unset: 'prover (default)' },
 };
 
 type Control = HTMLInputElement | HTMLSelectElement;
@@ -128,7 +118,7 @@ const input = (placeholder: string, value: string): HTMLInputElement =>
   h('input', { type: 'text', placeholder, value, autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' });
 
 const runFields = (query: URLSearchParams): Field[] =>
-  (Object.keys(runKnobs) as RunKnobName[]).flatMap((name) => {
+  Object.keys(runKnobs).flatMap((name) => {
     const values = query.getAll(name);
     return (values.length === 0 ? [''] : values).map((value, i) => {
       const list = runChoices[name];
@@ -164,7 +154,7 @@ const inGrid = (fields: readonly Field[]): HTMLElement =>
 const sideFieldset = (side: 'A' | 'B', fields: readonly Field[]): HTMLFieldSetElement =>
   h('fieldset', {}, h('legend', {}, side), note(`Knobs that apply to ${side} only.`), inGrid(fields));
 
-function noGpuFor(query: URLSearchParams, mode: Mode): Problem {
+function noGpuFor(query: URLSearchParams, mode: string): Problem {
   const instead = cpuQuery(query);
   return isGpuOnly(mode)
     ? { knob: 'autorun', text: `autorun: ${mode} needs a GPU, and none is available`, instead }
@@ -209,7 +199,7 @@ export function knobForm(query: URLSearchParams, mistakes: readonly Problem[] = 
     }
     const mode = run.find(({ name }) => name === 'autorun')?.control as HTMLSelectElement;
     for (const option of mode.options) {
-      if (!isGpuOnly(option.value as Mode)) continue;
+      if (!isGpuOnly(option.value)) continue;
       // a form does not send a choice that is disabled
       option.disabled = !option.selected;
       option.title = NEEDS_GPU;
@@ -241,8 +231,8 @@ export function knobForm(query: URLSearchParams, mistakes: readonly Problem[] = 
     return filled;
   }
 
-  function modeNow(): Mode {
-    return values().get('autorun') as Mode;
+  function modeNow(): string {
+    return values().get('autorun') as string;
   }
 
   function onInput(id: string): void {
@@ -287,7 +277,7 @@ export function knobForm(query: URLSearchParams, mistakes: readonly Problem[] = 
   /** Updates choices that depend on other fields. A choice that is still offered stays. */
   function relist(): void {
     for (const { name, control } of run) {
-      const list = runChoices[name as RunKnobName];
+      const list = runChoices[name];
       if (typeof list?.choices !== 'function') continue;
       control.replaceChildren(...options(list.choices(values()), list.unset, control.value));
     }
@@ -300,7 +290,7 @@ export function knobForm(query: URLSearchParams, mistakes: readonly Problem[] = 
     address.href = text;
     address.textContent = text;
     const { knobs, problems: mistyped } = readKnobs(now);
-    const lacksGpu = knobs !== null && !hasGpu && needsGpu(knobs);
+    const lacksGpu = knobs !== null && !hasGpu && knobs.opensGpu;
     const problems = lacksGpu ? [noGpuFor(now, modeNow())] : mistyped;
     trouble.hidden = problems.length === 0;
     trouble.replaceChildren(problemList(problems));

@@ -1,16 +1,16 @@
 /** Shows a run: its progress, its report, its environment, and what can be copied and downloaded. */
 
 import { describeAdapter, formatProgress, formatRuntime, isCpu, placeOf } from '../bench/format.js';
-import { type Mode, modeOf } from '../bench/modes.js';
-import { hasTrace, toChromeTrace, toCsv, toJson } from '../bench/report.js';
+import { modeOf } from '../bench/modes.js';
+import { hasTrace, toChromeTrace, toJson } from '../bench/report.js';
 import { type RowOf, rowsOf, type StampedRow } from '../bench/rows.js';
 import type { MsmBench, Run, RunListener } from '../bench/run.js';
 import { copyButton, h, note, table } from './dom.js';
 import type { RowPoster } from './host.js';
 import { PartsView } from './parts-view.js';
 
-function save(name: string, type: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
+function save(name: string, json: string): void {
+  const url = URL.createObjectURL(new Blob([json], { type: 'application/json' }));
   h('a', { href: url, download: name }).click();
   // the browser has started the download by the next task
   setTimeout(() => URL.revokeObjectURL(url), 0);
@@ -26,18 +26,17 @@ function downloads({ runId, rows }: Readonly<MsmBench>, results: HTMLElement): H
     const environment = `${placeOf(told)}; webgpu-msm ${version}${commit === null ? '' : `, ${commit}`}`;
     return `### ${modeOf(told.mode).title}\n\n${environment}\n<${link}>\n\n${markdownOf(results)}\n`;
   };
-  const button = (label: string, end: string, type: string, text: () => string): HTMLElement =>
-    h('button', { type: 'button', click: () => save(`webgpu-msm-${runId}${end}`, type, text()) }, label);
+  const button = (label: string, end: string, text: () => string): HTMLElement =>
+    h('button', { type: 'button', click: () => save(`webgpu-msm-${runId}${end}`, text()) }, label);
   return h(
     'div',
     { class: 'buttons' },
     copyButton('Copy the link', () => link),
     init === undefined ? null : copyButton('Copy as Markdown', markdown),
-    button('Download JSON', '.json', 'application/json', () => toJson(rows)),
-    button('Download CSV', '.csv', 'text/csv', () => toCsv(rows)),
+    button('Download JSON', '.json', () => toJson(rows)),
     ...(hasTrace(rows)
       ? [
-          button('Download trace', '.trace.json', 'application/json', () => toChromeTrace(rows)),
+          button('Download trace', '.trace.json', () => toChromeTrace(rows)),
           h('small', {}, 'The trace opens in ', h('a', { href: 'https://ui.perfetto.dev' }, 'ui.perfetto.dev'), '.'),
         ]
       : []),
@@ -123,7 +122,7 @@ export class RunView implements RunListener {
   readonly root: HTMLElement;
   readonly #run: () => Run;
   readonly #poster: RowPoster;
-  readonly #mode: Mode;
+  readonly #mode: string;
   readonly #results = new PartsView(h('div', { class: 'sizes' }));
   #drawing = false;
   #drawMs = 0;
@@ -138,7 +137,7 @@ export class RunView implements RunListener {
   readonly #stop = h('button', { type: 'button', click: () => this.#stopRun() }, 'Stop');
   readonly #again = h('button', { type: 'button', hidden: true, click: () => location.reload() }, 'Run again');
 
-  constructor(mode: Mode, poster: RowPoster, run: () => Run) {
+  constructor(mode: string, poster: RowPoster, run: () => Run) {
     this.#run = run;
     this.#poster = poster;
     this.#mode = mode;

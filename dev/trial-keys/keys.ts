@@ -5,6 +5,7 @@
  * The protocol is from "On the Size of Pairing-based Non-interactive Arguments" (Groth 2016),
  * section 3.2; the file format is that of snarkjs.
  */
+import { Field, type IField } from '@noble/curves/abstract/modular.js';
 import { Bytes, fileOf } from './bytes.js';
 import { type Circuit, type Combination, PUBLIC } from './circuit.js';
 
@@ -45,12 +46,12 @@ export interface KeyArithmetic {
   /**
    * Returns multiples of a generator as the file has them: x and y, little-endian in Montgomery form.
    *
-   * @param onMultiple called, and awaited, after each
+   * @param onMultiples called, and awaited, after each or after some, with their number
    */
   multiples(
     group: 'g1' | 'g2',
     scalars: readonly bigint[],
-    onMultiple: () => void | Promise<void>,
+    onMultiples: (count: number) => void | Promise<void>,
   ): Promise<Uint8Array>;
 }
 
@@ -61,41 +62,16 @@ const FIELD_BYTES = 32;
 const SECTION = { protocol: 1, header: 2, ic: 3, coefficients: 4, a: 5, b1: 6, b2: 7, c: 8, h: 9 } as const;
 const GROTH16 = 1;
 
-const power = (base: bigint, exponent: bigint, r: bigint): bigint => {
-  let [result, square] = [1n, base % r];
-  for (let rest = exponent; rest > 0n; rest >>= 1n) {
-    if (rest & 1n) result = (result * square) % r;
-    square = (square * square) % r;
-  }
-  return result;
-};
-
-/** Inverts all values with one inversion (Montgomery's trick). */
-const inverses = (values: readonly bigint[], r: bigint): bigint[] => {
-  const products = [1n];
-  for (const value of values) products.push(((products.at(-1) as bigint) * value) % r);
-  let rest = power(products.at(-1) as bigint, r - 2n, r);
-  const all = new Array<bigint>(values.length);
-  for (let i = values.length - 1; i >= 0; i--) {
-    all[i] = (rest * (products[i] as bigint)) % r;
-    rest = (rest * (values[i] as bigint)) % r;
-  }
-  return all;
-};
-
 /**
  * Returns L_i(tau) on the powers of a root of order `size`: ω^i · (tau^size − 1) / (size · (tau −
  * ω^i)).
  */
-const lagrangeAt = (tau: bigint, root: bigint, size: number, r: bigint): bigint[] => {
+const lagrangeAt = (tau: bigint, root: bigint, size: number, Fr: IField<bigint>): bigint[] => {
   const roots = [1n];
-  while (roots.length < size) roots.push(((roots.at(-1) as bigint) * root) % r);
-  const below = inverses(
-    roots.map((element) => ((tau - element + r) * BigInt(size)) % r),
-    r,
-  );
-  const above = power(tau, BigInt(size), r) - 1n + r;
-  return roots.map((element, i) => (((element * above) % r) * (below[i] as bigint)) % r);
+  while (roots.length < size) roots.push(Fr.mul(roots.at(-1) as bigint, root));
+  const below = Fr.invertBatch(roots.map((element) => Fr.create((tau - element) * BigInt(size))));
+  const above = Fr.pow(tau, BigInt(size)) - 1n;
+  return roots.map((element, i) => Fr.mul(Fr.mul(element, above), below[i] as bigint));
 };
 
 /** Returns the values at tau of the polynomials of each wire. */
@@ -187,7 +163,7 @@ const arithmeticOf = ({ q, r, G1, G2, Fr }: KeyCurve): KeyArithmetic => {
     fieldBytes: G1.F.n8,
     rootOf: (log) => Fr.toObject(Fr.w[log] as Uint8Array),
     random: () => Fr.toObject(Fr.random()),
-    async multiples(name, scalars, onMultiple) {
+    async multiples(name, scalars, onMultiples) {
       const group = groups[name];
       const pointBytes = 3 * group.F.n8;
       const multiplier = multipliers.get(group) ?? byGenerator(group);
@@ -196,7 +172,7 @@ const arithmeticOf = ({ q, r, G1, G2, Fr }: KeyCurve): KeyArithmetic => {
       const jacobian = new Uint8Array(scalars.length * pointBytes);
       for (const [i, scalar] of scalars.entries()) {
         jacobian.set(multiply(scalar), i * pointBytes);
-        await onMultiple();
+        await onMultiples(1);
       }
       return group.batchToAffine(jacobian);
     },
@@ -227,20 +203,23 @@ export const makeKeysBy = async (
 ): Promise<Uint8Array> => {
   const { wires, constraints } = circuit;
   const [tau, alpha, beta, gamma, delta] = secrets as [bigint, bigint, bigint, bigint, bigint];
+  const Fr = Field(r);
   const log = Math.ceil(Math.log2(constraints.length + PUBLIC + 1));
   const size = 2 ** log;
-  const { a, b, c } = wiresAtTau(circuit, lagrangeAt(tau, rootOf(log), size, r));
-  const [byGamma, byDelta] = inverses([gamma, delta], r) as [bigint, bigint];
+  const { a, b, c } = wiresAtTau(circuit, lagrangeAt(tau, rootOf(log), size, Fr));
+  const [byGamma, byDelta] = [gamma, delta].map((secret) => Fr.inv(secret)) as [bigint, bigint];
   const joint = a.map((value, i) => (beta * value + alpha * (b[i] as bigint) + (c[i] as bigint)) % r);
   // h is given by its values on the odd coset, between the elements of the domain
-  const odd = lagrangeAt(tau, rootOf(log + 1), 2 * size, r).filter((_, i) => i % 2 === 1);
+  const odd = lagrangeAt(tau, rootOf(log + 1), 2 * size, Fr).filter((_, i) => i % 2 === 1);
 
   const total = 4 * wires + size;
   let done = 0;
   const points = (group: 'g1' | 'g2', scalars: readonly bigint[]): Promise<Uint8Array> =>
-    multiples(group, scalars, () =>
-      ++done % REPORT_INTERVAL === 0 ? onProgress(Math.min(1, done / total)) : undefined,
-    );
+    multiples(group, scalars, (count) => {
+      const before = Math.floor(done / REPORT_INTERVAL);
+      done += count;
+      return Math.floor(done / REPORT_INTERVAL) > before ? onProgress(Math.min(1, done / total)) : undefined;
+    });
   const scaled = (values: readonly bigint[], factor: bigint) => values.map((value) => (value * factor) % r);
 
   const header = new Bytes().u32(fieldBytes).number(q, fieldBytes).u32(FIELD_BYTES).number(r, FIELD_BYTES);

@@ -2,10 +2,10 @@
  * Chooses the adapter that a program runs on, and prepares the environment that it needs.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { delimiter } from 'node:path';
+import { readdirSync, renameSync, rmSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { packageRunsHere } from './chromium-package.mjs';
-import { softwareAdapterEnvironment } from './software-adapter.mjs';
+import { packageRunsHere, unpacked } from './chromium-package.mjs';
 
 /**
  * @typedef {'auto' | 'software' | 'hardware' | 'system'} AdapterRequest
@@ -85,6 +85,28 @@ const chosen = (request, kind, environment = {}) => ({
   kind,
   environment: { ...environment, WEBGPU_MSM_ADAPTER: request, WEBGPU_MSM_ADAPTER_KIND: kind },
 });
+
+/**
+ * Returns the variables of a child process in which Dawn finds SwiftShader and no other driver:
+ * `@sparticuz/chromium` ships it beside its Chromium.
+ *
+ * Dawn opens "libvulkan.so.1". SwiftShader's library exports vkGetInstanceProcAddr itself. So a copy of
+ * it under that name replaces both loader and driver, if its folder comes first on LD_LIBRARY_PATH; it
+ * also hides the system's drivers. The dynamic linker reads LD_LIBRARY_PATH when a process starts, so
+ * only a child process can get it: see ../with-adapter.mjs.
+ *
+ * @returns {Promise<{ LD_LIBRARY_PATH: string }>}
+ */
+async function softwareAdapterEnvironment() {
+  const folder = await unpacked('swiftshader', ['swiftshader.tar.br'], (unpacking) => {
+    const driver = 'libvk_swiftshader.so';
+    // the archive also holds OpenGL libraries, which nothing here uses
+    for (const name of readdirSync(unpacking)) if (name !== driver) rmSync(join(unpacking, name));
+    renameSync(join(unpacking, driver), join(unpacking, 'libvulkan.so.1'));
+  });
+  const rest = (process.env.LD_LIBRARY_PATH ?? '').split(delimiter).filter((entry) => entry && entry !== folder);
+  return { LD_LIBRARY_PATH: [folder, ...rest].join(delimiter) };
+}
 
 /**
  * Returns the adapter that Dawn finds in the present environment.

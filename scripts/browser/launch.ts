@@ -6,7 +6,7 @@ import { describeAdapter } from '../adapter/adapter-line.mjs';
 import type { AdapterRequest } from '../adapter/choose-adapter.mjs';
 import { packageRunsHere, unpacked } from '../adapter/chromium-package.mjs';
 import { CommandError } from '../command-line.js';
-import { inTime } from '../in-time.js';
+import { inTime } from './watch-page.js';
 
 const ARCHIVES = ['chromium.br', 'swiftshader.tar.br', 'al2023.tar.br', 'fonts.tar.br'];
 

@@ -2,7 +2,6 @@
 import type { Page, Response } from 'playwright';
 import type { MsmBench } from '../../dev/bench/run.js';
 import { CommandError } from '../command-line.js';
-import { inTime } from '../in-time.js';
 
 type BenchState = Omit<MsmBench, 'rows'>;
 
@@ -87,6 +86,23 @@ export async function watchPage(
     }
     if (Date.now() >= deadline) throw late();
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+/**
+ * Settles as a step does, or rejects when the time is over.
+ *
+ * @param late makes the error that names the late step
+ */
+export async function inTime<T>(step: Promise<T>, ms: number, late: () => Error): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout: Promise<never> = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(late()), ms);
+  });
+  try {
+    return await Promise.race([step, timeout]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -11,21 +11,15 @@ import { command, flag, runCommand, UsageError } from '../command-line.js';
 import { renewPages } from './pages.js';
 
 const generate = command({
-  usage: 'usage: node scripts/docs/generate.mjs --write | --check | --list',
+  usage: 'usage: node scripts/docs/generate.mjs --write | --check',
   options: {
     write: flag('renew the generated text of all pages'),
     check: flag('list the places that differ, and write nothing'),
-    list: flag('list the names of all blocks, and the pages that have them'),
   },
   notes: 'Exit code: 0 all pages are as generated · 1 a page differs, or has a marker that is wrong · 2 bad usage',
-  async run({ write, check, list }) {
-    if ([write, check, list].filter(Boolean).length !== 1) throw new UsageError('give one of --write, --check, --list');
-    const { pages, unused, problems } = await renewPages(project);
-    if (list) {
-      for (const { path, names } of pages) for (const name of names) console.log(`${name}  ${path}`);
-      for (const name of unused) console.log(`${name}  (no page)`);
-      return;
-    }
+  async run({ write, check }) {
+    if (write === check) throw new UsageError('give one of --write and --check');
+    const { pages, problems } = await renewPages(project);
     if (write) for (const { path, found, text } of pages) if (text !== found) writeFileSync(join(project, path), text);
     const lines = [
       ...problems,

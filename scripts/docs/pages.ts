@@ -92,6 +92,5 @@ export async function renewPages(project: string) {
     const found = readFileSync(join(project, path), 'utf8');
     return { path, found, ...renew(found, texts) };
   });
-  const used = new Set(pages.flatMap(({ names }) => names));
-  return { pages, unused: [...texts.keys()].filter((name) => !used.has(name)), problems };
+  return { pages, problems };
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { dts } from 'rollup-plugin-dts';
 
 /** Matches a `/// <reference … />` and the end of its line. */
@@ -16,6 +17,14 @@ const referencesFirst = {
   }),
 };
 
+/** @type {{ exports: Readonly<Record<string, string | { types: string }>> }} */
+const { exports } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+
+/** Names of the files of declarations, which are those of the entries but for one. */
+const entries = Object.values(exports).flatMap((entry) =>
+  typeof entry === 'string' ? [] : entry.types.replace(/^\.\/dist\/|\.d\.ts$/g, ''),
+);
+
 /**
  * Bundles the declarations that ship: one file for each entry, without `@internal` parts. Each
  * entry sees only the types that its tsconfig allows.
@@ -23,25 +32,9 @@ const referencesFirst = {
  * @param {{ configTo?: string }} given the output folder, from `--configTo`
  */
 export default ({ configTo = 'dist' }) =>
-  [
-    { entry: 'index', tsconfig: 'tsconfig.build.json' },
-    { entry: 'calibrate', tsconfig: 'tsconfig.build.json' },
-    { entry: 'circom', tsconfig: 'tsconfig.build.json' },
-    { entry: 'fields', tsconfig: 'tsconfig.build.json' },
-    { entry: 'formats', tsconfig: 'tsconfig.build.json' },
-    { entry: 'groth16', tsconfig: 'tsconfig.build.json' },
-    { entry: 'plonk', tsconfig: 'tsconfig.build.json' },
-    { entry: 'fflonk', tsconfig: 'tsconfig.build.json' },
-    { entry: 'noble', tsconfig: 'tsconfig.build.json' },
-    { entry: 'setup', tsconfig: 'tsconfig.build.json' },
-    { entry: 'snarkjs', tsconfig: 'tsconfig.build.json' },
-    { entry: 'snarkjs-drop-in', tsconfig: 'tsconfig.build.json' },
-    { entry: 'service-worker', tsconfig: 'tsconfig.build.json' },
-    { entry: 'node', tsconfig: 'tsconfig.node.json' },
-    { entry: 'worker', tsconfig: 'tsconfig.build.json', from: 'msm/cpu/worker', file: 'webgpu-msm-worker' },
-  ].map(({ entry, tsconfig, from = entry, file = entry }) => ({
-    input: `src/${from}.ts`,
-    output: { file: `${configTo}/${file}.d.ts`, format: 'es' },
-    plugins: [dts({ tsconfig }), referencesFirst],
+  entries.map((entry) => ({
+    input: `src/${entry === 'webgpu-msm-worker' ? 'msm/cpu/worker' : entry}.ts`,
+    output: { file: `${configTo}/${entry}.d.ts`, format: 'es' },
+    plugins: [dts({ tsconfig: entry === 'node' ? 'tsconfig.node.json' : 'tsconfig.build.json' }), referencesFirst],
     external: [/^node:/],
   }));

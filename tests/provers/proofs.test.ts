@@ -1,7 +1,7 @@
 /** Bench of proofs: its verdicts and its table. */
 import { describe, expect, it, test } from 'vitest';
 import { parseKnobs } from '../../dev/bench/knobs.js';
-import { nobleKeys } from '../../dev/bench/modes/proof.js';
+import { libraryKeys } from '../../dev/bench/modes/proof.js';
 import { openProver } from '../../dev/bench/modes/proofs/prover.js';
 import { proofsResult } from '../../dev/bench/modes/proofs.js';
 import type { RowOf, StampedRow } from '../../dev/bench/rows.js';
@@ -28,15 +28,15 @@ const proofs = (ours: number, first: number, megabytes: number | null, logn = 14
   ]).flat(),
 ];
 
-test('keys by noble are those by ffjavascript, byte for byte', async () => {
+test('keys by the library are those by ffjavascript, byte for byte', async () => {
   const ff = await ffCurveOf('bn254');
   const circuit = makeCircuit(ff.r, 30, 'sparse');
   const secrets = [5n, 7n, 11n, 13n, 17n].map((prime) => ff.r / prime);
-  const [byNoble, byFf] = [
-    await makeKeysBy(nobleKeys(1), circuit, undefined, secrets),
+  const [byLibrary, byFf] = [
+    await makeKeysBy(await libraryKeys(1), circuit, undefined, secrets),
     await makeKeys(ff, circuit, undefined, secrets),
   ];
-  expect(Buffer.from(byNoble).equals(byFf)).toBe(true);
+  expect(Buffer.from(byLibrary).equals(byFf)).toBe(true);
 });
 
 describe('proofs of snarkjs with the library, and of the library alone', () => {

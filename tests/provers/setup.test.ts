@@ -1,7 +1,8 @@
 /** New keys and contributions, byte for byte as those of snarkjs for the same randomness. */
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { knownPowers } from '../../dev/bench/known-powers.js';
-import { makeCircuit } from '../../dev/bench/setup-circuit.js';
+import { makeCircuit } from '../../dev/trial-keys/circuit.js';
+import { bn254 } from '../../src/curves/bn254.js';
 import { openProvingKey } from '../../src/groth16.js';
 import { applyBeacon, contribute, exportVerificationKey, newKey, verifyKey } from '../../src/setup.js';
 import { ffCurveOf, memoryFile, type ProverCurve, powersOf, snarkjs } from '../support/proving.js';
@@ -87,7 +88,7 @@ describe.each(['bn254', 'bls12-381'] as const)('a key on %s', (curve) => {
 
 it('a key of a domain above 2^14 is that of snarkjs, which reads past the last power', { tags: 'long' }, async () => {
   const ptau = await knownPowers('bn254', 15);
-  const { r1cs } = makeCircuit(20_000, 'dense');
+  const { r1cs } = makeCircuit(bn254.order, 20_000, 'dense');
   const theirs = await made((file) => zKey.newZKey(memoryFile(r1cs), memoryFile(ptau), file));
   expectSame(await newKey({ system: 'groth16', r1cs, ptau }, quiet), theirs);
 });

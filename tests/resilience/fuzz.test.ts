@@ -109,10 +109,7 @@ describe('the fuzzer', () => {
     const program = { tuning: { windowBits: 4 }, memoryBudget: null, calls: [fewAndChain], backend };
     const spoil = (sum: unknown) => ({ ...(sum as AffinePoint<bigint>), y: 1n });
     expect(await execute(device, program)).toBeNull();
-    expect(await execute(device, program, spoil)).toMatchObject({
-      call: 0,
-      error: expect.stringMatching(/got .*, expected \(/),
-    });
+    expect(await execute(device, program, spoil)).toMatch(/^call 0: .*got .*, expected \(/);
   });
 
   test('runs programs in the second group, and detects a wrong result there', { tags: 'long' }, async () => {
@@ -136,7 +133,7 @@ describe('the fuzzer', () => {
       return { x: y, y: x, infinity };
     });
     // four numbers a point
-    expect(swapped).toMatchObject({ call: 0, error: expect.stringMatching(/\((0x\w+, ){3}0x\w+\), expected \(/) });
+    expect(swapped).toMatch(/^call 0: .*\((0x\w+, ){3}0x\w+\), expected \(/);
   });
 
   test('runs programs on an Edwards curve, and detects a wrong result there', { tags: 'long' }, async () => {
@@ -159,10 +156,7 @@ describe('the fuzzer', () => {
       const { x, ...rest } = sum as AffinePoint;
       return { x: oracles.bandersnatch.Point.Fp.neg(x), ...rest };
     });
-    expect(opposite).toMatchObject({
-      call: 0,
-      error: expect.stringMatching(/\(0x\w+, (0x\w+)\), expected \(0x\w+, \1\)/),
-    });
+    expect(opposite).toMatch(/^call 0: .*\(0x\w+, (0x\w+)\), expected \(0x\w+, \1\)/);
   });
 
   test('shrinks a program to the cause of a wrong result', () => {

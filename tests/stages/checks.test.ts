@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { makeCase } from '../../dev/cases/msm-case.js';
 import type { PointDistributionName } from '../../dev/cases/point-distributions.js';
 import type { ScalarDistributionName } from '../../dev/cases/scalar-distributions.js';
-import { stageChecks } from '../../dev/checks/stage-checks.js';
+import { stageChecks } from '../../dev/checks/instrument.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { curveContext } from '../../src/curves/curve.js';
 import { composeEngine } from '../../src/engine/create-engine.js';

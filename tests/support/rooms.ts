@@ -179,7 +179,7 @@ export const toolRooms: Readonly<Record<string, string>> = {
   'dev/bench': 'src dev/trial-keys dev/oracle dev/cases dev/checks dev/peers dev/field-bench dev/count',
   'dev/page': 'src dev/oracle dev/cases dev/bench',
   'dev/server': 'dev/bench',
-  scripts: 'src scripts tests dev/bench dev/cases dev/count dev/faults dev/fuzz dev/soak',
+  scripts: 'src scripts tests dev/trial-keys dev/bench dev/cases dev/count dev/faults dev/fuzz dev/soak',
   'scripts/docs': 'src scripts tests dev/oracle dev/count dev/bench',
   'tools/isa': 'src scripts dev/oracle dev/field-bench dev/bench',
   'tools/native': '',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { quantumOf } from '../../dev/bench/bench-setup.js';
 import { blocksOf } from '../../dev/bench/modes/msm-modes.js';
-import { hasTrace, reportLines, toChromeTrace, toCsv, toJson } from '../../dev/bench/report.js';
+import { hasTrace, reportLines, toChromeTrace, toJson } from '../../dev/bench/report.js';
 import type { RowOf, StampedRow } from '../../dev/bench/rows.js';
 import { fastestOf, partsOfWallTime, summarise, summarisePeers, type Timed } from '../../dev/bench/summary.js';
 import { browserOf, systemOf } from '../../dev/page/host.js';
@@ -262,29 +262,6 @@ describe('the files of a run', () => {
     ]);
     const wrong = { ...trace(2), agrees: false };
     expect(JSON.parse(toChromeTrace([trace(1), wrong])).traceEvents).toEqual([]);
-  });
-
-  it('are CSV with a column for each field of any row, quoted where necessary', () => {
-    const csv = toCsv([
-      repetition(10),
-      repetition(null, { setting: 'c=8' }),
-      trace(1),
-      { ...stamp, event: 'skipped', variant: 'x', why: '' },
-    ]);
-    const lines = csv.trimEnd().split('\r\n');
-    expect(lines).toHaveLength(4);
-    const columns = lines[0]?.split(',') ?? [];
-    expect(columns).toEqual(expect.arrayContaining(['event', 'wallMs', 'hostTimes.encodeMs', 'phases.walk', 'runId']));
-    expect(lines[1]).toContain('"points=distinct,scalars=random,n=1024,seed=1"');
-    // a wrong answer has no time in the file either
-    const wrong = (lines[2] ?? '').replace(/"[^"]*"/g, 'x').split(',');
-    expect(wrong[columns.indexOf('agrees')]).toBe('false');
-    expect(wrong[columns.indexOf('wallMs')]).toBe('');
-  });
-
-  it('give a spreadsheet no formulas', () => {
-    const csv = toCsv([repetition(10, { setting: '=HYPERLINK("x")' })]);
-    expect(csv).toContain(`"'=HYPERLINK(""x"")"`);
   });
 
   it('are a trace with host and GPU of every repetition in sequence, without overlaps in a lane', () => {

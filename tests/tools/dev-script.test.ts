@@ -6,7 +6,7 @@ import jsQR from 'jsqr';
 import type { Browser } from 'playwright';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { launchChromium } from '../../scripts/browser/launch.js';
-import { parseOptions } from '../../scripts/page-query.js';
+import { parseOptions } from '../../scripts/dev-server.js';
 import { inProject, runScript } from '../support/run-script.js';
 
 /** Address of this machine that a phone would open; undefined without a network. */

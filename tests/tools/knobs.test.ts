@@ -5,7 +5,6 @@ import {
   knobsOf,
   leftToEngine,
   modeHelp,
-  needsGpu,
   parseKnobs,
   readKnobs,
   suggestedMode,
@@ -35,7 +34,7 @@ describe('a run opens a GPU', () => {
     ['autorun=calibrate', true],
     ['autorun=field-bench', true],
   ])('by ?%s: %s', (query, isOpened) => {
-    expect(needsGpu(parse(query))).toBe(isOpened);
+    expect(parse(query).opensGpu).toBe(isOpened);
   });
 });
 

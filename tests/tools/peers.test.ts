@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { makeCase } from '../../dev/cases/msm-case.js';
 import { oracleOf } from '../../dev/oracle/curves.js';
 import { toAffinePoint } from '../../dev/oracle/known-bases.js';
-import { peerNames, peers } from '../../dev/peers/index.js';
-import type { Peer } from '../../dev/peers/peer.js';
+import { type Peer, peerNames, peers } from '../../dev/peers/peers.js';
 
 const groups = [
   ['bn254', 'g1'],

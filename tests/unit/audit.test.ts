@@ -1,6 +1,6 @@
 /** The audit of a job's accounts by the host: any wrong word is a fault that names the stages. */
 import { describe, expect, test } from 'vitest';
-import { stageChecks } from '../../dev/checks/stage-checks.js';
+import { stageChecks } from '../../dev/checks/instrument.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { curveContext } from '../../src/curves/curve.js';
 import { GpuFault } from '../../src/errors.js';

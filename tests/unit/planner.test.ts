@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { stageChecks } from '../../dev/checks/stage-checks.js';
+import { stageChecks } from '../../dev/checks/instrument.js';
 import { bls12381, p256Curve } from '../../dev/oracle/curves.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { type CurveContext, curveContext } from '../../src/curves/curve.js';

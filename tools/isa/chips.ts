@@ -3,11 +3,6 @@
  * defaults may depend; and the statistics of their drivers as common figures.
  */
 
-/**
- * Chips whose compilers compilers/setup.sh installs, with their WebGPU names, on which the
- * library's defaults may depend.
- */
-
 export interface Chip {
   /** Name in the table. */
   readonly title: string;

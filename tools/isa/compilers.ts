@@ -12,6 +12,8 @@ import { fileURLToPath } from 'node:url';
 import { CommandError } from '../../scripts/command-line.js';
 import type { Chip, Statistics } from './chips.js';
 import type { ChipKernel } from './kernels.js';
+import { forNaga, threadsOf, toCuda } from './nvidia-cuda.js';
+import { nvidiaStatistics } from './nvidia-sass.js';
 
 /** Name of every entry point in Dawn's SPIR-V. */
 const ENTRY_POINT = 'dawn_entry_point';
@@ -19,11 +21,9 @@ const ENTRY_POINT = 'dawn_entry_point';
 /** The chip for which Dawn makes SPIR-V. Dawn makes the same for AMD and NVIDIA. */
 const DUMPED_FOR = 'navi31';
 
-export const here = fileURLToPath(new URL('.', import.meta.url));
+const here = fileURLToPath(new URL('.', import.meta.url));
 const folder =
   process.env.GPU_COMPILERS_DIR ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'gpu-compilers');
-
-export const compilersIn = (tree: string) => join(folder, tree);
 
 /** Signals and exit codes of a compiler that used more CPU seconds than gpu-stats.sh allows. */
 const overLimit = ['SIGKILL', 'SIGXCPU', 128 + 9, 128 + 24];
@@ -51,7 +51,7 @@ class NoCompilersError extends CommandError {
  * @returns the last 2,000 characters as notes
  * @throws NoCompilersError, OverLimitError
  */
-export const runForBoth = (program: string, args: readonly string[]): Promise<{ output: string; notes: string }> =>
+const runForBoth = (program: string, args: readonly string[]): Promise<{ output: string; notes: string }> =>
   new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     const printed: Buffer[] = [];
@@ -76,7 +76,7 @@ const run = async (program: string, args: readonly string[]) => (await runForBot
 const script = join(here, 'compilers', 'gpu-stats.sh');
 
 /** Hashes some texts to a file name. */
-export const hashOf = (parts: readonly (string | Uint8Array)[]) => {
+const hashOf = (parts: readonly (string | Uint8Array)[]) => {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(part).update('\0');
   return hash.digest('hex').slice(0, 32);
@@ -93,7 +93,7 @@ const cacheOf = (tree: 'amd64' | 'arm64' | 'apple') => {
 };
 
 /** Writes a file at once: another process reads either nothing or all of it. */
-export const writeWhole = (path: string, content: string | Uint8Array) => {
+const writeWhole = (path: string, content: string | Uint8Array) => {
   const temporary = `${path}.${process.pid}`;
   writeFileSync(temporary, content);
   renameSync(temporary, path);
@@ -183,4 +183,67 @@ export async function statisticsOf(chip: string, spirv: string): Promise<Statist
     writeWhole(path, await told);
   }
   return JSON.parse(readFileSync(path, 'utf8'));
+}
+
+/*
+ * NVIDIA's own compilers, which compilers/nvidia-setup.sh installs: WGSL → Metal (naga) → CUDA C++ → PTX
+ * (NVRTC) → machine code (ptxas) → text (nvdisasm).
+ */
+
+const nvidiaFolder = join(folder, 'nvidia');
+const shim = join(here, 'compilers', 'metal-shim.h');
+
+/**
+ * The architecture that PTX is made for, one for all chips: from compute_100 on NVRTC has another
+ * front end, which unrolls the inversion of the walk to 24,617 instructions.
+ */
+const PTX_ARCHITECTURE = '75';
+
+/** Bounds checks as Dawn's: buffers are checked, and private arrays are clamped. */
+const CHECKS = ['--index-bounds-check-policy', 'Restrict', '--buffer-bounds-check-policy', 'ReadZeroSkipWrite'];
+
+const naga = (name: string) => join(nvidiaFolder, 'bin', name);
+const cuda = (name: string) => join(nvidiaFolder, 'cuda', 'bin', name);
+
+/** Returns a kernel in CUDA C++. @param temporary a folder */
+async function translated({ name, source }: ChipKernel, temporary: string) {
+  const [wgsl, metal] = [join(temporary, 'kernel.wgsl'), join(temporary, 'kernel.metal')];
+  writeFileSync(wgsl, forNaga(source));
+  await runForBoth(naga('naga'), ['--metal-version', '2.4', ...CHECKS, wgsl, metal]);
+  return toCuda(readFileSync(metal, 'utf8'), name, threadsOf(source));
+}
+
+/**
+ * Returns the statistics of a kernel on a chip, or finds them in the cache.
+ *
+ * @param sm compute capability of the chip
+ */
+export async function nvidiaStatisticsOf(sm: number, kernel: ChipKernel): Promise<Statistics> {
+  const cache = join(nvidiaFolder, 'cache');
+  mkdirSync(cache, { recursive: true });
+  const temporary = mkdtempSync(join(tmpdir(), 'webgpu-msm-nvidia-'));
+  try {
+    const text = await translated(kernel, temporary);
+    const model = readFileSync(join(here, 'nvidia-sass.ts'));
+    const path = join(cache, `${hashOf([`${sm}`, text, readFileSync(shim), model])}.json`);
+    if (!existsSync(path)) {
+      const [source, ptx, code] = ['kernel.cu', 'kernel.ptx', 'kernel.cubin'].map((name) => join(temporary, name)) as [
+        string,
+        string,
+        string,
+      ];
+      writeFileSync(source, text);
+      const made = await runForBoth(naga('nvrtc'), [PTX_ARCHITECTURE, source, shim]);
+      writeFileSync(ptx, made.output);
+      const assembled = await runForBoth(cuda('ptxas'), ['-v', '-O3', `-arch=sm_${sm}`, ptx, '-o', code]);
+      const listed = await runForBoth(cuda('nvdisasm'), ['-c', '-hex', code]);
+      const threads = threadsOf(kernel.source);
+      const log = assembled.output + assembled.notes;
+      const found = nvidiaStatistics(sm, log, listed.output, threads, Number(made.notes));
+      writeWhole(path, JSON.stringify(found));
+    }
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+  }
 }

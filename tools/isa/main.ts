@@ -19,6 +19,7 @@ import {
   type Option,
   oneOf,
   outputFile,
+  progress,
   refusalsAsUsage,
   runCommand,
   UsageError,
@@ -26,10 +27,18 @@ import {
 } from '../../scripts/command-line.js';
 import { writeSection } from '../../scripts/docs-section.js';
 import { openLibrary } from '../../scripts/run-bench.js';
-import { chips as allChips, type ChipName, chipNames } from './chips.js';
-import { assertCompilers, assertSomeCompilers } from './compilers.js';
+import {
+  type Chip,
+  type ChipName,
+  chipNames,
+  chips,
+  driverOf,
+  figuresOf,
+  type Statistics,
+  takesVulkanMemoryModel,
+} from './chips.js';
+import { assertCompilers, assertSomeCompilers, nvidiaStatisticsOf, statisticsOf, toSpirv } from './compilers.js';
 import { type ChipKernel, curves, fieldKernels, setupKernels, stageKernels, vectorKernels } from './kernels.js';
-import { type Compiled, measure } from './measure.js';
 import { chipReport, docsTable, kernelsOfTable, sourcesOf, tableChips } from './report.js';
 
 const DEFAULT_CHIPS = ['navi31', 'ampere'];
@@ -60,7 +69,7 @@ function readSettings(knobs: Readonly<Record<string, readonly string[]>>): reado
 }
 
 async function choose(
-  chips: readonly ChipName[],
+  chosen: readonly ChipName[],
   settings: readonly Setting[],
   curveName: keyof typeof curves,
   words: readonly string[],
@@ -69,7 +78,7 @@ async function choose(
   // another build has no field kernels
   const stagesOnly = settings.some(({ build }) => build !== null);
   const wanted = [];
-  for (const chip of chips) {
+  for (const chip of chosen) {
     for (const [side, setting] of settings.entries()) {
       const { build, tuning } = setting;
       const library = build === null ? ownLibrary(setting) : await openLibrary(build);
@@ -88,9 +97,72 @@ async function choose(
   return wanted;
 }
 
-/**
- * Compiles the kernels of the table in docs/reference/chips.md, and writes it.
- */
+/** Kernels to compile for a chip, with one of the settings. */
+interface Wanted {
+  readonly chip: ChipName;
+  readonly side: number;
+  readonly kernels: readonly ChipKernel[];
+}
+
+/** A compiled kernel; `statistics` is null if the compiler reached its CPU limit. */
+interface Compiled {
+  readonly chip: ChipName;
+  readonly side: number;
+  readonly kernel: string;
+  readonly statistics: Statistics | null;
+}
+
+/** Compilers that run at a time. */
+const AT_ONCE = 2;
+
+/** Maps items in parallel, AT_ONCE at a time, and keeps their order. */
+async function someAtATime<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const left = items.entries();
+  const worker = async () => {
+    for (const [i, item] of left) results[i] = await work(item);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return results;
+}
+
+async function measure(wanted: readonly Wanted[]) {
+  progress('Dawn compiles to SPIR-V …');
+  const all: (Omit<Compiled, 'statistics'> & { compile: () => Promise<Compiled['statistics']> })[] = [];
+  for (const { chip, side, kernels } of wanted) {
+    const { sm } = chips[chip] as Chip;
+    const paths = sm === undefined ? await toSpirv(kernels, takesVulkanMemoryModel(chip)) : [];
+    for (const [i, kernel] of kernels.entries()) {
+      const compile = () =>
+        sm === undefined ? statisticsOf(chip, paths[i] as string) : nvidiaStatisticsOf(sm, kernel);
+      all.push({ chip, side, kernel: kernel.title, compile });
+    }
+  }
+  let begun = 0;
+  const compiled = await someAtATime(all, async ({ compile, ...which }) => {
+    progress(`${++begun} of ${all.length}: ${which.kernel} on ${which.chip} …`);
+    return { ...which, statistics: await compile() };
+  });
+  progress('');
+  const sides = [...new Set(wanted.map(({ side }) => side))];
+  const distinct = new Map(compiled.map((one) => [`${one.chip} ${one.kernel}`, one]));
+  const rows = [...distinct.values()].map(({ chip, kernel }) => ({
+    chip,
+    kernel,
+    figures: sides.map((side) => {
+      const found = compiled.find((each) => each.chip === chip && each.kernel === kernel && each.side === side);
+      return found?.statistics ? figuresOf(chip, found.statistics) : null;
+    }),
+  }));
+  const drivers = new Map<ChipName, string>();
+  for (const { chip, statistics } of compiled) if (statistics !== null) drivers.set(chip, driverOf(statistics));
+  return { compiled, rows, drivers };
+}
+
+/** Compiles the kernels of the table in docs/reference/chips.md, and writes it. */
 async function writeTable() {
   const kernels = new Map<ChipName, ChipKernel[]>();
   for (const chip of tableChips) kernels.set(chip, await kernelsOfTable(chip));
@@ -112,16 +184,16 @@ const compile = command({
     const isPlain = second === undefined && first === 'defaults' && gpu === undefined && curve === 'bn254';
     if (write && !(isPlain && words.includes('')))
       throw new UsageError('--write: the table has fixed chips, kernels and settings; leave the other options out');
-    const chips = (gpu ?? DEFAULT_CHIPS).map((name) => {
+    const wanted = (gpu ?? DEFAULT_CHIPS).map((name) => {
       const chip = chipNames.find((each) => each === name);
       if (chip === undefined) throw new UsageError(`--gpu: '${name}' is not one of ${chipNames.join(', ')}`);
       return chip;
     });
-    assertCompilers((write ? tableChips : chips).map((name) => allChips[name]));
+    assertCompilers((write ? tableChips : wanted).map((name) => chips[name]));
     let compiled: readonly Compiled[];
     if (write) compiled = await writeTable();
     else {
-      const measured = await measure(await choose(chips, settings, curve, words));
+      const measured = await measure(await choose(wanted, settings, curve, words));
       compiled = measured.compiled;
       console.log(second === undefined ? `${curve}, ${first}` : `${curve}\nA: ${first}\nB: ${second}`);
       console.log(chipReport(measured.rows, measured.drivers).join('\n'));

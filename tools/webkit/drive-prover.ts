@@ -4,7 +4,8 @@
 const stages = ['Loading the key', 'Computing the witness', 'Proving', 'Verifying'];
 
 /** What the page did. */
-export interface Seen {
+interface Seen {
+  readonly event: 'prover';
   readonly userAgent: string;
   /** Stages after whose cancelling the page said so. */
   readonly cancelled: readonly string[];
@@ -67,8 +68,14 @@ const drive = async (): Promise<Seen> => {
   for (let proof = 0; proof < 3; proof++) proofMs.push(await timeOf('prove', 'library'));
   const snarkjsMs = await timeOf('compare', 'snarkjs');
   const calldata = byId<HTMLTextAreaElement>('calldata').value.length;
-  return { userAgent: navigator.userAgent, cancelled, problems, proofMs, snarkjsMs, calldata, uncaught };
+  const { userAgent } = navigator;
+  return { event: 'prover', userAgent, cancelled, problems, proofMs, snarkjsMs, calldata, uncaught };
 };
 
-const seen = await drive().catch((error: unknown) => ({ failed: String(error), uncaught }));
-await fetch('/seen', { method: 'POST', body: JSON.stringify(seen) });
+/** Rows that the page sends to its server. */
+export type Row = Seen | { readonly event: 'failed'; readonly text: string } | { readonly event: 'end' };
+
+const send = (row: Row): Promise<unknown> => fetch('/rows', { method: 'POST', body: JSON.stringify(row) });
+
+await send(await drive().catch((error: unknown): Row => ({ event: 'failed', text: `${error}; ${uncaught}` })));
+await send({ event: 'end' });

@@ -9,9 +9,6 @@ import { type KeyCurve, makeKeys } from '../../dev/trial-keys/keys.js';
 /** Options that limit an engine to one thread and one arithmetic. */
 type Limits = Pick<MsmEngineOptions, 'maxWorkers' | 'tuning'>;
 
-/** Calls with workers and without; the first may still learn. */
-const CALLS = { all: 40, learning: 15 } as const;
-
 /** Later calls of each sum, and pairs of proofs. */
 const REPETITIONS = 7;
 
@@ -60,31 +57,6 @@ const sumIn = async (group: 'g1' | 'g2', n: number, options: Limits = {}) => {
   }
 };
 
-/** Compares sums with workers and without, in turns, after some that measure what workers bring. */
-const compareWorkers = async (n: number) => {
-  const made = makeCase({ group: 'g1', points: 'distinct', scalars: 'random', n, seed: 1 });
-  const common = { curve: 'bn254', backend: 'cpu' } as const;
-  const engines = [await createMsmEngine(common), await createMsmEngine({ ...common, maxWorkers: 0 })] as const;
-  const sides = [];
-  for (const engine of engines) sides.push({ engine, bases: await engine.loadBases(encodedPoints(made)) });
-  const ms: [workers: number[], none: number[]] = [[], []];
-  const workers: number[] = [];
-  let isRight = true;
-  for (let call = 0; call < CALLS.all; call++) {
-    const order = [...sides.entries()];
-    for (const [i, { engine, bases }] of call % 2 === 0 ? order : order.toReversed()) {
-      const [time, sum] = await timed<unknown>(() => engine.msm(bases, made.scalars.bytes));
-      isRight &&= textOf(sum) === textOf(made.expected);
-      ms[i]?.push(time);
-      const run = engine.lastRun;
-      if (i === 0 && run?.on === 'cpu') workers.push(run.workers);
-    }
-  }
-  for (const engine of engines) engine.destroy();
-  const [workersMs, noneMs] = ms;
-  return { event: 'workers' as const, n, learning: CALLS.learning, workers, workersMs, noneMs, isRight };
-};
-
 /** Returns a sum on one thread in each arithmetic that the browser has. */
 const sumsByArithmetic = async (n: number) => {
   const rows: Awaited<ReturnType<typeof sumIn>>[] = [];
@@ -122,7 +94,7 @@ const prove = async (logn: number) => {
 /** Rows that the page sends to its server. */
 export type Row =
   | { readonly event: 'browser'; readonly userAgent: string; readonly cores: number; readonly isolated: boolean }
-  | Awaited<ReturnType<typeof runReadme | typeof sumIn | typeof compareWorkers | typeof prove>>
+  | Awaited<ReturnType<typeof runReadme | typeof sumIn | typeof prove>>
   | { readonly event: 'failed'; readonly text: string }
   | { readonly event: 'end' };
 
@@ -133,10 +105,6 @@ const run = async (): Promise<void> => {
   const logn = Number(query.get('logn') ?? 12);
   const { userAgent, hardwareConcurrency: cores } = navigator;
   await send({ event: 'browser', userAgent, cores, isolated: crossOriginIsolated });
-  if (query.get('only') === 'workers') {
-    for (const n of [2 ** logn, 2 ** (logn + 3)]) await send(await compareWorkers(n));
-    return;
-  }
   await send(await runReadme());
   for (const group of ['g1', 'g2'] as const) await send(await sumIn(group, 2 ** logn));
   for (const row of await sumsByArithmetic(2 ** logn)) await send(row);

@@ -76,9 +76,9 @@ function show(told: readonly StampedRow[]): Parts {
   const [unit] = rows;
   if (unit === undefined) return [];
   const rate = (variant: string, operation = 'product'): number => bestRow(rows, variant, operation)?.perSecond ?? 0;
-  const operations = grouped(rows, nameOf).map((own) => ({ ...(own[0] as RowOf<'field'>), own }));
+  const operations = grouped(rows, nameOf).map((own) => ({ ...(own[0] as Field), own }));
   const fastest = fastestProduct(rows);
-  const bar = ({ variant, perSecond }: RowOf<'field'>): Bar => {
+  const bar = ({ variant, perSecond }: Field): Bar => {
     const ms = 1e9 / perSecond;
     return { label: variant, medianMs: ms, lowMs: ms, highMs: ms };
   };
@@ -132,21 +132,23 @@ function show(told: readonly StampedRow[]): Parts {
   ];
 }
 
-type Operation = RowOf<'field'> & { readonly own: readonly RowOf<'field'>[] };
+type Field = RowOf<'field'>;
+type Operation = Field & { readonly own: readonly Field[] };
 
-const nameOf = ({ operation, variant }: RowOf<'field'>): string => `${operation}, ${variant}`;
+const nameOf = ({ operation, variant }: Field): string => `${operation}, ${variant}`;
 
 const ascending = (counts: readonly number[]): number[] => [...new Set(counts)].sort((a, b) => a - b);
 
 const longestCompile = (rows: readonly { readonly compileMs: number }[]): string =>
   Math.max(...rows.map(({ compileMs }) => compileMs)).toFixed(0);
 
-function resultOf(fastest: Fastest<RowOf<'field'>>, rows: readonly RowOf<'field'>[]): string {
+function resultOf(fastest: Fastest<Field>, rows: readonly Field[]): string {
   const { variant, perSecond } = fastest.best;
-  return `The product ${variant} reaches ${formatMillions(perSecond)} million per second: ${productText(fastest, rows)}.`;
+  const standing = standingText(fastest, products(rows).length, (one) => one.variant);
+  return `The product ${variant} reaches ${formatMillions(perSecond)} million per second: ${standing}.`;
 }
 
-function figures({ best: { variant, perSecond, ofPeak } }: Fastest<RowOf<'field'>>, plain: number): Part {
+function figures({ best: { variant, perSecond, ofPeak } }: Fastest<Field>, plain: number): Part {
   const limit = (ofPeak ?? 0) > 1 ? NO_PEAK : 'limit: multiply-adds of this device';
   return tiles(
     ['Products per second', `${formatMillions(perSecond)} M`, `product, ${variant}`],
@@ -156,23 +158,16 @@ function figures({ best: { variant, perSecond, ofPeak } }: Fastest<RowOf<'field'
 }
 
 /** Returns the row of an operation in one variant with the best number of chains. */
-const bestRow = <Row extends FieldBenchRow>(
-  rows: readonly Row[],
-  variant: string,
-  operation: string,
-): Row | undefined =>
+const bestRow = (rows: readonly Field[], variant: string, operation: string): Field | undefined =>
   rows
     .filter((row) => row.variant === variant && row.operation === operation)
     .sort((a, b) => b.perSecond - a.perSecond)[0];
 
 /** Returns the best row of each product. */
-const products = <Row extends FieldBenchRow>(rows: readonly Row[]): Row[] => {
+const products = (rows: readonly Field[]): Field[] => {
   const variants = new Set(rows.filter(({ operation }) => operation === 'product').map(({ variant }) => variant));
   return [...variants].flatMap((variant) => bestRow(rows, variant, 'product') ?? []);
 };
 
-const fastestProduct = <Row extends FieldBenchRow>(rows: readonly Row[]): Fastest<Row> | null =>
+const fastestProduct = (rows: readonly Field[]): Fastest<Field> | null =>
   fastestBy(products(rows), ({ rates }) => rates.map((rate) => 1 / rate));
-
-const productText = (fastest: Fastest<FieldBenchRow>, rows: readonly FieldBenchRow[]): string =>
-  standingText(fastest, products(rows).length, ({ variant }) => variant);

@@ -16,8 +16,8 @@ export interface BenchMode<Own extends KnobTable = KnobTable> {
   readonly limits?: string;
   /** Why it runs in a terminal only; absent if it also runs on the page. */
   readonly nodeOnly?: string;
-  /** `gpu`: always opens a GPU. `cpu`: never. `either`: not if every setting says `backend=cpu`. */
-  readonly runsOn: 'gpu' | 'cpu' | 'either';
+  /** `gpu`: always opens a GPU. `either`: not if every setting says `backend=cpu`. */
+  readonly runsOn: 'gpu' | 'either';
   /** Settings: one for each value of a list, A and B, or, by default, one. */
   readonly settings?: 'lists' | 'sides';
   /** True if every case runs with both placements of the prefix products, and n may be 0. */

@@ -7,7 +7,7 @@ import {
   formatCaseAddress,
   parseCaseAddress,
 } from '../../cases/address.js';
-import { peerNames } from '../../peers/index.js';
+import { peerNames } from '../../peers/peers.js';
 import {
   formatBytes,
   formatFactor,
@@ -17,7 +17,7 @@ import {
   formatSize,
   shortSize,
 } from '../format.js';
-import { ofMsm, wordsKnob } from '../knob.js';
+import { ofMsm, peersKnob } from '../knob.js';
 import { isOnGpu, sumOnGpu } from '../measure.js';
 import {
   type Bar,
@@ -330,8 +330,6 @@ const repetitionTable = (rows: readonly StampedRow[]): Part =>
     { long: true, of: ({ event, agrees }) => ({ is: !agrees ? 'failed' : event === 'warm-up' ? 'aside' : undefined }) },
   );
 
-const NONE = 'none';
-
 export const msmBench = benchMode({
   title: 'Benchmark',
   about:
@@ -341,15 +339,8 @@ export const msmBench = benchMode({
   runsOn: 'either',
   ...ofMsm,
   defaults: {},
-  knobs: {
-    peers: wordsKnob(
-      ['Compare with', 'Other libraries to time in the same run, interleaved.'],
-      [...peerNames, NONE],
-      'automatic, by size',
-    ),
-  },
-  run: (bench, knobs) =>
-    runTimings(bench, knobs, { bounded: true, peers: knobs.peers?.filter((name) => name !== NONE) ?? null }),
+  knobs: { peers: peersKnob(peerNames, 'automatic, by size') },
+  run: (bench, knobs) => runTimings(bench, knobs, { bounded: true, peers: knobs.peers }),
   show: timingsResult,
 });
 

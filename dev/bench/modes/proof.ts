@@ -1,23 +1,21 @@
-/** `proof`: times Groth16 proofs by the library alone. Keys are noble's, so that a page needs no snarkjs. */
+/**
+ * `proof`: times Groth16 proofs by the library alone, which noble verifies. Keys are made here, so that a
+ * page needs no snarkjs.
+ */
 
 import { median } from '../../../src/calibrate/statistics.js';
+import { openCurve } from '../../../src/curves/open-curve.js';
+import { scalarFieldOf } from '../../../src/curves/scalar-field.js';
+import { power } from '../../../src/field/powers.js';
 import { openProvingKey } from '../../../src/groth16.js';
-import { oraclesOfG2 } from '../../oracle/curves.js';
-import { pointsIn } from '../../oracle/encodings.js';
 import { verificationKeyIn, verifiesByNoble } from '../../oracle/groth16-verifier.js';
-import {
-  bn254G1,
-  type Coordinate,
-  groupOrder,
-  knownBases,
-  type OracleCurve,
-  Random,
-} from '../../oracle/known-bases.js';
+import { bn254G1, groupOrder, Random } from '../../oracle/known-bases.js';
 import { makeCircuit } from '../../trial-keys/circuit.js';
 import { type KeyArithmetic, makeKeysBy } from '../../trial-keys/keys.js';
 import type { Bench } from '../bench-setup.js';
 import { formatMs } from '../format.js';
 import type { Knobs, Values } from '../knob.js';
+import { multiples } from '../known-powers.js';
 import { engineOptions, weightOf } from '../measure.js';
 import { headline, type Parts, tableOf } from '../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../rows.js';
@@ -26,37 +24,19 @@ import { grouped } from '../summary.js';
 import { benchMode } from './mode.js';
 import { witnessKnob } from './proofs/prover.js';
 
-/** A generator of the multiplicative group of F_r, from which snarkjs has its roots of unity. */
-const GENERATOR = 5n;
-
-async function multiplesOf<Of extends Coordinate>(
-  curve: OracleCurve<Of>,
-  scalars: readonly bigint[],
-  onMultiple: () => void | Promise<void>,
-): Promise<Uint8Array> {
-  const { BASE, ZERO } = curve.Point;
-  const multiples = [];
-  for (const scalar of scalars) {
-    multiples.push(scalar === 0n ? ZERO : BASE.multiply(scalar));
-    await onMultiple();
-  }
-  return pointsIn(curve, knownBases(curve, scalars, multiples).points, 'le-montgomery');
-}
-
-/** Makes keys on BN254. @param seed secrets of the key, which proves nothing to anybody */
-export function nobleKeys(seed: number): KeyArithmetic {
-  const { Fp, Fn } = bn254G1.Point;
+/** Returns the arithmetic of keys on BN254. @param seed secrets of the key, which proves nothing to anybody */
+export const libraryKeys = async (seed: number): Promise<KeyArithmetic> => {
+  const groups = { g1: await openCurve('bn254', 'g1'), g2: await openCurve('bn254', 'g2') };
+  const { order: r, p: q } = groups.g1;
+  const { rootOfUnity, twoAdicity } = scalarFieldOf({ order: r });
   const random = new Random(seed);
   return {
-    q: Fp.ORDER,
-    r: Fn.ORDER,
-    fieldBytes: 32,
-    rootOf: (log) => Fn.pow(GENERATOR, (Fn.ORDER - 1n) >> BigInt(log)),
-    random: () => random.belowBig(Fn.ORDER),
-    multiples: (group, scalars, onMultiple) =>
-      group === 'g1' ? multiplesOf(bn254G1, scalars, onMultiple) : multiplesOf(oraclesOfG2.bn254, scalars, onMultiple),
+    ...{ q, r, fieldBytes: 32 },
+    rootOf: (log) => power(rootOfUnity as bigint, 2n ** BigInt(twoAdicity - log), r),
+    random: () => random.belowBig(r),
+    multiples: (group, scalars, onMultiples) => multiples(groups[group], scalars, onMultiples),
   };
-}
+};
 
 declare module '../rows.js' {
   interface Rows {
@@ -110,7 +90,7 @@ async function runProof(bench: Bench, knobs: ProofKnobs): Promise<null> {
   for (const logn of sizes) {
     const circuit = makeCircuit(groupOrder(bn254G1), 2 ** logn - 2, witness, seed);
     await run.next(`Making a key for a domain of 2^${logn}`);
-    const zkey = await makeKeysBy(nobleKeys(seed), circuit, async (share) => {
+    const zkey = await makeKeysBy(await libraryKeys(seed), circuit, async (share) => {
       await run.next(`Making a key for a domain of 2^${logn}, ${Math.floor(100 * share)} %`);
     });
     const expected = verificationKeyIn(zkey);

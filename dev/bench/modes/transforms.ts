@@ -2,10 +2,10 @@
 import { median } from '../../../src/calibrate/statistics.js';
 import { createFieldEngine, type FieldEngine, type FieldName, type FieldVector } from '../../../src/fields.js';
 import { assertTransforms, transformInput } from '../../oracle/field-values.js';
-import { openTransformPeer, type TheirTransforms, transformPeers } from '../../peers/transforms.js';
+import { openTransformPeer, type TheirTransforms, transformPeers } from '../../peers/peers.js';
 import type { Bench } from '../bench-setup.js';
 import { formatMs, formatRatio, shortSize } from '../format.js';
-import { type Knobs, type Values, wordsKnob } from '../knob.js';
+import { type Knobs, peersKnob, type Values } from '../knob.js';
 import { interleave } from '../measure.js';
 import { headline, notes, type Parts, tableOf } from '../parts.js';
 import { rowsOf, type StampedRow } from '../rows.js';
@@ -20,15 +20,7 @@ declare module '../rows.js' {
   }
 }
 
-const NONE = 'none';
-
-const own = {
-  peers: wordsKnob(
-    ['Compare with', 'Other libraries to time in the same run, in turns.'],
-    [...transformPeers, NONE],
-    'ffjavascript, where it exists',
-  ),
-};
+const own = { peers: peersKnob(transformPeers, 'ffjavascript, where it exists') };
 
 type TransformKnobs = Knobs & Values<typeof own>;
 

@@ -16,7 +16,7 @@ const modes = Object.entries<BenchMode>(benchModes);
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 const sentence = (text: string): string => (/[.?!]$/.test(text) ? capital(text) : `${capital(text)}.`);
 
-const gpu = { gpu: 'needed', either: 'not with `backend=cpu`', cpu: 'not used' } as const;
+const gpu = { gpu: 'needed', either: 'not with `backend=cpu`' } as const;
 
 const overview = (): string =>
   table(

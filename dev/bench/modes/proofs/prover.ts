@@ -2,19 +2,22 @@
  * Opens snarkjs with a key of one proof system. A proof is made by snarkjs with its own MSMs or
  * those of the library, or by the library alone.
  */
-
+import type { MemoryFile, UniversalSystem } from 'snarkjs';
 import { openProvingKey as openFflonk } from '../../../../src/fflonk.js';
 import { openProvingKey as openGroth16, type ProvingKeyOptions } from '../../../../src/groth16.js';
 import { openProvingKey as openPlonk } from '../../../../src/plonk.js';
 import { accelerate } from '../../../../src/provers/accelerate.js';
 import type { AccelerateOptions } from '../../../../src/provers/accelerate-options.js';
-import type { FfCurveName, FfGroup, MultiExpAffine, Snarkjs } from '../../../../src/provers/ffjavascript.js';
+import type { FfCurveName, FfGroup, MultiExpAffine } from '../../../../src/provers/ffjavascript.js';
 import { makeCircuit } from '../../../trial-keys/circuit.js';
-import { makeKeys } from '../../../trial-keys/keys.js';
-import { makePowersOfTau, type TauCurve } from '../../../trial-keys/powers-of-tau.js';
+import { type KeyCurve, makeKeys } from '../../../trial-keys/keys.js';
 import { wordKnob } from '../../knob.js';
+import { knownPowers } from '../../known-powers.js';
 import { type ProofGraph, predictMs } from './spread.js';
 import { traceProof } from './trace.js';
+
+/** Proofs that are traced, and those before them, in which modules are compiled. */
+const [TRACES, WARM_UPS] = [5, 4];
 
 /** Words for the provers that snarkjs is compared with. */
 export const provers = ['accelerated', 'library'] as const;
@@ -29,6 +32,15 @@ export const sideNames: Readonly<Record<Side, string>> = {
   whole: 'the library alone',
 };
 
+export const systems = ['groth16', 'plonk', 'fflonk'] as const;
+export type System = (typeof systems)[number];
+
+/** Kinds of witnesses: large values, or bits of which one in eight is set. */
+const witnesses = ['dense', 'sparse'] as const;
+export type Witness = (typeof witnesses)[number];
+
+export const witnessKnob = wordKnob(['Witness', 'Kind of witness: large values, or bits.'], witnesses, 'dense');
+
 interface ProofTime {
   readonly ms: number;
   /**
@@ -38,13 +50,8 @@ interface ProofTime {
   readonly msmMs: number | null;
 }
 
-interface File {
-  readonly type: 'mem';
-  readonly data: Uint8Array;
-}
-
 interface Made {
-  readonly proof: unknown;
+  readonly proof: object;
   readonly publicSignals: readonly string[];
 }
 
@@ -60,28 +67,9 @@ const openers: Readonly<Record<System, (zkey: Uint8Array, options: ProvingKeyOpt
   fflonk: openFflonk,
 };
 
-/** A proof system of snarkjs. Groth16 has no `setup`; its keys are made here. */
-interface SnarkSystem {
-  prove(zkey: File, witness: File): Promise<Made>;
-  verify(key: unknown, publicSignals: readonly string[], proof: unknown): Promise<boolean>;
-  setup(r1cs: File, powersOfTau: File, zkey: { type: 'mem' }): Promise<unknown>;
-}
-
-/** Proofs that are traced, and those before them, in which modules are compiled. */
-const [TRACES, WARM_UPS] = [5, 4];
-
-/** The used part of snarkjs. */
-interface Snark extends Snarkjs {
-  readonly groth16: SnarkSystem;
-  readonly plonk: SnarkSystem;
-  readonly fflonk: SnarkSystem;
-  readonly curves: NonNullable<Snarkjs['curves']>;
-  readonly zKey: { exportVerificationKey(zkey: File): Promise<unknown> };
-}
-
-interface ProvingCurve extends TauCurve {
-  readonly G1: FfGroup & TauCurve['G1'];
-  readonly G2: FfGroup & TauCurve['G2'];
+interface ProvingCurve extends KeyCurve {
+  readonly G1: FfGroup & KeyCurve['G1'];
+  readonly G2: FfGroup & KeyCurve['G2'];
   terminate(): Promise<void>;
 }
 
@@ -90,15 +78,15 @@ const theirNames: Readonly<Partial<Record<string, string>>> = {
   'bls12-381': 'bls12381',
 } satisfies Record<FfCurveName, string>;
 
-const file = (data: Uint8Array): File => ({ type: 'mem', data });
+const file = (data: Uint8Array) => ({ type: 'mem' as const, data });
 
 /** @throws Error if snarkjs is not installed */
-async function loadSnarkjs(): Promise<Snark> {
+export async function loadSnarkjs(): Promise<typeof import('snarkjs')> {
   // hidden from bundlers, because snarkjs is under the GPL and no part of our builds
   const name = 'snarkjs';
-  return (await import(/* @vite-ignore */ name).catch((cause: unknown) => {
+  return import(/* @vite-ignore */ name).catch((cause: unknown) => {
     throw new Error('snarkjs is not installed; run npm install snarkjs', { cause });
-  })) as Snark;
+  });
 }
 
 type ProvingGroup = ProvingCurve['G1' | 'G2'];
@@ -129,9 +117,10 @@ async function timed<Result>(
   }
 }
 
-async function setUp(system: SnarkSystem, ff: TauCurve, logn: number, r1cs: Uint8Array): Promise<File> {
-  const zkey: { type: 'mem'; data?: Uint8Array } = { type: 'mem' };
-  await system.setup(file(r1cs), file(await makePowersOfTau(ff, logn)), zkey);
+async function setUp(system: UniversalSystem, curve: FfCurveName, logn: number, r1cs: Uint8Array) {
+  const zkey: MemoryFile = { type: 'mem' };
+  // FFLONK takes nine powers for each row, PLONK fewer
+  await system.setup(file(r1cs), file(await knownPowers(curve, logn, 9 * 2 ** logn + 18)), zkey);
   return file(zkey.data as Uint8Array);
 }
 
@@ -150,17 +139,19 @@ export async function openProver(
   if (theirName === undefined)
     throw new Error(`curve: snarkjs does not support ${curve}; use ${Object.keys(theirNames).join(' or ')}`);
   const snarkjs = await loadSnarkjs();
-  const ff = (await snarkjs.curves.getCurveFromName(theirName)) as ProvingCurve;
+  const ff = (await snarkjs.curves.getCurveFromName(theirName)) as unknown as ProvingCurve;
   // Groth16's domain also has rows for the 1 and the public signal, PLONK's for the public signal
   const constraints = 2 ** logn - (name === 'groth16' ? 2 : 3);
   const circuit = makeCircuit(BigInt(ff.r), constraints, witness);
   const system = snarkjs[name];
   const zkey =
-    name === 'groth16' ? file(await makeKeys(ff, circuit, onKeys)) : await setUp(system, ff, logn, circuit.r1cs);
+    name === 'groth16'
+      ? file(await makeKeys(ff, circuit, onKeys))
+      : await setUp(snarkjs[name], curve as FfCurveName, logn, circuit.r1cs);
   const key = await snarkjs.zKey.exportVerificationKey(zkey);
   const groups = [ff.G1, ff.G2];
   const plain = groups.map(({ multiExpAffine }) => multiExpAffine);
-  let own: OwnKey | null = null;
+  let libraryKey: OwnKey | null = null;
   /** Keys by the number of threads. */
   const onThreads = new Map<number, OwnKey>();
   let ours: { readonly functions: readonly MultiExpAffine[]; restore(): void } | null = null;
@@ -168,10 +159,10 @@ export async function openProver(
   type ProveAll = (prove: () => Promise<Made>) => Promise<Made[]>;
 
   const proveAlone = async (proveAll: ProveAll, threads?: number) => {
-    const prover = threads === undefined ? own : onThreads.get(threads);
-    if (!prover) throw new Error('call open() before proving with the library alone');
+    const opened = threads === undefined ? libraryKey : onThreads.get(threads);
+    if (!opened) throw new Error('call open() before proving with the library alone');
     const begun = performance.now();
-    const made = await proveAll(() => prover.prove(circuit.witness));
+    const made = await proveAll(() => opened.prove(circuit.witness));
     return { made, ms: performance.now() - begun, msmMs: null };
   };
 
@@ -192,7 +183,7 @@ export async function openProver(
 
     /** Enables proofs by the library alone. */
     async open(options: ProvingKeyOptions): Promise<void> {
-      own = await openers[name](zkey.data, options);
+      libraryKey = await openers[name](zkey.data, options);
     },
 
     /** Enables proofs by the library alone on some threads of the CPU, and makes two, which start them. */
@@ -225,8 +216,7 @@ export async function openProver(
      * @throws Error if a proof does not verify, or the library fell back to snarkjs
      */
     async prove(side: Side, count = 1, threads?: number): Promise<ProofTime> {
-      const proveAll = (prove: () => Promise<Made>): Promise<Made[]> =>
-        Promise.all(Array.from({ length: count }, prove));
+      const proveAll: ProveAll = (prove) => Promise.all(Array.from({ length: count }, prove));
       const { made, ms, msmMs } = await (side === 'whole' ? proveAlone(proveAll, threads) : proveWith(side, proveAll));
       for (const { proof, publicSignals } of made) {
         const isRight =
@@ -238,19 +228,10 @@ export async function openProver(
     },
 
     async close(): Promise<void> {
-      own?.destroy();
+      libraryKey?.destroy();
       for (const key of onThreads.values()) key.destroy();
       ours?.restore();
       await ff.terminate();
     },
   };
 }
-
-export const systems = ['groth16', 'plonk', 'fflonk'] as const;
-export type System = (typeof systems)[number];
-
-/** Kinds of witnesses: large values, or bits of which one in eight is set. */
-const witnesses = ['dense', 'sparse'] as const;
-export type Witness = (typeof witnesses)[number];
-
-export const witnessKnob = wordKnob(['Witness', 'Kind of witness: large values, or bits.'], witnesses, 'dense');

@@ -6,10 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { openCircuit } from '../../src/circom.js';
 import { packZkey } from '../../src/formats.js';
 import { openProvingKeyWith } from '../../src/groth16/open-proving-key.js';
 import type { ProvingKeyOptions } from '../../src/groth16.js';
 import { folderCache } from '../../src/node.js';
+import { compileCircuit, shapes } from '../support/circom.js';
+import { makeZkey } from '../support/circom-keys.js';
 import { ffCurveOf, makeStatement, type Statement, sameDraws } from '../support/proving.js';
 import { until } from '../support/time.js';
 
@@ -280,6 +283,28 @@ test('a file that another visit deletes while it arrives is refused, and the nex
   expect(names()).toEqual([]);
   await visit(streamOf(data, 100_000));
   expect(names()).toHaveLength(1);
+});
+
+test('openCircuit without workers takes a key as it arrives, and leaves nothing of one that is none', async () => {
+  const compiled = await compileCircuit(shapes);
+  const zkey = await makeZkey('groth16', 'bn254', compiled.r1cs);
+  const made = vi.spyOn(globalThis, 'Blob');
+  const openWith = (key: Uint8Array) =>
+    openCircuit(
+      { wasm: compiled.wasm, zkey: streamOf(key, 1000) },
+      { ...onCpu, worker: false, cache: folderCache(folder) },
+    );
+  await expect(openWith(zkey.subarray(0, 5000))).rejects.toMatchObject({ code: 'bad-argument' });
+  await until(() => names().length === 0);
+  for (let turn = 0; turn < 2; turn++) {
+    const circuit = await openWith(zkey);
+    const { publicSignals } = await circuit.prove({ a: [1, 2, 3, 4, 5, 6], k: 4, turns: 2 }, { verifyProof: true });
+    expect(publicSignals).toEqual(['116', '4']);
+    expect(names()).toHaveLength(1);
+    circuit.destroy();
+  }
+  expect(made).not.toHaveBeenCalled();
+  made.mockRestore();
 });
 
 describe('without room', () => {

@@ -142,9 +142,14 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
   },
   sha256: { bytes: 1088, holds: 'SHA-256', loaded: 'with `provers.js`, `stored-keys.js` and `compact-key.js`' },
   sink: { bytes: 832, holds: 'places of results', loaded: 'with `setup.js` and `compact-writer.js`' },
-  groth16: { bytes: 5312, holds: 'proofs of Groth16', loaded: 'by the import of `webgpu-msm/groth16`' },
+  groth16: { bytes: 6080, holds: 'proofs of Groth16', loaded: 'by the import of `webgpu-msm/groth16`' },
+  'prepared-matrices': {
+    bytes: 832,
+    holds: 'matrices of Groth16 as caches keep them',
+    loaded: 'when a key of Groth16 opens with a `cache`',
+  },
   'streamed-quotient': {
-    bytes: 2560,
+    bytes: 3392,
     holds: 'quotients of Groth16 whose matrices stay in the file',
     loaded: 'when a key of Groth16 opens with a `memoryLimit` that has no room for them',
   },

@@ -8,11 +8,20 @@ import { assertNotAborted, badArgument, untilAborted } from '../errors.js';
 import type { FileWriter } from './cache-folder.js';
 import { sha256 } from './sha256.js';
 import type { OpenFile, RandomAccess } from './source.js';
-import { PAGE_BYTES, type StoredFacts, type StoredIndex, type StoredPage, writeIndex } from './stored-pages.js';
+import {
+  firstPrepared,
+  PAGE_BYTES,
+  type StoredFacts,
+  type StoredIndex,
+  type StoredPage,
+  writeIndex,
+} from './stored-pages.js';
 
 /** A key in a cache. */
 export interface StoredFile {
-  readonly index: Pick<StoredIndex, 'pages'> & { readonly facts: Pick<StoredFacts, 'byteLength' | 'version'> };
+  readonly index: Pick<StoredIndex, 'pages'> & {
+    readonly facts: Pick<StoredFacts, 'byteLength' | 'version' | 'preparedBytes'>;
+  };
   readonly file: OpenFile;
 }
 
@@ -20,6 +29,17 @@ export interface StoredFile {
 export interface KeyReader extends RandomAccess {
   /** Whether the points of all bytes that were read were checked when the key was stored. */
   readonly areChecked: boolean;
+  /** Bytes that an earlier visit prepared of the key; 0 if there are none. */
+  readonly preparedBytes: number;
+  /** Reads prepared bytes. @returns null if they are damaged */
+  readPrepared(from: number, to: number): Promise<Uint8Array | null>;
+  /**
+   * Keeps what was prepared of the key for later visits, if the key is being stored and has room. Called
+   * once, at most.
+   *
+   * @param chunks the bytes, in whole pages but for the last chunk
+   */
+  prepare(byteLength: number, chunks: Iterable<Uint8Array>): Promise<void>;
 }
 
 /** Reads pages that a cache has. */
@@ -45,6 +65,26 @@ export class StoredKeyReader implements KeyReader {
     return this.#areChecked;
   }
 
+  get preparedBytes(): number {
+    return this.#stored.index.facts.preparedBytes;
+  }
+
+  async readPrepared(from: number, to: number): Promise<Uint8Array | null> {
+    const before = firstPrepared(this.byteLength);
+    const [first, end] = [Math.floor(from / PAGE_BYTES), Math.ceil(to / PAGE_BYTES)];
+    const start = first * PAGE_BYTES;
+    const pages = Array.from(
+      { length: end - first },
+      (_, i) => this.#stored.index.pages.get(before + first + i) ?? null,
+    );
+    const bytes = runsOf(pages).length === 1 ? await this.#inOrder(pages, start, this.preparedBytes) : null;
+    if (bytes !== null) return bytes.subarray(from - start, to - start);
+    await this.#onDamage('zkey: what was prepared of it is damaged in the cache');
+    return null;
+  }
+
+  async prepare(): Promise<void> {}
+
   async read(from: number, to: number): Promise<Uint8Array> {
     const [first, end] = [Math.floor(from / PAGE_BYTES), Math.ceil(to / PAGE_BYTES)];
     const start = first * PAGE_BYTES;
@@ -60,14 +100,19 @@ export class StoredKeyReader implements KeyReader {
 
   /** Returns pages of a run. @param first number of the first one */
   async #run(pages: readonly (StoredPage | null)[], first: number): Promise<Uint8Array> {
-    return (await this.#inOrder(pages, first * PAGE_BYTES)) ?? (await this.#oneByOne(pages, first));
+    return (await this.#inOrder(pages, first * PAGE_BYTES, this.byteLength)) ?? (await this.#oneByOne(pages, first));
   }
 
-  /** Returns pages of a run; null if they are not as stored. */
-  async #inOrder(pages: readonly (StoredPage | null)[], start: number): Promise<Uint8Array | null> {
+  /**
+   * Returns pages of a run; null if they are not as stored.
+   *
+   * @param start position of the first one in the key, or in what was prepared of it
+   * @param byteLength bytes of the one or the other
+   */
+  async #inOrder(pages: readonly (StoredPage | null)[], start: number, byteLength: number): Promise<Uint8Array | null> {
     const slot = pages[0]?.slot;
     if (slot === undefined) return null;
-    const length = Math.min(pages.length * PAGE_BYTES, this.byteLength - start);
+    const length = Math.min(pages.length * PAGE_BYTES, byteLength - start);
     const at = slot * PAGE_BYTES;
     const all = await this.#stored.file.read(at, at + length).catch(() => null);
     if (all === null) return null;
@@ -79,7 +124,7 @@ export class StoredKeyReader implements KeyReader {
     const all = new Uint8Array(Math.min(pages.length * PAGE_BYTES, this.byteLength - start));
     for (const [i, page] of pages.entries()) {
       const from = start + i * PAGE_BYTES;
-      const single = page === null ? null : await this.#inOrder([page], from);
+      const single = page === null ? null : await this.#inOrder([page], from, this.byteLength);
       all.set(single ?? (await this.#fromSource(from, page)), i * PAGE_BYTES);
     }
     return all;
@@ -139,6 +184,7 @@ export const isOfSource = async (
   signal: AbortSignal,
 ): Promise<boolean> => {
   for (const [number, page] of pages) {
+    if (number >= firstPrepared(byteLength)) continue;
     assertNotAborted(signal, 'proof');
     const from = number * PAGE_BYTES;
     const bytes = await untilAborted(source.read(from, Math.min(byteLength, from + PAGE_BYTES)), signal).catch(
@@ -164,16 +210,23 @@ export class StoringKeyReader implements KeyReader {
   readonly #writer: FileWriter;
   readonly #onFailure: (error: unknown) => void;
   readonly #pages = new Map<number, StoredPage>();
+  /** Most bytes of what is prepared, and those that were. */
+  readonly #mostPrepared: number;
+  #preparedBytes = 0;
   /** Pages that were read, in the order in which they are stored. */
   #storing: Promise<void> = Promise.resolve();
   #failure: { readonly error: unknown } | null = null;
   /** The key once it is stored. */
   #stored: KeyReader | null = null;
 
-  /** @param onFailure called when the key cannot be stored; it is read on */
-  constructor(source: OpenFile, version: string, writer: FileWriter, onFailure: (error: unknown) => void) {
+  /**
+   * @param mostPrepared bytes for which there is room beside the key
+   * @param onFailure called when the key cannot be stored; it is read on
+   */
+  constructor(source: OpenFile, writer: FileWriter, mostPrepared: number, onFailure: (error: unknown) => void) {
+    this.#mostPrepared = mostPrepared;
     this.byteLength = source.byteLength;
-    this.version = version;
+    this.version = source.version;
     this.#source = source;
     this.#writer = writer;
     this.#onFailure = onFailure;
@@ -181,6 +234,28 @@ export class StoringKeyReader implements KeyReader {
 
   get areChecked(): boolean {
     return this.#stored !== null;
+  }
+
+  get preparedBytes(): number {
+    return 0;
+  }
+
+  async readPrepared(): Promise<null> {
+    return null;
+  }
+
+  async prepare(byteLength: number, chunks: Iterable<Uint8Array>): Promise<void> {
+    if (this.#stored !== null || this.#failure !== null || byteLength > this.#mostPrepared) return;
+    let first = firstPrepared(this.byteLength);
+    for (const chunk of chunks) {
+      const pages = pagesOf(chunk);
+      const digests = await Promise.all(pages.map(sha256));
+      const page = first;
+      this.#storing = this.#storing.then(() => this.#store(page, pages, digests));
+      await this.#storing;
+      first += pages.length;
+    }
+    this.#preparedBytes = byteLength;
   }
 
   async read(from: number, to: number): Promise<Uint8Array> {
@@ -229,10 +304,11 @@ export class StoringKeyReader implements KeyReader {
    * @param open opens the stored key
    * @returns false if the key could not be stored, of which `onFailure` was told
    */
-  async keep(facts: StoredFacts, open: () => Promise<KeyReader>): Promise<boolean> {
+  async keep(key: Omit<StoredFacts, 'preparedBytes'>, open: () => Promise<KeyReader>): Promise<boolean> {
     await this.#storing;
     if (this.#failure !== null) return false;
     try {
+      const facts = { ...key, preparedBytes: this.#preparedBytes };
       await this.#writer.write(await writeIndex({ facts, pages: this.#pages }));
       await this.#writer.close();
       this.#stored = await open();

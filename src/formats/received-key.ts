@@ -10,7 +10,14 @@ import { type KeyReader, StoredKeyReader } from './cached-file.js';
 import { isCompactHead } from './compact-source.js';
 import { sha256 } from './sha256.js';
 import { type ArrivingFile, CHUNK_BYTES, openFile } from './source.js';
-import { PAGE_BYTES, type StoredFacts, type StoredIndex, type StoredPage, writeIndex } from './stored-pages.js';
+import {
+  firstPrepared,
+  PAGE_BYTES,
+  type StoredFacts,
+  type StoredIndex,
+  type StoredPage,
+  writeIndex,
+} from './stored-pages.js';
 
 /** End of the names of keys that are arriving, or are not checked yet. */
 export const RECEIVED = '.received';
@@ -123,7 +130,7 @@ class PageWriter {
   async finish(byteLength: number): Promise<ReceivedKey> {
     await this.#close();
     const file = openFile('cache', await this.#folder.open(this.#name));
-    const index = { facts: { byteLength, version: '' }, pages: this.#pages };
+    const index = { facts: { byteLength, version: '', preparedBytes: 0 }, pages: this.#pages };
     return new ReceivedKey(this.#folder, this.#name, new StoredKeyReader({ index, file }, null, noDamage), this.#pages);
   }
 
@@ -177,14 +184,27 @@ export class ReceivedKey implements KeyReader {
     return this.#isKept && this.#reader?.areChecked === true;
   }
 
+  /** Nothing is prepared of it: all of it is written when that could begin. */
+  get preparedBytes(): number {
+    return 0;
+  }
+
+  async readPrepared(): Promise<null> {
+    return null;
+  }
+
+  async prepare(): Promise<void> {}
+
   async read(from: number, to: number): Promise<Uint8Array> {
     if (this.#reader === null) throw badArgument('zkey: it came as a stream, which was read to its end; open it again');
     return this.#reader.read(from, to);
   }
 
   /** Returns whether a stored key has the same pages, as far as it has them. */
-  isSameAs({ pages }: StoredIndex): boolean {
-    return [...pages].every(([number, { digest }]) => this.#pages.get(number)?.digest === digest);
+  isSameAs({ facts, pages }: StoredIndex): boolean {
+    if (facts.byteLength !== this.byteLength) return false;
+    const ofKey = [...pages].filter(([number]) => number < firstPrepared(this.byteLength));
+    return ofKey.every(([number, { digest }]) => this.#pages.get(number)?.digest === digest);
   }
 
   /**
@@ -194,10 +214,10 @@ export class ReceivedKey implements KeyReader {
    * @param open opens the stored key
    * @throws errors of the folder
    */
-  async keep(facts: StoredFacts, name: string, open: () => Promise<KeyReader>): Promise<void> {
+  async keep(key: Omit<StoredFacts, 'preparedBytes'>, name: string, open: () => Promise<KeyReader>): Promise<void> {
     const writer = await this.#folder.append(this.#name);
     try {
-      await writer.write(await writeIndex({ facts, pages: this.#pages }));
+      await writer.write(await writeIndex({ facts: { ...key, preparedBytes: 0 }, pages: this.#pages }));
     } finally {
       await writer.close();
     }

@@ -12,6 +12,9 @@ import { type ArrivingFile, type FileSource, type OpenFile, openFile, type Rando
 import { PAGE_BYTES, readIndex, type StoredFacts, type StoredIndex } from './stored-pages.js';
 import { NEWEST } from './zkey.js';
 
+/** Share of a key's bytes, as a divisor, that what is prepared of it may take beside it. */
+const PREPARED_SHARE = 4;
+
 /** A key in a cache. */
 export interface CachedKey {
   /** Hexadecimal digits that identify the contents of the file, for `open` and `delete`. */
@@ -180,13 +183,16 @@ export class StoredKeys implements KeyCache {
         await noteUse(folder, id);
         return this.#stored(stored, source, folder, warn);
       }
-      if (!(await this.#makeRoom(folder, source.byteLength))) {
+      const mostPrepared = Math.ceil(source.byteLength / PREPARED_SHARE);
+      const hasRoom = async (bytes: number): Promise<boolean> => this.#makeRoom(folder, source.byteLength + bytes);
+      const isRoomy = await hasRoom(mostPrepared);
+      if (!isRoomy && !(await hasRoom(0))) {
         warn(`cache: a key of ${source.byteLength} bytes finds no room, so it is not kept`);
         return plain;
       }
       const name = nameOf(id);
       const writer = await folder.create(name);
-      const reader = new StoringKeyReader(source, source.version, writer, (error) =>
+      const reader = new StoringKeyReader(source, writer, isRoomy ? mostPrepared : 0, (error) =>
         fail('the key is not kept', error),
       );
       try {
@@ -323,7 +329,14 @@ export class StoredKeys implements KeyCache {
 
 /** A file that no cache has. */
 const plainFile = (source: OpenFile): KeyLoading => ({
-  reader: { byteLength: source.byteLength, areChecked: false, read: (from, to) => source.read(from, to) },
+  reader: {
+    byteLength: source.byteLength,
+    areChecked: false,
+    preparedBytes: 0,
+    read: (from, to) => source.read(from, to),
+    readPrepared: async () => null,
+    prepare: async () => undefined,
+  },
   keep: async () => undefined,
   drop: async () => undefined,
   forgetIfWrong: async () => false,

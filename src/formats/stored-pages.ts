@@ -1,6 +1,7 @@
 /**
- * A file of a cache: pages of a key in the order in which they were read first, and behind them an
- * index. Pages are `PAGE_BYTES` long; the last page of the key is filled up with zeros. The index is
+ * A file of a cache: pages of a key in the order in which they were read first, among them pages of what
+ * was prepared of the key, whose numbers follow those of the key; and behind them an index. Pages are
+ * `PAGE_BYTES` long; a last page is filled up with zeros. The index is
  * JSON, then for each page its u32 number in the key and the SHA-256 of its bytes, then the footer:
  * eight letters, u32 format, u32 bytes of the JSON, SHA-256 of all of the index before the footer.
  * Numbers are little-endian. A file that was not written to its end has no footer.
@@ -13,7 +14,7 @@ import { numbersOf, type OpenFile } from './source.js';
 export const PAGE_BYTES = 2 ** 18;
 
 /** The form of these files; another form has another number. */
-const FORMAT = 1;
+const FORMAT = 2;
 
 const MAGIC = 'wgmsmkey';
 const ROW_BYTES = 4 + DIGEST_BYTES;
@@ -32,6 +33,8 @@ export interface StoredFacts {
   readonly curve: 'bn254' | 'bls12-381';
   /** Bytes of the whole key. */
   readonly byteLength: number;
+  /** Bytes that were prepared of the key, in pages behind those of the key. */
+  readonly preparedBytes: number;
 }
 
 /** A page of a key in its file. */
@@ -48,6 +51,9 @@ export interface StoredIndex {
   /** Pages by their numbers in the key. */
   readonly pages: ReadonlyMap<number, StoredPage>;
 }
+
+/** Returns the number of the first page behind those of a key of so many bytes. */
+export const firstPrepared = (byteLength: number): number => Math.ceil(byteLength / PAGE_BYTES);
 
 /** Returns the bytes of an index, its footer included. */
 export const writeIndex = async ({ facts, pages }: StoredIndex): Promise<Uint8Array> => {

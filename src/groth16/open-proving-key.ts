@@ -7,6 +7,7 @@ import { progressRow } from '../engine/options.js';
 import { assertNotAborted, badArgument, notLoaded, warnBy } from '../errors.js';
 import type { PackedEntries } from '../fields/program/entries.js';
 import { type OpenField, openField } from '../fields/program/open-field.js';
+import type { KeyReader } from '../formats/cached-file.js';
 import type { FileOrigin, FileSource, PointSection } from '../formats/source.js';
 import { fileOf, type Groth16Zkey } from '../formats/zkey.js';
 import { type OptionTable, readOptions } from '../option-table.js';
@@ -24,7 +25,7 @@ import {
 } from '../proofs/circuit-prover.js';
 import { assertFinite, inSection, readPoint } from '../proofs/few-points.js';
 import type { KeyPlan } from '../proofs/key-memory.js';
-import { type CheckedReader, KeyPoints, pagePointsOf } from '../proofs/key-points.js';
+import { KeyPoints, pagePointsOf } from '../proofs/key-points.js';
 import { KeyVectors } from '../proofs/key-vectors.js';
 import { publicSignalsOf } from '../proofs/snarkjs-json.js';
 import { type DrawScalar, drawRandomScalar, readWitness } from '../proofs/witness.js';
@@ -103,10 +104,27 @@ const loadVerifier = async ({ few1 }: Engines, ic: PointSection, signal: AbortSi
   return inSection(ic.name, () => few1.loadBases(bytes, options));
 };
 
+/** Reads the matrices, as an earlier visit prepared them if a cache has that. */
+const readMatrices = async (
+  section: CoefficientSection,
+  zkey: Groth16Zkey,
+  reader: KeyReader | null,
+  timeSlice: TimeSlice,
+): Promise<ReadMatrices> => {
+  if (reader === null) return readCoefficients(section, zkey, timeSlice);
+  const { preparedOf, readPrepared } = await import('./prepared-matrices.js').catch(notLoaded('prepared-matrices'));
+  const kept = await readPrepared(reader, zkey, timeSlice);
+  if (kept !== null) return kept;
+  const read = await readCoefficients(section, zkey, timeSlice);
+  await reader.prepare(...preparedOf(read));
+  return read;
+};
+
 /** Plans what of the key stays loaded, and loads the matrices, if they have room. */
 const openMatrices = async (
   { g1 }: Engines,
   zkey: Groth16Zkey,
+  reader: KeyReader | null,
   facts: { readonly field: OpenField; readonly coset: bigint },
   { ofEngines, limit }: KeyOptions,
   signal: AbortSignal | undefined,
@@ -126,7 +144,7 @@ const openMatrices = async (
   if (!isOnGpu && !mayStayWhole(sizes, limit.bytes, ofEngines)) {
     return inFile(await areInOrder(section, timeSlice));
   }
-  const { matrices, isInOrder } = await readCoefficients(section, zkey, timeSlice);
+  const { matrices, isInOrder } = await readMatrices(section, zkey, reader, timeSlice);
   // Workers that share no memory add up the witness while this thread computes the quotient.
   const memory = { isAlone: !canShare() };
   const vectors = await KeyVectors.open(curve, g1, ofEngines, matrixLoader(matrices), signal, memory);
@@ -157,7 +175,7 @@ interface KeyOptions {
 
 const loadKey = async (
   zkey: Groth16Zkey,
-  reader: CheckedReader | null,
+  reader: KeyReader | null,
   engines: Engines,
   options: KeyOptions,
   { signal, onProgress }: Pick<ProvingKeyOptions, 'signal' | 'onProgress'>,
@@ -178,7 +196,7 @@ const loadKey = async (
   const points = step(await loadPoints(engines, sections));
   warnOfSetup(points, options.ofEngines);
   const coset = cosetOf(field, domainSize);
-  const { matrices, plan } = await openMatrices(engines, zkey, { field, coset }, options, signal);
+  const { matrices, plan } = await openMatrices(engines, zkey, reader, { field, coset }, options, signal);
   const counts = new Map(sectionsOfSums(zkey).map((section, i) => [section, plan.counts[i] as number]));
   const pagePoints = pagePointsOf(domainSize);
   const load = async <Of extends Coordinate>(section: PointSection, engine: MsmEngine<Of>): Promise<KeyPoints<Of>> => {

@@ -5,6 +5,7 @@ import type { Coordinate } from '../api/values.js';
 import { limitOf, type MemoryLimit } from '../engine/main-memory.js';
 import { engineOptions, memoryLimitRow, progressRow, signalRow, turnRows } from '../engine/options.js';
 import { assertNotAborted, badArgument, fromCaller, MsmError, onAbort, UNVERIFIED, warnBy } from '../errors.js';
+import type { KeyReader } from '../formats/cached-file.js';
 import { zkeyOf } from '../formats/compact-source.js';
 import { openOrigin } from '../formats/file-origin.js';
 import type { KeyCacheAt } from '../formats/key-cache.js';
@@ -24,7 +25,6 @@ import type {
   ProvingKeyOptions,
   VerifyOptions,
 } from './api.js';
-import type { CheckedReader } from './key-points.js';
 import type { KeyVectors } from './key-vectors.js';
 import { copyWitness } from './witness.js';
 
@@ -125,7 +125,7 @@ export const loadThroughCache = async <Key extends Pick<CircuitProver<never>, 'f
     maxWorkers,
     createWorker,
   }: Pick<ProvingKeyOptions, 'cache' | 'signal' | 'onWarning' | 'memoryLimit' | 'maxWorkers' | 'createWorker'>,
-  load: (zkey: Zkey, reader: CheckedReader | null) => Promise<Key>,
+  load: (zkey: Zkey, reader: KeyReader | null) => Promise<Key>,
 ): Promise<Key> => {
   const through = cache as KeyCacheAt | undefined;
   const inParts = cache !== undefined || memoryLimit !== undefined;

@@ -2,6 +2,7 @@
  * Vectors that threads compute together, in Node: every operation is bit-equal with one thread, on
  * every number of threads; a run is right, or ends with an error, whatever happens to its workers.
  */
+import { numberToBytesLE } from '@noble/curves/utils.js';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Lent, type VectorPool, VectorThreads } from '../../src/fields/cpu/vector-threads.js';
 import type { FieldEngine } from '../../src/fields.js';
@@ -81,11 +82,26 @@ describe('equal on every number of threads', () => {
         entries.values.push(numbers(1, BigInt(i + k))[0] as bigint);
       }
     }
-    const apply = async (fr: FieldEngine): Promise<Buffer> => {
-      const matrix = await fr.loadMatrix({ rows, columns: rows, ...entries });
+    const apply = async (fr: FieldEngine, of = entries): Promise<Buffer> => {
+      const matrix = await fr.loadMatrix({ rows, columns: rows, ...of });
       return computed(fr, rows, (ops, [a]) => ops.apply(matrix, a));
     };
-    expect(await apply(bench.together)).toEqual(await apply(bench.alone));
+    const a = numbers(rows, 1n);
+    const sums = new Array<bigint>(rows).fill(0n);
+    for (const [i, row] of entries.row.entries()) {
+      const product = (entries.values[i] as bigint) * (a[entries.column[i] as number] as bigint);
+      sums[row] = ((sums[row] as bigint) + product) % bench.alone.p;
+    }
+    const expected = Buffer.concat(sums.map((sum) => numberToBytesLE(sum, 32)));
+    expect(await apply(bench.alone)).toEqual(expected);
+    expect(await apply(bench.together)).toEqual(expected);
+    const reversed = {
+      row: entries.row.toReversed(),
+      column: entries.column.toReversed(),
+      values: entries.values.toReversed(),
+    };
+    expect(await apply(bench.alone, reversed)).toEqual(expected);
+    expect(await apply(bench.together, reversed)).toEqual(expected);
   });
 
   test('of random programs @long', { tags: ['long'] }, async () => {

@@ -107,8 +107,11 @@ const sign = async (bytes: Buffer): Promise<Buffer> => {
   const { pages, json, table, footer } = partsOf(bytes);
   for (let slot = 0; slot < pages; slot++) {
     const at = table + 36 * slot;
-    const from = bytes.readUInt32LE(at) * PAGE;
-    const length = Math.min(PAGE, statement.zkey.data.length - from);
+    const page = bytes.readUInt32LE(at);
+    const { byteLength, preparedBytes } = JSON.parse(bytes.subarray(json, table).toString());
+    const pagesOfKey = Math.ceil(byteLength / PAGE);
+    const left = page < pagesOfKey ? byteLength - page * PAGE : preparedBytes - (page - pagesOfKey) * PAGE;
+    const length = Math.min(PAGE, left);
     bytes.set(await sha256(bytes.subarray(slot * PAGE, slot * PAGE + length)), at + 4);
   }
   bytes.set(await sha256(bytes.subarray(json, footer)), footer + 16);
@@ -291,6 +294,97 @@ test('the first bytes of a key are read once', async () => {
   }
 });
 
+describe('matrices that the first visit prepared', () => {
+  /** Slot of the first prepared page, and the bytes. */
+  const preparedIn = (bytes: Buffer): { readonly at: number; readonly length: number } => {
+    const { pages, json, table } = partsOf(bytes);
+    const { byteLength, preparedBytes } = JSON.parse(bytes.subarray(json, table).toString());
+    const first = Array.from({ length: pages }, (_, slot) => bytes.readUInt32LE(table + 36 * slot)).indexOf(
+      Math.ceil(byteLength / PAGE),
+    );
+    return { at: first * PAGE, length: preparedBytes };
+  };
+
+  /** Start of the section of coefficients, and their number. */
+  const coefficients = (): { readonly at: number; readonly count: number } => {
+    const { data } = statement.zkey;
+    const view = new DataView(data.buffer, data.byteOffset);
+    let at = 12;
+    while (view.getUint32(at, true) !== 4) at += 12 + Number(view.getBigUint64(at + 4, true));
+    return { at, count: view.getUint32(at + 12, true) };
+  };
+
+  /** Changes the coefficients in the pages of the key. */
+  const changeCoefficients = async (): Promise<void> => {
+    const bytes = readFileSync(keyFile());
+    const { data } = statement.zkey;
+    const { at } = coefficients();
+    const place = bytes.indexOf(data.subarray(at + 12, at + 12 + 200));
+    expect(place).toBeGreaterThan(0);
+    // column and value of the first entry
+    bytes.fill(1, place + 12, place + 4 + 44 - 1);
+    writeFileSync(keyFile(), await sign(bytes));
+  };
+
+  test('are what the second visit loads, instead of the coefficients', async () => {
+    await visit();
+    const { at, length } = preparedIn(readFileSync(keyFile()));
+    expect(at).toBeGreaterThan(0);
+    expect(length).toBeGreaterThan(12 * coefficients().count);
+    await changeCoefficients();
+    expect(await visit()).toBeLessThan(20_000);
+    expect(warnings).toEqual([]);
+  });
+
+  test('are refused where they are damaged, and where they have another form', async () => {
+    await visit();
+    const whole = readFileSync(keyFile());
+    const path = keyFile();
+    const { at, length } = preparedIn(whole);
+    for (const damaged of [at, at + 20, at + 5000, at + length - 1]) {
+      const bytes = Buffer.from(whole);
+      bytes[damaged] = (bytes[damaged] as number) ^ 1;
+      writeFileSync(path, bytes);
+      await visit();
+      expect(warnings.splice(0)).toEqual([expect.stringContaining('what was prepared of it is damaged in the cache')]);
+      // the visit deleted it, and the next one stores it anew
+      await visit();
+      expect(preparedIn(readFileSync(keyFile())).length).toBe(length);
+      rmSync(keyFile());
+    }
+    for (const [word, value] of [
+      [0, 2],
+      [2, 2 ** 31],
+      [5, 2 ** 20],
+      // the first row of A, and what follows its rows: a column
+      [8, 2 ** 31],
+      [8 + whole.readUInt32LE(at + 8), 2 ** 31],
+      [8 + 2 * whole.readUInt32LE(at + 8), 2 ** 31],
+    ] as const) {
+      const bytes = Buffer.from(whole);
+      bytes.writeUInt32LE(value, at + 4 * word);
+      writeFileSync(path, await sign(bytes));
+      expect(await visit()).toBeLessThan(20_000);
+      expect(warnings).toEqual([]);
+    }
+  });
+
+  test('are left out where they have no room, and of a key with a limit', async () => {
+    const maxBytes = statement.zkey.data.length + 2 * PAGE + 1000;
+    const cache = folderCache(folder, { maxBytes });
+    await visit({ cache });
+    const bytes = readFileSync(keyFile());
+    const { json, table } = partsOf(bytes);
+    expect(JSON.parse(bytes.subarray(json, table).toString())).toMatchObject({ preparedBytes: 0 });
+    expect(await visit({ cache })).toBeLessThan(20_000);
+    await cache.delete();
+    const error = await openProvingKey(statement.zkey.data, { ...onCpu, memoryLimit: 1 }).catch((each: Error) => each);
+    const memoryLimit = Number(/takes (\d+) bytes/.exec((error as Error).message)?.[1]);
+    for (const limit of [memoryLimit, undefined, memoryLimit]) await visit({ memoryLimit: limit });
+    expect(warnings).toEqual([]);
+  });
+});
+
 describe('a damaged cache makes no wrong proof', () => {
   test('with a bit flipped in any page or part of the index', async () => {
     await visit();
@@ -298,6 +392,7 @@ describe('a damaged cache makes no wrong proof', () => {
     const whole = readFileSync(path);
     const { pages, json, table, footer } = partsOf(whole);
     expect(pages).toBeGreaterThan(2);
+    expect(pages).toBeGreaterThan(Math.ceil(statement.zkey.data.length / PAGE));
     const inPages = Array.from({ length: pages }, (_, slot) => slot * PAGE + 1000);
     const inTable = [table, table + 3, table + 4, table + 36 * pages - 1];
     for (const at of [...inPages, json + 20, ...inTable, footer, footer + 12, footer + 47]) {
@@ -346,7 +441,7 @@ describe('a damaged cache makes no wrong proof', () => {
     await visit();
     renameSync(keyFile(), path);
     const form = Buffer.from(whole);
-    form.writeUInt32LE(2, footer + 8);
+    form.writeUInt32LE(1, footer + 8);
     writeFileSync(path, form);
     expect(await visit()).toBeGreaterThan(statement.zkey.data.length / 2);
     rmSync(folder, { recursive: true });

@@ -37,9 +37,12 @@ const WORDS_PER_STEP = 2 ** 20;
  */
 export function* sortEntries({ rows, row, column, value, values }: PackedEntries): Generator<void, SortedEntries> {
   const ends = new Uint32Array(rows + 1);
-  for (let i = 0; i < row.length; i++) {
-    const end = (row[i] as number) + 1;
-    ends[end] = (ends[end] as number) + 1;
+  let isSorted = true;
+  for (let i = 0, last = 0; i < row.length; i++) {
+    const of = row[i] as number;
+    ends[of + 1] = (ends[of + 1] as number) + 1;
+    if (of < last) isSorted = false;
+    last = of;
     if (i % ENTRIES_PER_STEP === 0) yield;
   }
   for (let i = 0; i < rows; i++) {
@@ -63,6 +66,22 @@ export function* sortEntries({ rows, row, column, value, values }: PackedEntries
   }
   // what is missing in the shorter stream of a part adds 0 to a row behind all others
   const list = new Uint32Array(TRIPLE * (parts.at(-1) as number));
+  if (isSorted) {
+    for (let stream = 0; stream < 2 * partCount; stream++) {
+      const [first, end] = starts.slice(stream, stream + 2) as [number, number];
+      let at = TRIPLE * ((parts[stream >>> 1] as number) + (stream & 1));
+      const last = TRIPLE * (parts[(stream >>> 1) + 1] as number);
+      for (let i = first; i < end; i++, at += 2 * TRIPLE) {
+        list[at] = row[i] as number;
+        list[at + 1] = value[i] as number;
+        list[at + 2] = column[i] as number;
+        if (i % ENTRIES_PER_STEP === 0) yield;
+      }
+      for (; at < last; at += 2 * TRIPLE) list[at] = rows;
+      yield;
+    }
+    return { rows, values, list, parts };
+  }
   for (let i = 0; i < list.length; i += TRIPLE) {
     list[i] = rows;
     if (i % (TRIPLE * ENTRIES_PER_STEP) === 0) yield;

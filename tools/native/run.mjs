@@ -103,7 +103,11 @@ const [PROOFS, WARM_PROOFS] = [3, 6];
 
 /** Returns the logarithm of a key's domain, and the kind of its witness. @param {string} zkey @param {string} wtns */
 const circuitOf = (zkey, wtns) => {
-  const domain = sectionOf(readFileSync(zkey), 2).readUInt32LE(80);
+  const key = readFileSync(zkey);
+  const [protocol, header] = [sectionOf(key, 1).readUInt32LE(0), sectionOf(key, 2)];
+  // 32 bytes of a coordinate: BN254
+  if (protocol !== 1 || header.readUInt32LE(0) !== 32) throw new Error(`${zkey} is no key of Groth16 on BN254`);
+  const domain = header.readUInt32LE(80);
   const witness = sectionOf(readFileSync(wtns), 2);
   const values = Array.from({ length: witness.length / 32 }, (_, i) => witness.subarray(32 * i + 4, 32 * (i + 1)));
   const long = values.filter((value) => value.some((byte) => byte !== 0)).length;

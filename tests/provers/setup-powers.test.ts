@@ -12,7 +12,7 @@ import {
   truncatePowers,
   verifyPowers,
 } from '../../src/setup.js';
-import { ffCurveOf, memoryFile, snarkjs } from '../support/proving.js';
+import { endCurves, ffCurveOf, memoryFile, snarkjs } from '../support/proving.js';
 import { randomCircuit } from '../support/random-circuit.js';
 import { drawSame, expectSame, made, quiet } from '../support/setups.js';
 import { sectionsOf } from '../support/snarkjs-files.js';
@@ -34,7 +34,7 @@ afterEach(() => {
 });
 
 afterAll(async () => {
-  for (const curve of ['bn254', 'bls12-381'] as const) await (await ffCurveOf(curve)).terminate();
+  await endCurves();
   rmSync(folder, { recursive: true });
 });
 

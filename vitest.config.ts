@@ -25,7 +25,7 @@ const isOfTier = (path: string): boolean => {
   const text = readFileSync(new URL(path, import.meta.url), 'utf8');
   const isWhollyLong = text.includes('@module-tag long');
   if (tier === '!long') return !isWhollyLong;
-  return tier === 'long' ? isWhollyLong || text.includes("'long'") : true;
+  return tier === 'long' ? isWhollyLong || /'long'|describeCurves/.test(text) : true;
 };
 
 const filesOf = (room: string): string[] =>

@@ -13,7 +13,11 @@ const shared = ['src', 'wgsl', 'scripts/package', 'scripts/templates'];
 
 /** Builds: the module that each makes, its sources, and the arguments of npm. */
 const builds = {
-  library: { module: 'dist/index.js', sources: shared, command: ['run', '--silent', 'build'] },
+  library: {
+    module: 'dist/index.js',
+    sources: [...shared, 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'tsconfig.node.json'],
+    command: ['run', '--silent', 'build'],
+  },
   bench: {
     module: 'dist-bench/bench.js',
     sources: ['src', 'wgsl', 'scripts', 'dev'],
@@ -36,7 +40,7 @@ function changedAt(path) {
  *
  * @param {keyof typeof builds} name
  */
-function isFresh(name) {
+export function isFresh(name) {
   const { module, sources } = builds[name];
   const [made, from] = [join(project, module), sources.map((path) => join(project, path))];
   if (!existsSync(made) || !from.every((path) => existsSync(path))) return existsSync(made);

@@ -7,9 +7,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { ensureBuilt, project } from '../builds.mjs';
 
-const project = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-package-'));
 
 /** Runs a program and returns its output. @param {string[]} command */
@@ -24,7 +23,9 @@ const run = ([program, ...options]) =>
 const check = (tool, ...options) => process.stdout.write(run(['npx', '--no-install', tool, ...options]));
 
 try {
-  const [{ filename }] = JSON.parse(run(['npm', 'pack', '--json', '--pack-destination', folder]));
+  ensureBuilt('library');
+  const pack = ['npm', 'pack', '--ignore-scripts', '--json', '--pack-destination', folder];
+  const [{ filename }] = JSON.parse(run(pack));
   const packed = join(folder, filename);
   check('publint', 'run', packed, '--strict');
   check('attw', packed, '--profile', 'esm-only');

@@ -44,7 +44,7 @@ const compute = async (engine: MsmEngine<Coordinate>, { points, scalars, address
 
 describe('backend: both', () => {
   let engine: MsmEngine<Coordinate>;
-  const n = 12_000;
+  const n = 6000;
   let large: MsmCase<bigint>;
   let bases: Bases;
   beforeAll(async () => {

@@ -7,7 +7,7 @@ import { openCircuit } from '../../src/circom.js';
 import { TimeSlice } from '../../src/scheduling/time-slice.js';
 import { type CompiledCircuit, compileCircuit, shapes } from '../support/circom.js';
 import { makeZkey } from '../support/circom-keys.js';
-import { ffCurveOf, memoryFile, snarkjs } from '../support/proving.js';
+import { describeCurves, ffCurveOf, memoryFile, snarkjs } from '../support/proving.js';
 
 const primes = { bn254: 'bn128', 'bls12-381': 'bls12381' } as const;
 const input = { a: [[1, 2], [3, 4], ['5', 6n]], k: 4, turns: 2 }; // biome-ignore format: a matrix
@@ -68,7 +68,7 @@ const valueAt = (witness: Uint8Array, variable: number): bigint =>
     .subarray(HEAD + variable * VALUE, HEAD + (variable + 1) * VALUE)
     .reduceRight((value, byte) => (value << 8n) | BigInt(byte), 0n);
 
-describe.each(['bn254', 'bls12-381'] as const)('on %s', (curve) => {
+describeCurves('on %s', (curve) => {
   test('names the constraint that snarkjs stops at, and its sums', async () => {
     const { wasm, r1cs, sym } = await compileCircuit(shapes, { prime: primes[curve] });
     await ffCurveOf(curve);

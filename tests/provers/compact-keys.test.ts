@@ -12,7 +12,8 @@ import { folderCache, openFile } from '../../src/node.js';
 import { openProvingKeyWith as openPlonk } from '../../src/plonk/open-proving-key.js';
 import { accelerate } from '../../src/snarkjs.js';
 import {
-  ffCurveOf,
+  describeCurves,
+  endCurves,
   makeStatement,
   memoryFile,
   type ProverCurve,
@@ -51,7 +52,7 @@ beforeAll(async () => {
   groth16 = await packedOf('groth16', 'bn254');
 });
 afterAll(async () => {
-  for (const curve of ['bn254', 'bls12-381'] as const) await (await ffCurveOf(curve)).terminate();
+  await endCurves();
   rmSync(folder, { recursive: true });
 });
 
@@ -92,7 +93,7 @@ const sign = (file: Uint8Array): Uint8Array => {
   return file;
 };
 
-describe.each(['bn254', 'bls12-381'] as const)('on %s', (curve) => {
+describeCurves('on %s', (curve) => {
   test.each(curve === 'bn254' ? systems : systems.slice(0, 2))(
     'gives the key of %s again, and its proofs',
     async (name) => {

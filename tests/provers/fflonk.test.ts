@@ -11,6 +11,7 @@ import { firstUnsatisfied, selectorsIn } from '../support/first-unsatisfied.js';
 import { type LeasedDevice, leaseGpu } from '../support/leased-gpu.js';
 import { refusesAndEnds } from '../support/plonkish-refusals.js';
 import {
+  endCurves,
   ffCurveOf,
   makeStatement,
   memoryFile,
@@ -22,9 +23,7 @@ import {
 } from '../support/proving.js';
 import { randomCircuit } from '../support/random-circuit.js';
 
-afterAll(async () => {
-  for (const curve of ['bn254', 'bls12-381'] as const) await (await ffCurveOf(curve)).terminate();
-});
+afterAll(endCurves);
 
 const expectSame = async (statement: Statement, options: ProvingKeyOptions = { backend: 'cpu' }): Promise<void> => {
   const theirs = await withSameRandomness('bn254', statement.prove);

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MsmError, openProvingKey, type ProvingKey, type ProvingKeyOptions } from '../../src/groth16.js';
-import { ffCurveOf, makeStatement, type Statement, snarkjs } from '../support/proving.js';
+import { endCurves, makeStatement, type Statement, snarkjs } from '../support/proving.js';
 
 let statement: Statement;
 let zkey: Uint8Array;
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   key.destroy();
-  for (const curve of ['bn254', 'bls12-381'] as const) await (await ffCurveOf(curve)).terminate();
+  await endCurves();
 });
 
 const open = (file: Uint8Array, options: ProvingKeyOptions = {}): Promise<ProvingKey> =>

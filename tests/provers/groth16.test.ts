@@ -6,6 +6,8 @@ import { openProvingKeyWith } from '../../src/groth16/open-proving-key.js';
 import { openProvingKey, type ProofResult, type ProvingKeyOptions } from '../../src/groth16.js';
 import { leaseGpu } from '../support/leased-gpu.js';
 import {
+  describeCurves,
+  endCurves,
   ffCurveOf,
   makeStatement,
   memoryFile,
@@ -32,9 +34,7 @@ const statementOf = (
   return statement;
 };
 
-afterAll(async () => {
-  for (const curve of ['bn254', 'bls12-381'] as const) await (await ffCurveOf(curve)).terminate();
-});
+afterAll(endCurves);
 
 const isVerified = async (zkey: unknown, { publicSignals, proof }: ProofResult): Promise<boolean> => {
   const key = await snarkjs.zKey.exportVerificationKey(zkey);
@@ -56,9 +56,7 @@ const expectSame = async (curve: ProverCurve, statement: Statement, options: Pro
   expect(await isVerified(zkey, ours)).toBe(true);
 };
 
-const curves: readonly ProverCurve[] = ['bn254', 'bls12-381'];
-
-describe.each(curves)('proofs on %s', (curve) => {
+describeCurves('proofs on %s', (curve) => {
   test.each([
     ['dense', 'example'],
     ['sparse', 'example'],

@@ -5,21 +5,23 @@ import { openProvingKey, type ProvingKeyOptions } from '../../src/groth16.js';
 import { drawRandomScalar } from '../../src/proofs/witness.js';
 import { leaseGpu } from '../support/leased-gpu.js';
 import { expectAborts, countedFile as fileOf, floorOf as leastLimit, placeOf } from '../support/limited-keys.js';
-import { ffCurveOf, makeStatement, type ProverCurve, type Statement, sameDraws } from '../support/proving.js';
+import {
+  describeCurves,
+  endCurves,
+  makeStatement,
+  type ProverCurve,
+  type Statement,
+  sameDraws,
+} from '../support/proving.js';
 
-const curves = ['bn254', 'bls12-381'] as const;
 const statements = new Map<ProverCurve, Statement>();
 const statementOf = (curve: ProverCurve): Statement => statements.get(curve) as Statement;
 
-beforeAll(async () => {
-  for (const curve of curves) statements.set(curve, await makeStatement('groth16', curve, 7, 'dense'));
-});
-afterAll(async () => {
-  for (const curve of curves) await (await ffCurveOf(curve)).terminate();
-});
-
-/** One curve is enough for the first tier. */
-const tagsOf = (curve: ProverCurve): { readonly tags?: 'long' } => (curve === 'bn254' ? {} : { tags: 'long' });
+const make = async (curve: ProverCurve): Promise<void> => {
+  statements.set(curve, await makeStatement('groth16', curve, 7, 'dense'));
+};
+beforeAll(() => make('bn254'));
+afterAll(endCurves);
 
 const onCpu = { backend: 'cpu', maxWorkers: 0 } as const;
 
@@ -27,8 +29,10 @@ const onCpu = { backend: 'cpu', maxWorkers: 0 } as const;
 const floorOf = (zkey: Uint8Array, options: ProvingKeyOptions = onCpu): Promise<number> =>
   leastLimit((memoryLimit) => openProvingKey(zkey, { ...options, memoryLimit }));
 
-describe.each(curves)('a key on %s', (curve) => {
-  test('makes the same proofs under any limit, and says what stays loaded', tagsOf(curve), async () => {
+describeCurves('a key on %s', (curve) => {
+  beforeAll(() => make(curve));
+
+  test('makes the same proofs under any limit, and says what stays loaded', async () => {
     const { zkey, circuit, verify } = statementOf(curve);
     const open = (memoryLimit?: number) =>
       openProvingKeyWith(fileOf(zkey.data), { ...onCpu, memoryLimit }, sameDraws());

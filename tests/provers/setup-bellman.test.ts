@@ -10,7 +10,15 @@ import {
   newKey,
   verifyKey,
 } from '../../src/setup.js';
-import { ffCurveOf, memoryFile, type ProverCurve, powersOf, snarkjs } from '../support/proving.js';
+import {
+  describeCurves,
+  endCurves,
+  ffCurveOf,
+  memoryFile,
+  type ProverCurve,
+  powersOf,
+  snarkjs,
+} from '../support/proving.js';
 import { type CircuitShape, randomCircuit } from '../support/random-circuit.js';
 import { drawSame, expectSame, made, quiet } from '../support/setups.js';
 
@@ -31,9 +39,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-afterAll(async () => {
-  for (const curve of ['bn254', 'bls12-381'] as const) await (await ffCurveOf(curve)).terminate();
-});
+afterAll(endCurves);
 
 const makeFiles = async (curve: ProverCurve, shape: CircuitShape) => {
   const { r } = await ffCurveOf(curve);
@@ -50,7 +56,7 @@ const shapes: readonly [what: string, shape: Omit<CircuitShape, 'seed'>][] = [
   ['no private signals', { publicInputs: 3, privateInputs: 0, constraints: 4 }],
 ];
 
-describe.each(['bn254', 'bls12-381'] as const)('a challenge on %s', (curve) => {
+describeCurves('a challenge on %s', (curve) => {
   it.each(shapes)('of a circuit with %s is that of snarkjs at every step', async (_, shape) => {
     const { r1cs, ptau, initial, witness } = await makeFiles(curve, { ...shape, seed: 3n });
     const { zkey: one } = await contribute(initial, { name: 'Ada ☃', entropy: 'dice' }, quiet);

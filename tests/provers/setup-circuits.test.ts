@@ -7,7 +7,16 @@ import { blake2b } from '@noble/hashes/blake2.js';
 import { afterAll, afterEach, describe, it, vi } from 'vitest';
 import { oracleOf } from '../../dev/oracle/curves.js';
 import { contribute, newKey } from '../../src/setup.js';
-import { ffCurveOf, memoryFile, type ProverCurve, powersOf, secretsOf, snarkjs } from '../support/proving.js';
+import {
+  describeCurves,
+  endCurves,
+  ffCurveOf,
+  memoryFile,
+  type ProverCurve,
+  powersOf,
+  secretsOf,
+  snarkjs,
+} from '../support/proving.js';
 import { type Combination, type Row, r1csOf, unevenCircuit } from '../support/random-circuit.js';
 import { drawSame, expectSame, made, quiet } from '../support/setups.js';
 import { sectionsOf } from '../support/snarkjs-files.js';
@@ -25,9 +34,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-afterAll(async () => {
-  for (const curve of ['bn254', 'bls12-381'] as const) await (await ffCurveOf(curve)).terminate();
-});
+afterAll(endCurves);
 
 /** Constraints around powers of two, with rows for public signals and the constant 1. */
 const counts = [1, 2, 3, 4, 6, 7, 8, 13, 14, 15, 16, 17, 29, 30, 31, 32, 33, 61, 62, 63] as const;
@@ -118,7 +125,7 @@ const rows: readonly Row[] = [
   [[[7, 12345678901234567890n]], [[7, 1n]], [[2, -3n]]],
 ];
 
-describe.each(['bn254', 'bls12-381'] as const)('each point of a key on %s', (curve) => {
+describeCurves('each point of a key on %s', (curve) => {
   it('is what the definition says, before and after a contribution', async () => {
     const ff = await ffCurveOf(curve);
     const r = BigInt(ff.r);

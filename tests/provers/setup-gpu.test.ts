@@ -13,15 +13,13 @@ import { openScaler, type Scaler } from '../../src/setup/open-scaler.js';
 import { applyBeacon, applyBeaconToPowers, newKey, newPowers, preparePhase2 } from '../../src/setup.js';
 import { captureGpu } from '../support/captured-gpu.js';
 import { getDevice } from '../support/gpu.js';
-import { ffCurveOf, type ProverCurve, powersOf } from '../support/proving.js';
+import { endCurves, ffCurveOf, type ProverCurve, powersOf } from '../support/proving.js';
 import { randomCircuit } from '../support/random-circuit.js';
 import { expectSame, quiet } from '../support/setups.js';
 
 const beacon = { beacon: '0102030405060708', iterations: 10 } as const;
 
-afterAll(async () => {
-  for (const curve of ['bn254', 'bls12-381'] as const) await (await ffCurveOf(curve)).terminate();
-});
+afterAll(endCurves);
 
 const makeKey = async (curve: ProverCurve): Promise<Uint8Array> => {
   const { r } = await ffCurveOf(curve);

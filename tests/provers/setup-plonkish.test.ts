@@ -4,7 +4,7 @@ import { knownPowers } from '../../dev/bench/known-powers.js';
 import { openProvingKey as openFflonkKey } from '../../src/fflonk.js';
 import { openProvingKey as openPlonkKey } from '../../src/plonk.js';
 import { exportVerificationKey, newKey } from '../../src/setup.js';
-import { ffCurveOf, memoryFile, type ProverCurve, powersOf, snarkjs } from '../support/proving.js';
+import { endCurves, ffCurveOf, memoryFile, type ProverCurve, powersOf, snarkjs } from '../support/proving.js';
 import { type CircuitShape, r1csOf, randomCircuit, unevenCircuit } from '../support/random-circuit.js';
 
 type System = 'plonk' | 'fflonk';
@@ -28,9 +28,7 @@ beforeEach(() => {
   vi.spyOn(console, 'log').mockImplementation(() => undefined);
 });
 
-afterAll(async () => {
-  for (const curve of ['bn254', 'bls12-381'] as const) await (await ffCurveOf(curve)).terminate();
-});
+afterAll(endCurves);
 
 const expectSame = async (system: System, r1cs: Uint8Array, ptau: Uint8Array): Promise<Uint8Array> => {
   const file = memoryFile() as { data?: Uint8Array };

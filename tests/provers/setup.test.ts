@@ -1,11 +1,19 @@
 /** New keys and contributions, byte for byte as those of snarkjs for the same randomness. */
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, expect, it, vi } from 'vitest';
 import { knownPowers } from '../../dev/bench/known-powers.js';
 import { makeCircuit } from '../../dev/trial-keys/circuit.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { openProvingKey } from '../../src/groth16.js';
 import { applyBeacon, contribute, exportVerificationKey, newKey, verifyKey } from '../../src/setup.js';
-import { ffCurveOf, memoryFile, type ProverCurve, powersOf, snarkjs } from '../support/proving.js';
+import {
+  describeCurves,
+  endCurves,
+  ffCurveOf,
+  memoryFile,
+  type ProverCurve,
+  powersOf,
+  snarkjs,
+} from '../support/proving.js';
 import { type CircuitShape, randomCircuit } from '../support/random-circuit.js';
 import { drawSame, expectSame, made, quiet } from '../support/setups.js';
 
@@ -21,9 +29,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-afterAll(async () => {
-  for (const curve of ['bn254', 'bls12-381'] as const) await (await ffCurveOf(curve)).terminate();
-});
+afterAll(endCurves);
 
 const makeFiles = async (curve: ProverCurve, shape: CircuitShape, power: number) => {
   const { r } = await ffCurveOf(curve);
@@ -42,7 +48,7 @@ const shapes: readonly [what: string, shape: Omit<CircuitShape, 'seed'>][] = [
   ['2^4 + 1 rows', { publicInputs: 1, privateInputs: 2, constraints: 15 }],
 ];
 
-describe.each(['bn254', 'bls12-381'] as const)('a key on %s', (curve) => {
+describeCurves('a key on %s', (curve) => {
   it.each(shapes)('of a circuit with %s is that of snarkjs', async (_, shape) => {
     const { r1cs, ptau, theirs } = await makeFiles(curve, { ...shape, seed: 5n }, 5);
     expectSame(await newKey({ system: 'groth16', r1cs, ptau }, quiet), theirs);

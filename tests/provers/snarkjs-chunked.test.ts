@@ -8,6 +8,7 @@ import { type Groth16Zkey, openZkey } from '../../src/formats.js';
 import { type AccelerateOptions, accelerate } from '../../src/snarkjs.js';
 import { leaseGpu } from '../support/leased-gpu.js';
 import {
+  endCurves,
   ffCurveOf,
   makeStatement,
   type ProverCurve,
@@ -44,9 +45,7 @@ afterEach(() => {
   takeAway();
   warnings.length = 0;
 });
-afterAll(async () => {
-  for (const curve of ['bn254', 'bls12-381'] as const) await (await ffCurveOf(curve)).terminate();
-});
+afterAll(endCurves);
 
 const newLog = (): ReadLog => ({ bytes: new Map(), longest: 0 });
 

@@ -15,8 +15,9 @@ import { nextTurn } from '../../src/scheduling/time-slice.js';
 import { type Accelerated, type AccelerateOptions, accelerate, type Snarkjs } from '../../src/snarkjs.js';
 import { leaseGpu } from '../support/leased-gpu.js';
 import {
+  describeCurves,
+  endCurves,
   type FfCurve,
-  ffCurveOf,
   makeStatement,
   memoryFile,
   type ProverCurve,
@@ -64,7 +65,7 @@ const begin = async (options: AccelerateOptions = {}, module: Snarkjs = snarkjs)
 };
 afterEach(() => restore?.());
 afterAll(async () => {
-  for (const curve of ['bn254', 'bls12-381'] as const) await (await ffCurveOf(curve)).terminate();
+  await endCurves();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -78,7 +79,7 @@ const wrongOf = ({ circuit }: Statement): Uint8Array => {
   return wrong;
 };
 
-describe.each(['bn254', 'bls12-381'] as const)('proofs on %s', (curve) => {
+describeCurves('proofs on %s', (curve) => {
   // snarkjs proves FFLONK on BN254 alone
   const there = systems.filter((system) => curve === 'bn254' || system !== 'fflonk');
 

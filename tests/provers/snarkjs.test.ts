@@ -9,6 +9,7 @@ import type { MultiExpAffine } from '../../src/provers/ffjavascript.js';
 import { type AccelerateOptions, accelerate } from '../../src/snarkjs.js';
 import { leaseGpu } from '../support/leased-gpu.js';
 import {
+  endCurves,
   ffCurveOf,
   makeStatement,
   memoryFile,
@@ -52,9 +53,7 @@ const begin = async (options: AccelerateOptions = {}): Promise<void> => {
   restore = await accelerate(snarkjs, { backend: 'cpu', measure: false, leastPoints: 8, ...options });
 };
 afterEach(() => restore());
-afterAll(async () => {
-  for (const curve of ['bn254', 'bls12-381'] as const) await (await ffCurveOf(curve)).terminate();
-});
+afterAll(endCurves);
 
 const expectSame = async (statement: Statement, curve: ProverCurve = 'bn254'): Promise<void> => {
   const plain = await withSameRandomness(curve, statement.prove);

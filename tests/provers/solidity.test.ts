@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import * as fflonk from '../../src/fflonk.js';
 import * as groth16 from '../../src/groth16.js';
 import * as plonk from '../../src/plonk.js';
-import { ffCurveOf } from '../support/proving.js';
+import { endCurves } from '../support/proving.js';
 
 type Export = (proof: unknown, publicSignals: unknown) => string;
 const [ours, theirs] = [{ groth16, plonk, fflonk }, module].map(
@@ -16,9 +16,7 @@ const [ours, theirs] = [{ groth16, plonk, fflonk }, module].map(
 ];
 type System = 'groth16' | 'plonk' | 'fflonk';
 
-afterAll(async () => {
-  for (const curve of ['bn254', 'bls12-381'] as const) await (await ffCurveOf(curve)).terminate();
-});
+afterAll(endCurves);
 
 /** Numbers that fit a word, in the forms that snarkjs takes. */
 const number = fc

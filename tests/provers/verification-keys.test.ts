@@ -6,11 +6,9 @@ import { exportVerificationKey, readVerificationKey } from '../../src/verifiers/
 import { verifyByJsonKey } from '../../src/verifiers/json-key.js';
 import { compileCircuit, shapes } from '../support/circom.js';
 import { makeZkey } from '../support/circom-keys.js';
-import { ffCurveOf, memoryFile, type ProverCurve, type SystemName, snarkjs } from '../support/proving.js';
+import { endCurves, memoryFile, type ProverCurve, type SystemName, snarkjs } from '../support/proving.js';
 
-afterAll(async () => {
-  for (const curve of ['bn254', 'bls12-381'] as const) await (await ffCurveOf(curve)).terminate();
-});
+afterAll(endCurves);
 
 const kinds: readonly (readonly [SystemName, ProverCurve])[] = [
   ['groth16', 'bn254'],

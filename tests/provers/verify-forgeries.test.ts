@@ -5,9 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openProvingKey as openFflonk } from '../../src/fflonk.js';
 import { type Groth16Proof, openProvingKey as openGroth16, type ProvingKey } from '../../src/groth16.js';
 import { openProvingKey as openPlonk } from '../../src/plonk.js';
-import { ffCurveOf, makeStatement, type ProverCurve, type Statement } from '../support/proving.js';
+import { describeCurves, endCurves, makeStatement, type ProverCurve, type Statement } from '../support/proving.js';
 
-const curves: readonly ProverCurve[] = ['bn254', 'bls12-381'];
 const nobles = { bn254, 'bls12-381': bls12_381 } as const;
 
 /** Returns a point of a twist, outside of the group of order r. */
@@ -23,11 +22,9 @@ const outsideOfG2 = ({ G2, fields: { Fp2 } }: (typeof nobles)[ProverCurve]): typ
   }
 };
 
-afterAll(async () => {
-  for (const curve of curves) await (await ffCurveOf(curve)).terminate();
-});
+afterAll(endCurves);
 
-describe.each(curves)('proofs of Groth16 on %s', (curve) => {
+describeCurves('proofs of Groth16 on %s', (curve) => {
   const { G1, G2, fields } = nobles[curve];
   const { Fp, Fp2, Fr } = fields;
   type Point1 = typeof G1.Point.BASE;

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { openProvingKey as openFflonk } from '../../src/fflonk.js';
 import { openProvingKey as openGroth16 } from '../../src/groth16.js';
 import { openProvingKey as openPlonk } from '../../src/plonk.js';
-import { ffCurveOf, makeStatement, type ProverCurve, type Statement } from '../support/proving.js';
+import { endCurves, makeStatement, type ProverCurve, type Statement } from '../support/proving.js';
 
 const systems = ['groth16', 'plonk', 'fflonk'] as const;
 type System = (typeof systems)[number];
@@ -54,9 +54,7 @@ const statementOf = (system: System, curve: ProverCurve): Promise<Statement> => 
   return statement;
 };
 
-afterAll(async () => {
-  for (const curve of curves) await (await ffCurveOf(curve)).terminate();
-});
+afterAll(endCurves);
 
 /** Lists the numbers of a proof by their places, without the protocol and the curve. */
 const placesOf = (part: Part | Result['proof'], path: readonly string[] = []): (readonly string[])[] =>

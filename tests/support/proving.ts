@@ -1,5 +1,6 @@
 /** snarkjs with keys for circuits that are made in the test. */
 import * as module from 'snarkjs';
+import { describe } from 'vitest';
 import { type Circuit, makeCircuit } from '../../dev/trial-keys/circuit.js';
 import { type KeyCurve, type KeyGroup, makeKeys } from '../../dev/trial-keys/keys.js';
 import type { FfGroup } from '../../src/provers/ffjavascript.js';
@@ -53,6 +54,18 @@ export type ProverCurve = keyof typeof ffNames;
 
 export const ffCurveOf = (curve: ProverCurve, options?: ProveOptions): Promise<FfCurve> =>
   snarkjs.curves.getCurveFromName(ffNames[curve], options) as Promise<FfCurve>;
+
+/** Ends the threads of the curves that are there. */
+export const endCurves = async (): Promise<void> => {
+  const made = globalThis as { readonly curve_bn128?: FfCurve | null; readonly curve_bls12381?: FfCurve | null };
+  for (const curve of [made.curve_bn128, made.curve_bls12381]) await curve?.terminate();
+};
+
+/** Declares tests for each curve. Those of the second repeat those of the first, and are of the second tier. */
+export const describeCurves = (title: string, declare: (curve: ProverCurve) => void): void => {
+  describe(title.replace('%s', 'bn254'), () => declare('bn254'));
+  describe(title.replace('%s', 'bls12-381'), { tags: 'long' }, () => declare('bls12-381'));
+};
 
 /** What files of powers and keys are made by. */
 export const KEY_SOURCES = [

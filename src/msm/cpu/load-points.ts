@@ -88,26 +88,32 @@ export const checkPoints = async (
   timeSlice: TimeSlice,
   progress: (done: number) => void,
 ): Promise<PointSource | WrongPoint> => {
-  const { pointBytes } = curve;
-  const length = source.bytes.length / pointBytes;
+  const slices = { timeSlice, progress };
+  const inWasm = isInFormOfSums(source)
+    ? unlessNoMemory(withAdder(curve, (adder) => checkByLists(curve, source, adder, slices)))
+    : decodePoints(curve, source, timeSlice, progress);
+  const checked = (await inWasm) ?? (await checkOnBigInts(curve, source, slices));
+  if ('wrong' in checked || !checkSubgroup || curve.negatesScalars) return checked;
+  const outside = await firstOutside(curve, checked, checked.bytes.length / curve.pointBytes, timeSlice);
+  return outside === null ? checked : { index: outside, wrong: 'outside the group' };
+};
+
+/** Time slices of a load, and who is told of its progress. */
+interface Slices {
+  readonly timeSlice: TimeSlice;
+  readonly progress: (done: number) => void;
+}
+
+/** Checks points one by one, where there is no WebAssembly. */
+const checkOnBigInts = async (
+  curve: CurveContext,
+  source: PointSource,
+  { timeSlice, progress }: Slices,
+): Promise<PointSource | WrongPoint> => {
   const isPlain = isInFormOfSums(source);
-  if (isPlain) {
-    const adding = withAdder(curve, async (adder) => ({
-      wrong: await wrongByLists(curve, source, adder, { timeSlice, progress }),
-    }));
-    const found = await unlessNoMemory(adding);
-    if (found !== null) {
-      if (found.wrong !== null) return found.wrong;
-      return checkSubgroup ? inGroup(curve, source, length, timeSlice) : source;
-    }
-  }
-  const decoded = isPlain ? null : await decodePoints(curve, source, timeSlice, progress);
-  if (decoded !== null) {
-    if ('wrong' in decoded || !checkSubgroup) return decoded;
-    return inGroup(curve, decoded, length, timeSlice);
-  }
+  const length = source.bytes.length / curve.pointBytes;
   const read = checkedReader(curve, source);
-  const bytes = isPlain ? source.bytes : new Uint8Array(length * pointBytes);
+  const bytes = isPlain ? source.bytes : new Uint8Array(length * curve.pointBytes);
   const words = wordsOf(bytes);
   for (let index = 0; index < length; index++) {
     const point = read(index);
@@ -119,33 +125,17 @@ export const checkPoints = async (
       await timeSlice.yield();
     }
   }
-  const checked: PointSource = isPlain ? source : { bytes, scale: 1n, encoding: 'le' };
-  return checkSubgroup ? inGroup(curve, checked, length, timeSlice) : checked;
+  return isPlain ? source : { bytes, scale: 1n, encoding: 'le' };
 };
 
-/**
- * Checks that all points are in the subgroup of order r.
- *
- * @returns the points, or the first wrong one
- */
-const inGroup = async (
+/** Checks points by lists in WebAssembly. */
+const checkByLists = async (
   curve: CurveContext,
-  checked: PointSource,
-  length: number,
-  timeSlice: TimeSlice,
-): Promise<PointSource | WrongPoint> => {
-  if (curve.negatesScalars) return checked;
-  const outside = await firstOutside(curve, checked, length, timeSlice);
-  return outside === null ? checked : { index: outside, wrong: 'outside the group' };
-};
-
-/** Returns the first wrong point, checked by lists in WebAssembly; null if there is none. */
-const wrongByLists = async (
-  curve: CurveContext,
-  { bytes, scale }: PointSource,
+  source: PointSource,
   adder: PointAdder,
-  { timeSlice, progress }: { readonly timeSlice: TimeSlice; readonly progress: (done: number) => void },
-): Promise<WrongPoint | null> => {
+  { timeSlice, progress }: Slices,
+): Promise<PointSource | WrongPoint> => {
+  const { bytes, scale } = source;
   const { pointBytes, pointWords } = curve;
   const length = bytes.length / pointBytes;
   const words = wordsOf(bytes);
@@ -164,7 +154,7 @@ const wrongByLists = async (
       await timeSlice.yield();
     }
   }
-  return null;
+  return source;
 };
 
 /*

@@ -14,9 +14,7 @@ import { type Estimate, Estimates, type RoutingFacts } from './estimates.js';
 import { type BackendName, type CapOptions, pacesOf, type Stretch, workerCap } from './routing.js';
 
 /** The sums of a call, which one backend computed or both. */
-interface Dispatched extends Pick<MsmDone, 'sums'> {
-  readonly record: RunRecord;
-}
+type Dispatched = Omit<MsmDone, 'ms'>;
 
 /** Computes calls on its backends. */
 export interface Dispatcher {
@@ -127,27 +125,10 @@ export class Router implements Dispatcher {
     if (!estimate.isFixed && this.#estimates.noteArithmetic(() => cpu.arithmetic())) {
       estimate = this.#estimates.decide(facts, loads);
     }
-    return this.#compute({ gpu: this.#gpu, cpu }, request, call, facts, estimate);
-  }
-
-  async #compute(
-    halves: Halves,
-    request: MsmRequest,
-    call: Call,
-    facts: RoutingFacts,
-    estimate: Estimate,
-  ): Promise<Dispatched> {
-    switch (estimate.route) {
-      case 'gpu':
-        return this.#onOne(halves.gpu, request, call, estimate);
-      case 'both':
-        return this.#onBoth(halves, request, call, facts, estimate);
-      case 'compile':
-        this.#options.prepare(request.n);
-        return this.#onOne(halves.cpu, request, call, estimate);
-      case 'cpu':
-        return this.#onOne(halves.cpu, request, call, estimate);
-    }
+    const { route } = estimate;
+    if (route === 'both') return this.#onBoth(cpu, request, call, { estimates: this.#estimates, facts, estimate });
+    if (route === 'compile') this.#options.prepare(request.n);
+    return this.#onOne(route === 'gpu' ? this.#gpu : cpu, request, call, estimate);
   }
 
   async #onOne(backend: Backend, request: MsmRequest, call: Call, estimate: Estimate): Promise<Dispatched> {
@@ -160,20 +141,11 @@ export class Router implements Dispatcher {
     return { sums: done.sums, record: { ...done.record, predicted } };
   }
 
-  async #onBoth(
-    halves: Halves,
-    request: MsmRequest,
-    call: Call,
-    facts: RoutingFacts,
-    estimate: Estimate,
-  ): Promise<Dispatched> {
+  async #onBoth(cpu: Backend, request: MsmRequest, call: Call, expected: Expected): Promise<Dispatched> {
+    const { facts, estimate } = expected;
     const begun = performance.now();
     const compiled = this.#gpu.pipelines.length;
-    const divided = new DividedCall(this.#curve, halves, request, call, {
-      estimates: this.#estimates,
-      facts,
-      estimate,
-    });
+    const divided = new DividedCall(this.#curve, { gpu: this.#gpu, cpu }, request, call, expected);
     const { sums, record, stretches } = await divided.compute();
     const ms = performance.now() - begun;
     const isTelling = this.#gpu.pipelines.length === compiled;

@@ -4,20 +4,16 @@ import type { Code, Local } from '../encoder/code.js';
 import type { WasmModule } from '../encoder/module.js';
 
 /**
- * Bits of one window: digit + 2^(c−1) is `mask` of the 64 bits at `from`, shifted by `shift`; the
- * digits of the next scalar are `stride` bytes further. `half` is 2^(c−1). The buckets are `width`
- * from `low` on.
+ * Parameters of one window: digit + 2^(c−1) is `mask` of the 64 bits at `from`, shifted by `shift`;
+ * the digits of the next scalar are `stride` bytes further. `half` is 2^(c−1). The buckets are
+ * `width` from `low` on; digits of others are left out.
  */
-export type WindowArguments = [
-  from: number,
-  stride: number,
-  shift: number,
-  mask: number,
-  half: number,
-  count: number,
-  low: number,
-  width: number,
-];
+const WINDOW = ['from', 'stride', 'shift', 'mask', 'half', 'count', 'low', 'width'] as const;
+
+/** A value for each name. */
+type Each<Names extends readonly string[], Value> = { -readonly [K in keyof Names]: Value };
+
+export type WindowArguments = Each<typeof WINDOW, number>;
 
 /** Functions for buckets. Every argument is a number or an address. */
 export interface BucketExports {
@@ -47,73 +43,50 @@ export const addBucketFunctions = (
 /* Sorts points by the bucket of their digit, with a counting sort. */
 
 /**
- * Bits of one window: digit + 2^(c−1) is `mask` of the 64 bits at `from`, shifted by `shift`. The
- * digits of the next scalar are `stride` bytes further.
+ * Writes a loop over the digits of a window.
+ *
+ * @param parameters of the function, first those of the window
+ * @param each writes what is done for a digit whose bucket is in the range
+ * @param always writes what is done after every digit
  */
-const WINDOW = ['from', 'stride', 'shift', 'mask', 'half'] as const;
-
-const PARAMETERS = [...WINDOW, 'count', 'low', 'width'] as const;
-type Parameters = Readonly<Record<(typeof PARAMETERS)[number], Local>>;
-
-/** Loop over the digits of a window. */
-class DigitLoop {
-  readonly #code: Code;
-  readonly #at: Parameters;
-  readonly #digit: Local;
-  readonly #bucket: Local;
-
-  /** Takes the first parameters of the function. */
-  constructor(code: Code) {
-    this.#code = code;
-    this.#at = Object.fromEntries(PARAMETERS.map((name, i) => [name, code.parameter(i)])) as Parameters;
-    this.#digit = code.local('i32');
-    this.#bucket = code.local('i32');
-  }
-
-  /** Writes the loop. @param each writes what is done for a digit whose bucket is in the range */
-  write(each: (digit: Local, bucket: Local) => void, always: () => void): void {
-    const code = this.#code;
-    const { from, stride, shift, mask, half, count, low, width } = this.#at;
-    code.countDown(count, () => {
-      code.get(from).at('i64.load', 0).get(shift).do('i64.extend_i32_u', 'i64.shr_u', 'i32.wrap_i64');
-      code.get(mask).do('i32.and').get(half).do('i32.sub').set(this.#digit);
-      // |digit| − 1 − low; 0 has no bucket
-      code.get(this.#digit).get(this.#digit).i32(31).do('i32.shr_s', 'i32.xor');
-      code.get(this.#digit).i32(31).do('i32.shr_u', 'i32.add').i32(1).do('i32.sub').get(low).do('i32.sub');
-      code.tee(this.#bucket).get(width).do('i32.lt_u');
-      code.if(() => each(this.#digit, this.#bucket));
-      always();
-      code.increase(from, stride);
-    });
-  }
-}
+const loopOverDigits = (
+  code: Code,
+  parameters: readonly Local[],
+  each: (digit: Local, bucket: Local) => void,
+  always = (): void => undefined,
+): void => {
+  const [from, stride, shift, mask, half, count, low, width] = parameters as Each<typeof WINDOW, Local>;
+  const { digit, bucket } = code.named('i32', 'digit', 'bucket');
+  code.countDown(count, () => {
+    code.get(from).at('i64.load', 0).get(shift).do('i64.extend_i32_u', 'i64.shr_u', 'i32.wrap_i64');
+    code.get(mask).do('i32.and').get(half).do('i32.sub').set(digit);
+    // |digit| − 1 − low; 0 has no bucket
+    code.get(digit).get(digit).i32(31).do('i32.shr_s', 'i32.xor');
+    code.get(digit).i32(31).do('i32.shr_u', 'i32.add').i32(1).do('i32.sub').get(low).do('i32.sub');
+    code.tee(bucket).get(width).do('i32.lt_u');
+    code.if(() => each(digit, bucket));
+    always();
+    code.increase(from, stride);
+  });
+};
 
 /** Types of the parameters of a window, and of further ones. */
-const parametersWith = (...names: readonly string[]): 'i32'[] => [...PARAMETERS, ...names].map(() => 'i32');
+const parametersWith = (...names: readonly string[]): 'i32'[] => [...WINDOW, ...names].map(() => 'i32');
 
 /** Leaves the address of word `index` of an array. */
 const wordAt = (code: Code, array: Local, index: Local): void => {
   code.get(array).get(index).i32(2).do('i32.shl', 'i32.add');
 };
 
-/**
- * Adds the functions of a counting sort. `countDigits` counts the digits of a window by bucket, two
- * words further on; `sumCounts` turns counts into beginnings, one word further on; `sortDigits`
- * writes the address of each point, with the sign of its digit in bit 0, to its bucket's place, and
- * leaves the beginnings of the buckets. Digits outside the buckets `low` to `low + width` are left
- * out.
- */
+/** Adds the functions of the counting sort. */
 const addSort = (module: WasmModule): void => {
   module.add('countDigits', { parameters: parametersWith('starts') }, (code, ...parameters) => {
-    const [starts] = parameters.slice(PARAMETERS.length) as [Local];
+    const starts = parameters[WINDOW.length] as Local;
     const at = code.local('i32');
-    new DigitLoop(code).write(
-      (_, bucket) => {
-        wordAt(code, starts, bucket);
-        code.tee(at).get(at).at('i32.load', 8).i32(1).do('i32.add').at('i32.store', 8);
-      },
-      () => undefined,
-    );
+    loopOverDigits(code, parameters, (_, bucket) => {
+      wordAt(code, starts, bucket);
+      code.tee(at).get(at).at('i32.load', 8).i32(1).do('i32.add').at('i32.store', 8);
+    });
   });
   module.add('sumCounts', { parameters: ['i32', 'i32'], result: 'i32' }, (code, starts, count) => {
     const sum = code.local('i32');
@@ -125,9 +98,11 @@ const addSort = (module: WasmModule): void => {
   });
   const sortParameters = parametersWith('starts', 'row', 'point', 'pointBytes');
   module.add('sortDigits', { parameters: sortParameters }, (code, ...parameters) => {
-    const [starts, row, point, pointBytes] = parameters.slice(PARAMETERS.length) as [Local, Local, Local, Local];
+    const [starts, row, point, pointBytes] = parameters.slice(WINDOW.length) as [Local, Local, Local, Local];
     const [at, place] = [code.local('i32'), code.local('i32')];
-    new DigitLoop(code).write(
+    loopOverDigits(
+      code,
+      parameters,
       (digit, bucket) => {
         wordAt(code, starts, bucket);
         code.tee(at).at('i32.load', 4).set(place);

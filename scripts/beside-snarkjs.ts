@@ -12,7 +12,7 @@ import type { MemoryFile } from 'snarkjs';
 import { formatMs, tableLines, withoutEmpty } from '../dev/bench/format.js';
 import { knownPowers } from '../dev/bench/known-powers.js';
 import { interleave } from '../dev/bench/measure.js';
-import { loadSnarkjs } from '../dev/bench/modes/proofs.js';
+import { loadSnarkjs } from '../dev/bench/modes/proofs/prover.js';
 import { makeCircuit } from '../dev/trial-keys/circuit.js';
 import { median } from '../src/calibrate/statistics.js';
 import { openCircom2 } from '../src/circom/circom2.js';

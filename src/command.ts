@@ -2,12 +2,13 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { describeFile } from './command/describe-file.js';
 import { packKey } from './command/pack.js';
-import { type Outcome, type ProveArguments, prove, type WitnessArguments, witness } from './command/prove.js';
+import { backends, type Outcome, type ProveArguments, prove, type WitnessArguments, witness } from './command/prove.js';
 import {
   type BeaconArguments,
   type CeremonyFile,
   type ContributeArguments,
   contributeTo,
+  type ExportArguments,
   endByBeacon,
   entropySources,
   type ImportArguments,
@@ -22,6 +23,7 @@ import {
   type StepArguments,
   shortenPowers,
   type VerifyKeyArguments,
+  type VerifyPowersArguments,
   verifyKeyFile,
   verifyPowersFile,
   writeChallenge,
@@ -51,6 +53,11 @@ const readBytes = (text: string): number => {
   return Number(digits) * { '': 1, M: 2 ** 20, G: 2 ** 30 }[unit as '' | 'M' | 'G'];
 };
 
+const backendOption = (): Option =>
+  new Option('--backend <name>', 'what computes; gpu needs the package webgpu in the current folder')
+    .choices(backends)
+    .default('auto');
+
 /** Makes the reader of command lines. @param done takes the result of the command that ran */
 const makeReader = (done: (outcome: Outcome) => void): Command => {
   const reader = new Command('webgpu-msm')
@@ -67,11 +74,7 @@ const makeReader = (done: (outcome: Outcome) => void): Command => {
     .option('--proof <file>', 'write the proof there; default: standard output')
     .option('--public <file>', 'write the public values there; default: standard output')
     .option('--verify', 'verify the proof before it is written')
-    .addOption(
-      new Option('--backend <name>', 'what computes; gpu needs the package webgpu in the current folder')
-        .choices(['auto', 'cpu', 'gpu'])
-        .default('auto'),
-    )
+    .addOption(backendOption())
     .option('--memory-limit <bytes>', 'most memory of the key and its proof, such as 512M', readBytes)
     .option('--json', jsonHelp)
     .action(async (given: ProveArguments) => done(await prove(given, new Terminal())));
@@ -118,17 +121,29 @@ const makeReader = (done: (outcome: Outcome) => void): Command => {
   return reader;
 };
 
+const memoryOption = (): Option =>
+  new Option('--memory-limit <bytes>', 'most memory of the step, such as 512M').argParser(readBytes);
+
+/** Adds the options of steps that write a file. */
+const addWriting = (step: Command, help = outHelp): Command =>
+  step
+    .requiredOption('--out <file>', help)
+    .addOption(backendOption())
+    .addOption(memoryOption())
+    .option('--json', jsonHelp);
+
 /** Adds the steps of a setup to its command. */
 const addSetup = (setup: Command, done: (outcome: Outcome) => void): void => {
-  setup
-    .command('new')
-    .description('make the key of a circuit; of Groth16 the first, which nobody may use before a contribution')
-    .addOption(new Option('--system <name>', 'proof system').choices(['groth16', 'plonk', 'fflonk']).default('groth16'))
-    .requiredOption('--r1cs <file>', 'constraints that circom writes')
-    .requiredOption('--ptau <file>', ptauHelp)
-    .requiredOption('--out <file>', outHelp)
-    .option('--json', jsonHelp)
-    .action(async (given: NewArguments) => done(await makeKey(given, new Terminal())));
+  addWriting(
+    setup
+      .command('new')
+      .description('make the key of a circuit; of Groth16 the first, which nobody may use before a contribution')
+      .addOption(
+        new Option('--system <name>', 'proof system').choices(['groth16', 'plonk', 'fflonk']).default('groth16'),
+      )
+      .requiredOption('--r1cs <file>', 'constraints that circom writes')
+      .requiredOption('--ptau <file>', ptauHelp),
+  ).action(async (given: NewArguments) => done(await makeKey(given, new Terminal())));
   addCeremony(setup, 'zkey', done);
   setup
     .command('verify')
@@ -137,6 +152,7 @@ const addSetup = (setup: Command, done: (outcome: Outcome) => void): void => {
     .requiredOption('--ptau <file>', ptauHelp)
     .option('--r1cs <file>', 'constraints of the circuit')
     .option('--initial <file>', 'first key, which is trusted to be of the circuit')
+    .addOption(memoryOption())
     .option('--json', jsonHelp)
     .action(async (given: VerifyKeyArguments) => done(await verifyKeyFile(given, new Terminal())));
   setup
@@ -144,9 +160,7 @@ const addSetup = (setup: Command, done: (outcome: Outcome) => void): void => {
     .description('write the verification key of a proving key')
     .requiredOption('--zkey <file>', 'proving key')
     .requiredOption('--out <file>', 'write the verification key there, as JSON')
-    .action(async ({ zkey, ...given }: FileOf<'zkey', StepArguments>) =>
-      done(await writeVerificationKey({ ...given, file: zkey }, new Terminal())),
-    );
+    .action(async (given: ExportArguments) => done(await writeVerificationKey(given, new Terminal())));
   addBellman(setup.command('bellman').description('exchange files with other programs of a ceremony'), done);
   addPowers(setup.command('ptau').description('make powers of tau, which keys of many circuits share'), done);
 };
@@ -156,35 +170,33 @@ type FileOf<Kind extends CeremonyFile, Given> = Omit<Given, 'file'> & Readonly<R
 
 /** Adds challenges and responses to their command. */
 const addBellman = (bellman: Command, done: (outcome: Outcome) => void): void => {
-  bellman
-    .command('export')
-    .description('write a Groth16 key as a challenge')
-    .requiredOption('--zkey <file>', 'result of the contribution before')
-    .requiredOption('--out <file>', outHelp)
-    .option('--json', jsonHelp)
-    .action(async ({ zkey: file, ...given }: FileOf<'zkey', StepArguments>) =>
-      done(await writeChallenge({ ...given, file }, new Terminal())),
-    );
-  bellman
-    .command('contribute')
-    .description('contribute randomness to a challenge')
-    .requiredOption('--challenge <file>', 'challenge, which does not name its curve')
-    .addOption(curveOption())
-    .requiredOption('--out <file>', 'write the response there, whole or not at all')
-    .addOption(entropyOption())
-    .option('--json', jsonHelp)
-    .action(async ({ challenge: file, ...given }: Omit<RespondArguments, 'file'> & { readonly challenge: string }) =>
-      done(await respond({ ...given, file }, new Terminal())),
-    );
-  bellman
-    .command('import')
-    .description('make a key of a response')
-    .requiredOption('--zkey <file>', 'key that the challenge was exported from')
-    .requiredOption('--response <file>', 'response')
-    .requiredOption('--out <file>', outHelp)
-    .option('--name <text>', nameHelp)
-    .option('--json', jsonHelp)
-    .action(async (given: ImportArguments) => done(await readResponse(given, new Terminal())));
+  addWriting(
+    bellman
+      .command('export')
+      .description('write a Groth16 key as a challenge')
+      .requiredOption('--zkey <file>', 'result of the contribution before'),
+  ).action(async ({ zkey: file, ...given }: FileOf<'zkey', StepArguments>) =>
+    done(await writeChallenge({ ...given, file }, new Terminal())),
+  );
+  addWriting(
+    bellman
+      .command('contribute')
+      .description('contribute randomness to a challenge')
+      .requiredOption('--challenge <file>', 'challenge, which does not name its curve')
+      .addOption(curveOption())
+      .addOption(entropyOption()),
+    'write the response there, whole or not at all',
+  ).action(async ({ challenge: file, ...given }: Omit<RespondArguments, 'file'> & { readonly challenge: string }) =>
+    done(await respond({ ...given, file }, new Terminal())),
+  );
+  addWriting(
+    bellman
+      .command('import')
+      .description('make a key of a response')
+      .requiredOption('--zkey <file>', 'key that the challenge was exported from')
+      .requiredOption('--response <file>', 'response')
+      .option('--name <text>', nameHelp),
+  ).action(async (given: ImportArguments) => done(await readResponse(given, new Terminal())));
 };
 
 const curveOption = (): Option =>
@@ -199,69 +211,65 @@ const entropyOption = (): Option =>
 /** Adds contributions and beacons to a file. */
 const addCeremony = (parent: Command, kind: CeremonyFile, done: (outcome: Outcome) => void): void => {
   const file = `--${kind} <file>`;
-  parent
-    .command('contribute')
-    .description('contribute randomness')
-    .requiredOption(file, 'result of the contribution before')
-    .requiredOption('--out <file>', outHelp)
-    .option('--name <text>', nameHelp)
-    .addOption(entropyOption())
-    .option('--json', jsonHelp)
-    .action(async ({ [kind]: path, ...given }: FileOf<CeremonyFile, ContributeArguments>) =>
-      done(await contributeTo(kind, { ...given, file: path }, new Terminal())),
-    );
-  parent
-    .command('beacon')
-    .description('end a ceremony by a public beacon')
-    .requiredOption(file, 'result of the last contribution')
-    .requiredOption('--out <file>', outHelp)
-    .requiredOption('--beacon <hex>', 'value of the beacon, hexadecimal')
-    .requiredOption('--iterations <n>', 'logarithm of the number of hashes, 10 to 63', Number)
-    .option('--name <text>', nameHelp)
-    .option('--json', jsonHelp)
-    .action(async ({ [kind]: path, ...given }: FileOf<CeremonyFile, BeaconArguments>) =>
-      done(await endByBeacon(kind, { ...given, file: path }, new Terminal())),
-    );
+  addWriting(
+    parent
+      .command('contribute')
+      .description('contribute randomness')
+      .requiredOption(file, 'result of the contribution before')
+      .option('--name <text>', nameHelp)
+      .addOption(entropyOption()),
+  ).action(async ({ [kind]: path, ...given }: FileOf<CeremonyFile, ContributeArguments>) =>
+    done(await contributeTo(kind, { ...given, file: path }, new Terminal())),
+  );
+  addWriting(
+    parent
+      .command('beacon')
+      .description('end a ceremony by a public beacon')
+      .requiredOption(file, 'result of the last contribution')
+      .requiredOption('--beacon <hex>', 'value of the beacon, hexadecimal')
+      .requiredOption('--iterations <n>', 'logarithm of the number of hashes, 10 to 63', Number)
+      .option('--name <text>', nameHelp),
+  ).action(async ({ [kind]: path, ...given }: FileOf<CeremonyFile, BeaconArguments>) =>
+    done(await endByBeacon(kind, { ...given, file: path }, new Terminal())),
+  );
 };
 
 /** Adds the steps of powers of tau to their command. */
 const addPowers = (ptau: Command, done: (outcome: Outcome) => void): void => {
   const powerHelp = 'logarithm of the most constraints';
-  ptau
-    .command('new')
-    .description('make powers of tau without a contribution')
-    .addOption(curveOption())
-    .requiredOption('--power <n>', powerHelp, Number)
-    .requiredOption('--out <file>', outHelp)
-    .option('--json', jsonHelp)
-    .action(async (given: NewPowersArguments) => done(await makePowers(given, new Terminal())));
+  addWriting(
+    ptau
+      .command('new')
+      .description('make powers of tau without a contribution')
+      .addOption(curveOption())
+      .requiredOption('--power <n>', powerHelp, Number),
+  ).action(async (given: NewPowersArguments) => done(await makePowers(given, new Terminal())));
   addCeremony(ptau, 'ptau', done);
-  ptau
-    .command('prepare')
-    .description('prepare the powers for keys')
-    .requiredOption('--ptau <file>', 'result of the last contribution')
-    .requiredOption('--out <file>', outHelp)
-    .option('--json', jsonHelp)
-    .action(async ({ ptau: file, ...given }: FileOf<'ptau', StepArguments>) =>
-      done(await preparePowers({ ...given, file }, new Terminal())),
-    );
-  ptau
-    .command('truncate')
-    .description('make powers of fewer constraints of prepared ones')
-    .requiredOption('--ptau <file>', ptauHelp)
-    .requiredOption('--power <n>', powerHelp, Number)
-    .requiredOption('--out <file>', outHelp)
-    .option('--json', jsonHelp)
-    .action(async ({ ptau: file, ...given }: FileOf<'ptau', StepArguments & { readonly power: number }>) =>
-      done(await shortenPowers({ ...given, file }, new Terminal())),
-    );
+  addWriting(
+    ptau
+      .command('prepare')
+      .description('prepare the powers for keys')
+      .requiredOption('--ptau <file>', 'result of the last contribution'),
+  ).action(async ({ ptau: file, ...given }: FileOf<'ptau', StepArguments>) =>
+    done(await preparePowers({ ...given, file }, new Terminal())),
+  );
+  addWriting(
+    ptau
+      .command('truncate')
+      .description('make powers of fewer constraints of prepared ones')
+      .requiredOption('--ptau <file>', ptauHelp)
+      .requiredOption('--power <n>', powerHelp, Number),
+  ).action(async ({ ptau: file, ...given }: FileOf<'ptau', StepArguments & { readonly power: number }>) =>
+    done(await shortenPowers({ ...given, file }, new Terminal())),
+  );
   ptau
     .command('verify')
     .description('verify powers of tau')
     .requiredOption('--ptau <file>', 'powers of tau, prepared or not')
+    .addOption(memoryOption())
     .option('--json', jsonHelp)
-    .action(async ({ ptau: file, json }: { readonly ptau: string; readonly json?: boolean }) =>
-      done(await verifyPowersFile({ file, ...(json !== undefined && { json }) }, new Terminal())),
+    .action(async ({ ptau: file, ...given }: FileOf<'ptau', VerifyPowersArguments>) =>
+      done(await verifyPowersFile({ ...given, file }, new Terminal())),
     );
 };
 

@@ -21,7 +21,7 @@ export {
   type Ptau,
   type PtauSections,
 } from './formats/reference-strings.js';
-export type { Sink } from './formats/sink.js';
+export type { Sink, WritableHandle } from './formats/sink.js';
 export type { ChunkOptions, FileCurve, FileSource, PointSection, RandomAccess } from './formats/source.js';
 export { type Groth16Sections, type Groth16Zkey, openZkey, type PlonkZkey, type Zkey } from './formats/zkey.js';
 export type { Group, PagedBytes, PointEncoding } from './index.js';

@@ -5,7 +5,8 @@
  * @module
  */
 
-export type { Sink } from './formats/sink.js';
+export type { Sink, WritableHandle } from './formats/sink.js';
+export type { ByteStream, FileOrigin, FileSource, RandomAccess } from './formats/source.js';
 export { MsmError } from './index.js';
 export {
   type ChallengeInput,

@@ -143,6 +143,11 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
   sha256: { bytes: 1088, holds: 'SHA-256', loaded: 'with `provers.js`, `stored-keys.js` and `compact-key.js`' },
   sink: { bytes: 832, holds: 'places of results', loaded: 'with `setup.js` and `compact-writer.js`' },
   groth16: { bytes: 5312, holds: 'proofs of Groth16', loaded: 'by the import of `webgpu-msm/groth16`' },
+  'streamed-quotient': {
+    bytes: 2560,
+    holds: 'quotients of Groth16 whose matrices stay in the file',
+    loaded: 'when a key of Groth16 opens with a `memoryLimit` that has no room for them',
+  },
   plonk: { bytes: 4224, holds: 'proofs of PLONK', loaded: 'by the import of `webgpu-msm/plonk`' },
   fflonk: { bytes: 4864, holds: 'proofs of FFLONK', loaded: 'by the import of `webgpu-msm/fflonk`' },
   plonkish: {

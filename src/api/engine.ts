@@ -20,6 +20,10 @@ export interface MsmPlan {
    * compute the call, or if there is nothing to compute.
    */
   readonly predicted: Prediction | null;
+  /** Bytes of points in main memory that count against the limit, those of all engines with the same threads. */
+  readonly mainBytes: number;
+  /** The option `memoryLimit` of the engine, or its default; `Infinity`: no limit. */
+  readonly mainLimit: number;
 }
 
 /**

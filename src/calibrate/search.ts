@@ -9,7 +9,7 @@ import type { CurveContext } from '../curves/curve.js';
 import { addAffine, infinityOf, type Jacobian, multiply, toAffine } from '../curves/jacobian.js';
 import { writePoint } from '../curves/point-source.js';
 import type { MsmError, MsmErrorCode } from '../errors.js';
-import { mod, writeNumber } from '../field/modulus.js';
+import { fieldProducts, mod, writeNumber } from '../field/modulus.js';
 import { compileTimes } from '../gpu/device.js';
 import { areSame, publicPoint } from '../msm/stages/combine-windows.js';
 import { version } from '../version.js';
@@ -97,12 +97,6 @@ export const measure = async (subject: Subject, options: MeasureOptions): Promis
 
 /** Returns the time that pipelines of a device took to compile so far. */
 const compileMs = (device: GPUDevice): number => compileTimes(device).reduce((sum, { ms }) => sum + ms, 0);
-
-const fieldProducts = Object.keys({
-  unsigned: true,
-  dot4: true,
-  fma: true,
-} satisfies Record<Tuning['fieldProduct'], true>) as Tuning['fieldProduct'][];
 
 /**
  * The rounds of a search: one knob a round, on top of the best setting so far. The field product

@@ -87,7 +87,7 @@ export interface CircuitOptions extends EngineOptions {
    * Most bytes of main memory for the key and its proofs, as `openProvingKey` has it. A key by
    * address is then read in parts, if the server has ranges and names versions.
    *
-   * @defaultValue no limit
+   * @defaultValue as `openProvingKey` has it; a key by address is then downloaded
    */
   readonly memoryLimit?: number | undefined;
   /** Ends the load with code `aborted`. */

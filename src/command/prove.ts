@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type CircuitInput, type CircuitOptions, openCircuit } from '../circom.js';
+import { type CircuitInput, openCircuit } from '../circom.js';
 import { MsmError } from '../index.js';
 import { jsonText, readJson, writeJson } from './json-files.js';
 import type { Terminal } from './terminal.js';
@@ -15,6 +15,11 @@ export interface Outcome {
   readonly exitCode: 0 | 1;
 }
 
+/** Names of what computes. */
+export const backends = ['auto', 'cpu', 'gpu'] as const;
+
+type Backend = (typeof backends)[number];
+
 /** Arguments of `prove`: paths of files. */
 export interface ProveArguments {
   readonly wasm: string;
@@ -23,7 +28,7 @@ export interface ProveArguments {
   readonly proof?: string;
   readonly public?: string;
   readonly verify?: boolean;
-  readonly backend: 'auto' | 'cpu' | 'gpu';
+  readonly backend: Backend;
   /** Bytes. */
   readonly memoryLimit?: number;
   readonly json?: boolean;
@@ -46,14 +51,14 @@ const readInput = async (path: string): Promise<CircuitInput> => {
 
 /**
  * Returns the options of a backend. Node has no WebGPU, so a GPU needs the package `webgpu` of the
- * current folder. A device cannot be sent to a worker.
+ * current folder.
  */
-const backendOptions = async (backend: ProveArguments['backend']): Promise<CircuitOptions> => {
+export const backendOptions = async (backend: Backend): Promise<{ readonly backend: Backend; readonly gpu?: GPU }> => {
   if (backend !== 'gpu' || globalThis.navigator?.gpu !== undefined) return { backend };
   try {
     const path = createRequire(join(process.cwd(), 'package.json')).resolve('webgpu');
     const dawn = await import(/* @vite-ignore */ pathToFileURL(path).href);
-    return { backend, gpu: dawn.create([]), worker: false };
+    return { backend, gpu: dawn.create([]) };
   } catch (cause) {
     throw new MsmError('no-webgpu', 'the package webgpu, which gives Node a GPU, cannot be loaded', { cause });
   }
@@ -62,10 +67,13 @@ const backendOptions = async (backend: ProveArguments['backend']): Promise<Circu
 /** Proves, as `snarkjs groth16 fullprove` and those of the other systems do, and writes the same files. */
 export const prove = async (given: ProveArguments, terminal: Terminal): Promise<Outcome> => {
   const input = await readInput(given.input);
+  const ofBackend = await backendOptions(given.backend);
   const circuit = await openCircuit(
     { wasm: given.wasm, zkey: given.zkey },
     {
-      ...(await backendOptions(given.backend)),
+      ...ofBackend,
+      // a device cannot be sent to a worker
+      ...(ofBackend.gpu !== undefined && { worker: false }),
       ...(given.memoryLimit !== undefined && { memoryLimit: given.memoryLimit }),
       ...{ onProgress: terminal.progress, onWarning: terminal.warn },
     },

@@ -27,32 +27,39 @@ import {
   verifyPowers,
 } from '../setup.js';
 import { writeJson } from './json-files.js';
-import type { Outcome } from './prove.js';
+import { backendOptions, type Outcome, type ProveArguments } from './prove.js';
 import type { Terminal } from './terminal.js';
 
 /** Where the randomness of an author comes from. The system's generator is part of it always. */
 export const entropySources = ['prompt', 'stdin', 'random'] as const;
 
+/** Arguments of steps that write a file. */
+export interface WriteArguments extends Pick<ProveArguments, 'backend' | 'memoryLimit'> {
+  /** Path of the result. */
+  readonly out: string;
+  readonly json?: boolean;
+}
+
 /** Arguments of `setup new`: paths of files. */
-export interface NewArguments {
+export interface NewArguments extends WriteArguments {
   readonly system: NewKeyInput['system'];
   readonly r1cs: string;
   readonly ptau: string;
-  readonly out: string;
-  readonly json?: boolean;
 }
 
 /** Arguments of `setup ptau new`. */
-export interface NewPowersArguments extends NewPowersInput {
-  readonly out: string;
-  readonly json?: boolean;
+export interface NewPowersArguments extends NewPowersInput, WriteArguments {}
+
+/** Arguments of steps that make one file of another. */
+export interface StepArguments extends WriteArguments {
+  /** Path. */
+  readonly file: string;
 }
 
-/** Arguments of steps that make one file of another: paths. */
-export interface StepArguments {
-  readonly file: string;
+/** Arguments of `setup export`: paths of files. */
+export interface ExportArguments {
+  readonly zkey: string;
   readonly out: string;
-  readonly json?: boolean;
 }
 
 /** Arguments of `setup contribute` and `setup ptau contribute`. */
@@ -67,12 +74,10 @@ export interface RespondArguments extends Omit<ContributeArguments, 'name'> {
 }
 
 /** Arguments of `setup bellman import`: paths of files. */
-export interface ImportArguments {
+export interface ImportArguments extends WriteArguments {
   readonly zkey: string;
   readonly response: string;
-  readonly out: string;
   readonly name?: string;
-  readonly json?: boolean;
 }
 
 /** Arguments of `setup beacon` and `setup ptau beacon`. */
@@ -88,31 +93,47 @@ export interface VerifyKeyArguments {
   readonly ptau: string;
   readonly r1cs?: string;
   readonly initial?: string;
+  readonly memoryLimit?: number;
   readonly json?: boolean;
 }
 
+/** Arguments of `setup ptau verify`. */
+export interface VerifyPowersArguments extends Pick<VerifyKeyArguments, 'memoryLimit' | 'json'> {
+  /** Path. */
+  readonly file: string;
+}
+
 /** Returns the options of a call, with its progress on the terminal. */
-const watched = (terminal: Terminal) => ({
+const watched = (terminal: Terminal, { memoryLimit }: Pick<WriteArguments, 'memoryLimit'>) => ({
   onProgress: ({ phase, done, total }: { readonly phase: string; readonly done: number; readonly total: number }) =>
     terminal.progress({ stage: 'key', part: phase, done, total, remainingMs: null }),
   onWarning: terminal.warn,
+  memoryLimit,
+});
+
+/** Returns the options of a call that writes a file. */
+const writing = async (terminal: Terminal, given: WriteArguments) => ({
+  ...watched(terminal, given),
+  ...(await backendOptions(given.backend)),
+  sink: given.out,
 });
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
 /** Runs a step that writes a file, and tells its length. */
 const written = async (
-  { out, json }: Pick<StepArguments, 'out' | 'json'>,
+  given: WriteArguments,
   terminal: Terminal,
-  step: (options: ReturnType<typeof watched> & { readonly sink: string }) => Promise<unknown>,
+  step: (options: Awaited<ReturnType<typeof writing>>) => Promise<unknown>,
 ): Promise<Outcome> => {
+  const options = await writing(terminal, given);
   try {
-    await step({ ...watched(terminal), sink: out });
+    await step(options);
   } finally {
     terminal.clear();
   }
-  const { byteLength } = await openFile(out);
-  return { output: json ? `${JSON.stringify({ byteLength })}\n` : '', exitCode: 0 };
+  const { byteLength } = await openFile(given.out);
+  return { output: given.json ? `${JSON.stringify({ byteLength })}\n` : '', exitCode: 0 };
 };
 
 /** Makes the first key of a circuit, as `snarkjs groth16 setup` and others do, and writes the same bytes. */
@@ -141,8 +162,8 @@ export const shortenPowers = async (
 };
 
 /** Writes the verification key of a proving key, as `snarkjs zkey export verificationkey` does. */
-export const writeVerificationKey = async ({ file, out }: StepArguments, terminal: Terminal): Promise<Outcome> => {
-  await writeJson(out, await exportVerificationKey(await openFile(file), { onWarning: terminal.warn }));
+export const writeVerificationKey = async ({ zkey, out }: ExportArguments, terminal: Terminal): Promise<Outcome> => {
+  await writeJson(out, await exportVerificationKey(await openFile(zkey), { onWarning: terminal.warn }));
   return { output: '', exitCode: 0 };
 };
 
@@ -222,12 +243,12 @@ const contributeBy = async (
   given: ContributeArguments,
   terminal: Terminal,
 ): Promise<Outcome> => {
-  const { file, out, name, entropy = process.stdin.isTTY ? 'prompt' : 'random', json } = given;
+  const { file, name, entropy = process.stdin.isTTY ? 'prompt' : 'random', json } = given;
   const source = await openFile(file);
+  const options = await writing(terminal, given);
   const ofAuthor = { prompt: ask, stdin: readEntropy, random: async () => undefined };
   const bytes = await ofAuthor[entropy]();
   try {
-    const options = { ...watched(terminal), sink: out };
     const { hash } = await contributeWith(source, { name, entropy: bytes }, options);
     return hashOutcome(hash, json);
   } finally {
@@ -238,9 +259,9 @@ const contributeBy = async (
 
 /** Ends a ceremony by a beacon, as the `beacon` of snarkjs does, and writes the same bytes. */
 export const endByBeacon = async (kind: CeremonyFile, given: BeaconArguments, terminal: Terminal): Promise<Outcome> => {
-  const { file, out, name, beacon, iterations, json } = given;
+  const { file, name, beacon, iterations, json } = given;
+  const options = await writing(terminal, given);
   try {
-    const options = { ...watched(terminal), sink: out };
     const { hash } = await ceremonies[kind].applyBeacon(await openFile(file), { name, beacon, iterations }, options);
     return hashOutcome(hash, json);
   } finally {
@@ -266,19 +287,17 @@ export const verifyKeyFile = async (given: VerifyKeyArguments, terminal: Termina
     ...(initial !== undefined && { initial: await openFile(initial) }),
   };
   try {
-    return verdictOutcome('The key is', await verifyKey(files, watched(terminal)), given.json);
+    return verdictOutcome('The key is', await verifyKey(files, watched(terminal, given)), given.json);
   } finally {
     terminal.clear();
   }
 };
 
 /** Verifies powers of tau, prepared ones as well. Those that are not valid have the exit code 1. */
-export const verifyPowersFile = async (
-  { file, json }: Pick<StepArguments, 'file' | 'json'>,
-  terminal: Terminal,
-): Promise<Outcome> => {
+export const verifyPowersFile = async (given: VerifyPowersArguments, terminal: Terminal): Promise<Outcome> => {
   try {
-    return verdictOutcome('The powers are', await verifyPowers(await openFile(file), watched(terminal)), json);
+    const verdict = await verifyPowers(await openFile(given.file), watched(terminal, given));
+    return verdictOutcome('The powers are', verdict, given.json);
   } finally {
     terminal.clear();
   }

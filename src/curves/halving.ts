@@ -8,7 +8,7 @@ import type { CurveContext } from './curve.js';
 import { multiply, toAffine } from './jacobian.js';
 
 /** The endomorphism of a group, and how it halves scalars. */
-export interface Halving {
+interface Halving {
   /** A root of unity of order 3 modulo p. */
   readonly beta: bigint;
   /** Returns k₁ and k₂, at most half as long as the order, with k = k₁ + λ·k₂ modulo the order. */

@@ -125,6 +125,16 @@ export const nonAdjacentForm = (k: bigint): number[] => {
   return digits;
 };
 
+/**
+ * Returns the bits of the digits 1 and −1 in the non-adjacent form of k ≥ 0: where 3k and k differ,
+ * those of 3k and those of k (Prodinger 2000, "On binary representations of integers with digits −1,
+ * 0, 1").
+ */
+export const nonAdjacentBits = (k: bigint): readonly [plus: bigint, minus: bigint] => {
+  const changes = (3n * k) ^ k;
+  return [((3n * k) & changes) >> 1n, (k & changes) >> 1n];
+};
+
 /** Returns the endomorphism φ of a membership test, with reduced coordinates. */
 export const endomorphism = (
   { coordinates: f }: CurveContext,

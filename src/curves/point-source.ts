@@ -1,7 +1,7 @@
 /** Points in main memory, as callers passed them: reading and writing them, and telling a wrong encoding. */
 import type { Coordinate, PointEncoding } from '../api/values.js';
 import { readElement, writeElement } from '../field/field.js';
-import { digitsOf, invert } from '../field/modulus.js';
+import { digitsOf, invert, isBelow } from '../field/modulus.js';
 import { squareRootIn } from '../field/powers.js';
 import { type CurveContext, cubic, isOnCurve, type TwistedEdwards } from './curve.js';
 import { imageOf, isOnEdwards } from './edwards.js';
@@ -112,17 +112,10 @@ export const canonicalTest = (
   tested: number,
 ): ((index: number) => boolean) => {
   const wordsOfNumber = field.bytes / 4;
-  const limits = digitsOf(p, 32, wordsOfNumber);
-  const isBelowP = (at: number): boolean => {
-    for (let i = wordsOfNumber - 1; i >= 0; i--) {
-      const [word, limit] = [words[at + i] as number, limits[i] as number];
-      if (word !== limit) return word < limit;
-    }
-    return false;
-  };
+  const limit = digitsOf(p, 32, wordsOfNumber);
   return (index) => {
     const begin = index * pointWords;
-    for (let at = begin; at < begin + tested; at += wordsOfNumber) if (!isBelowP(at)) return false;
+    for (let at = begin; at < begin + tested; at += wordsOfNumber) if (!isBelow(words, at, limit)) return false;
     return true;
   };
 };

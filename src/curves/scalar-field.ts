@@ -1,7 +1,7 @@
 /** Scalars modulo the group order: their field, and sums of their multiples. */
 
-import { digitsOf, readWords, writeWords } from '../field/modulus.js';
-import { isPrime, power } from '../field/powers.js';
+import { digitsOf, isBelow, readWords, writeWords } from '../field/modulus.js';
+import { isPrime, oddPartOf, power } from '../field/powers.js';
 import type { Curve, CurveContext, KnownCurve } from './curve.js';
 
 /**
@@ -10,8 +10,6 @@ import type { Curve, CurveContext, KnownCurve } from './curve.js';
 interface ScalarField {
   /** The group order r. */
   readonly order: bigint;
-  /** True if r is prime. Every curve of the registry has a prime r. */
-  readonly isPrime: boolean;
   /**
    * The largest k for which 2^k divides r − 1; 0 if r is not prime. The longest radix-2 NTT has 2^k
    * elements.
@@ -30,13 +28,12 @@ export const scalarFieldOf = ({
   order,
   scalarGenerator,
 }: Pick<Curve, 'order'> & Pick<KnownCurve, 'scalarGenerator'>): ScalarField => {
-  if (order % 2n === 0n || !isPrime(order)) return { order, isPrime: false, twoAdicity: 0, rootOfUnity: null };
-  let [odd, twoAdicity] = [order - 1n, 0];
-  for (; odd % 2n === 0n; odd /= 2n) twoAdicity++;
+  if (order % 2n === 0n || !isPrime(order)) return { order, twoAdicity: 0, rootOfUnity: null };
+  const { odd, twos: twoAdicity } = oddPartOf(order - 1n);
   let nonResidue = scalarGenerator ?? 2n;
   // Euler's criterion
   while (power(nonResidue, (order - 1n) / 2n, order) === 1n) nonResidue++;
-  return { order, isPrime: true, twoAdicity, rootOfUnity: power(nonResidue, odd, order) };
+  return { order, twoAdicity, rootOfUnity: power(nonResidue, odd, order) };
 };
 
 /*
@@ -73,16 +70,9 @@ export const addMultiples = (
   const r = digitsOf(order, 32, words);
   const size = Number(order);
   const reduced = new Uint32Array(words);
-  const isBelow = (numbers: Uint32Array, at: number): boolean => {
-    for (let w = words - 1; w >= 0; w--) {
-      const difference = (numbers[at + w] as number) - (r[w] as number);
-      if (difference !== 0) return difference < 0;
-    }
-    return false;
-  };
   for (let at = 0; at < scalars.length; at += words) {
     let [source, from] = [scalars, at];
-    if (!isBelow(scalars, at)) {
+    if (!isBelow(scalars, at, r)) {
       writeWords(reduced, 0, words, readWords(scalars, at, words) % order);
       [source, from] = [reduced, 0];
     }
@@ -105,7 +95,7 @@ export const addMultiples = (
     };
     // doubles are off by less than a millionth here: it is the quotient, or one less
     let quotient = Math.max(0, Math.floor((factor * scalar + sum) / size - 1e-6));
-    if (add(factor, quotient) > 0 || !isBelow(sums, at)) {
+    if (add(factor, quotient) > 0 || !isBelow(sums, at, r)) {
       add(0, 1);
       quotient++;
     }

@@ -18,6 +18,7 @@ import { Session } from '../session/session.js';
 import { mostWorkers } from '../threads/platform.js';
 import { Engine } from './engine.js';
 import { EngineThreads, LazyCpu, threadsOfEngines, WarmUp } from './engine-parts.js';
+import { limitOf } from './main-memory.js';
 import { type MsmEngineOptions, readSettings, type Settings } from './options.js';
 
 /** Active calls of an engine: the GPU computes one while the other is prepared. */
@@ -66,6 +67,7 @@ export const composeEngine = async (
   }
   const curve = await openCurve(settings.curve as NamedCurve, settings.group as Group | undefined);
   const threads = (deviceOf && threadsOfEngines.get(deviceOf)) ?? new EngineThreads();
+  threads.memory.restrict(limitOf(settings.memoryLimit));
   if (settings.backend === 'cpu') return cpuOnly(curve, threads, settings);
   const source = (deviceOf && sourcesOfEngines.get(deviceOf)) ?? sourceOf(settings);
   const open = await joinDevice(source, settings);
@@ -95,6 +97,7 @@ const cpuOnly = async (curve: CurveContext, threads: EngineThreads, settings: Se
     cpuComputes: true,
     dispatcher: onlyBackend(backend, settings.sharing),
     warmUp: new WarmUp(queue, backend, null),
+    memory: threads.memory,
     coalesces: false,
   });
   threadsOfEngines.set(engine, threads);
@@ -128,7 +131,7 @@ const withGpu = (
   const dispatcher = new Router(curve, gpu, () => cpu.get(), {
     dividesAll: backend === 'both',
     cap: sharing,
-    mostWorkers: () => mostWorkers(settings),
+    mostWorkers: () => threads.memory.workers(mostWorkers(settings)),
     prepare: (n) => {
       if (prepared === session.runner) return;
       prepared = session.runner;
@@ -139,6 +142,7 @@ const withGpu = (
   const engine = new Engine({
     ...{ curve, queue, gpu, cpu, cpuComputes, dispatcher, warmUp, lends: cpu },
     backend: gpu,
+    memory: threads.memory,
     // an instrument observes one sum at a time
     coalesces: sharing.merge && tuning.instrument === undefined,
   });

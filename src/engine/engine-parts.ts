@@ -8,6 +8,7 @@ import type { CpuThreads, SharedThreads, WorkerOptions } from '../msm/cpu/cpu-th
 import type { Knobs } from '../msm/plan/tuning.js';
 import type { Dispatcher } from '../msm/routing/router.js';
 import type { CallQueue } from '../scheduling/call-queue.js';
+import { MainMemory } from './main-memory.js';
 
 /** Parts of an engine. */
 export interface EngineParts {
@@ -25,6 +26,8 @@ export interface EngineParts {
   readonly cpuComputes: boolean;
   readonly dispatcher: Dispatcher;
   readonly warmUp: WarmUp;
+  /** Main memory of all engines with the same threads. */
+  readonly memory: MainMemory;
   /** True to compute small sums over the same bases together. */
   readonly coalesces: boolean;
 }
@@ -35,6 +38,7 @@ const loadCpu = (): Promise<typeof import('../msm/cpu/cpu-backend.js')> =>
 
 /** The CPU's threads, of one engine or of those that name it by `deviceOf`. */
 export class EngineThreads implements SharedThreads {
+  readonly memory = new MainMemory();
   #threads: CpuThreads | null = null;
   #users = 0;
 
@@ -62,7 +66,9 @@ export class LazyCpu {
   #isDestroyed = false;
 
   constructor(curve: CurveContext, threads: EngineThreads, workers: WorkerOptions, tuning: Knobs) {
-    this.#make = ({ CpuBackend }) => new CpuBackend(curve, threads, workers, tuning);
+    const { memory } = threads;
+    const options = { ...workers, withRoom: (most: number) => memory.workers(most) };
+    this.#make = ({ CpuBackend }) => new CpuBackend(curve, threads, options, tuning);
   }
 
   get(): Promise<CpuBackend> {

@@ -65,6 +65,13 @@ export interface CheckedLoader<Of extends Coordinate> extends MsmEngine<Of> {
   loadCheckedBases(points: Uint8Array, options: LoadBasesOptions): Promise<Bases>;
 }
 
+/** Returns the least bytes that points take in main memory; what is no points is refused by its reader. */
+const leastBytesOf = ({ pointBytes }: CurveContext, points: GivenPoints): number => {
+  const { length, byteLength } = (points ?? {}) as Partial<Readonly<Record<'length' | 'byteLength', unknown>>>;
+  const bytes = Array.isArray(points) ? Number(length) * pointBytes : byteLength;
+  return typeof bytes === 'number' && bytes > 0 ? bytes : 0;
+};
+
 /** Bytes whose copy at the call takes a turn of the event loop: about 2 ms. */
 const BYTES_OF_A_TURN = 2 ** 21;
 
@@ -172,19 +179,29 @@ export class Engine implements CheckedLoader<Coordinate> {
       assertTestable(this.#curve, checkSubgroup);
       const tables = loadedTables(this.#curve, precompute);
       const timeSlice = new TimeSlice(() => this.#assertUsable(settings.signal));
-      const source = await readPoints(this.#curve, points, encoding, timeSlice);
-      return this.#run<Bases>({
-        kind: 'loadBases',
-        bytes: source.bytes.length,
-        settings,
-        task: async (call) => {
-          call.checkpoint();
-          const bases = await this.#backend.load({ source, tables, label, checkSubgroup, areChecked }, call);
-          this.#inputs.addBases(bases);
-          return bases;
-        },
-        abandon: (bases) => bases.destroy(),
-      });
+      const { memory } = this.#parts;
+      let free = memory.reserve(leastBytesOf(this.#curve, points));
+      try {
+        const source = await readPoints(this.#curve, points, encoding, timeSlice);
+        free();
+        // points of some encodings take more than their bytes
+        free = memory.reserve(source.bytes.length);
+        return await this.#run<Bases>({
+          kind: 'loadBases',
+          bytes: source.bytes.length,
+          settings,
+          task: async (call) => {
+            call.checkpoint();
+            const bases = await this.#backend.load({ source, tables, label, checkSubgroup, areChecked }, call);
+            memory.hold(bases);
+            this.#inputs.addBases(bases);
+            return bases;
+          },
+          abandon: (bases) => bases.destroy(),
+        });
+      } finally {
+        free();
+      }
     });
   }
 
@@ -253,9 +270,11 @@ export class Engine implements CheckedLoader<Coordinate> {
     this.#assertUsable(undefined);
     const own = this.#inputs.readBases(bases);
     const filled = this.#inputs.readLengths(own, n);
-    if (filled.length === 0) return { bytes: 0, submits: 0, predicted: null };
+    const { memory } = this.#parts;
+    const main = { mainBytes: memory.points, mainLimit: memory.limit };
+    if (filled.length === 0) return { bytes: 0, submits: 0, predicted: null, ...main };
     const predicted = this.#parts.dispatcher.predict(own, filled);
-    return { ...this.#backend.footprint(own, filled), predicted };
+    return { ...this.#backend.footprint(own, filled), predicted, ...main };
   }
 
   /** @throws MsmError `destroyed`, `aborted`, `device-lost` */

@@ -101,6 +101,17 @@ export interface MsmEngineOptions<Of extends Coordinate = bigint> {
    */
   readonly deviceBudget?: number | undefined;
   /**
+   * Limit on main memory in bytes: points that engines with the same threads keep there, and sums of all
+   * threads, 80 MiB and 32 MiB for each worker. Where workers find no room beside the points, sums have
+   * fewer; points that find none are refused with `out-of-memory`, unless the limit is the default. With
+   * `deviceOf` the lowest limit holds. Not counted: scalars of calls and programs.
+   *
+   * @defaultValue as that of keys: half of the memory that a browser tells (`navigator.deviceMemory`), a
+   *   quarter of it on a phone, 0.5 GiB on a phone that tells none; in Node three quarters of the memory of
+   *   the machine or its container; elsewhere no limit
+   */
+  readonly memoryLimit?: number | undefined;
+  /**
    * Settings for how calls share the device and the machine; see `Sharing`.
    *
    * @defaultValue the defaults of `Sharing`
@@ -187,6 +198,13 @@ export const queueLimitOptions = {
   },
 } as const satisfies OptionTable<QueueLimits>;
 
+/** The option `memoryLimit` of engines and keys. */
+export const memoryLimitRow = {
+  kind: 'integer',
+  range: [1, Number.MAX_SAFE_INTEGER],
+  says: 'a positive integer of bytes',
+} as const;
+
 /** `createMsmEngine`. */
 export const engineOptions = {
   of: 'createMsmEngine',
@@ -207,6 +225,7 @@ export const engineOptions = {
       default: NO_LIMIT,
       says: 'a positive number of bytes',
     },
+    memoryLimit: memoryLimitRow,
     sharing: {
       kind: 'group',
       table: sharingOptions,
@@ -266,13 +285,6 @@ export const signalRow = { kind: 'signal' } as const;
 
 /** The option of calls that report progress. */
 export const progressRow = { kind: 'function' } as const;
-
-/** The option `memoryLimit` of keys. */
-export const memoryLimitRow = {
-  kind: 'integer',
-  range: [1, Number.MAX_SAFE_INTEGER],
-  says: 'a positive integer of bytes',
-} as const;
 
 /** Number of tables of a base at most. */
 const MOST_TABLES = 64;

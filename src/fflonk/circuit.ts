@@ -86,6 +86,10 @@ export interface LoadedKey
   readonly powers: KeyPoints<bigint>;
   /** Adds up the sums of pages; null if all powers are loaded. */
   readonly few: MsmEngine | null;
+  /** Proofs that are under way at a time. */
+  readonly proofsAtATime: number;
+  /** The least `memoryLimit` that the key opens with, in bytes. */
+  readonly leastLimit: number;
   readonly coefficients: Readonly<Record<CircuitPolynomial, FieldVector>>;
   /** Vectors that save time; null if each proof computes them. */
   readonly kept: KeptVectors | null;

@@ -86,10 +86,11 @@ const loadKey = async (opened: OpenedFile, mostKept: number): Promise<KeyVectors
   assertNotAborted(signal);
   const vectors = { whole: n <= mostKept ? WITH_COLUMNS : WITHOUT_COLUMNS, least: LEAST_VECTORS };
   const loaded = await loadPowers(opened, circuit, { section: 16, count: 9 * n, places, vectors });
-  const { powers, few, isLimited, readPolynomial } = loaded;
+  const { powers, few, isLimited, leastLimit, proofsAtATime, readPolynomial } = loaded;
   const domain = domainOf(field, n, 4 * n);
   const shared = {
-    ...{ curve, variables, publicSignals, domainSize: n, g1, powers, few, isLimited, ...circuit },
+    ...{ curve, variables, publicSignals, domainSize: n, ...circuit },
+    ...{ g1, powers, few, isLimited, leastLimit, proofsAtATime },
     p: field.p,
     domain,
     columns: columnsOf(domain, field.p),
@@ -110,11 +111,12 @@ export const openProvingKeyWith = (
     const { curve } = opened.zkey;
     // snarkjs has the roots of unity of the header for this curve alone
     if (curve !== 'bn254') throw badArgument(`zkey is a key on ${curve}; FFLONK of snarkjs has bn254 alone`);
-    return new PlonkishProvingKey(await loadKey(opened, mostKept), draw, fflonk, opened);
+    return new PlonkishProvingKey(await loadKey(opened, mostKept), draw, fflonk, opened.settings);
   });
 
 /**
- * Loads a `.zkey` of FFLONK, on BN254, to prove with it. The file is not needed afterwards.
+ * Loads a `.zkey` of FFLONK, on BN254, to prove with it. The file is not needed afterwards,
+ * unless the key is too large for the limit of memory (`memoryLimit`).
  *
  * @param zkey bytes, a `Blob` or `File`, a source that is read in parts, a `Response`, a `URL`, text (a
  *   path in Node, an address in a page), or a stream

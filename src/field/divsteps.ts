@@ -23,7 +23,7 @@ export const BATCH = 15;
 const SPARE_BITS = 7;
 
 /** Constants of the inversion modulo one prime. */
-export interface DivstepConstants {
+interface DivstepConstants {
   /** Limbs of BATCH bits for f and g. */
   readonly shortLimbs: number;
   /** Limbs of BATCH bits for d and e. */
@@ -90,7 +90,7 @@ export const modulusLimbs = (m: Modulus): number[] => digitsOf(m.p, BATCH, divst
 export type BatchPart = 'short' | 'wide';
 
 /** The program of a batch, with the limbs of its two results. */
-export interface BatchResult {
+interface BatchResult {
   readonly program: DivstepLine;
   readonly result: readonly [string[], string[]];
 }

@@ -168,6 +168,16 @@ export const writeWords = (target: Uint32Array, at: number, words: number, value
   }
 };
 
+/** Returns whether the number in words from `at` on is below the one in the words of `limit`. */
+export const isBelow = (words: Uint32Array, at: number, limit: readonly number[]): boolean => {
+  for (let i = limit.length - 1; i >= 0; i--) {
+    const word = words[at + i] as number;
+    const other = limit[i] as number;
+    if (word !== other) return word < other;
+  }
+  return false;
+};
+
 /** Returns a·R mod p. */
 export const toMontgomery = (m: Modulus, a: bigint): bigint => mod(a * m.r, m.p);
 /** Returns a·R⁻¹ mod p. */

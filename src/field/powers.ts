@@ -16,13 +16,29 @@ export const power = (base: bigint, exponent: bigint, p: bigint): bigint => {
   return result;
 };
 
+/** Returns base^exponent in a field, reduced. */
+export const powerIn = (field: Field, base: Coordinate, exponent: bigint): Coordinate => {
+  let result = field.one;
+  for (const bit of exponent.toString(2)) {
+    result = field.product(result, result);
+    if (bit === '1') result = field.product(result, base);
+  }
+  return field.reduced(result);
+};
+
+/** Returns the odd number and the exponent with which a number above 0 is odd · 2^twos. */
+export const oddPartOf = (value: bigint): { readonly odd: bigint; readonly twos: number } => {
+  let [odd, twos] = [value, 0];
+  for (; odd % 2n === 0n; odd /= 2n) twos++;
+  return { odd, twos };
+};
+
 /**
  * Returns a square root of a modulo the prime p; null if there is none. Tonelli (1891) and Shanks
  * (1973), with p − 1 = odd · 2^twos.
  */
 export const squareRoot = (a: bigint, p: bigint): bigint | null => {
-  let [odd, twos] = [p - 1n, 0];
-  for (; odd % 2n === 0n; odd /= 2n) twos++;
+  const { odd, twos } = oddPartOf(p - 1n);
   const root = power(mod(a, p), (odd - 1n) / 2n, p);
   let found = (root * mod(a, p)) % p;
   // invariant: found² = a · rest, and the order of rest is a power of two
@@ -90,8 +106,7 @@ const BASE_END = 2 ** 45;
  */
 export const isPrime = (p: bigint): boolean => {
   if (p % 2n === 0n) return p === 2n;
-  let [odd, twos] = [p - 1n, 0];
-  for (; odd % 2n === 0n; odd /= 2n) twos++;
+  const { odd, twos } = oddPartOf(p - 1n);
   const end = Math.min(BASE_END, Number(p) - 1);
   for (let round = 0; round < ROUNDS; round++) {
     let value = power(BigInt(2 + Math.floor(Math.random() * (end - 2))), odd, p);

@@ -24,7 +24,7 @@ import { ANY_SIZE, type Pause, TurnQueue } from '../scheduling/turn-queue.js';
 import { wasmArithmetics } from '../wasm/points/kernel.js';
 import { Arena } from './cpu/arena.js';
 import { CpuVectors } from './cpu/cpu-vectors.js';
-import { openMemory } from './cpu/open-memory.js';
+import { noWebAssembly, openMemory } from './cpu/open-memory.js';
 import { type Lent, VectorThreads } from './cpu/vector-threads.js';
 import { type PackedEntries, packEntries } from './program/entries.js';
 import { copyNumbers, type NumberFormat, resized, reverseNumbers, scaleOf } from './program/numbers.js';
@@ -81,10 +81,7 @@ const openCpu = async (
   if (arithmetic !== 'auto') {
     throw badArgument(`arithmetic is '${arithmetic}', which this platform does not have for ${own.name}; leave it out`);
   }
-  throw new MsmError(
-    'unsupported-device',
-    "WebAssembly is missing or forbidden; a content security policy must have 'wasm-unsafe-eval'",
-  );
+  throw noWebAssembly();
 };
 
 /**

@@ -4,7 +4,7 @@
  * A page that the cache lacks, or has damaged, comes from the source, whose bytes must have the
  * digest. So all pages of a key are those that were checked when it was stored.
  */
-import { badArgument } from '../errors.js';
+import { assertNotAborted, badArgument, untilAborted } from '../errors.js';
 import type { FileWriter } from './cache-folder.js';
 import { sha256 } from './sha256.js';
 import type { OpenFile, RandomAccess } from './source.js';
@@ -126,6 +126,29 @@ const runsOf = (pages: readonly (StoredPage | null)[]): [first: number, length: 
 const areThose = async (bytes: Uint8Array, pages: readonly StoredPage[]): Promise<boolean> => {
   const digests = await Promise.all(pagesOf(bytes).map(sha256));
   return digests.every((digest, i) => digest === pages[i]?.digest);
+};
+
+/**
+ * Returns whether a source has the pages of a stored key; true, too, if it cannot be read.
+ *
+ * @throws MsmError `aborted`
+ */
+export const isOfSource = async (
+  { facts: { byteLength }, pages }: StoredIndex,
+  source: OpenFile,
+  signal: AbortSignal,
+): Promise<boolean> => {
+  for (const [number, page] of pages) {
+    assertNotAborted(signal, 'proof');
+    const from = number * PAGE_BYTES;
+    const bytes = await untilAborted(source.read(from, Math.min(byteLength, from + PAGE_BYTES)), signal).catch(
+      () => null,
+    );
+    assertNotAborted(signal, 'proof');
+    if (bytes === null) return true;
+    if (!(await areThose(bytes, [page]))) return false;
+  }
+  return true;
 };
 
 const pagesOf = (bytes: Uint8Array): Uint8Array[] =>

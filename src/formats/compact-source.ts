@@ -3,18 +3,23 @@ import { notLoaded } from '../errors.js';
 import { HEADER_BYTES } from './binfile.js';
 import type { CompactKey } from './compact-key.js';
 import type { RootWorkers } from './point-roots.js';
-import { COMPACT_MAGIC, type FileSource, type OpenFile, openFile, readRange } from './source.js';
+import { COMPACT_MAGIC, type OpenFile, openFile, readRange } from './source.js';
 
 /** Reads the bytes before the first section of a `.zkey`, or as many as there are. */
-export const readHead = (file: OpenFile): Promise<Uint8Array> =>
-  readRange(file, 0, Math.min(HEADER_BYTES, file.byteLength));
+const readHead = (file: OpenFile): Promise<Uint8Array> => readRange(file, 0, Math.min(HEADER_BYTES, file.byteLength));
 
 /** Returns whether a file begins as compact keys do. @param head its first bytes */
-export const isCompactHead = (head: Uint8Array): boolean =>
+const isCompactHead = (head: Uint8Array): boolean =>
   [...COMPACT_MAGIC].every((letter, i) => head[i] === letter.charCodeAt(0));
 
 /** Returns whether a file begins as compact keys do. */
 export const isCompact = async (file: OpenFile): Promise<boolean> => isCompactHead(await readHead(file));
+
+/** A `.zkey`, and the bytes before its first section, if they have been read. */
+export interface ZkeyFile {
+  readonly file: OpenFile;
+  readonly head?: Uint8Array | undefined;
+}
 
 /**
  * Returns the `.zkey` of a file: the file itself, or what a compact key gives where it is read.
@@ -23,14 +28,9 @@ export const isCompact = async (file: OpenFile): Promise<boolean> => isCompactHe
  * @param signal ends every read
  * @throws MsmError `bad-argument` if it is a compact key that is damaged, or of another version
  */
-export const zkeyOf = async (
-  source: FileSource,
-  workers: RootWorkers = {},
-  signal?: AbortSignal,
-): Promise<FileSource> => {
-  const file = openFile('zkey', source, signal);
-  if (!(await isCompact(file))) return source;
-  return openCompact(file, workers);
+export const zkeyOf = async (file: OpenFile, workers: RootWorkers = {}, signal?: AbortSignal): Promise<ZkeyFile> => {
+  const head = await readHead(file);
+  return isCompactHead(head) ? { file: openFile('zkey', await openCompact(file, workers), signal) } : { file, head };
 };
 
 /** Opens a compact key. @throws MsmError `bad-argument` if it is damaged, or of another version */

@@ -2,12 +2,18 @@
 import { badArgument, kindOf, MsmError, show } from '../errors.js';
 import { type NodeFile, nodeModule } from '../threads/platform.js';
 
+/** A file of a page's file system, such as `FileSystemFileHandle` of the Origin Private File System. */
+export interface WritableHandle {
+  /** Opens a stream whose bytes become the file when it is closed. */
+  createWritable(): Promise<WritableStream<Uint8Array>>;
+}
+
 /**
- * A place for a result: a `WritableStream`, such as `await fileHandle.createWritable()` of a page's file
- * system, or, in Node, Deno and Bun, the path of a file. A stream is closed after the last byte, and
- * aborted if the call fails. A file is written under another name, and renamed after the last byte.
+ * A place for a result: a `WritableStream`; the handle of a file, in a page or a worker; or, in Node, Deno
+ * and Bun, the path of a file. A stream is closed after the last byte, and aborted if the call fails. A
+ * file is written under another name, and renamed after the last byte.
  */
-export type Sink = WritableStream<Uint8Array> | string;
+export type Sink = WritableStream<Uint8Array> | WritableHandle | string;
 
 /** A result that is being written. */
 export interface Output {
@@ -23,11 +29,13 @@ export interface Output {
 const openOutput = async (sink: Sink | undefined): Promise<Output> => {
   if (sink === undefined) return inMemory();
   if (typeof sink === 'string') return inFile(sink);
-  if (typeof sink !== 'object' || sink === null || typeof sink.getWriter !== 'function') {
-    throw badArgument(`options.sink must be a WritableStream or a path, got ${show(sink)}`);
+  const { createWritable, getWriter, locked } = (sink ?? {}) as Partial<WritableHandle & WritableStream<Uint8Array>>;
+  if (typeof createWritable === 'function') return inStream(await (sink as WritableHandle).createWritable());
+  if (typeof getWriter !== 'function') {
+    throw badArgument(`options.sink must be a WritableStream, the handle of a file or a path, got ${show(sink)}`);
   }
-  if (sink.locked) throw badArgument('options.sink is a stream that somebody else writes to: it is locked');
-  return inStream(sink);
+  if (locked) throw badArgument('options.sink is a stream that somebody else writes to: it is locked');
+  return inStream(sink as WritableStream<Uint8Array>);
 };
 
 /**

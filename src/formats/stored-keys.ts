@@ -4,7 +4,8 @@ import { badArgument } from '../errors.js';
 import { MsmError } from '../index.js';
 import { readSections } from './binfile.js';
 import { type CacheFolder, type CachePlace, type FolderEntry, openCacheFolder } from './cache-folder.js';
-import { type KeyReader, type StoredFile, StoredKeyReader, StoringKeyReader } from './cached-file.js';
+import { isOfSource, type KeyReader, type StoredFile, StoredKeyReader, StoringKeyReader } from './cached-file.js';
+import type { ZkeyFile } from './compact-source.js';
 import { hasSha256, sha256 } from './sha256.js';
 import { type OpenFile, openFile, type RandomAccess } from './source.js';
 import { PAGE_BYTES, readIndex, type StoredFacts } from './stored-pages.js';
@@ -62,8 +63,14 @@ export interface KeyLoading {
   keep(key: Pick<StoredFacts, 'protocol' | 'curve'>): Promise<void>;
   /** Ends the storing. Never rejects. */
   drop(): Promise<void>;
-  /** Deletes the key from the cache. Never rejects. @returns false if no cache had it */
-  forget(): Promise<boolean>;
+  /**
+   * Compares the key in the cache with its source, and deletes it if they differ. Of a source that cannot
+   * be read nothing is known, and the key stays.
+   *
+   * @returns whether the key was deleted
+   * @throws MsmError `aborted`
+   */
+  forgetIfWrong(signal: AbortSignal): Promise<boolean>;
 }
 
 /** End of the names of keys, behind the id and a random part. */
@@ -127,14 +134,14 @@ export class StoredKeys implements KeyCache {
    *
    * @throws MsmError `bad-argument` if the file is no `.zkey`; and errors of reading it
    */
-  async through(source: OpenFile, warn: (message: string) => void): Promise<KeyLoading> {
+  async through({ file: source, head }: ZkeyFile, warn: (message: string) => void): Promise<KeyLoading> {
     const plain = plainFile(source);
     const fail = (what: string, error: unknown): void => warn(`cache: ${what}: ${String(error)}`);
     if (!hasSha256()) {
       warn('cache: there is no crypto.subtle, which secure contexts alone have, so keys are not kept');
       return plain;
     }
-    const id = await identify(source);
+    const id = await identify(source, head);
     try {
       const folder = await this.#open();
       const stored = await this.#find(folder, id);
@@ -159,16 +166,18 @@ export class StoredKeys implements KeyCache {
         await reader.drop();
         throw error;
       }
+      let kept: KeyLoading | null = null;
       return {
         reader,
         drop: () => reader.drop(),
-        forget: () => this.#forget(id),
+        forgetIfWrong: async (signal) => (await kept?.forgetIfWrong(signal)) ?? false,
         keep: async ({ protocol, curve }) => {
           const { version, byteLength } = source;
           const open = async (): Promise<KeyReader> => {
             const written = await openStored(folder, name);
             if (written === null) throw badArgument('its index cannot be read');
-            return this.#stored(written, source, folder, warn).reader;
+            kept = this.#stored(written, source, folder, warn);
+            return kept.reader;
           };
           if (await reader.keep({ id, version, byteLength, protocol, curve }, open)) await noteUse(folder, id);
         },
@@ -209,11 +218,14 @@ export class StoredKeys implements KeyCache {
       warn(`${why}, so the next visit stores the key anew`);
       await folder.remove(stored.name).catch(() => undefined);
     });
-    return { ...plainFile(source), reader, forget: () => this.#forget(stored.index.facts.id) };
-  }
-
-  async #forget(id: string): Promise<boolean> {
-    return this.#delete((name) => idOf(name) === id).catch(() => false);
+    let isRight: boolean | null = null;
+    const forgetIfWrong = async (signal: AbortSignal): Promise<boolean> => {
+      if (isRight !== null) return false;
+      isRight = await isOfSource(stored.index, source, signal);
+      const { id } = stored.index.facts;
+      return isRight ? false : this.#delete((name) => idOf(name) === id).catch(() => false);
+    };
+    return { ...plainFile(source), reader, forgetIfWrong };
   }
 
   /** Deletes leftovers, and keys by last use, until some bytes fit. @returns false if they do not fit */
@@ -247,7 +259,7 @@ const plainFile = (source: OpenFile): KeyLoading => ({
   reader: { byteLength: source.byteLength, areChecked: false, read: (from, to) => source.read(from, to) },
   keep: async () => undefined,
   drop: async () => undefined,
-  forget: async () => false,
+  forgetIfWrong: async () => false,
 });
 
 const idOf = (name: string): string => name.slice(0, name.indexOf('.'));
@@ -280,10 +292,11 @@ const TELLING_BYTES = 2 ** 16;
  * of the setup and of PLONK and FFLONK commitments to the circuit, its contributions, which begin
  * with a hash of the circuit, and by the version of the source.
  *
+ * @param head bytes before the first section, if they have been read
  * @throws MsmError `bad-argument` if it is no `.zkey`
  */
-const identify = async (file: OpenFile): Promise<string> => {
-  const sections = await readSections(file, 'zkey', NEWEST, () => undefined);
+const identify = async (file: OpenFile, head?: Uint8Array): Promise<string> => {
+  const sections = await readSections(file, 'zkey', NEWEST, () => undefined, head);
   const protocol = sections.get(1);
   const [number = 0] = protocol === undefined ? [] : await file.read(protocol.at, protocol.at + 1);
   const digests: string[] = [];

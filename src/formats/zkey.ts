@@ -12,8 +12,8 @@ import {
   type SnarkjsFileOptions,
   sectionOf,
 } from './binfile.js';
-import { isCompactHead, openCompact, readHead } from './compact-source.js';
-import { type FileSource, type OpenFile, openFile, type PointSection } from './source.js';
+import { type ZkeyFile, zkeyOf } from './compact-source.js';
+import type { FileSource, OpenFile, PointSection } from './source.js';
 
 /**
  * The points of a Groth16 `.zkey`. Sections of count 1 are part of the verifying key; a prover adds
@@ -224,11 +224,13 @@ export const loadedBytes = (zkey: Zkey): number => {
  * ```
  */
 export const openZkey = async (source: FileSource, options: SnarkjsFileOptions = {}): Promise<Zkey> => {
-  const { file: opened, warn } = openSnarkjsFile('zkey', source, options);
-  const head = await readHead(opened);
-  const compact = isCompactHead(head) ? await openCompact(opened) : null;
-  const file = compact === null ? opened : openFile('zkey', compact, options.signal);
-  const sections = await readSections(file, 'zkey', NEWEST, warn, compact === null ? head : undefined);
+  const { file, warn } = openSnarkjsFile('zkey', source, options);
+  return readZkey(await zkeyOf(file, {}, options.signal), warn);
+};
+
+/** Reads the headers of a `.zkey`. @throws MsmError as `openZkey` */
+export const readZkey = async ({ file, head }: ZkeyFile, warn: (message: string) => void): Promise<Zkey> => {
+  const sections = await readSections(file, 'zkey', NEWEST, warn, head);
   const kind = await Fields.read(file, sectionOf(file, sections, 1, 'protocol'), 'section 1 (protocol)');
   const id = kind.u32();
   kind.end();

@@ -111,11 +111,6 @@ export class DeviceScheduler {
     });
   }
 
-  /** Makes the buffers that a lease lacks, inside the caller's error scopes. */
-  make(lease: Lease): void {
-    lease.make();
-  }
-
   /**
    * Resolves at once, or when a more urgent submission has made its submits; called between two
    * submits.

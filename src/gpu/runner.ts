@@ -51,7 +51,7 @@ export interface RunnerOptions {
 }
 
 /** How a resident buffer waits for room. */
-export interface ResidentRequest {
+interface ResidentRequest {
   /** Called now and then; what it throws ends the wait. */
   checkpoint(): void;
   readonly ticket?: Ticket | undefined;
@@ -383,9 +383,9 @@ class SubmissionRun<Expected> {
 
   /** Makes the buffers that the lease lacks and uploads the inputs. */
   #prepare(encoder: GPUCommandEncoder): Prepared {
-    const { device, scheduler } = this.#use;
+    const { device } = this.#use;
     const { submission, pipelines, chain, sizes, call, passes, isTimed } = this.#planned;
-    scheduler.make(this.#lease);
+    this.#lease.make();
     if (isTimed) this.#querySet = this.#use.takeQueries(2 * passes);
     const resolve = (slice: Slice): GPUBufferBinding => this.#resolve(slice);
     const bufferOf = (name: string): GPUBuffer => resolve({ buffer: name }).buffer;

@@ -2,10 +2,11 @@
 import type { Bases, MsmEngine } from '../api/engine.js';
 import type { FieldEngine } from '../api/fields.js';
 import type { AffinePoint, Coordinate, Fp2 } from '../api/values.js';
+import type { MemoryLimit } from '../engine/main-memory.js';
 import { progressRow } from '../engine/options.js';
-import { assertNotAborted, badArgument, warnBy } from '../errors.js';
+import { assertNotAborted, badArgument, notLoaded, warnBy } from '../errors.js';
 import type { PackedEntries } from '../fields/program/entries.js';
-import { openField } from '../fields/program/open-field.js';
+import { type OpenField, openField } from '../fields/program/open-field.js';
 import type { FileOrigin, FileSource, PointSection } from '../formats/source.js';
 import { fileOf, type Groth16Zkey } from '../formats/zkey.js';
 import { type OptionTable, readOptions } from '../option-table.js';
@@ -24,14 +25,20 @@ import {
 import { assertFinite, inSection, readPoint } from '../proofs/few-points.js';
 import type { KeyPlan } from '../proofs/key-memory.js';
 import { type CheckedReader, KeyPoints, pagePointsOf } from '../proofs/key-points.js';
-import { KeyVectors, VectorsOnDemand } from '../proofs/key-vectors.js';
+import { KeyVectors } from '../proofs/key-vectors.js';
 import { publicSignalsOf } from '../proofs/snarkjs-json.js';
 import { type DrawScalar, drawRandomScalar, readWitness } from '../proofs/witness.js';
 import { TimeSlice } from '../scheduling/time-slice.js';
 import { canShare } from '../threads/platform.js';
 import { type ProofResult, type ProvingKey, type ProvingKeyOptions, writeProof } from './api.js';
-import { type PackedLoader, readCoefficients } from './coefficients.js';
-import { planKey } from './memory.js';
+import {
+  areInOrder,
+  CoefficientSection,
+  type PackedLoader,
+  type ReadMatrices,
+  readCoefficients,
+} from './coefficients.js';
+import { hasRoom, mayStayWhole, mostBytesOfQuotient, planKey } from './memory.js';
 import {
   bytesOfQuotient,
   computePoints,
@@ -40,6 +47,7 @@ import {
   type Engines,
   type HeaderPoints,
   type LoadedKey,
+  type MatrixPlace,
   openEngines,
 } from './prove.js';
 import { verify } from './verify.js';
@@ -47,11 +55,9 @@ import { verify } from './verify.js';
 /** Sections that are loaded: the matrices, the points of the header, and those of five sums. */
 const PARTS = 7;
 
-type Matrices = Awaited<ReturnType<typeof readCoefficients>>;
-
 /** Returns what loads the matrices into an engine. */
 const matrixLoader =
-  ([a, b]: Matrices) =>
+  ([a, b]: ReadMatrices['matrices']) =>
   async (fr: FieldEngine, ending: AbortSignal | undefined) => {
     // values times 2^512 are read as values times 2^256
     const options = { encoding: 'le-montgomery', ...(ending && { signal: ending }) } as const;
@@ -97,33 +103,47 @@ const loadVerifier = async ({ few1 }: Engines, ic: PointSection, signal: AbortSi
   return inSection(ic.name, () => few1.loadBases(bytes, options));
 };
 
-/** Loads the matrices, and plans what of the key stays loaded. */
-const loadMatrices = async (
+/** Plans what of the key stays loaded, and loads the matrices, if they have room. */
+const openMatrices = async (
   { g1 }: Engines,
   zkey: Groth16Zkey,
-  coset: bigint,
-  { ofEngines, memoryLimit }: KeyOptions,
+  facts: { readonly field: OpenField; readonly coset: bigint },
+  { ofEngines, limit }: KeyOptions,
   signal: AbortSignal | undefined,
-): Promise<{ readonly vectors: LoadedKey['vectors']; readonly plan: KeyPlan }> => {
+): Promise<{ readonly matrices: MatrixPlace; readonly plan: KeyPlan }> => {
   const { curve, variables, domainSize } = zkey;
-  const matrices = await readCoefficients(zkey, new TimeSlice(() => assertNotAborted(signal)));
-  const load = matrixLoader(matrices);
+  const timeSlice = new TimeSlice(() => assertNotAborted(signal));
+  const isOnGpu = ofEngines.backend === 'gpu';
+  const sizes = { variables, domainSize, sections: sectionsOfSums(zkey), isOnGpu };
+  const section = await CoefficientSection.open(zkey);
+  const entries = section.bytesOfChunks;
+  const inFile = async (isInOrder: boolean) => {
+    const plan = planKey(sizes, { quotient: Number.POSITIVE_INFINITY, isInOrder, entries }, limit, ofEngines);
+    const { StreamedQuotient } = await import('./streamed-quotient.js').catch(notLoaded('streamed-quotient'));
+    const vectors = new StreamedQuotient({ section, ...facts, domainSize, isInOrder });
+    return { matrices: { kind: 'in file', vectors }, plan } as const;
+  };
+  if (!isOnGpu && !mayStayWhole(sizes, limit.bytes, ofEngines)) {
+    return inFile(await areInOrder(section, timeSlice));
+  }
+  const { matrices, isInOrder } = await readCoefficients(section, zkey, timeSlice);
   // Workers that share no memory add up the witness while this thread computes the quotient.
-  const vectors = await KeyVectors.open(curve, g1, ofEngines, load, signal, { isAlone: !canShare() });
+  const memory = { isAlone: !canShare() };
+  const vectors = await KeyVectors.open(curve, g1, ofEngines, matrixLoader(matrices), signal, memory);
   try {
-    const isOnGpu = ofEngines.backend === 'gpu';
-    const packed = matrices.reduce((sum, { row, values }) => sum + 12 * row.length + values.byteLength, 0);
-    const isPlanned = memoryLimit !== undefined && !isOnGpu;
-    const quotient = isPlanned ? await bytesOfQuotient(vectors.home, coset, variables) : 0;
-    const sections = sectionsOfSums(zkey);
-    const plan = planKey({ variables, domainSize, sections, packed, quotient }, memoryLimit, ofEngines);
-    if (!plan.isLimited || isOnGpu) return { vectors, plan };
-    vectors.destroy();
-    return { vectors: new VectorsOnDemand(curve, load), plan };
+    let quotient = isOnGpu ? 0 : mostBytesOfQuotient(sizes, vectors.memoryUsed);
+    // a plan of the vectors takes memory and time, which a key far below the limit need not
+    if (!isOnGpu && !hasRoom(sizes, { quotient, isInOrder, entries }, limit, ofEngines)) {
+      quotient = await bytesOfQuotient(vectors.home, facts.coset, variables);
+    }
+    const plan = planKey(sizes, { quotient, isInOrder, entries }, limit, ofEngines);
+    if (!plan.isLimited || isOnGpu) return { matrices: { kind: 'in memory', vectors }, plan };
   } catch (error) {
     vectors.destroy();
     throw error;
   }
+  vectors.destroy();
+  return inFile(isInOrder);
 };
 
 /** Sections of the five sums, in the order in which they are loaded. */
@@ -132,7 +152,7 @@ const sectionsOfSums = ({ sections: { a, b1, b2, c, h } }: Groth16Zkey): readonl
 /** Options of a key. */
 interface KeyOptions {
   readonly ofEngines: EngineOptions;
-  readonly memoryLimit: number | undefined;
+  readonly limit: MemoryLimit;
 }
 
 const loadKey = async (
@@ -158,7 +178,7 @@ const loadKey = async (
   const points = step(await loadPoints(engines, sections));
   warnOfSetup(points, options.ofEngines);
   const coset = cosetOf(field, domainSize);
-  const { vectors, plan } = await loadMatrices(engines, zkey, coset, options, signal);
+  const { matrices, plan } = await openMatrices(engines, zkey, { field, coset }, options, signal);
   const counts = new Map(sectionsOfSums(zkey).map((section, i) => [section, plan.counts[i] as number]));
   const pagePoints = pagePointsOf(domainSize);
   const load = async <Of extends Coordinate>(section: PointSection, engine: MsmEngine<Of>): Promise<KeyPoints<Of>> => {
@@ -168,10 +188,11 @@ const loadKey = async (
   const { g1, g2 } = engines;
   const { a, b1, b2, c, h } = sections;
   try {
-    step(vectors);
+    step(matrices);
     return {
       ...{ curve, variables, publicSignals, domainSize, engines, order: field.p },
-      ...{ coset, ic, points, vectors, isLimited: plan.isLimited },
+      ...{ coset, ic, points, matrices, isLimited: plan.isLimited },
+      ...{ leastLimit: plan.leastLimit, proofsAtATime: plan.proofsAtATime },
       inOrder: plan.isLimited ? oneAfterTheOther() : (sum) => sum(),
       sections: {
         // one after the other: of a key that is read in parts, one section is in memory at a time
@@ -180,7 +201,7 @@ const loadKey = async (
       },
     };
   } catch (error) {
-    vectors.destroy();
+    matrices.vectors.destroy();
     throw error;
   }
 };
@@ -211,8 +232,8 @@ export const openProvingKeyWith = async (
   draw: DrawScalar,
 ): Promise<ProvingKey> => {
   const call = readOptions(provingKeyOptions, options);
-  const { memoryLimit } = call;
-  const { ofEngines, proofs } = keySettingsOf(call);
+  const settings = keySettingsOf(call);
+  const { ofEngines, limit } = settings;
   assertNotAborted(call.signal);
   return loadThroughCache(source, call, async (zkey, reader) => {
     if (zkey.protocol !== 'groth16') {
@@ -222,8 +243,8 @@ export const openProvingKeyWith = async (
     const engines = await openEngines(zkey.curve, ofEngines, call.signal);
     warnOfOldNode(zkey, engines.g1, ofEngines);
     try {
-      const key = await loadKey(zkey, reader, engines, { ofEngines, memoryLimit }, call);
-      return new LoadedProvingKey(key, draw, { proofs, ofEngines });
+      const key = await loadKey(zkey, reader, engines, { ofEngines, limit }, call);
+      return new LoadedProvingKey(key, draw, settings);
     } catch (error) {
       destroyEngines(engines);
       throw error;
@@ -233,7 +254,7 @@ export const openProvingKeyWith = async (
 
 /**
  * Loads a `.zkey` of Groth16, on BN254 or BLS12-381, to prove with it. The file is not needed
- * afterwards. Its points are checked, and kept in the memory of the device or of the CPU's workers.
+ * afterwards, unless the key is too large for the limit of memory (`memoryLimit`). Its points are checked, and kept in the memory of the device or of the CPU's workers.
  *
  * @param zkey bytes, a `Blob` or `File`, a source that is read in parts, a `Response`, a `URL`, text (a
  *   path in Node, an address in a page), or a stream
@@ -272,13 +293,14 @@ class LoadedProvingKey extends CircuitProver<ProofResult> implements ProvingKey 
   readonly #key: LoadedKey;
   readonly #draw: DrawScalar;
 
-  /** @param draw draws r and s, in this order @param options queue of its proofs, and warnings */
-  constructor(key: LoadedKey, draw: DrawScalar, options: KeySettings) {
-    const { engines, vectors } = key;
+  /** @param draw draws r and s, in this order @param settings queue of its proofs, and warnings */
+  constructor(key: LoadedKey, draw: DrawScalar, settings: KeySettings) {
+    const { engines, matrices, leastLimit, proofsAtATime } = key;
     super(key, PROOF_PARTS, {
-      ...options,
+      ...{ settings, proofsAtATime },
       engines: [engines.g1, engines.g2],
-      vectors,
+      vectors: matrices.vectors,
+      leastLimit,
       points: () => bytesOfPoints(key),
     });
     this.#key = key;

@@ -4,7 +4,7 @@ import type { Bases, MsmEngine, Scalars } from '../api/engine.js';
 import type { FieldEngine, FieldOperations, FieldRunOptions, FieldVector, SparseMatrix } from '../api/fields.js';
 import type { AffinePoint, Coordinate, Fp2 } from '../api/values.js';
 import { handOver } from '../engine/arguments.js';
-import { openUntilAborted } from '../errors.js';
+import { assertNotAborted, openUntilAborted } from '../errors.js';
 import { power } from '../field/powers.js';
 import type { OpenField } from '../fields/program/open-field.js';
 import { createMsmEngine } from '../index.js';
@@ -12,9 +12,10 @@ import type { CircuitFacts, EngineOptions } from '../proofs/api.js';
 import type { ProofRun } from '../proofs/circuit-prover.js';
 import { combine, type FewPoints, ONE, openFewPoints } from '../proofs/few-points.js';
 import type { KeyPoints } from '../proofs/key-points.js';
-import type { ProofVectors } from '../proofs/key-vectors.js';
+import type { InEngine, KeyVectors } from '../proofs/key-vectors.js';
 import { SCALAR_BYTES } from '../proofs/witness.js';
 import type { ProofPoints } from './api.js';
+import type { StreamedQuotient } from './streamed-quotient.js';
 
 /*
  * The three points of a proof: Groth 2016 (https://eprint.iacr.org/2016/260), section 3.2. Its part
@@ -120,8 +121,10 @@ class Sums {
   }
 
   #ofQuotient(values: Uint8Array, begin: () => void): Promise<AffinePoint> {
-    const { engines, vectors, coset, sections, domainSize, isLimited } = this.#key;
-    if (isLimited) return this.#afterQuotient(values, begin);
+    const { engines, matrices: place, coset, sections, domainSize, isLimited } = this.#key;
+    if (place.kind === 'in file') return this.#ofStream(place.vectors, values, begin);
+    const { vectors } = place;
+    if (isLimited) return this.#afterQuotient(vectors, values, begin);
     const { ending, onPart } = this.#run;
     const { signal } = ending;
     const sums = { bases: sections.h.whole as Bases, lengths: domainSize };
@@ -149,10 +152,14 @@ class Sums {
     });
   }
 
-  /** Computes the quotient by itself. Its vectors are freed before the sums begin. */
-  async #afterQuotient(values: Uint8Array, begin: () => void): Promise<AffinePoint> {
-    const { engines, vectors, coset, sections } = this.#key;
-    const { ending, onPart, secrets } = this.#run;
+  /** Computes the quotient on a GPU whose sums walk pages of points, which take no vectors. */
+  async #afterQuotient(
+    vectors: KeyVectors<MatricesInEngine>,
+    values: Uint8Array,
+    begin: () => void,
+  ): Promise<AffinePoint> {
+    const { coset } = this.#key;
+    const { ending } = this.#run;
     const quotient = await vectors.compute(null, ending.signal, async ({ fr, ...matrices }) => {
       // w/2^256: matrices are in memory times 2^256
       const witness = await fr.load(values, { ...this.#options, encoding: 'le-montgomery' });
@@ -163,8 +170,22 @@ class Sums {
         witness.destroy();
       }
     });
-    secrets.push(quotient);
     begin();
+    return this.#sumOfNumbers(quotient);
+  }
+
+  /** Computes the quotient with matrices in the file, while the other sums are added up. */
+  async #ofStream(quotient: StreamedQuotient, values: Uint8Array, begin: () => void): Promise<AffinePoint> {
+    begin();
+    const { signal } = this.#run.ending;
+    return this.#sumOfNumbers(await quotient.compute(values, () => assertNotAborted(signal, 'proof')));
+  }
+
+  /** Computes H. @param quotient its scalars, which this function takes over */
+  async #sumOfNumbers(quotient: Uint8Array<ArrayBuffer>): Promise<AffinePoint> {
+    const { engines, sections } = this.#key;
+    const { onPart, secrets } = this.#run;
+    secrets.push(quotient);
     onPart('quotient');
     const scalars = await engines.g1.loadScalars(handOver(quotient), this.#options);
     try {
@@ -228,6 +249,14 @@ interface LoadedMatrices {
   readonly b: SparseMatrix;
 }
 
+/** The matrices in memory, and the engine that has them. */
+export interface MatricesInEngine extends LoadedMatrices, InEngine {}
+
+/** Matrices in memory, or in the file, which proofs read. */
+export type MatrixPlace =
+  | { readonly kind: 'in memory'; readonly vectors: KeyVectors<MatricesInEngine> }
+  | { readonly kind: 'in file'; readonly vectors: StreamedQuotient };
+
 /** Returns the root of unity of order 2n, which shifts the n-th roots to the coset. */
 export const cosetOf = ({ p, twoAdicity, rootOfUnity }: OpenField, n: number): bigint =>
   power(rootOfUnity, 2n ** BigInt(twoAdicity) / BigInt(2 * n), p);
@@ -265,7 +294,7 @@ const quotientOf = (
 
 /** Returns the bytes of all vectors and matrices while the scalars of H are computed. */
 export const bytesOfQuotient = async (
-  { fr, ...matrices }: LoadedMatrices & { readonly fr: FieldEngine },
+  { fr, ...matrices }: MatricesInEngine,
   coset: bigint,
   variables: number,
 ): Promise<number> => {
@@ -306,14 +335,17 @@ export interface KeySections extends Readonly<Record<'a' | 'b1' | 'h', KeyPoints
 export interface LoadedKey extends CircuitFacts {
   readonly engines: Engines;
   readonly points: HeaderPoints;
-  /** The matrices. */
-  readonly vectors: ProofVectors<LoadedMatrices & { readonly fr: FieldEngine }>;
+  readonly matrices: MatrixPlace;
   /** Prime of the scalar field. */
   readonly order: bigint;
   /** Shifts the n-th roots of unity to the coset of H. */
   readonly coset: bigint;
-  /** True if proofs compute the quotient first, and then the sums, to take less memory. */
+  /** True if memory has no room for everything, so that sums may walk pages of points. */
   readonly isLimited: boolean;
+  /** Proofs that are under way at a time. */
+  readonly proofsAtATime: number;
+  /** The least `memoryLimit` that the key opens with, in bytes. */
+  readonly leastLimit: number;
   /** Runs sums, one after the other if memory is limited. */
   readonly inOrder: <Result>(sum: () => Promise<Result>) => Promise<Result>;
   /** Points of the five sums; C has none if the circuit has no private variables. */

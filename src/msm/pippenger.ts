@@ -37,6 +37,7 @@
  * of one vector of at most eight points, four in G2, with long scalars goes to msm/cpu/few-points.ts
  * once the module of Horner's rule is there: it needs no buckets.
  */
+import type { RunFacts } from '../api/run-record.js';
 import type { CurveContext } from '../curves/curve.js';
 import { type Affine, add, addAffine, double, infinityOf, type Jacobian, negated } from '../curves/jacobian.js';
 import { wordsOf } from '../curves/point-source.js';
@@ -46,12 +47,8 @@ import { cpuWindowBits } from './plan/tuning.js';
 import { windowCount } from './plan/workload.js';
 
 /** The sum, and facts about how it was computed. */
-export interface BigIntSum {
+interface BigIntSum extends Pick<RunFacts, 'windowBits' | 'windows' | 'entries'> {
   readonly sum: Jacobian;
-  readonly windowBits: number;
-  readonly windows: number;
-  /** Number of digits that were not zero. */
-  readonly entries: number;
 }
 
 /** A point, its negative, and the digits of its scalar. */

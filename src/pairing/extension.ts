@@ -5,6 +5,7 @@
 import type { Fp2 } from '../api/values.js';
 import type { Field } from '../field/field.js';
 import { modulus } from '../field/modulus.js';
+import { powerIn } from '../field/powers.js';
 import { quadraticField } from '../field/quadratic.js';
 
 /** Coefficients of 1, w, …, w⁵. They are in (−p, p). */
@@ -37,18 +38,8 @@ export class Extension {
     this.p = p;
     this.pairs = quadraticField(modulus(p), -1n);
     this.#xi = xi;
-    const first = this.#pairToThe(xi, (p - 1n) / BigInt(DEGREE));
-    this.frobeniusFactors = indices.map((i) => this.#pairToThe(first, BigInt(i)));
-  }
-
-  #pairToThe(base: Fp2, exponent: bigint): Fp2 {
-    const { pairs } = this;
-    let result = pairs.one;
-    for (const bit of exponent.toString(2)) {
-      result = pairs.product(result, result);
-      if (bit === '1') result = pairs.product(result, base);
-    }
-    return pairs.reduced(result) as Fp2;
+    const first = powerIn(this.pairs, xi, (p - 1n) / BigInt(DEGREE));
+    this.frobeniusFactors = indices.map((i) => powerIn(this.pairs, first, BigInt(i)) as Fp2);
   }
 
   /** Reduces a polynomial of degree 10 in w. */
@@ -103,7 +94,7 @@ export class Extension {
   }
 
   /** Returns a to the power p^times. */
-  frobenius(a: Fp12, times = 1): Fp12 {
+  frobenius(a: Fp12, times: number): Fp12 {
     let result = a;
     for (let k = 0; k < times; k++) {
       result = result.map(

@@ -70,10 +70,11 @@ const loadKey = async (opened: OpenedFile): Promise<KeyVectors<LoadedKey>> => {
   assertNotAborted(signal);
   const vectors = { whole: n * 4 <= MOST_KEPT ? WITH_COLUMNS : WITHOUT_COLUMNS, least: LEAST_VECTORS };
   const loaded = await loadPowers(opened, circuit, { section: 14, count: n + 6, places, vectors });
-  const { powers, few, isLimited, readPolynomial } = loaded;
+  const { powers, few, isLimited, leastLimit, proofsAtATime, readPolynomial } = loaded;
   const domain = domainOf(field, n, cosetLength(n));
   const shared = {
-    ...{ curve, variables, publicSignals, domainSize: n, g1, powers, few, isLimited, ...circuit },
+    ...{ curve, variables, publicSignals, domainSize: n, ...circuit },
+    ...{ g1, powers, few, isLimited, leastLimit, proofsAtATime },
     p: field.p,
     domain,
     columns: columnsOf(domain, field.p),
@@ -92,12 +93,12 @@ export const openProvingKeyWith = (
     source,
     options,
     'plonk',
-    async (opened) => new PlonkishProvingKey(await loadKey(opened), draw, plonk, opened),
+    async (opened) => new PlonkishProvingKey(await loadKey(opened), draw, plonk, opened.settings),
   );
 
 /**
  * Loads a `.zkey` of PLONK, on BN254 or BLS12-381, to prove with it. The file is not needed
- * afterwards.
+ * afterwards, unless the key is too large for the limit of memory (`memoryLimit`).
  *
  * @param zkey bytes, a `Blob` or `File`, a source that is read in parts, a `Response`, a `URL`, text (a
  *   path in Node, an address in a page), or a stream

@@ -100,6 +100,13 @@ export interface KeyMemory extends MemoryUse {
    * Groth16 reads them once, one of PLONK and FFLONK for each round with commitments.
    */
   readonly pagedPoints: number;
+  /** Most bytes of main memory for the key and its proofs: `memoryLimit`, or its default. */
+  readonly limit: number;
+  /**
+   * The least `memoryLimit` that the key opens with under the same options, in bytes: what proofs
+   * take if no point stays in memory.
+   */
+  readonly leastLimit: number;
 }
 
 /** A key of one circuit, loaded to prove. */
@@ -156,14 +163,17 @@ export interface ProvingKeyOptions extends EngineOptions {
    */
   readonly cache?: KeyCache | undefined;
   /**
-   * Most bytes of main memory for the key and its proofs, one of which is computed at a time:
-   * points, matrices or polynomials, vectors, the witness, and memory of the sums of all threads.
+   * Most bytes of main memory for the key and its proofs, one of which is computed at a time, or two under
+   * the default where they have room: points, matrices or polynomials, vectors, the witness, and memory of the sums of all threads.
    * Points without room are read from the file for each proof, page by page, and checked then, so
-   * the file must stay readable, unless it is bytes. Proofs of Groth16 compute the quotient before
-   * the sums instead of beside them. Not counted: bytes that are the file, programs, and garbage
-   * that the platform has not collected.
+   * the file must stay readable, unless it is bytes. Where not all points and matrices of Groth16
+   * have room, proofs read the matrices from the file, too. Not counted: bytes that are the file,
+   * programs, and garbage that the platform has not collected. A limit below what a proof takes without
+   * any points is refused; under the default such a key is loaded all the same, without points.
    *
-   * @defaultValue no limit
+   * @defaultValue half of the memory that a browser tells (`navigator.deviceMemory`), a quarter of it on a
+   *   phone, 0.5 GiB on a phone that tells none; in Node three quarters of the memory of the machine or its
+   *   container; elsewhere no limit
    */
   readonly memoryLimit?: number | undefined;
   /**

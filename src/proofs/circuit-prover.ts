@@ -2,17 +2,17 @@
 import type { EngineStats, TurnOptions } from '../api/calls.js';
 import type { MsmEngine } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
+import { limitOf, type MemoryLimit } from '../engine/main-memory.js';
 import { engineOptions, memoryLimitRow, progressRow, signalRow, turnRows } from '../engine/options.js';
 import { assertNotAborted, badArgument, fromCaller, MsmError, onAbort, UNVERIFIED, warnBy } from '../errors.js';
 import { zkeyOf } from '../formats/compact-source.js';
 import { openOrigin } from '../formats/file-origin.js';
 import type { KeyCacheAt } from '../formats/key-cache.js';
 import { type FileOrigin, type FileSource, openFile } from '../formats/source.js';
-import type { Zkey } from '../formats/zkey.js';
-import { openZkey } from '../formats.js';
+import { readZkey, type Zkey } from '../formats/zkey.js';
 import { inspect, printed } from '../handle.js';
 import { type OptionTable, pickRows, type ReadOptions, readOptions, setOptions } from '../option-table.js';
-import { CallQueue } from '../scheduling/call-queue.js';
+import { CallQueue, type QueueCaps } from '../scheduling/call-queue.js';
 import { dueTime, type Waiting } from '../scheduling/edf.js';
 import type {
   CircuitFacts,
@@ -84,12 +84,6 @@ const ofEngines = [
   'onWarning',
 ] as const satisfies readonly (keyof EngineOptions)[];
 
-/**
- * Proofs of a key that are under way at a time: one is prepared while the device computes for the
- * other. The CPU takes as long for many with 1, 2 or 3 (row `proofs-at-a-time`).
- */
-const PROOFS_AT_A_TIME = 2;
-
 /** `openProvingKey` in all proof systems. */
 export const keyOptions = {
   of: 'openProvingKey',
@@ -105,8 +99,13 @@ export const keyOptions = {
 export interface KeySettings {
   /** Options of engines that are set. */
   readonly ofEngines: EngineOptions;
-  /** Queue of the key's proofs. */
-  readonly proofs: CallQueue;
+  /** Main memory of the key and its proofs. */
+  readonly limit: MemoryLimit;
+  /** Limits of the queue of its proofs. */
+  readonly mostQueued: QueueCaps;
+  readonly onEvent: EngineOptions['onEvent'];
+  /** False if one proof is under way at a time, whatever has room. */
+  readonly overlaps: boolean;
 }
 
 /**
@@ -128,20 +127,19 @@ export const loadThroughCache = async <Key extends Pick<CircuitProver<never>, 'f
   }: Pick<ProvingKeyOptions, 'cache' | 'signal' | 'onWarning' | 'memoryLimit' | 'maxWorkers' | 'createWorker'>,
   load: (zkey: Zkey, reader: CheckedReader | null) => Promise<Key>,
 ): Promise<Key> => {
-  const options = { onWarning, signal };
   const given = await openOrigin('zkey', origin, {
     signal,
     inParts: cache !== undefined || memoryLimit !== undefined,
   });
-  const source = await zkeyOf(given, { maxWorkers, createWorker }, signal);
-  if (cache === undefined) return load(await openZkey(source, options), null);
-  const file = openFile('zkey', source, signal);
-  const loading = await (cache as KeyCacheAt).through(file, (message) => warnBy(onWarning, message));
+  const file = await zkeyOf(openFile('zkey', given, signal), { maxWorkers, createWorker }, signal);
+  const warn = (message: string): void => warnBy(onWarning, message);
+  if (cache === undefined) return load(await readZkey(file, warn), null);
+  const loading = await (cache as KeyCacheAt).through(file, warn);
   try {
-    const zkey = await openZkey(loading.reader, options);
+    const zkey = await readZkey({ file: openFile('zkey', loading.reader, signal) }, warn);
     const key = await load(zkey, loading.reader);
     await loading.keep(zkey);
-    key.forgetBy(() => loading.forget());
+    key.forgetBy((ending) => loading.forgetIfWrong(ending));
     return key;
   } catch (error) {
     await loading.drop();
@@ -151,24 +149,28 @@ export const loadThroughCache = async <Key extends Pick<CircuitProver<never>, 'f
 
 const NO_LIMITS = { calls: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY } as const;
 
-/**
- * Returns the options of the engines of a key, and the queue of its proofs: with `memoryLimit` it has
- * one at a time.
- */
+/** Returns the settings of a key. */
 export const keySettingsOf = (read: ReadOptions<ProvingKeyOptions, typeof keyOptions.rows>): KeySettings => {
   const { maxQueued = NO_LIMITS, onEvent, sharing, memoryLimit } = read;
-  const width = memoryLimit === undefined && sharing?.overlap !== false ? PROOFS_AT_A_TIME : 1;
   return {
     ofEngines: setOptions(Object.fromEntries(ofEngines.map((name) => [name, read[name]]))) as EngineOptions,
-    proofs: new CallQueue(maxQueued, onEvent, width),
+    limit: limitOf(memoryLimit),
+    mostQueued: maxQueued,
+    onEvent,
+    overlaps: sharing?.overlap !== false,
   };
 };
 
-/** Engines, vectors and queue with which a key proves. */
-interface ProverParts extends KeySettings {
+/** Engines, vectors and settings with which a key proves. */
+interface ProverParts {
+  readonly settings: KeySettings;
+  /** Proofs that are under way at a time, by the memory that they take. */
+  readonly proofsAtATime: number;
   /** Engines of large sums, of which the first has the key's device. */
   readonly engines: readonly [MsmEngine, ...MsmEngine<Coordinate>[]];
   readonly vectors: Pick<KeyVectors<never>, 'memoryUsed' | 'trim' | 'destroy'>;
+  /** The least `memoryLimit` that the key opens with, in bytes. */
+  readonly leastLimit: number;
   /** Returns the bytes of the key's points. */
   points(): PointBytes;
 }
@@ -188,32 +190,37 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
   readonly #parts: number;
   readonly #onWarning: KeySettings['ofEngines']['onWarning'];
   readonly #warned = new Set<string>();
+  readonly #limit: number;
   readonly #queue: CallQueue;
   readonly #engines: ProverParts['engines'];
   readonly #vectors: ProverParts['vectors'];
   readonly #points: ProverParts['points'];
+  readonly #leastLimit: number;
   /** Ends the proofs that are being computed. */
   readonly #endings = new Set<AbortController>();
   #isDestroyed = false;
-  /** Deletes the key from its cache, if it has one. */
-  #forget: (() => Promise<boolean>) | null = null;
+  /** Deletes the key from its cache, if that has another key than the source. */
+  #forget: ((signal: AbortSignal) => Promise<boolean>) | null = null;
 
   /** @param parts of a proof */
   constructor(
     { curve, variables, publicSignals, domainSize }: CircuitFacts,
     parts: number,
-    { proofs, ofEngines, engines, vectors, points }: ProverParts,
+    { settings, proofsAtATime, engines, vectors, points, leastLimit }: ProverParts,
   ) {
     this.curve = curve;
     this.variables = variables;
     this.publicSignals = publicSignals;
     this.domainSize = domainSize;
     this.#parts = parts;
+    const { ofEngines, limit, mostQueued, onEvent, overlaps } = settings;
     this.#onWarning = ofEngines.onWarning;
-    this.#queue = proofs;
+    this.#limit = limit.bytes;
+    this.#queue = new CallQueue(mostQueued, onEvent, overlaps ? proofsAtATime : 1);
     this.#engines = engines;
     this.#vectors = vectors;
     this.#points = points;
+    this.#leastLimit = leastLimit;
   }
 
   /** Computes a proof. @param witness a copy, if it is in memory */
@@ -225,22 +232,22 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
   /** Destroys the engines. */
   protected abstract free(): void;
 
-  /** Takes what deletes the key from its cache, for when a proof does not verify. */
-  forgetBy(forget: () => Promise<boolean>): void {
+  /** Takes what deletes the key from its cache if it is wrong there, for when a proof does not verify. */
+  forgetBy(forget: (signal: AbortSignal) => Promise<boolean>): void {
     this.#forget = forget;
   }
 
   /**
-   * Deletes the key from its cache if a proof does not verify: the cache may have it from a source
-   * that was damaged, in matrices or polynomials, which nothing checks.
+   * If a proof does not verify, the witness may be wrong, or the key, in matrices or polynomials, which
+   * nothing checks. A key that the cache has from a source that was damaged then is deleted there.
    *
    * @throws MsmError `bad-argument` if a proof of this key does not verify
    */
   async #assertVerifies(result: Result, { ending, onPart }: ProofRun): Promise<void> {
     if (!(await this.check(result, ending.signal))) {
-      const isForgotten = (await this.#forget?.()) === true;
+      const isForgotten = (await this.#forget?.(ending.signal)) === true;
       throw badArgument(
-        `${UNVERIFIED}, so the witness does not satisfy the circuit, the key is damaged, or a computation was wrong${isForgotten ? '; the key was deleted from the cache, so open it again' : ''}`,
+        `${UNVERIFIED}, so the witness does not satisfy the circuit, the key is damaged, or a computation was wrong${isForgotten ? '; the key in the cache was not that of its file and was deleted, so open it again' : ''}`,
       );
     }
     onPart('verification');
@@ -357,6 +364,8 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
       vectors,
       points: loaded,
       pagedPoints: paged,
+      limit: this.#limit,
+      leastLimit: this.#leastLimit,
     };
   }
 

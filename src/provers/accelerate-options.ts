@@ -35,9 +35,9 @@ export interface AccelerateOptions extends EnginesOptions {
   readonly basesBudget?: number | undefined;
   /**
    * Most bytes of main memory for a key and its proofs, as `openProvingKey` has it: points without
-   * room are read from the file for each proof.
+   * room are read from the file for each proof. Also of each setup, as `webgpu-msm/setup` has it.
    *
-   * @defaultValue no limit
+   * @defaultValue as `openProvingKey` has it
    */
   readonly memoryLimit?: number | undefined;
   /**
@@ -102,7 +102,7 @@ export interface ReadAccelerateOptions {
   readonly engines: EnginesOptions & Required<Pick<MsmEngineOptions, 'onWarning'>>;
   /** undefined: chosen by the device and main memory. */
   readonly basesBudget: number | undefined;
-  /** undefined: no limit. */
+  /** undefined: the default of `openProvingKey`. */
   readonly memoryLimit: number | undefined;
   /** undefined: none. */
   readonly cache: KeyCache | undefined;

@@ -98,8 +98,8 @@ type Original = (...given: readonly unknown[]) => Promise<unknown>;
 type Settings = Parameters<SetupModule['newKey']>[1] & object;
 
 /** Options of the functions that verify, which compute on the CPU. */
-const ofVerification = ({ signal, maxWorkers, createWorker, onWarning }: Settings) => ({
-  ...{ signal, maxWorkers, createWorker, onWarning },
+const ofVerification = ({ signal, maxWorkers, createWorker, onWarning, memoryLimit }: Settings) => ({
+  ...{ signal, maxWorkers, createWorker, onWarning, memoryLimit },
 });
 
 /** Computes one function of snarkjs. */
@@ -130,14 +130,15 @@ const compute = async (
     throw badArgument(`snarkjs has no ${name}; pass accelerate the whole module, or an object with this member`);
   }
   if (host.isOver()) return original(...given);
-  const { signal, engines } = host.options;
+  const { signal, engines, memoryLimit } = host.options;
   assertNotAborted(signal);
   const { maxWorkers, createWorker, onWarning, device, gpu } = engines;
   // setups choose a backend for each round, and never compute one on both
   const backend = engines.backend === 'both' ? 'auto' : engines.backend;
   try {
     const setup = await import('../setup.js').catch(notLoaded('setup'));
-    return await work(setup, { signal, maxWorkers, createWorker, onWarning, backend, device, gpu }, given);
+    const settings = { signal, maxWorkers, createWorker, onWarning, backend, device, gpu, memoryLimit };
+    return await work(setup, settings, given);
   } catch (error) {
     assertNotAborted(signal);
     // snarkjs says itself what is wrong with a file

@@ -286,7 +286,7 @@ interface Waiter extends Waiting {
 }
 
 /** Limits on the calls that wait; Infinity: none. */
-type QueueCaps = Readonly<Record<keyof QueueLimits, number>>;
+export type QueueCaps = Readonly<Record<keyof QueueLimits, number>>;
 
 class WaitingCalls {
   readonly #limits: QueueCaps;

@@ -34,11 +34,6 @@ export class DeviceQueue<Job extends Waiting & Pick<Ticket, 'call'>> {
     return this.#waiting;
   }
 
-  /** Number of jobs that submit, or that the device has not finished. */
-  get underWay(): number {
-    return this.#submitting.length + this.#submitted.size;
-  }
-
   /** Returns true if a job of another call is under way that has equal or higher priority. */
   isBusyBeside(own: Pick<Ticket, 'priority' | 'call'>): boolean {
     const jobs = [...this.#submitting.map(({ job }) => job), ...this.#submitted];

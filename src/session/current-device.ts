@@ -33,7 +33,7 @@ export interface DeviceOptions<Setup> {
 }
 
 /** Result of the self-tests on the current device. */
-export interface TestReport {
+interface TestReport {
   /** Name of the setup that passed; null if none did. */
   readonly passed: string | null;
   /** Name of the first setup that failed, and the reason; null if none did. */
@@ -41,7 +41,7 @@ export interface TestReport {
   readonly ms: number;
 }
 
-/** The current device of a session. It is replaced when it is lost. */
+/** The current device of a session, which extends this class. It is replaced when it is lost. */
 export class CurrentDevice<Setup> {
   readonly #options: DeviceOptions<Setup>;
   #open: OpenDevice;
@@ -126,7 +126,7 @@ export class CurrentDevice<Setup> {
   }
 
   /** Returns another runner on the device. */
-  createRunner(): Runner {
+  protected createRunner(): Runner {
     const { device, owned } = this.#open;
     const again = this.#options.adviceAfterLoss;
     const afterLoss = owned
@@ -136,7 +136,7 @@ export class CurrentDevice<Setup> {
   }
 
   /** Opens the next device after the loss of this one. */
-  async replace(): Promise<void> {
+  protected async replace(): Promise<void> {
     if (this.#runner.isSilent) this.#silent++;
     const open = await this.#options.source.after(this.#open);
     if (this.#isDestroyed) {
@@ -147,17 +147,17 @@ export class CurrentDevice<Setup> {
   }
 
   /** Notes that an operation succeeded, which ends a row of silent devices. */
-  noteAnswer(): void {
+  protected noteAnswer(): void {
     this.#silent = 0;
   }
 
   /** Keeps the rate at which the device computes, in units a millisecond. */
-  learnRate(unit: string, rate: number | null): void {
+  protected learnRate(unit: string, rate: number | null): void {
     this.#rates.set(unit, rate);
   }
 
   /** Returns true if the current setup has computed the known answer with this key. */
-  hasTested(key: string): boolean {
+  protected hasTested(key: string): boolean {
     return this.#tested.has(key);
   }
 
@@ -169,7 +169,7 @@ export class CurrentDevice<Setup> {
    * @param wrong reason of the failure; null: the test passed
    * @throws MsmError `internal` where the simpler setup failed as well, or there is none
    */
-  noteTest(key: string, name: string, wrong: string | null, testMs: number): void {
+  protected noteTest(key: string, name: string, wrong: string | null, testMs: number): void {
     const { failed = null, ms = 0 } = this.#testReport ?? {};
     this.#testReport = {
       passed: wrong === null ? name : null,

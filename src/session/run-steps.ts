@@ -19,7 +19,7 @@ interface Ran<Result> {
 }
 
 /** A run of an operation: its input, where it runs, and the call that it runs for. */
-export interface OperationRun<Of extends OperationTypes, Setup> {
+interface OperationRun<Of extends OperationTypes, Setup> {
   readonly operation: Operation<Of, Setup>;
   readonly input: Of['input'];
   readonly runner: Runner;
@@ -28,13 +28,10 @@ export interface OperationRun<Of extends OperationTypes, Setup> {
 }
 
 /** Creates the buffer that an operation fills; null: none. */
-const createOutput = async <Of extends OperationTypes, Setup>({
-  operation,
-  input,
-  runner,
-  device,
-  call,
-}: OperationRun<Of, Setup>): Promise<GPUBuffer | null> => {
+const createOutput = async <Of extends OperationTypes, Setup>(
+  run: OperationRun<Of, Setup>,
+): Promise<GPUBuffer | null> => {
+  const { operation, input, runner, device, call } = run;
   const output = operation.output?.(input, device) ?? null;
   if (output === null) return null;
   const wait = { checkpoint: () => call.checkpoint(), ticket: call };
@@ -42,12 +39,10 @@ const createOutput = async <Of extends OperationTypes, Setup>({
 };
 
 /** Loads the residents that are not on the device, or whose contents there changed. */
-export const bringResidents = async <Of extends OperationTypes, Setup>({
-  operation,
-  input,
-  runner,
-  call,
-}: Omit<OperationRun<Of, Setup>, 'device'>): Promise<void> => {
+export const bringResidents = async <Of extends OperationTypes, Setup>(
+  run: Omit<OperationRun<Of, Setup>, 'device'>,
+): Promise<void> => {
+  const { operation, input, runner, call } = run;
   for (const resident of operation.residents(input)) {
     resident.assertAlive();
     const before = resident.bufferOn(runner);
@@ -59,16 +54,12 @@ export const bringResidents = async <Of extends OperationTypes, Setup>({
 };
 
 /** Compares the residents with what was loaded. Called after a check found the result right. */
-const confirmResidents = async <Of extends OperationTypes, Setup>({
-  operation,
-  input,
-  runner,
-  call,
-}: Omit<OperationRun<Of, Setup>, 'device'>): Promise<void> => {
+const confirmResidents = async <Of extends OperationTypes, Setup>(run: OperationRun<Of, Setup>): Promise<void> => {
+  const { operation, input, runner } = run;
   const residents = operation.residents(input).filter(({ canConfirm }) => canConfirm);
   const buffers = residents.map((resident) => resident.bufferOn(runner));
   for (const resident of residents) resident.suspect();
-  await bringResidents({ operation, input, runner, call });
+  await bringResidents(run);
   if (residents.some((resident, i) => resident.bufferOn(runner) !== buffers[i])) {
     const nouns = [...new Set(residents.map(({ noun }) => noun))].join(', ');
     throw new GpuFault('verify', `the ${nouns} were no longer what was loaded`);
@@ -147,19 +138,15 @@ export const runInside = async <Of extends OperationTypes, Setup>(
 const remembered = new WeakMap<GPUDevice, Map<string, string | null>>();
 
 const computeKnown = async <Of extends OperationTypes, Setup>(
-  operation: Operation<Of, Setup>,
   known: KnownAnswer<Of['input'], Of['result']>,
-  runner: Runner,
-  device: DeviceView<Setup>,
-  call: Call,
+  place: Omit<OperationRun<Of, Setup>, 'input'>,
 ): Promise<string | null> => {
-  const input = known.input();
+  const run = { ...place, input: known.input() };
   try {
-    const run = { operation, input, runner, device, call };
     await bringResidents(run);
     return known.check(await runInside(run));
   } finally {
-    for (const resident of operation.residents(input)) resident.destroy();
+    for (const resident of run.operation.residents(run.input)) resident.destroy();
   }
 };
 
@@ -172,12 +159,10 @@ const computeKnown = async <Of extends OperationTypes, Setup>(
  * @throws MsmError of the runner, except `internal`
  */
 export const selfTest = async <Of extends OperationTypes, Setup>(
-  operation: Operation<Of, Setup>,
   known: KnownAnswer<Of['input'], Of['result']>,
-  runner: Runner,
-  device: DeviceView<Setup>,
-  call: Call,
+  place: Omit<OperationRun<Of, Setup>, 'input'>,
 ): Promise<string | null> => {
+  const { runner, call } = place;
   const findings = remembered.get(runner.device) ?? new Map<string, string | null>();
   remembered.set(runner.device, findings);
   const before = findings.get(known.key);
@@ -185,7 +170,7 @@ export const selfTest = async <Of extends OperationTypes, Setup>(
   let wrong: string | null = null;
   for (let left = 2; left > 0; left--) {
     try {
-      wrong = await computeKnown(operation, known, runner, device, call.detached());
+      wrong = await computeKnown(known, { ...place, call: call.detached() });
     } catch (error) {
       if (!(error instanceof MsmError) || error.code !== 'internal') throw error;
       wrong = error.message;

@@ -6,7 +6,7 @@ import type { Runner } from '../gpu/runner.js';
 import type { Submission } from '../gpu/submission.js';
 import type { Call } from '../scheduling/call.js';
 import type { Kernel, Slice } from '../shaders/kernel.js';
-import { CurrentDevice, type DeviceOptions, type TestReport } from './current-device.js';
+import { CurrentDevice, type DeviceOptions } from './current-device.js';
 import type { DeviceView, KnownAnswer, Operation, OperationTypes, Report } from './operation.js';
 import { bringResidents, runSteps, selfTest } from './run-steps.js';
 
@@ -32,72 +32,29 @@ export interface Executed<Result, Setup> {
 /** Returns the known answer to test a setup with; null: none. */
 type Known<Of extends OperationTypes, Setup> = (setup: Setup) => KnownAnswer<Of['input'], Of['result']> | null;
 
-export class Session<Setup> {
+export class Session<Setup> extends CurrentDevice<Setup> {
   readonly #options: SessionOptions<Setup>;
   readonly #admission: Admission;
-  readonly #current: CurrentDevice<Setup>;
   /** Runners of calls that warm up. */
   readonly #warming = new Set<Runner>();
 
   constructor(open: OpenDevice, options: SessionOptions<Setup>) {
+    super(open, options);
     this.#options = options;
-    const current = new CurrentDevice(open, options);
-    this.#current = current;
-    this.#admission = new Admission(current);
+    this.#admission = new Admission(this);
   }
 
   get adapter(): AdapterDescription {
-    return this.#current.open.adapter;
+    return this.open.adapter;
   }
 
   get device(): GPUDevice {
-    return this.#current.open.device;
-  }
-
-  get open(): OpenDevice {
-    return this.#current.open;
-  }
-
-  get setup(): Setup {
-    return this.#current.setup;
-  }
-
-  get runner(): Runner {
-    return this.#current.runner;
-  }
-
-  get testReport(): TestReport | null {
-    return this.#current.testReport;
-  }
-
-  /** Peak of scratch, in bytes, on all devices so far. */
-  get peak(): number {
-    return this.#current.peak;
+    return this.open.device;
   }
 
   /** Returns the bytes of an account on the device now. */
   bytesOf(account: string): number {
-    return this.#current.runner.ledger.bytesOf(account);
-  }
-
-  /** Number of scratch buffers that were freed, on all devices so far. */
-  get frees(): number {
-    return this.#current.frees;
-  }
-
-  /** True after a caller's device stopped answering, or several of the session's own in a row. */
-  get isAbandoned(): boolean {
-    return this.#current.isAbandoned;
-  }
-
-  /** @throws MsmError `device-lost` where no other device can take over */
-  assertUsable(): void {
-    this.#current.assertUsable();
-  }
-
-  /** Returns the current device as operations see it. */
-  view(): DeviceView<Setup> {
-    return this.#current.view();
+    return this.runner.ledger.bytesOf(account);
   }
 
   /**
@@ -165,7 +122,7 @@ export class Session<Setup> {
   ): Promise<Runner> {
     const runner = await this.#liveRunner(call);
     // a separate runner, so that the session's pool keeps none of its scratch
-    const apart = this.#current.createRunner();
+    const apart = this.createRunner();
     this.#warming.add(apart);
     try {
       await compileAndDispatch(runner, apart, kernelsOf(this.view()), () => runner.assertAlive());
@@ -181,11 +138,11 @@ export class Session<Setup> {
 
   /** Frees the scratch that the pool keeps for the next call. */
   async trim(): Promise<void> {
-    if (!this.isAbandoned) await this.#current.runner.trim();
+    if (!this.isAbandoned) await this.runner.trim();
   }
 
-  destroy(): void {
-    this.#current.destroy();
+  override destroy(): void {
+    super.destroy();
     for (const each of this.#warming) each.destroy();
     this.#options.source.leave();
   }
@@ -211,7 +168,7 @@ export class Session<Setup> {
     const attempts = new Attempts(this.#options.retries);
     const residents = operation.residents(input);
     // operations that fill residents again may have moved the session to the next device
-    const hasMoved = (): boolean => this.#current.runner !== runner;
+    const hasMoved = (): boolean => this.runner !== runner;
     const work = { operation, input, runner, call };
     await attempts.run(() => bringResidents(work));
     if (hasMoved()) return this.#run(operation, input, call);
@@ -241,7 +198,7 @@ export class Session<Setup> {
     });
     if (ran === null) return this.#run(operation, input, call);
     const { result, report, output } = ran;
-    if (operation.showsHealth === true) this.#current.noteAnswer();
+    if (operation.showsHealth === true) this.noteAnswer();
     try {
       tick(total);
       call.checkpoint();
@@ -250,22 +207,21 @@ export class Session<Setup> {
       throw error;
     }
     const rate = operation.learn?.(result, report, device.rateOf(operation.unit));
-    if (rate !== undefined) this.#current.learnRate(operation.unit, rate);
+    if (rate !== undefined) this.learnRate(operation.unit, rate);
     return { result, report: { ...report, setup: device.setup, runner }, retried: attempts.retried };
   }
 
   /** Returns the runner to work on, on a new device if the last one was lost. */
   async #liveRunner(call: Call): Promise<Runner> {
-    const current = this.#current;
-    if (current.isGone) await call.exclusive(async () => current.isGone && current.replace());
-    current.runner.assertAlive();
-    return current.runner;
+    if (this.isGone) await call.exclusive(async () => this.isGone && this.replace());
+    this.runner.assertAlive();
+    return this.runner;
   }
 
   /** Returns the known answer that the current setup has still to compute; null: none. */
   #untested<Of extends OperationTypes>(knownOf: Known<Of, Setup>): KnownAnswer<Of['input'], Of['result']> | null {
-    const known = knownOf(this.#current.setup);
-    return known === null || this.#current.hasTested(known.key) ? null : known;
+    const known = knownOf(this.setup);
+    return known === null || this.hasTested(known.key) ? null : known;
   }
 
   async #test<Of extends OperationTypes>(
@@ -274,10 +230,9 @@ export class Session<Setup> {
     call: Call,
   ): Promise<void> {
     const begun = performance.now();
-    const { setup, runner } = this.#current;
-    const name = this.#options.configure.nameOf(setup);
-    const wrong = await selfTest(operation, known, runner, this.view(), call);
-    this.#current.noteTest(known.key, name, wrong, performance.now() - begun);
+    const name = this.#options.configure.nameOf(this.setup);
+    const wrong = await selfTest(known, { operation, runner: this.runner, device: this.view(), call });
+    this.noteTest(known.key, name, wrong, performance.now() - begun);
   }
 }
 

@@ -13,7 +13,8 @@ import type { CurveContext } from '../curves/curve.js';
 import type { Affine } from '../curves/jacobian.js';
 import { badArgument } from '../errors.js';
 import { invert } from '../field/modulus.js';
-import { CHUNK_BYTES, type FileSource, numbersOf, type OpenFile, openFile, readRange } from '../formats/source.js';
+import { openOrigin } from '../formats/file-origin.js';
+import { CHUNK_BYTES, type FileOrigin, numbersOf, type OpenFile, openFile, readRange } from '../formats/source.js';
 import { fileOf } from '../formats/zkey.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import { HASH_BYTES } from './blake2b.js';
@@ -47,7 +48,7 @@ import { type Run, type SetupOptions, setupOptions, writeBy } from './run.js';
 /** A challenge that is contributed to. */
 export interface ChallengeInput {
   /** The file, as `exportChallenge` and snarkjs write it. */
-  readonly challenge: FileSource;
+  readonly challenge: FileOrigin;
   /** The curve of its points, which the file does not name. */
   readonly curve: SetupCurve;
 }
@@ -63,9 +64,9 @@ export interface ContributedChallenge<Bytes extends Uint8Array | undefined = Uin
 /** A response that becomes a key. */
 export interface ResponseInput {
   /** The key that the challenge was exported from. */
-  readonly zkey: FileSource;
+  readonly zkey: FileOrigin;
   /** The response to it. */
-  readonly response: FileSource;
+  readonly response: FileOrigin;
   /** Name of the authors that the response adds; the key keeps 64 characters of it. */
   readonly name?: string | undefined;
 }
@@ -117,11 +118,11 @@ const COUNT_BYTES = 4;
  * ```
  */
 export function exportChallenge(
-  source: FileSource,
+  source: FileOrigin,
   options?: SetupOptions & { readonly sink?: undefined },
 ): Promise<OwnBytes>;
-export function exportChallenge(source: FileSource, options: SetupOptions): Promise<OwnBytes | undefined>;
-export async function exportChallenge(source: FileSource, given: SetupOptions = {}): Promise<OwnBytes | undefined> {
+export function exportChallenge(source: FileOrigin, options: SetupOptions): Promise<OwnBytes | undefined>;
+export async function exportChallenge(source: FileOrigin, given: SetupOptions = {}): Promise<OwnBytes | undefined> {
   const options = readOptions(setupOptions, given);
   const { zkey, groups, points, contributions } = await openKey(source, options);
   const { g1, g2, scale, order } = groups;
@@ -211,7 +212,7 @@ export async function contributeToChallenge(
   const options = readOptions(setupOptions, given);
   const groups = await openGroups(name);
   const { g1, g2, order } = groups;
-  const file = openFile('challenge', challenge, options.signal);
+  const file = await openPart('challenge', challenge, options);
   const { parts, points, contributions } = await readParameters(file, groups);
   const total = parts.h.count + parts.c.count;
   const { bytes, result } = await writeBy(
@@ -283,7 +284,7 @@ export async function importResponse(input: ResponseInput, given: SetupOptions =
   const { zkey, groups, points: before, contributions } = await openKey(source, options);
   const { g1, scale, order } = groups;
   const { domainSize } = zkey;
-  const file = openFile('response', response, options.signal);
+  const file = await openPart('response', response, options);
   const { parts, points, contributions: all } = await readParameters(file, groups);
   for (const part of partNames) {
     const expected = part === 'h' ? domainSize - 1 : zkey.sections[part].count;
@@ -364,6 +365,10 @@ interface Parameters {
   readonly points: { readonly delta1: Affine; readonly delta2: Affine };
   readonly contributions: Contributions;
 }
+
+/** Opens a challenge or a response. @throws MsmError `bad-argument` */
+const openPart = async (what: string, origin: FileOrigin, { signal }: SetupOptions): Promise<OpenFile> =>
+  openFile(what, await openOrigin(what, origin, { signal, inParts: true }), signal);
 
 /** Reads the places and the transcript of a challenge. @throws MsmError `bad-argument` if it is cut off */
 const readParameters = async (file: OpenFile, groups: Groups): Promise<Parameters> => {

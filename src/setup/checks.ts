@@ -28,6 +28,13 @@ export const whyRefused = (error: unknown, file: 'zkey' | 'ptau'): string | null
   return isOfFile ? error.message : null;
 };
 
+/** Points of a section that are added up at a time. */
+const POINTS_AT_ONCE = 2 ** 18;
+
+/** Returns the bytes of points that are added up at a time: as they are read, and as they are computed with. */
+export const partBytes = (points: number, pointBytes: number): number =>
+  Math.min(points, POINTS_AT_ONCE) * (3 * pointBytes + 64);
+
 /** Points of a group, side by side. */
 interface Points {
   readonly group: 'g1' | 'g2';
@@ -75,14 +82,20 @@ export class PointChecks {
   }
 
   /**
-   * Multiplies points of a section by scalars of 32 bytes, and adds them up.
+   * Multiplies points of a section by scalars of 32 bytes, and adds them up, some at a time.
    *
    * @throws Refusal if a point is not in the group of order r
    */
   async sum(section: PointSection, from: number, to: number, scalars: Uint8Array): Promise<Affine> {
     const { group, name } = section;
-    const [sum] = await this.sums({ group, name, bytes: await section.points(from, to) }, [scalars]);
-    return sum as Affine;
+    let sum: Affine = null;
+    for (let start = from; start < to; start += POINTS_AT_ONCE) {
+      const end = Math.min(to, start + POINTS_AT_ONCE);
+      const some = scalars.subarray(32 * (start - from), 32 * (end - from));
+      const [part] = await this.sums({ group, name, bytes: await section.points(start, end) }, [some]);
+      sum = sumOf(this.#groups[group], sum, part as Affine);
+    }
+    return sum;
   }
 
   /** Likewise, by several lists of scalars. */

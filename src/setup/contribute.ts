@@ -3,8 +3,9 @@ import type { OwnBytes } from '../api/values.js';
 import type { Affine } from '../curves/jacobian.js';
 import { badArgument, show } from '../errors.js';
 import { invert } from '../field/modulus.js';
+import { openOrigin } from '../formats/file-origin.js';
 import type { Output } from '../formats/sink.js';
-import { CHUNK_BYTES, type FileSource, type PointSection } from '../formats/source.js';
+import { CHUNK_BYTES, type FileOrigin, type PointSection } from '../formats/source.js';
 import { fileOf, type Groth16Zkey } from '../formats/zkey.js';
 // From the entry, so that the build leaves in formats.js what both share.
 import { openZkey } from '../formats.js';
@@ -108,17 +109,17 @@ interface OpenKey {
  * ```
  */
 export function contribute(
-  source: FileSource,
+  source: FileOrigin,
   contribution?: ContributionInput,
   options?: SetupOptions & { readonly sink?: undefined },
 ): Promise<ContributedKey<OwnBytes>>;
 export function contribute(
-  source: FileSource,
+  source: FileOrigin,
   contribution: ContributionInput,
   options: SetupOptions,
 ): Promise<ContributedKey>;
 export async function contribute(
-  source: FileSource,
+  source: FileOrigin,
   contribution: ContributionInput = {},
   options: SetupOptions = {},
 ): Promise<ContributedKey> {
@@ -142,13 +143,13 @@ export async function contribute(
  * ```
  */
 export function applyBeacon(
-  source: FileSource,
+  source: FileOrigin,
   beacon: BeaconInput,
   options?: SetupOptions & { readonly sink?: undefined },
 ): Promise<ContributedKey<OwnBytes>>;
-export function applyBeacon(source: FileSource, beacon: BeaconInput, options: SetupOptions): Promise<ContributedKey>;
+export function applyBeacon(source: FileOrigin, beacon: BeaconInput, options: SetupOptions): Promise<ContributedKey>;
 export async function applyBeacon(
-  source: FileSource,
+  source: FileOrigin,
   beacon: BeaconInput,
   options: SetupOptions = {},
 ): Promise<ContributedKey> {
@@ -216,7 +217,7 @@ const readValue = (value: unknown): Uint8Array => {
 };
 
 /** Applies a contribution from a stream of random numbers. */
-const apply = async (source: FileSource, given: SetupOptions, drawn: Drawn): Promise<ContributedKey> => {
+const apply = async (source: FileOrigin, given: SetupOptions, drawn: Drawn): Promise<ContributedKey> => {
   const options = readOptions(setupOptions, given);
   const key = await openKey(source, options);
   const { c, h } = key.zkey.sections;
@@ -230,8 +231,8 @@ const apply = async (source: FileSource, given: SetupOptions, drawn: Drawn): Pro
 };
 
 /** Opens a key. @throws MsmError `bad-argument` if it is none of Groth16 */
-export const openKey = async (source: FileSource, { signal, onWarning }: RunOptions): Promise<OpenKey> => {
-  const zkey = await openZkey(source, { signal, onWarning });
+export const openKey = async (source: FileOrigin, { signal, onWarning }: RunOptions): Promise<OpenKey> => {
+  const zkey = await openZkey(await openOrigin('zkey', source, { signal, inParts: true }), { signal, onWarning });
   if (zkey.protocol !== 'groth16') {
     throw badArgument(`zkey: the key is one of ${zkey.protocol}, which has no contributions; Groth16 has`);
   }

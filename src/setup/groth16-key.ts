@@ -24,15 +24,29 @@ interface Input {
   readonly domainSize: number;
 }
 
+/** A key of Groth16 that is made. */
+export interface Groth16KeyPlan extends KeyPlan {
+  /** Bytes of its points and coefficients. */
+  readonly byteLength: number;
+  /** Points of its longest section. */
+  readonly longest: number;
+}
+
 /** Plans a key of Groth16. @throws MsmError `bad-argument` if the powers of tau are too few */
-export const planGroth16Key = (circuit: R1cs, powers: PreparedPowers): KeyPlan => {
+export const planGroth16Key = (circuit: R1cs, powers: PreparedPowers): Groth16KeyPlan => {
   const { constraints, publicSignals, variables } = circuit;
-  const { g2 } = powers.groups;
+  const { g1, g2 } = powers.groups;
+  const { a, b } = circuit.matrices;
   // a row for each public variable and the constant 1
   const domainSize = domainFor(constraints + publicSignals + 1, powers);
   return {
     total: 4 * variables + 2 * domainSize,
     tables: { bytes: tableBytes(circuit, powers, domainSize), pointBytes: g2.pointBytes },
+    byteLength:
+      variables * (3 * g1.pointBytes + g2.pointBytes) +
+      domainSize * g1.pointBytes +
+      (a.variables.length + b.variables.length + publicSignals + 1) * COEFFICIENT_BYTES,
+    longest: Math.max(variables, domainSize),
     write: (run, output) => writeKey({ circuit, powers, domainSize }, run, output),
   };
 };

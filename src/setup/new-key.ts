@@ -1,27 +1,28 @@
 /** New keys of circuits, from powers of tau. */
 import type { OwnBytes } from '../api/values.js';
 import { assertNotAborted, badArgument, show } from '../errors.js';
+import { openOrigin } from '../formats/file-origin.js';
 import { type R1cs, readR1cs } from '../formats/r1cs.js';
-import type { FileSource } from '../formats/source.js';
+import type { FileOrigin } from '../formats/source.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import { TimeSlice } from '../scheduling/time-slice.js';
 import { planGroth16Key } from './groth16-key.js';
 import { planPlonkishKey } from './plonkish-key.js';
 import { openPreparedPowers, type PreparedPowers } from './prepared-powers.js';
-import { type KeyPlan, type SetupOptions, setupOptions, writeBy } from './run.js';
+import { type KeyPlan, type RunOptions, type SetupOptions, setupOptions, writeBy } from './run.js';
 
 /** The circuit and the powers of tau of a new key. */
 export interface NewKeyInput {
   /** The proof system: `groth16`, `plonk`, or, on BN254, `fflonk`. */
   readonly system: 'groth16' | 'plonk' | 'fflonk';
   /** The circuit, a `.r1cs` file. */
-  readonly r1cs: FileSource;
+  readonly r1cs: FileOrigin;
   /**
    * Powers of tau of at least its size, a `.ptau` file that is prepared for the second phase. PLONK has
    * a gate for each public signal and each constraint, and one more for each term that sums have too
    * many. FFLONK takes nine powers for each gate.
    */
-  readonly ptau: FileSource;
+  readonly ptau: FileOrigin;
 }
 
 const inputTable = {
@@ -59,21 +60,34 @@ export function newKey(input: NewKeyInput, options: SetupOptions): Promise<OwnBy
 export async function newKey(input: NewKeyInput, given: SetupOptions = {}): Promise<OwnBytes | undefined> {
   const { system, r1cs, ptau } = readOptions(inputTable, input, { argument: 'input', path: 'input.' });
   const options = readOptions(setupOptions, given);
-  const slice = new TimeSlice(() => assertNotAborted(options.signal));
-  const pause = async (): Promise<void> => {
-    if (slice.isOver) await slice.yield();
-  };
   const powers = await openPreparedPowers(ptau, options);
-  const circuit = await readR1cs(r1cs, options, pause);
-  assertSameField(circuit, powers);
+  const circuit = await readCircuit(r1cs, powers, options);
   const plan: KeyPlan =
-    system === 'groth16' ? planGroth16Key(circuit, powers) : await planPlonkishKey(system, circuit, powers, pause);
+    system === 'groth16'
+      ? planGroth16Key(circuit, powers)
+      : await planPlonkishKey(system, circuit, powers, pauseOf(options));
   const { bytes } = await writeBy(options, { phase: 'new key', total: plan.total, tables: plan.tables }, plan.write);
   return bytes;
 }
 
-/** @throws MsmError `bad-argument` if files are not of one curve */
-const assertSameField = ({ order }: R1cs, { groups }: PreparedPowers): void => {
-  if (order === groups.order) return;
-  throw badArgument(`r1cs: the circuit's prime ${show(order)} is not the order of ${groups.name}, as ptau has it`);
+/** Returns a function that lets the event loop run where that is due. */
+const pauseOf = ({ signal }: RunOptions): (() => Promise<void>) => {
+  const slice = new TimeSlice(() => assertNotAborted(signal));
+  return async () => {
+    if (slice.isOver) await slice.yield();
+  };
+};
+
+/** Reads a circuit. @throws MsmError `bad-argument` if it cannot be read, or is not of the curve of the powers */
+export const readCircuit = async (
+  source: FileOrigin,
+  { groups }: PreparedPowers,
+  options: RunOptions,
+): Promise<R1cs> => {
+  const file = await openOrigin('r1cs', source, { signal: options.signal, inParts: true });
+  const circuit = await readR1cs(file, options, pauseOf(options));
+  if (circuit.order === groups.order) return circuit;
+  throw badArgument(
+    `r1cs: the circuit's prime ${show(circuit.order)} is not the order of ${groups.name}, as ptau has it`,
+  );
 };

@@ -6,6 +6,7 @@
 import type { Bases, MsmEngine } from '../api/engine.js';
 import type { FieldEngine, FieldOperations, FieldVector } from '../api/fields.js';
 import type { AffinePoint } from '../api/values.js';
+import type { Affine } from '../curves/jacobian.js';
 import { badArgument, MsmError } from '../errors.js';
 import { invert } from '../field/modulus.js';
 import { power } from '../field/powers.js';
@@ -15,9 +16,12 @@ import type { R1cs } from '../formats/r1cs.js';
 import type { Output } from '../formats/sink.js';
 import { createMsmEngine } from '../index.js';
 import { VECTOR_BYTES } from '../proofs/key-vectors.js';
+import { ELEMENT_BYTES } from '../proofs/key-memory.js';
+import { SCALAR_BYTES } from '../proofs/witness.js';
+import { sumOf } from './checks.js';
 import { joined, u32 } from './contributions.js';
 import { type Gates, gatesOf, type Selectors } from './gates.js';
-import { filePoint } from './groups.js';
+import { affineOf, filePoint } from './groups.js';
 import { headerOfCircuit, number, SectionWriter } from './key-writer.js';
 import { rootOf } from './point-transform.js';
 import { domainFor, type PreparedPowers } from './prepared-powers.js';
@@ -106,18 +110,48 @@ export const planPlonkishKey = async (
   const polynomials = 8 + Math.max(1, circuit.publicSignals);
   return {
     total: polynomials * domainSize,
-    tables: null,
+    tables: { bytes: tableBytes(system, gates, domainSize, tauG1.pointBytes), pointBytes: tauG1.pointBytes },
     write: (run, output) => writeKey({ layout, circuit, gates, powers, domainSize }, run, output),
   };
 };
 
+/**
+ * Bytes of a gate: its variables and factors, in lists and as BigInts, and the rows that it was made of, which
+ * are collected late. Chosen so that the peaks of PLONK with 16,000 and 65,000 gates are within the plan.
+ */
+const GATE_BYTES = 2048;
+
+/**
+ * Bytes of an element of the domain in vectors: a polynomial, its coefficients, its values at the 4n-th
+ * roots of unity and their coefficients before, the constants 1, and the identity of the permutation.
+ */
+const VECTORS_BYTES = 15 * ELEMENT_BYTES;
+
+/** Bytes of an element of the domain that FFLONK keeps: eight polynomials, and these interleaved. */
+const INTERLEAVED_BYTES = 2 * 8 * SCALAR_BYTES;
+
+/** Returns the bytes of gates, vectors and points that are in memory at the same time. */
+const tableBytes = (
+  system: 'plonk' | 'fflonk',
+  { count, additions }: Gates,
+  domainSize: number,
+  pointBytes: number,
+): number => {
+  // values that are read and written, and points as they are read and as they are computed with
+  const copied = 2 * 4 * SCALAR_BYTES;
+  const points = 4 * pointBytes;
+  const kept = system === 'fflonk' ? INTERLEAVED_BYTES : points;
+  const coefficients = system === 'fflonk' ? Math.min(8 * domainSize, COMMITTED_AT_ONCE) : 0;
+  const committed = coefficients * (points + SCALAR_BYTES + ELEMENT_BYTES);
+  return (count + additions.length) * GATE_BYTES + domainSize * (VECTORS_BYTES + copied + kept) + committed;
+};
+
 /** Writes a key by engines of its own. */
 const writeKey = async (input: Input, run: Run, output: Output): Promise<void> => {
-  const { maxWorkers, createWorker } = run.options;
+  const { createWorker } = run.options;
   const curve = input.powers.groups.name;
   const g1: MsmEngine = await createMsmEngine({
-    ...{ curve, backend: 'cpu' },
-    ...(maxWorkers === undefined ? {} : { maxWorkers }),
+    ...{ curve, backend: 'cpu', maxWorkers: run.workers },
     ...(createWorker === undefined ? {} : { createWorker }),
   });
   try {
@@ -314,14 +348,23 @@ class PlonkishKey {
     for await (const bytes of tauG1.chunks({ to: count })) await this.#writer.write(bytes);
   }
 
-  /** Commits to the interleaved polynomials. */
+  /** Commits to the interleaved polynomials, some coefficients at a time. */
   async #commitTo(c0: Uint8Array): Promise<Uint8Array> {
-    const { tauG1 } = this.#input.powers.ptau.sections;
-    const scalars = await this.#fr.load(c0, { encoding: 'le-montgomery', ...this.#options });
-    const points = await tauG1.points(0, scalars.length);
-    return withBases(this.#g1, points, this.#options, async (bases) =>
-      this.#pointOf(await this.#g1.msm(bases, scalars, this.#options)),
-    );
+    const { groups, ptau } = this.#input.powers;
+    const count = c0.length / SCALAR_BYTES;
+    let sum: Affine = null;
+    for (let from = 0; from < count; from += COMMITTED_AT_ONCE) {
+      const to = Math.min(count, from + COMMITTED_AT_ONCE);
+      const some = c0.subarray(SCALAR_BYTES * from, SCALAR_BYTES * to);
+      const scalars = await this.#fr.load(some, { encoding: 'le-montgomery', ...this.#options });
+      const points = await ptau.sections.tauG1.points(from, to);
+      const part = await withBases(this.#g1, points, this.#options, (bases) =>
+        this.#g1.msm(bases, scalars, this.#options),
+      );
+      scalars.destroy();
+      sum = sumOf(groups.g1, sum, affineOf(part));
+    }
+    return filePoint(groups.g1, groups.scale, sum);
   }
 
   /** Reads τ·G2. */
@@ -356,6 +399,9 @@ type UsePolynomial = (name: PolynomialName, values: FieldVector, coefficients: U
 
 /** Bytes of an addition: two variables and two factors. */
 const ADDITION_BYTES = 72;
+
+/** Coefficients that FFLONK commits to at a time. */
+const COMMITTED_AT_ONCE = 2 ** 17;
 
 /** Additions that are written at a time. */
 const ADDITIONS_AT_ONCE = 2 ** 10;

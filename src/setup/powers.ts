@@ -9,7 +9,7 @@ import type { Affine } from '../curves/jacobian.js';
 import { badArgument } from '../errors.js';
 import { readWords } from '../field/modulus.js';
 import type { Output } from '../formats/sink.js';
-import { CHUNK_BYTES, type FileSource, type PointSection } from '../formats/source.js';
+import { CHUNK_BYTES, type FileOrigin, type PointSection } from '../formats/source.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import { Blake2b } from './blake2b.js';
 import {
@@ -185,17 +185,17 @@ const writeGenerators = async (
  * ```
  */
 export function contributeToPowers(
-  source: FileSource,
+  source: FileOrigin,
   contribution?: ContributionInput,
   options?: SetupOptions & { readonly sink?: undefined },
 ): Promise<ContributedPowers<OwnBytes>>;
 export function contributeToPowers(
-  source: FileSource,
+  source: FileOrigin,
   contribution: ContributionInput,
   options: SetupOptions,
 ): Promise<ContributedPowers>;
 export async function contributeToPowers(
-  source: FileSource,
+  source: FileOrigin,
   contribution: ContributionInput = {},
   options: SetupOptions = {},
 ): Promise<ContributedPowers> {
@@ -218,17 +218,17 @@ export async function contributeToPowers(
  * ```
  */
 export function applyBeaconToPowers(
-  source: FileSource,
+  source: FileOrigin,
   beacon: BeaconInput,
   options?: SetupOptions & { readonly sink?: undefined },
 ): Promise<ContributedPowers<OwnBytes>>;
 export function applyBeaconToPowers(
-  source: FileSource,
+  source: FileOrigin,
   beacon: BeaconInput,
   options: SetupOptions,
 ): Promise<ContributedPowers>;
 export async function applyBeaconToPowers(
-  source: FileSource,
+  source: FileOrigin,
   beacon: BeaconInput,
   options: SetupOptions = {},
 ): Promise<ContributedPowers> {
@@ -236,7 +236,7 @@ export async function applyBeaconToPowers(
 }
 
 /** Applies a contribution. */
-const apply = async (source: FileSource, given: SetupOptions, drawn: Drawn): Promise<ContributedPowers> => {
+const apply = async (source: FileOrigin, given: SetupOptions, drawn: Drawn): Promise<ContributedPowers> => {
   const options = readOptions(setupOptions, given);
   const opened = await openPowers(source, options);
   const { power, ceremonyPower, sections } = opened.ptau;
@@ -426,17 +426,17 @@ export const lagrangeSections = [
  * ```
  */
 export function truncatePowers(
-  source: FileSource,
+  source: FileOrigin,
   size: TruncateInput,
   options?: SetupOptions & { readonly sink?: undefined },
 ): Promise<OwnBytes>;
 export function truncatePowers(
-  source: FileSource,
+  source: FileOrigin,
   size: TruncateInput,
   options: SetupOptions,
 ): Promise<OwnBytes | undefined>;
 export async function truncatePowers(
-  source: FileSource,
+  source: FileOrigin,
   size: TruncateInput,
   given: SetupOptions = {},
 ): Promise<OwnBytes | undefined> {

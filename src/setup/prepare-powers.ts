@@ -4,7 +4,7 @@
  */
 import type { OwnBytes } from '../api/values.js';
 import { invert } from '../field/modulus.js';
-import type { FileSource } from '../formats/source.js';
+import type { FileOrigin } from '../formats/source.js';
 import { readOptions } from '../option-table.js';
 import { SectionWriter } from './key-writer.js';
 import { PointTransform, rootOf } from './point-transform.js';
@@ -33,11 +33,11 @@ import { type SetupOptions, setupOptions, writeBy } from './run.js';
  * ```
  */
 export function preparePhase2(
-  source: FileSource,
+  source: FileOrigin,
   options?: SetupOptions & { readonly sink?: undefined },
 ): Promise<OwnBytes>;
-export function preparePhase2(source: FileSource, options: SetupOptions): Promise<OwnBytes | undefined>;
-export async function preparePhase2(source: FileSource, given: SetupOptions = {}): Promise<OwnBytes | undefined> {
+export function preparePhase2(source: FileOrigin, options: SetupOptions): Promise<OwnBytes | undefined>;
+export async function preparePhase2(source: FileOrigin, given: SetupOptions = {}): Promise<OwnBytes | undefined> {
   const options = readOptions(setupOptions, given);
   const opened = await openPowers(source, options);
   const { groups, ptau } = opened;

@@ -4,7 +4,8 @@
  */
 import { badArgument } from '../errors.js';
 import { openSnarkjsFile, readSections, sectionOf } from '../formats/binfile.js';
-import { type FileSource, readRange } from '../formats/source.js';
+import { openOrigin } from '../formats/file-origin.js';
+import { type FileOrigin, readRange } from '../formats/source.js';
 import type { KeyFile } from '../formats/zkey.js';
 // From the entry, so that the build leaves in formats.js what both share.
 import { openPtau, type Ptau } from '../formats.js';
@@ -32,7 +33,8 @@ export interface OpenPowers extends KeyFile {
 }
 
 /** Opens powers of tau. @throws MsmError `bad-argument` */
-export const openPowers = async (source: FileSource, { signal, onWarning }: RunOptions): Promise<OpenPowers> => {
+export const openPowers = async (origin: FileOrigin, { signal, onWarning }: RunOptions): Promise<OpenPowers> => {
+  const source = await openOrigin('ptau', origin, { signal, inParts: true });
   const ptau = await openPtau(source, { signal, onWarning });
   const { file } = openSnarkjsFile('ptau', source, { signal, onWarning });
   const sections = await readSections(file, 'ptau', 1, () => undefined);
@@ -40,7 +42,7 @@ export const openPowers = async (source: FileSource, { signal, onWarning }: RunO
 };
 
 /** Opens prepared powers of tau. @throws MsmError `bad-argument` */
-export const openPreparedPowers = async (source: FileSource, options: RunOptions): Promise<PreparedPowers> => {
+export const openPreparedPowers = async (source: FileOrigin, options: RunOptions): Promise<PreparedPowers> => {
   const { ptau, file, sections, groups } = await openPowers(source, options);
   if (!sections.has(sectionIds.tauG1)) {
     throw badArgument('ptau: section 12 (Lagrange points) is missing: prepare the file for the second phase first');

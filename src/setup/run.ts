@@ -23,19 +23,19 @@ export interface RunOptions {
   readonly createWorker?: (() => ComputeWorker) | undefined;
   /** Called with a warning about a file; by default `console.warn`. */
   readonly onWarning?: ((message: string) => void) | undefined;
+  /**
+   * Most bytes of main memory for the call: tables, points of a round, and the memory of all threads. Under
+   * a limit fewer points are computed at a time, and by fewer workers, where that is needed. Not counted:
+   * a file or a result that is bytes, garbage that the platform has not collected, and what a GPU and its
+   * driver take: choose backend `'cpu'` where the limit is hard.
+   */
+  readonly memoryLimit?: number | undefined;
 }
 
 /** Options of functions that write a file. */
 export interface SetupOptions extends RunOptions, GpuOptions {
   /** The place of the result; by default bytes in memory. */
   readonly sink?: Sink | undefined;
-  /**
-   * Most bytes of main memory for the call: tables, points of a round, and the memory of all threads. Under
-   * a limit fewer points are computed at a time, and by fewer workers, where that is needed. Not counted:
-   * a file or a result that is bytes, garbage that the platform has not collected, and what a GPU and its
-   * driver take: choose backend `'cpu'` where the limit is hard. Keys of PLONK and FFLONK take none.
-   */
-  readonly memoryLimit?: number | undefined;
 }
 
 export const runRows = {
@@ -44,6 +44,7 @@ export const runRows = {
   maxWorkers: { kind: 'integer', range: [0, 1024] },
   createWorker: { kind: 'function' },
   onWarning: { kind: 'function' },
+  memoryLimit: { kind: 'integer', range: [1, Number.MAX_SAFE_INTEGER], says: 'a positive integer of bytes' },
 } as const satisfies OptionTable<RunOptions>['rows'];
 
 /** All functions of `webgpu-msm/setup` that write a file. */
@@ -54,7 +55,6 @@ export const setupOptions = {
     ...gpuRows,
     // checked where it is opened
     sink: { kind: 'any' },
-    memoryLimit: { kind: 'integer', range: [1, Number.MAX_SAFE_INTEGER], says: 'a positive integer of bytes' },
   },
 } as const satisfies OptionTable<SetupOptions>;
 
@@ -62,8 +62,7 @@ export const setupOptions = {
 export interface KeyPlan {
   /** Number of its points, or of the coefficients of its polynomials. */
   readonly total: number;
-  /** Its tables; null if their memory is not planned. */
-  readonly tables: Tables | null;
+  readonly tables: Tables;
   write(run: Run, output: Output): Promise<void>;
 }
 
@@ -72,6 +71,8 @@ export class Run {
   readonly options: RunOptions;
   /** Sums of one round at most, whose points are in memory at a time. */
   readonly pointsPerRound: number;
+  /** Workers beside the thread of the caller. */
+  readonly workers: number;
   readonly #threads: SumThreads;
   readonly #scaling: ScalingChoice;
   readonly #phase: string;
@@ -85,6 +86,7 @@ export class Run {
   constructor(options: RunOptions & GpuOptions, phase: string, total: number, plan = planRounds(options)) {
     this.options = options;
     this.pointsPerRound = plan.pointsPerRound;
+    this.workers = plan.workers;
     this.#phase = phase;
     this.#total = total;
     this.#threads = new SumThreads({ ...options, maxWorkers: plan.workers }, () => assertNotAborted(options.signal));
@@ -137,15 +139,12 @@ export class Run {
  * @returns the bytes where there is no sink, and the result of `work`
  */
 export const writeBy = async <Result>(
-  { sink, memoryLimit, ...options }: SetupOptions,
-  { phase, total, tables }: { readonly phase: string; readonly total: number; readonly tables: Tables | null },
+  { sink, ...options }: SetupOptions,
+  { phase, total, tables }: { readonly phase: string; readonly total: number; readonly tables: Tables },
   work: (run: Run, output: Output) => Promise<Result>,
 ): Promise<{ readonly bytes: Uint8Array<ArrayBuffer> | undefined; readonly result: Result }> => {
   assertNotAborted(options.signal);
-  if (memoryLimit !== undefined && tables === null) {
-    throw badArgument('options.memoryLimit is for keys of Groth16 and for powers of tau');
-  }
-  const run = new Run(options, phase, total, planRounds(options, memoryLimit, tables ?? undefined));
+  const run = new Run(options, phase, total, planRounds(options, options.memoryLimit, tables));
   try {
     return await written(sink, async (output) => {
       const result = await work(run, output);

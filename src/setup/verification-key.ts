@@ -1,5 +1,6 @@
 /** Verification keys in the JSON of snarkjs, from proving keys. */
-import type { FileSource } from '../formats/source.js';
+import { openOrigin } from '../formats/file-origin.js';
+import type { FileOrigin } from '../formats/source.js';
 // From the entry, so that the build leaves in formats.js what both share.
 import { openZkey } from '../formats.js';
 import { type OptionTable, readOptions } from '../option-table.js';
@@ -38,10 +39,11 @@ const optionTable = {
  * ```
  */
 export const exportVerificationKey = async (
-  zkey: FileSource,
+  zkey: FileOrigin,
   given: Pick<RunOptions, 'signal' | 'onWarning'> = {},
 ): Promise<VerificationKey> => {
   const { signal, onWarning } = readOptions(optionTable, given);
-  const opened = await openZkey(zkey, { signal, onWarning });
+  const file = await openOrigin('zkey', zkey, { signal, inParts: true });
+  const opened = await openZkey(file, { signal, onWarning });
   return (await keyOf(opened, signal)) as VerificationKey;
 };

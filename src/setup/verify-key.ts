@@ -8,10 +8,20 @@ import { assertNotAborted, badArgument } from '../errors.js';
 import { invert, mod, writeNumber } from '../field/modulus.js';
 import { power } from '../field/powers.js';
 import { sectionOf } from '../formats/binfile.js';
-import { CHUNK_BYTES, type FileSource, type PointSection } from '../formats/source.js';
+import { openOrigin } from '../formats/file-origin.js';
+import { CHUNK_BYTES, type FileOrigin, type PointSection } from '../formats/source.js';
 import { fileOf } from '../formats/zkey.js';
 import { type OptionTable, readOptions } from '../option-table.js';
-import { differenceOf, PointChecks, Refusal, randomFactors, randomNumber, sameBytes, whyRefused } from './checks.js';
+import {
+  differenceOf,
+  PointChecks,
+  partBytes,
+  Refusal,
+  randomFactors,
+  randomNumber,
+  sameBytes,
+  whyRefused,
+} from './checks.js';
 import { openKey, pointOfTranscript } from './contribute.js';
 import {
   beginTranscript,
@@ -20,24 +30,26 @@ import {
   hashContribution,
   transcriptWith,
 } from './contributions.js';
+import { planGroth16Key } from './groth16-key.js';
 import { areEqual, type Groups, times } from './groups.js';
 import { section } from './key-writer.js';
-import { newKey } from './new-key.js';
+import { planRounds, type Tables } from './memory.js';
+import { readCircuit } from './new-key.js';
 import { oddRoot, progression } from './point-transform.js';
 import { openPreparedPowers, type PreparedPowers } from './prepared-powers.js';
 import { beaconStream } from './randomness.js';
-import { type RunOptions, runRows } from './run.js';
+import { type RunOptions, runRows, writeBy } from './run.js';
 
 /** The files of a key that is verified. */
 export interface VerifyKeyInput {
   /** The key, a `.zkey` of Groth16. */
-  readonly zkey: FileSource;
+  readonly zkey: FileOrigin;
   /** Its circuit, a `.r1cs` file; without it `initial` is needed. */
-  readonly r1cs?: FileSource | undefined;
+  readonly r1cs?: FileOrigin | undefined;
   /** The key before its first contribution, which is trusted to be that of the circuit. */
-  readonly initial?: FileSource | undefined;
+  readonly initial?: FileOrigin | undefined;
   /** The prepared powers of tau that it was made from. */
-  readonly ptau: FileSource;
+  readonly ptau: FileOrigin;
 }
 
 /** A contribution of a key. */
@@ -89,6 +101,7 @@ type Opened = Awaited<ReturnType<typeof openKey>>;
  * @returns the verdict; a `.zkey` that cannot be read is not valid
  * @throws MsmError `bad-argument` for another file that cannot be read, or that is of another curve;
  *   `aborted`; `unsupported-device` without WebAssembly
+ * @throws MsmError `out-of-memory` if `options.memoryLimit` is too low
  * @example
  * ```ts
  * import { openFile } from 'webgpu-msm/node';
@@ -108,14 +121,17 @@ export const verifyKey = async (input: VerifyKeyInput, given: RunOptions = {}): 
   }
   assertNotAborted(options.signal);
   const powers = await openPreparedPowers(ptau, options);
-  const onCpu = { ...options, backend: 'cpu' } as const;
-  const first = initial ?? (await newKey({ system: 'groth16', r1cs: r1cs as FileSource, ptau }, onCpu));
-  const start = await openKey(first, options);
+  const { source, workers } =
+    initial === undefined ? await makeFirst(r1cs as FileOrigin, powers, options) : { source: initial, workers: null };
+  const start = await openKey(source, options);
+  const maxWorkers = workers ?? planRounds(options, options.memoryLimit, tablesOf(start)).workers;
   const contributions: KeyContribution[] = [];
+  // not within: a file that is not there is no wrong one
+  const file = await openOrigin('zkey', zkey, { signal: options.signal, inParts: true });
   try {
-    const key = await openKey(zkey, options);
+    const key = await openKey(file, options);
     if (key.groups.name !== start.groups.name) throw new Refusal(`the key is on ${key.groups.name}`);
-    const checks = await PointChecks.open(key.groups, options);
+    const checks = await PointChecks.open(key.groups, { ...options, maxWorkers });
     try {
       const check = new KeyCheck(key, start, powers, checks, options);
       await check.run(contributions);
@@ -129,6 +145,34 @@ export const verifyKey = async (input: VerifyKeyInput, given: RunOptions = {}): 
     return { isValid: false, why, contributions };
   }
 };
+
+/** Copies of the first key that are in memory at the same time: its parts, all of it, and what is collected late. */
+const FIRST_KEYS = 3;
+
+/** Makes the first key of a circuit. @returns its bytes, and the workers that fit beside it */
+const makeFirst = async (
+  r1cs: FileOrigin,
+  powers: PreparedPowers,
+  options: RunOptions,
+): Promise<{ readonly source: Uint8Array; readonly workers: number }> => {
+  const circuit = await readCircuit(r1cs, powers, options);
+  const { total, tables, byteLength, longest, write } = planGroth16Key(circuit, powers);
+  const { pointBytes } = tables;
+  const planned = { bytes: tables.bytes + FIRST_KEYS * byteLength + partBytes(longest, pointBytes), pointBytes };
+  const { workers } = planRounds(options, options.memoryLimit, planned);
+  const call = { phase: 'new key', total, tables: planned };
+  const { bytes } = await writeBy({ ...options, backend: 'cpu' }, call, write);
+  return { source: bytes as Uint8Array, workers };
+};
+
+/** The tables of the checks beside keys that are read in parts: random numbers of both sections, and their words. */
+const tablesOf = ({ zkey: { variables, domainSize }, groups: { g1 } }: Opened): Tables => ({
+  bytes: FACTOR_BYTES * (variables + domainSize) + partBytes(Math.max(variables, domainSize), g1.pointBytes),
+  pointBytes: g1.pointBytes,
+});
+
+/** Bytes of a random factor: as it is drawn, as a BigInt, and as words. */
+const FACTOR_BYTES = 320;
 
 /** One verification. */
 class KeyCheck {

@@ -9,12 +9,14 @@ import { assertNotAborted } from '../errors.js';
 // From the entry, so that the build leaves in fields.js what both share.
 import { createFieldEngine } from '../fields.js';
 import { sectionOf } from '../formats/binfile.js';
-import { type FileSource, type PointSection, readRange } from '../formats/source.js';
+import { openOrigin } from '../formats/file-origin.js';
+import { type FileOrigin, type PointSection, readRange } from '../formats/source.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import { VECTOR_BYTES } from '../proofs/key-vectors.js';
 import { Blake2b } from './blake2b.js';
 import { PointChecks, Refusal, randomFactors, sameBytes, sumOf, whyRefused } from './checks.js';
 import { areEqual, hashedPoints, readPoints } from './groups.js';
+import { planRounds, type Tables } from './memory.js';
 import { lagrangeCount, lagrangeSections } from './powers.js';
 import { type OpenPowers, openPowers } from './prepared-powers.js';
 import { beaconStream } from './randomness.js';
@@ -54,6 +56,7 @@ const optionTable = { of: 'verifyPowers', rows: runRows } as const satisfies Opt
  * @param source a `.ptau`
  * @returns the verdict; a file that cannot be read is not valid
  * @throws MsmError `aborted`; `unsupported-device` without WebAssembly
+ * @throws MsmError `out-of-memory` if `options.memoryLimit` is too low
  * @example
  * ```ts
  * import { openFile } from 'webgpu-msm/node';
@@ -63,18 +66,21 @@ const optionTable = { of: 'verifyPowers', rows: runRows } as const satisfies Opt
  * console.log(isValid, why, contributions.length); // true null 1
  * ```
  */
-export const verifyPowers = async (source: FileSource, given: RunOptions = {}): Promise<PowersVerdict> => {
+export const verifyPowers = async (source: FileOrigin, given: RunOptions = {}): Promise<PowersVerdict> => {
   const options = readOptions(optionTable, given);
   assertNotAborted(options.signal);
   const contributions: KeyContribution[] = [];
   let isPrepared = false;
+  // not within: a file that is not there is no wrong one
+  const file = await openOrigin('ptau', source, { signal: options.signal, inParts: true });
   try {
-    const opened = await openPowers(source, options);
+    const opened = await openPowers(file, options);
     isPrepared = lagrangeSections.every(({ id }) => opened.sections.has(id));
-    const checks = await PointChecks.open(opened.groups, options);
+    const plan = planRounds(options, options.memoryLimit, tablesOf(opened, isPrepared));
+    const checks = await PointChecks.open(opened.groups, { ...options, maxWorkers: plan.workers });
     const { sections } = opened.ptau;
     const total = Object.values(sections).reduce((sum, { count }) => sum + count, 0);
-    const run = new Run(options, 'verify', total);
+    const run = new Run(options, 'verify', total, plan);
     try {
       const check = new PowersCheck(opened, checks, run);
       await check.run(contributions);
@@ -91,8 +97,14 @@ export const verifyPowers = async (source: FileSource, given: RunOptions = {}): 
   }
 };
 
-/** Points of a section that are checked at a time. */
-const POINTS_AT_ONCE = 2 ** 15;
+/** Bytes of an element of the largest domain: its polynomial and those of smaller ones, values, and their sum. */
+const ELEMENT_BYTES = 256;
+
+/** The tables of a verification: all prepared points of the largest domain. */
+const tablesOf = ({ ptau, groups: { g1, g2 } }: OpenPowers, isPrepared: boolean): Tables => {
+  const elements = isPrepared ? 2 ** (ptau.power + 1) : 0;
+  return { bytes: elements * (ELEMENT_BYTES + 3 * g1.pointBytes), pointBytes: g2.pointBytes };
+};
 
 /** One verification. */
 class PowersCheck {
@@ -227,8 +239,7 @@ class PowersCheck {
     const curve = groups[group];
     let [low, high]: Affine[] = [null, null];
     let first: readonly Affine[] = [];
-    for (let from = 0; from < count; from += POINTS_AT_ONCE) {
-      const to = Math.min(count, from + POINTS_AT_ONCE);
+    await this.#run.inRounds(count, async (from, to) => {
       // with the last point of the round before
       const start = Math.max(0, from - 1);
       const bytes = await section.points(start, to);
@@ -245,7 +256,7 @@ class PowersCheck {
         high = sumOf(curve, high as Affine, higher as Affine);
       }
       this.#run.progress(to - from);
-    }
+    });
     return { low: low as Affine, high: high as Affine, first };
   }
 

@@ -58,7 +58,7 @@ export const mostWorkers = ({
 }): number => (createWorker !== undefined || hasThreads() ? maxWorkers : 0);
 
 /** A worker of `node:worker_threads`. */
-export interface NodeWorker extends ComputeWorker {
+interface NodeWorker extends ComputeWorker {
   on(event: 'message' | 'error' | 'exit', listener: (value: never) => void): unknown;
   ref(): void;
   unref(): void;
@@ -147,7 +147,7 @@ interface NodeModules {
     /** null outside a worker. */
     readonly parentPort: NodePort | null;
   };
-  'node:os': { availableParallelism(): number };
+  'node:os': { availableParallelism(): number; totalmem(): number };
 }
 
 /** The module `node:worker_threads`, as far as it is used. */

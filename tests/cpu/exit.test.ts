@@ -5,19 +5,19 @@
  */
 import { spawn } from 'node:child_process';
 import { bn254 } from '@noble/curves/bn254.js';
-import { build } from 'vite';
 import { beforeAll, expect, test } from 'vitest';
+import { builtLibrary } from '../support/build-library.js';
 import { inProject } from '../support/run-script.js';
 
-// A build of its own, as `npm test` must neither need dist/ nor change it.
-const outDir = inProject('node_modules/.cache/webgpu-msm/built-for-exit');
-
-beforeAll(() => build({ configFile: inProject('vite.lib.config.ts'), build: { outDir }, logLevel: 'error' }));
+let library: string;
+beforeAll(async () => {
+  library = await builtLibrary();
+});
 
 const run = (how: string): Promise<{ code: number | null; signal: string | null; output: string }> =>
   new Promise((resolve, reject) => {
     const script = inProject('tests/support/dropped-gpu.mjs');
-    const child = spawn(process.execPath, ['--expose-gc', script, `${outDir}/index.js`, how], {
+    const child = spawn(process.execPath, ['--expose-gc', script, `${library}/index.js`, how], {
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: 60_000,
       killSignal: 'SIGKILL',

@@ -11,7 +11,7 @@ import { FloatWriter } from '../../src/wasm/floats/float-functions.js';
 import { type Constant, FloatLine, type FloatStatement } from '../../src/wasm/floats/float-line.js';
 import { type CompiledKernel, compileKernel } from '../../src/wasm/points/kernel.js';
 import { PointAdder, WrongKernelError } from '../../src/wasm/points/point-adder.js';
-import { buildLibrary } from '../support/build-library.js';
+import { builtLibrary } from '../support/build-library.js';
 import { arithmeticsHere } from '../support/kernels.js';
 import { inProject, runNode } from '../support/run-script.js';
 
@@ -122,8 +122,10 @@ describe.runIf(hasFloats)('the known answer finds a unit more', () => {
 
 // the flag of V8 is that of x64
 describe.runIf(hasFloats && process.arch === 'x64')('a process of its own', () => {
-  const outDir = inProject('node_modules/.cache/webgpu-msm/built-for-floats');
-  beforeAll(() => buildLibrary(outDir, { parts: 'tests/support/float-parts.ts' }));
+  let library: string;
+  beforeAll(async () => {
+    library = await builtLibrary({ parts: 'tests/support/float-parts.ts' });
+  });
 
   // Node 20 has relaxed SIMD behind a flag
   const relaxed = process.versions.node.startsWith('20.') ? ['--experimental-wasm-relaxed-simd'] : [];
@@ -136,7 +138,7 @@ describe.runIf(hasFloats && process.arch === 'x64')('a process of its own', () =
   ])('node %j uses floats only where multiply-adds round once', async (flags, expected) => {
     const script = inProject('tests/support/float-platform.mjs');
     const options = { cwd: inProject('.'), timeout: 60_000 };
-    const { code, stdout, stderr } = await runNode([...flags, script, outDir], options);
+    const { code, stdout, stderr } = await runNode([...flags, script, library], options);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const { arithmetic, ...found } = JSON.parse(stdout);
     // without floats the integers that were faster in the first millisecond compute

@@ -51,6 +51,10 @@ const ofEach =
     return ops.linearCombination(results.map((each, i) => [BigInt(i + 1), each]));
   };
 
+const programs = Object.entries({ ...ofPowers, ...ofAnyLength }).map(
+  ([name, program]) => [name, ofEach(program)] as const,
+);
+
 /** Transforms of vectors of different lengths, of which two read the same one. */
 const ofDifferentLengths: Program = (ops, [a, b, c]) => {
   const there = (v: FieldVector): FieldVector => ops.ntt(ops.pad(v, 4 * v.length), { to: 'reversed', coset: 7n });
@@ -65,16 +69,16 @@ const ofDifferentLengths: Program = (ops, [a, b, c]) => {
 };
 
 describe('equal on every number of threads', () => {
-  test.each([1, 2, 3])('with up to %i workers', async (workers) => {
+  const areEqual = async (workers: number): Promise<void> => {
     bench = await Bench.open(workers);
     await bench.bring(Math.min(2, workers));
     const wrong: Record<string, number[]> = {};
     wrong.lengths = await bench.differences(ofDifferentLengths, [LENGTH]);
-    for (const [name, program] of Object.entries({ ...ofPowers, ...ofAnyLength })) {
-      wrong[name] = await bench.differences(ofEach(program), [LENGTH]);
-    }
+    for (const [name, program] of programs) wrong[name] = await bench.differences(program, [LENGTH]);
     expect(Object.values(wrong).flat(), JSON.stringify(wrong)).toEqual([]);
-  });
+  };
+  test('with up to 2 workers', () => areEqual(2));
+  test.each([1, 3])('with up to %i workers', { tags: 'long' }, areEqual);
 
   test('after more tables than are kept', async () => {
     bench = await Bench.open(2);
@@ -103,10 +107,12 @@ describe('equal on every number of threads', () => {
 });
 
 describe('right, whatever happens to workers', () => {
-  test('that are ended at any moment of a run', async () => {
+  const areEnded = async (moments: readonly number[]): Promise<void> => {
     bench = await Bench.open(2, startAfter(''));
-    await expectRightWhileWorkersEnd(bench, LENGTH, 6);
-  });
+    await expectRightWhileWorkersEnd(bench, LENGTH, moments);
+  };
+  test('that are ended at the start, in the middle and at the end of a run', () => areEnded([0, 4, 10]));
+  test('that are ended at any moment of a run', { tags: 'long' }, () => areEnded([0, 2, 4, 6, 8, 10]));
 
   test('that stop in the middle of a chain: this thread computes it again', async () => {
     const stops = `
@@ -129,8 +135,10 @@ describe('right, whatever happens to workers', () => {
     expect(await bench.differences(quotient, [LENGTH, LENGTH, LENGTH, LENGTH])).toEqual([]);
   });
 
-  test('after a run is aborted at any moment', async () => {
+  const areRightAfterAborts = async (moments: readonly number[]): Promise<void> => {
     bench = await Bench.open(2);
-    await expectRightAfterAborts(bench, LENGTH, 6);
-  });
+    await expectRightAfterAborts(bench, LENGTH, moments);
+  };
+  test('after a run is aborted at the start, in the middle and at the end', () => areRightAfterAborts([0, 4, 12]));
+  test('after a run is aborted at any moment', { tags: 'long' }, () => areRightAfterAborts([0, 4, 8, 12, 16, 20]));
 });

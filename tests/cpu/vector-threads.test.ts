@@ -54,7 +54,7 @@ describe('a single worker that shares memory', () => {
 });
 
 describe('equal on every number of threads', () => {
-  test.each([1, 2, 3])('with %i workers', async (workers) => {
+  const areEqual = async (workers: number): Promise<void> => {
     bench = await Bench.open(workers);
     await bench.bring(workers);
     expect(bench.together.workers).toBe(workers);
@@ -66,7 +66,9 @@ describe('equal on every number of threads', () => {
       wrong[name] = await bench.differences(program, [2, 3, 2 ** 9 + 1, 5000]);
     }
     expect(Object.values(wrong).flat(), JSON.stringify(wrong)).toEqual([]);
-  });
+  };
+  test('with 2 workers', () => areEqual(2));
+  test.each([1, 3])('with %i workers', { tags: 'long' }, areEqual);
 
   test('of a sparse matrix with rows of 0, 1 and many entries', async () => {
     bench = await Bench.open(3);
@@ -100,10 +102,12 @@ describe('equal on every number of threads', () => {
 const LENGTH = 2 ** 13;
 
 describe('right, whatever happens to workers', () => {
-  test('that are ended at any moment of a run', async () => {
+  const areEnded = async (moments: readonly number[]): Promise<void> => {
     bench = await Bench.open(2, startAfter(''));
-    await expectRightWhileWorkersEnd(bench, LENGTH, 8);
-  });
+    await expectRightWhileWorkersEnd(bench, LENGTH, moments);
+  };
+  test('that are ended at the start, in the middle and at the end of a run', () => areEnded([0, 4, 10]));
+  test('that are ended at any moment of a run', { tags: 'long' }, () => areEnded([0, 2, 4, 6, 8, 10, 12, 14]));
 
   test('that stop in the middle of a chunk, and go on when nobody waits any more', async () => {
     const stops = `
@@ -133,15 +137,17 @@ describe('right, whatever happens to workers', () => {
       const { on } = parentPort;
       parentPort.on = (event, listener) => on.call(parentPort, event, (message) => setTimeout(listener, 1000, message));`;
     bench = await Bench.open(2, startAfter(late));
-    const expected = await computed(bench.alone, LENGTH, quotient);
+    const expected = await bench.expected(quotient, LENGTH);
     for (let i = 0; i < 3; i++) {
       expect(await computed(bench.together, LENGTH, quotient)).toEqual(expected);
       expect(bench.together.lastRun?.retried).toBeNull();
     }
   });
 
-  test('after a run is aborted at any moment', async () => {
+  const areRightAfterAborts = async (moments: readonly number[]): Promise<void> => {
     bench = await Bench.open(2);
-    await expectRightAfterAborts(bench, LENGTH, 6);
-  });
+    await expectRightAfterAborts(bench, LENGTH, moments);
+  };
+  test('after a run is aborted at the start, in the middle and at the end', () => areRightAfterAborts([0, 4, 12]));
+  test('after a run is aborted at any moment', { tags: 'long' }, () => areRightAfterAborts([0, 4, 8, 12, 16, 20]));
 });

@@ -71,7 +71,11 @@ const check = (p: bigint): void => {
   const all = elements(f);
   for (const lanes of [1, 2] as Lanes[]) {
     const { functions, put, get } = open(f, (module) => {
-      for (const [i, [formula]] of formulas.entries()) addFormula(module, f, lanes, formula, `f${i}`);
+      for (const [i, [formula]] of formulas.entries()) {
+        const index = addFormula(module, f, lanes, formula);
+        const parameters = Array.from({ length: lanes * formula.parameters.length }, () => 'i32' as const);
+        module.add(`f${i}`, { parameters }, (code, ...addresses) => code.call(index, ...addresses));
+      }
     });
     for (const [i, [{ parameters, factors = [], plus = [] }, means]] of formulas.entries()) {
       for (let k = 0; k < all.length ** 2; k++) {

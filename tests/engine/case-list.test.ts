@@ -1,7 +1,8 @@
 /**
  * The list of dev/cases on whole engines: one run of each case, with the defaults of the device,
  * the two placements in turns, and a budget that makes groups of windows and chunks of the largest.
- * By default a tenth of the list runs. CASES chooses others:
+ * By default a tenth of the list runs, with few distributions of the most scalars. CASES chooses others:
+ *   CASES=tenth npm test -- tests/engine/case-list.test.ts
  *   CASES=all npm test -- tests/engine/case-list.test.ts
  *   CASES='curve=bls12-381,points=pairs,n=4097' npm test -- tests/engine/case-list.test.ts
  *   CASES=groups npm test -- tests/engine/case-list.test.ts
@@ -14,7 +15,7 @@ import { type CaseAddress, defaultEncoding, formatCaseAddress } from '../../dev/
 import { encodedPoints, engineIn, makePoints } from '../../dev/cases/msm-case.js';
 import type { PointSet } from '../../dev/cases/point-distributions.js';
 import { scalarDistributions } from '../../dev/cases/scalar-distributions.js';
-import { alternatingPlacement, selectCases } from '../../dev/cases/select.js';
+import { alternatingPlacement, listSizes, selectCases } from '../../dev/cases/select.js';
 import { oracleOf } from '../../dev/oracle/curves.js';
 import { hasInfinity, pointsIn } from '../../dev/oracle/encodings.js';
 import { type Coordinate, expectedMsm } from '../../dev/oracle/known-bases.js';
@@ -25,7 +26,12 @@ import { getDevice } from '../support/gpu.js';
 vi.setConfig({ testTimeout: 600_000 });
 
 const memoryBudget = 16e6;
-const cases = selectCases((process.env.CASES ?? 'tenth').split(';'), [1000], 1);
+/** Scalars of the largest size by default. The size before it, which is half of it, has all. */
+const ofLargest = ['random', 'carry-patterns', 'mostly-zero', 'all-equal', 'zero-one'];
+const [largest] = listSizes.slice(-1);
+const cases = selectCases((process.env.CASES ?? 'tenth').split(';'), [1000], 1).filter(
+  ({ n, scalars }) => process.env.CASES !== undefined || n !== largest || ofLargest.includes(scalars),
+);
 
 const LARGE = 1000;
 /** Those that somebody asks for are of either tier. */

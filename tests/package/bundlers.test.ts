@@ -36,7 +36,7 @@ let browser: Browser;
 let expected: string;
 
 beforeAll(async () => {
-  packed = await packPackage(folder);
+  packed = await packPackage();
   ({ browser } = await launchChromium('software'));
 });
 afterAll(async () => {

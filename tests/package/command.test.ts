@@ -355,7 +355,7 @@ describe('setup', () => {
   });
 
   test('verifies against the first key, and says why a key is not valid', async () => {
-    const valid = await run(...verifyKeyWords('second.zkey'), '--initial', 'first.zkey');
+    const valid = await run(...verifyKeyWords('second.zkey'), '--initial', 'first.zkey', '--memory-limit', '1G');
     expect([valid.code, valid.stdout]).toEqual([
       0,
       expect.stringMatching(/^The key is valid\.\n {2}1\. Ada: [\da-f]{128}\n$/),
@@ -384,10 +384,15 @@ describe('setup', () => {
       await run(...beaconWords('first.zkey', 'none.zkey', BEACON, 'x')),
       await run(...verifyKeyWords('first.zkey')),
       await run('setup', 'contribute', '--zkey', 'first.zkey', '--out', 'none.zkey', '--entropy', SECRET),
+      await run(...words, '--out', 'none.zkey', '--backend', 'gpu'),
+      await run(...words, '--out', 'none.zkey', '--memory-limit', '1M'),
+      await run(...verifyKeyWords('second.zkey'), '--initial', 'first.zkey', '--memory-limit', '1M'),
     ];
-    expect(failures.map(({ code }) => code)).toEqual([2, 2, 2, 2, 2, 2]);
+    expect(failures.map(({ code }) => code)).toEqual(failures.map(() => 2));
     expect(failures[0]?.stderr).toMatch('standard input has no bytes');
     expect(failures[4]?.stderr).toMatch('either --r1cs or --initial');
+    expect(failures[6]?.stderr).toMatch('the package webgpu, which gives Node a GPU, cannot be loaded');
+    for (const { stderr } of failures.slice(7)) expect(stderr).toMatch('options.memoryLimit is 1048576 bytes');
     expect(readdirSync(folder)).toEqual(before);
   });
 });
@@ -424,7 +429,7 @@ describe('setup of other files', () => {
     expect(bytesOf('2.ptau')).toEqual(
       await made((file) => powersOfTau.beacon(memoryFile(bytesOf('1.ptau')), file, '', BEACON, 10)),
     );
-    await ptau('prepare', '--ptau', '2.ptau', '--out', '3.ptau');
+    await ptau('prepare', '--ptau', '2.ptau', '--out', '3.ptau', '--backend', 'cpu', '--memory-limit', '1G');
     expect(bytesOf('3.ptau')).toEqual(
       await made((file) => powersOfTau.preparePhase2(memoryFile(bytesOf('2.ptau')), file)),
     );

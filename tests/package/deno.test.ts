@@ -4,7 +4,7 @@
  *
  * @module-tag long
  */
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -16,7 +16,7 @@ import { bls12381, p256Curve } from '../../dev/oracle/curves.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { type Curve, curveContext, withProduct } from '../../src/curves/curve.js';
 import type { Kernel } from '../../src/shaders/kernel.js';
-import { buildLibrary } from '../support/build-library.js';
+import { builtLibrary, withKernels } from '../support/build-library.js';
 import { runDeno } from '../support/run-deno.js';
 import { inProject } from '../support/run-script.js';
 
@@ -77,7 +77,7 @@ const kernelsOf = (
 };
 
 beforeAll(async () => {
-  await buildLibrary(folder, { index: 'src/index.ts', kernels: 'tests/support/all-kernels.ts' });
+  cpSync(await builtLibrary(withKernels), folder, { recursive: true });
   const built: Builders = await import(/* @vite-ignore */ pathToFileURL(join(folder, 'kernels.js')).href);
   for (const curve of [bn254, bls12381, p256Curve]) {
     const kernels = kernelsOf(built, curve);

@@ -67,7 +67,7 @@ const expectEddsa = async (made: Readonly<Record<string, unknown>>): Promise<voi
 
 let packed: string;
 beforeAll(async () => {
-  packed = await packPackage(folder);
+  packed = await packPackage();
   const installed = await publishedPackage('@zk-kit/semaphore-artifacts@4.13.0');
   const artifacts = join(installed, 'node_modules/@zk-kit/semaphore-artifacts');
   mkdirSync(join(folder, 'artifacts'));

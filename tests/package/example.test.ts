@@ -1,22 +1,20 @@
 import { bn254 } from '@noble/curves/bn254.js';
 import type { Browser } from 'playwright';
-import { build, createServer, type ViteDevServer } from 'vite';
+import { createServer, type ViteDevServer } from 'vite';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium } from '../../scripts/browser/launch.js';
+import { builtLibrary } from '../support/build-library.js';
 import { inProject } from '../support/run-script.js';
 
 let server: ViteDevServer;
 let browser: Browser;
 
 beforeAll(async () => {
-  // A build of its own, as `npm test` must neither need dist/ nor change it.
-  const outDir = inProject('node_modules/.cache/webgpu-msm/built-for-example');
-  await build({ configFile: inProject('vite.lib.config.ts'), build: { outDir }, logLevel: 'error' });
   server = await createServer({
     configFile: false,
     root: inProject('examples/page'),
     cacheDir: inProject('node_modules/.vite-example'),
-    resolve: { alias: { 'webgpu-msm': `${outDir}/index.js` } },
+    resolve: { alias: { 'webgpu-msm': `${await builtLibrary()}/index.js` } },
     server: { host: '127.0.0.1', port: 0, hmr: false, watch: null, fs: { allow: [inProject('.')] } },
     logLevel: 'error',
   });

@@ -24,7 +24,7 @@ let browser: Browser;
 let wasm: Uint8Array<ArrayBuffer>;
 let zkey: Uint8Array<ArrayBuffer>;
 beforeAll(async () => {
-  packed = await packPackage(folder);
+  packed = await packPackage();
   ({ browser } = await launchChromium('software'));
   const product = await compileCircuit(`pragma circom 2.0.0;
     template Product() { signal input a; signal input b; signal output product; product <== a * b; }

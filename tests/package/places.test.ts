@@ -10,7 +10,7 @@ import { extname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright';
-import { build, type Rolldown } from 'vite';
+import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   bn254G1,
@@ -22,7 +22,7 @@ import {
 } from '../../dev/oracle/known-bases.js';
 import { launchChromium } from '../../scripts/browser/launch.js';
 import { inWasm } from '../support/arithmetic.js';
-import { buildLibrary } from '../support/build-library.js';
+import { type BuiltModule, buildLibrary } from '../support/build-library.js';
 import { inProject } from '../support/run-script.js';
 import { sleep } from '../support/time.js';
 
@@ -51,7 +51,7 @@ interface Violation {
 const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-places-'));
 const installed = join(folder, 'node_modules/webgpu-msm');
 const built = join(installed, 'dist/index.js');
-let library: Rolldown.OutputChunk[];
+let library: BuiltModule[];
 let server: Server;
 let origin: string;
 /** Another origin that has the package: to a page, what a CDN is. */
@@ -184,7 +184,7 @@ describe('the built package', () => {
       ['fflonk.js', 'index.js', 'plonkish.js', 'proofs.js', 'vectors.js'],
       ['fields.js', 'arithmetic.js', 'index.js', 'open-vectors.js', 'vectors.js'],
       ['formats.js', 'compact-key.js', 'compact-writer.js', 'index.js', 'remote-file.js', 'stored-keys.js'],
-      ['groth16.js', 'formats.js', 'index.js', 'proofs.js', 'vectors.js'],
+      ['groth16.js', 'formats.js', 'index.js', 'proofs.js', 'streamed-quotient.js', 'vectors.js'],
       ['index.js', 'cpu-backend.js', 'encodings.js', 'more-curves.js'],
       ['noble.js', 'index.js', 'more-curves.js'],
       ['node.js', 'disk-file.js', 'formats.js', 'index.js', 'node:fs/promises', 'node:path'],
@@ -223,6 +223,7 @@ describe('the built package', () => {
       ['sha256.js'],
       ['sink.js', 'index.js'],
       ['stored-keys.js', 'disk-file.js', 'formats.js', 'index.js', 'sha256.js'],
+      ['streamed-quotient.js', 'arithmetic.js', 'groth16.js', 'index.js', 'vectors.js'],
       ['threads.js', 'arithmetic.js', 'index.js', 'worker-text.js'],
       ['vectors.js', 'arithmetic.js', 'index.js'],
       ['verifiers.js', 'fflonk.js', 'formats.js', 'groth16.js', 'index.js', 'plonk.js', 'plonkish.js', 'proofs.js'],

@@ -1,10 +1,29 @@
-/** Keys by address, response and stream: ranges, connections that break, and files that change. */
+/** Files by address, path, response and stream: ranges, connections that break, and files that change. */
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openProvingKey, type ProvingKeyOptions } from '../../src/groth16.js';
-import { ffCurveOf, makeStatement, type Statement } from '../support/proving.js';
+import {
+  applyBeacon,
+  contribute,
+  contributeToChallenge,
+  exportChallenge,
+  exportVerificationKey,
+  importResponse,
+  newKey,
+  truncatePowers,
+  verifyKey,
+  verifyPowers,
+} from '../../src/setup.js';
+import { ffCurveOf, makeStatement, powersOf, type Statement } from '../support/proving.js';
+import { randomCircuit } from '../support/random-circuit.js';
+import { expectSame } from '../support/setups.js';
 import { until } from '../support/time.js';
 
 /** How a server answers. */
@@ -34,8 +53,11 @@ let statement: Statement;
 let memoryLimit = 0;
 const onCpu = { backend: 'cpu', maxWorkers: 0, onWarning: () => undefined } as const;
 
-const answer = ({ headers }: IncomingMessage, response: ServerResponse): void => {
-  const { data } = statement.zkey;
+/** Files beside the key, by their paths. */
+const others = new Map<string, Uint8Array>();
+
+const answer = ({ headers, url }: IncomingMessage, response: ServerResponse): void => {
+  const data = others.get(url as string) ?? statement.zkey.data;
   const { hasRanges, etag, breakAfter, status, stalls } = manners;
   const number = requests.push(headers.range ?? null) - 1;
   const tag = etag(number);
@@ -247,5 +269,91 @@ describe('a response or a stream', () => {
     setTimeout(() => ending.abort());
     await expect(opening).rejects.toMatchObject({ code: 'aborted' });
     await until(() => isCancelled);
+  });
+});
+
+describe('files of a setup', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-origins-'));
+  const beacon = { beacon: '01', iterations: 10 };
+  /** Verifications compute on the CPU. */
+  const checked = { maxWorkers: 0, onWarning: () => undefined };
+  let files: { readonly r1cs: Uint8Array; readonly ptau: Uint8Array; readonly zkey: Uint8Array };
+  const at = (name: string): string => new URL(name, address).href;
+
+  beforeAll(async () => {
+    const r = BigInt((await ffCurveOf('bn254')).r);
+    const { r1cs } = randomCircuit(r, { publicInputs: 2, privateInputs: 20, constraints: 200, seed: 5n });
+    const ptau = await powersOf('bn254', 8, 511, true);
+    const zkey = await newKey({ system: 'groth16', r1cs, ptau }, onCpu);
+    files = { r1cs, ptau, zkey };
+    for (const [name, bytes] of Object.entries(files)) {
+      others.set(`/${name}`, bytes);
+      writeFileSync(join(folder, name), bytes);
+    }
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test('are read by ranges of a server, on where connections break', async () => {
+    const { zkey: expected } = await applyBeacon(files.zkey, beacon, onCpu);
+    manners = { ...usual, breakAfter: (request) => (request % 3 === 0 ? 30_000 : null) };
+    const first = await newKey({ system: 'groth16', r1cs: at('r1cs'), ptau: new URL(at('ptau')) }, onCpu);
+    expectSame(first, files.zkey);
+    const { zkey } = await applyBeacon(at('zkey'), beacon, onCpu);
+    expectSame(zkey, expected);
+    others.set('/last', zkey);
+    const input = { zkey: at('last'), initial: at('zkey'), ptau: at('ptau') };
+    expect(await verifyKey(input, checked)).toMatchObject({ isValid: true });
+    expect(requests.length).toBeGreaterThan(20);
+    expect(requests).not.toContain(null);
+    manners = usual;
+    const challenge = await exportChallenge(at('last'), onCpu);
+    expectSame(challenge, await exportChallenge(zkey, onCpu));
+    others.set('/challenge', challenge);
+    const response = await contributeToChallenge({ challenge: at('challenge'), curve: 'bn254' }, {}, onCpu);
+    others.set('/response', response.response);
+    const next = await importResponse({ zkey: at('last'), response: at('response') }, onCpu);
+    expect(await verifyKey({ zkey: next, r1cs: at('r1cs'), ptau: at('ptau') }, checked)).toMatchObject({
+      isValid: true,
+    });
+  });
+
+  test('are read from paths, addresses of files, responses and streams', async () => {
+    const [r1cs, ptau] = [join(folder, 'r1cs'), join(folder, 'ptau')];
+    expectSame(await newKey({ system: 'groth16', r1cs, ptau: pathToFileURL(ptau) }, onCpu), files.zkey);
+    const streams = { r1cs: new Blob([files.r1cs as BlobPart]).stream(), ptau: await fetch(at('ptau')) };
+    expectSame(await newKey({ system: 'groth16', ...streams }, onCpu), files.zkey);
+    const expected = await exportVerificationKey(files.zkey, { onWarning: () => undefined });
+    const options = { onWarning: () => undefined };
+    expect(await exportVerificationKey(join(folder, 'zkey'), options)).toEqual(expected);
+    const powers = await truncatePowers(ptau, { power: 3 }, onCpu);
+    expectSame(powers, await truncatePowers(files.ptau, { power: 3 }, onCpu));
+  });
+
+  test('are named by errors where they are not there, and are not wrong for it', async () => {
+    const none = join(folder, 'none');
+    const { r1cs, ptau, zkey } = files;
+    for (const [what, call] of [
+      ['r1cs', () => newKey({ system: 'groth16', r1cs: none, ptau }, onCpu)],
+      ['ptau', () => newKey({ system: 'groth16', r1cs, ptau: none }, onCpu)],
+      ['zkey', () => contribute(none, {}, onCpu)],
+      ['zkey', () => verifyKey({ zkey: none, initial: zkey, ptau }, checked)],
+      ['ptau', () => verifyPowers(none, checked)],
+      ['challenge', () => contributeToChallenge({ challenge: none, curve: 'bn254' }, {}, onCpu)],
+    ] as const) {
+      const message = expect.stringMatching(new RegExp(`^${what}: it cannot be opened`));
+      await expect(call()).rejects.toMatchObject({ code: 'bad-argument', message });
+    }
+    manners = { ...usual, status: () => 404 };
+    await expect(verifyPowers(at('ptau'), checked)).rejects.toThrow('ptau: the server answered 404');
+  });
+
+  test('that stall are left at once by an abort', async () => {
+    manners = { ...usual, stalls: (request) => request === 3 };
+    const ending = new AbortController();
+    const call = newKey({ system: 'groth16', r1cs: at('r1cs'), ptau: at('ptau') }, { ...onCpu, signal: ending.signal });
+    const ended = expect(call).rejects.toMatchObject({ code: 'aborted' });
+    await until(() => requests.length > 3);
+    ending.abort();
+    await ended;
   });
 });

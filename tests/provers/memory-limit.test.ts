@@ -36,16 +36,20 @@ describe.each(curves)('a key on %s', (curve) => {
     const expected = await whole.prove(circuit.witness);
     expect(await verify(expected)).toBe(true);
     const { points } = whole.memory;
-    expect(whole.memory).toMatchObject({ pagedPoints: 0 });
     const floor = await floorOf(zkey.data);
+    expect(whole.memory).toMatchObject({ pagedPoints: 0, leastLimit: floor });
     const seen = new Set<number>();
     for (const room of [0, 0.3, 0.7, 1]) {
       using key = await open(floor + Math.ceil(room * points));
       expect(await key.prove(circuit.witness)).toEqual(expected);
       expect(key.memory.points + key.memory.pagedPoints).toBe(points);
       expect(key.memory.points).toBeLessThanOrEqual(room * points);
-      // between proofs no vectors are held, unless there is room for all
+      expect(key.memory.leastLimit).toBe(floor);
+      // the memory of one vector serves the next proof, and no matrices stay
+      expect(key.memory.vectors).toBeLessThan(2 ** 20);
+      await key.trim();
       if (room < 1) expect(key.memory.vectors).toBe(0);
+      expect(await verify(await key.prove(circuit.witness))).toBe(true);
       seen.add(key.memory.points);
     }
     expect(seen.size).toBe(4);
@@ -54,6 +58,56 @@ describe.each(curves)('a key on %s', (curve) => {
     using roomy = await open(2 ** 40);
     expect(await roomy.prove(circuit.witness)).toEqual(expected);
     expect(roomy.memory.vectors).toBeGreaterThan(0);
+  });
+});
+
+describe('without a limit', () => {
+  /** Opens a key in a process whose container has some bytes. */
+  const openWithin = async (bytes: number, file: Parameters<typeof openProvingKey>[0]) => {
+    const told = vi.spyOn(process, 'constrainedMemory').mockReturnValue(bytes);
+    try {
+      return await openProvingKeyWith(file, onCpu, sameDraws());
+    } finally {
+      told.mockRestore();
+    }
+  };
+
+  test('a key that the platform has room for stays whole, and two proofs are under way at a time', async () => {
+    const { zkey, circuit } = statementOf('bn254');
+    using key = await openWithin(2 ** 34, fileOf(zkey.data));
+    expect(key.memory).toMatchObject({ pagedPoints: 0, limit: Math.min(key.memory.limit, 0.75 * 2 ** 34) });
+    let most = 0;
+    const onProgress = (): void => {
+      most = Math.max(most, key.stats.running);
+    };
+    await Promise.all([1, 2, 3].map(() => key.prove(circuit.witness, { onProgress })));
+    expect(most).toBe(2);
+  });
+
+  test('a key beyond the ceiling of the platform keeps less, down to no point, and is not refused', async () => {
+    const { zkey, circuit, verify } = statementOf('bn254');
+    using whole = await openProvingKeyWith(zkey.data, onCpu, sameDraws());
+    const expected = await whole.prove(circuit.witness);
+    const { points } = whole.memory;
+    const floor = await floorOf(zkey.data);
+    for (const [limit, most] of [
+      [1, 0],
+      [floor, 0],
+      [floor + points / 2, points / 2],
+    ] as const) {
+      using key = await openWithin(Math.ceil(limit / 0.75), fileOf(zkey.data));
+      expect(key.memory.limit).toBe(Math.floor(0.75 * Math.ceil(limit / 0.75)));
+      expect(key.memory.points).toBeLessThanOrEqual(most);
+      expect(key.memory.points + key.memory.pagedPoints).toBe(points);
+      let running = 0;
+      const onProgress = (): void => {
+        running = Math.max(running, key.stats.running);
+      };
+      const proofs = await Promise.all([1, 2].map(() => key.prove(circuit.witness, { onProgress })));
+      expect(proofs[0]).toEqual(expected);
+      for (const proof of proofs) expect(await verify(proof)).toBe(true);
+      expect(running).toBe(1);
+    }
   });
 });
 
@@ -71,6 +125,31 @@ describe('under a limit', () => {
       expect(own.reduce((sum, [first, end]) => sum + end - first, 0)).toBe(2 * (to - from));
       expect(Math.max(...own.map(([first, end]) => end - first))).toBe((id === 7 ? 128 : 64) * 8);
     }
+  });
+
+  test('a proof reads the matrices twice; entries in any order make the same proof, with a higher floor', async () => {
+    const { zkey, circuit } = statementOf('bn254');
+    using whole = await openProvingKeyWith(zkey.data, onCpu, sameDraws());
+    const expected = await whole.prove(circuit.witness);
+    const { from, to } = placeOf(zkey.data, 4);
+    const prove = async (bytes: Uint8Array, memoryLimit: number) => {
+      const file = fileOf(bytes);
+      using key = await openProvingKeyWith(file, { ...onCpu, memoryLimit }, sameDraws());
+      file.reads.length = 0;
+      expect(await key.prove(circuit.witness)).toEqual(expected);
+      return file.reads.filter(([first, end]) => first >= from && end <= to);
+    };
+    const floor = await floorOf(zkey.data);
+    expect(await prove(zkey.data, floor)).toEqual([
+      [from + 4, to],
+      [from + 4, to],
+    ]);
+    const other = zkey.data.slice();
+    const entries = zkey.data.subarray(from + 4, to);
+    for (let at = 0; at < entries.length; at += 44) other.set(entries.subarray(at, at + 44), to - 44 - at);
+    const otherFloor = await floorOf(other);
+    expect(otherFloor).toBe(floor + 32 * 128);
+    await prove(other, otherFloor);
   });
 
   test('one proof is computed at a time, and others wait', async () => {

@@ -2,7 +2,8 @@
 import { describe, expect, it, test } from 'vitest';
 import { parseKnobs } from '../../dev/bench/knobs.js';
 import { libraryKeys } from '../../dev/bench/modes/proof.js';
-import { openProver, proofsResult } from '../../dev/bench/modes/proofs.js';
+import { openProver } from '../../dev/bench/modes/proofs/prover.js';
+import { proofsResult } from '../../dev/bench/modes/proofs.js';
 import type { RowOf, StampedRow } from '../../dev/bench/rows.js';
 import { makeCircuit } from '../../dev/trial-keys/circuit.js';
 import { makeKeys, makeKeysBy } from '../../dev/trial-keys/keys.js';

@@ -1,5 +1,7 @@
 /** Setups under a limit of memory: the same bytes, and a floor that is said. */
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { fileOf } from '../../src/formats/zkey.js';
+import { openZkey } from '../../src/formats.js';
 import { filePoint, openGroups } from '../../src/setup/groups.js';
 import { planRounds } from '../../src/setup/memory.js';
 import { multiples, PointTransform, rootOf } from '../../src/setup/point-transform.js';
@@ -12,6 +14,8 @@ import {
   newKey,
   newPowers,
   preparePhase2,
+  verifyKey,
+  verifyPowers,
 } from '../../src/setup.js';
 import { ffCurveOf, powersOf } from '../support/proving.js';
 import { type Combination, type Row, r1csOf, randomCircuit } from '../support/random-circuit.js';
@@ -122,15 +126,52 @@ it('computes the same under a limit, and says what a call takes at least', async
   }
 });
 
-it('refuses a limit for keys whose memory is not planned', async () => {
-  const { r } = await ffCurveOf('bn254');
-  const { r1cs } = randomCircuit(BigInt(r), { publicInputs: 1, privateInputs: 3, constraints: 6, seed: 2n });
-  const ptau = await powersOf('bn254', 5, 63, false);
-  const call = newKey({ system: 'plonk', r1cs, ptau }, { ...quiet, memoryLimit: 2 ** 30 });
-  await expect(call).rejects.toMatchObject({ code: 'bad-argument', message: expect.stringContaining('memoryLimit') });
-  for (const memoryLimit of [0, -1, 1.5, '1G']) {
-    await expect(newPowers({ curve: 'bn254', power: 1 }, { memoryLimit } as never)).rejects.toThrow(/memoryLimit/);
-  }
+/** Expects a refusal below the least limit of a call, and its result there. */
+const expectFloor = async <Result>(call: (options: object) => Promise<Result>): Promise<Result> => {
+  const memoryLimit = await floorOf(call);
+  await expect(call({ ...quiet, memoryLimit: memoryLimit - 1 })).rejects.toMatchObject({ code: 'out-of-memory' });
+  return call({ ...quiet, memoryLimit });
+};
+
+describe('a limit', () => {
+  it.each(['plonk', 'fflonk'] as const)('bounds keys of %s, and leaves their bytes', async (system) => {
+    const { r } = await ffCurveOf('bn254');
+    const { r1cs } = randomCircuit(BigInt(r), { publicInputs: 1, privateInputs: 3, constraints: 6, seed: 2n });
+    const ptau = await powersOf('bn254', 9, 1023, false);
+    const call = (options: object) => newKey({ system, r1cs, ptau }, options);
+    expectSame((await expectFloor(call)) as Uint8Array, (await call(quiet)) as Uint8Array);
+  });
+
+  it('bounds verifications, and leaves their verdicts', async () => {
+    const { r } = await ffCurveOf('bn254');
+    const { r1cs } = randomCircuit(BigInt(r), { publicInputs: 1, privateInputs: 3, constraints: 6, seed: 2n });
+    const powers = await newPowers({ curve: 'bn254', power: 4 }, quiet);
+    const { ptau: own } = await contributeToPowers(powers, { name: 'Ada' }, quiet);
+    const ptau = await preparePhase2(own, quiet);
+    const initial = await newKey({ system: 'groth16', r1cs, ptau }, quiet);
+    const { zkey } = await contribute(initial, { name: 'Ada' }, quiet);
+    const wrong = zkey.slice();
+    const { at: h = 0 } = fileOf(await openZkey(zkey)).sections.get(9) ?? {};
+    wrong.copyWithin(h, h + 64, h + 128);
+    const verdicts = {
+      ofCircuit: (options: object) => verifyKey({ zkey, r1cs, ptau }, options),
+      ofFirstKey: (options: object) => verifyKey({ zkey, initial, ptau }, options),
+      ofPowers: (options: object) => verifyPowers(own, options),
+      ofPreparedPowers: (options: object) => verifyPowers(ptau, options),
+    };
+    for (const [name, call] of Object.entries(verdicts)) {
+      expect([name, await expectFloor(call)]).toMatchObject([name, { isValid: true, why: null }]);
+    }
+    const [least, longest] = [await floorOf(verdicts.ofFirstKey), await floorOf(verdicts.ofCircuit)];
+    // the first key is in memory
+    expect(longest).toBeGreaterThan(least + initial.length);
+    const verdict = await verifyKey({ zkey: wrong, initial, ptau }, { ...quiet, memoryLimit: least });
+    expect(verdict.isValid).toBe(false);
+    for (const memoryLimit of [0, -1, 1.5, '1G']) {
+      await expect(verifyPowers(ptau, { memoryLimit } as never)).rejects.toThrow(/memoryLimit/);
+      await expect(newPowers({ curve: 'bn254', power: 1 }, { memoryLimit } as never)).rejects.toThrow(/memoryLimit/);
+    }
+  });
 });
 
 it('plans fewer workers, and then shorter rounds', () => {

@@ -262,6 +262,30 @@ describe('results', () => {
     expect(Buffer.concat(chunks).equals(initial)).toBe(true);
   });
 
+  it('go to the file of a handle, or leave it as it was', async () => {
+    const { initial, zkey } = files;
+    const file = { bytes: new Uint8Array(3) };
+    const handle = {
+      createWritable: async (): Promise<WritableStream<Uint8Array>> => {
+        const chunks: Uint8Array[] = [];
+        return new WritableStream({
+          write: (chunk) => void chunks.push(chunk),
+          close: () => {
+            file.bytes = Uint8Array.from(Buffer.concat(chunks));
+          },
+        });
+      },
+    };
+    const wrong = changed(zkey, (sections) => flip(at(sections, 8), 0));
+    await expect(contribute(wrong, {}, { ...quiet, sink: handle })).rejects.toThrow('section 8');
+    expect(file.bytes.length).toBe(3);
+    const { r1cs, ptau } = files;
+    expect(await newKey({ system: 'groth16', r1cs, ptau }, { ...quiet, sink: handle })).toBeUndefined();
+    expect(Buffer.from(file.bytes).equals(initial)).toBe(true);
+    const failing = { createWritable: () => Promise.reject(new Error('of the caller')) };
+    await expect(contribute(zkey, {}, { ...quiet, sink: failing })).rejects.toThrow('of the caller');
+  });
+
   it('go to a file, or leave none behind', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'setup-'));
     try {

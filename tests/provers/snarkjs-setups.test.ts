@@ -141,3 +141,23 @@ it('is replaced in a copy of the module, and put back', async () => {
     await theirs.zKey.exportVerificationKey?.(memoryFile(files.zkey)),
   );
 });
+
+it('gives setups the limit of memory, below which snarkjs computes them', async () => {
+  ours();
+  const { r1cs, ptau, zkey } = files;
+  const limited: string[] = [];
+  const options = { backend: 'cpu', maxWorkers: 0, memoryLimit: 2 ** 20 } as const;
+  const restore = await accelerate({ ...snarkjs }, { ...options, onWarning: (text) => limited.push(text) });
+  const file = memoryFile() as { data?: Uint8Array };
+  await restore.zKey.newZKey(memoryFile(r1cs) as never, memoryFile(ptau) as never, file as never);
+  expectSame(file.data as Uint8Array, zkey);
+  const verified = restore.zKey.verifyFromInit(
+    ...([zkey, ptau, zkey].map((each) => memoryFile(each)) as [never, never, never]),
+  );
+  expect(await verified).toBe(
+    await theirs.zKey.verifyFromInit?.(...[zkey, ptau, zkey].map((each) => memoryFile(each))),
+  );
+  restore();
+  expect(limited.length).toBeGreaterThan(0);
+  for (const text of limited) expect(text).toMatch(/options\.memoryLimit is 1048576 bytes/);
+});

@@ -11,14 +11,13 @@ import { bn254 } from '../../src/curves/bn254.js';
 import { curveContext } from '../../src/curves/curve.js';
 import { composeEngine } from '../../src/engine/create-engine.js';
 import type { MsmEngineOptions, Tuning } from '../../src/index.js';
-import { planOne } from '../../src/msm/plan/planner.js';
 import type { Knobs } from '../../src/msm/plan/tuning.js';
 import { fullWorkload } from '../../src/msm/plan/workload.js';
 import { createKernels, type Instrument } from '../../src/msm/stages/kernels.js';
 import { openEngine } from '../support/engines.js';
 import { getDevice } from '../support/gpu.js';
 import { leaseGpu } from '../support/leased-gpu.js';
-import { recordPlan } from '../support/record-plan.js';
+import { planOne, recordPlan } from '../support/record-plan.js';
 import { smallCase, smallCurve } from '../support/small-curve.js';
 import { limits } from '../support/stage-bench.js';
 

@@ -96,8 +96,11 @@ const operations: Record<string, { expression: string; expected: (m: Modulus, a:
 /** Operations that are one product, with what is added in its columns. */
 const ofOneProduct = ['product', 'product_minus', 'square', 'square_minus'];
 
+/** Operations whose code depends on the kind of product, which the others only call. */
+const ofProduct = { unsigned: undefined, dot4: ofOneProduct, fma: [...ofOneProduct, 'inverse'] } as const;
+
 /** Operations on many pairs, against BigInts. */
-const onGpu = (m: Modulus, names = Object.keys(operations)): void => {
+const onGpu = (m: Modulus, names: readonly string[] = Object.keys(operations)): void => {
   const edge = edges(m);
   const pairs = [
     ...edge.flatMap((a, i) => [0, 1, 5, 11].map((step) => [a, edge[(i + step) % edge.length] as bigint] as const)),
@@ -196,7 +199,7 @@ const arithmetic = (name: string, p: bigint): void => {
     // SwiftShader takes a second to compile a product of bytes, and does not survive two of more
     // than 256 bits. What operations do beside products is the same code as with unsigned ones.
     if (product === 'dot4' && p > 2n ** 256n) return;
-    const names = product === 'dot4' && name !== first[0] ? ofOneProduct : undefined;
+    const names = name === first[0] ? undefined : ofProduct[product];
     describe('GPU', product === 'dot4' ? { tags: 'long' } : {}, () => {
       onGpu(m, names);
     });

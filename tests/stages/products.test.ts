@@ -54,25 +54,26 @@ const multiplies = async (curve: Curve, oracle: OracleCurve, tuning: Partial<Tun
   }
 };
 
-const curves: [string, Curve, OracleCurve][] = [
-  ['BN254', bn254FromNoble, bn254G1],
+const shapes = [
+  { walkerCoordinates: 'affine', walkerPrefixMemory: 'private', walkerSlots: 8 },
+  { walkerCoordinates: 'xyzz', walkerPrefixMemory: 'private', walkerSlots: 1 },
+  { walkerCoordinates: 'affine', walkerPrefixMemory: 'private', walkerSlots: 1 },
+  { walkerCoordinates: 'affine', walkerPrefixMemory: 'workgroup', walkerSlots: 4 },
+] as const;
+const [affine, xyzz] = shapes;
+
+/** Curves with their shapes: the walk of a shape is the same code on all of them, but for fields and a. */
+const curves: [string, Curve, OracleCurve, readonly (typeof shapes)[number][]][] = [
+  ['BN254', bn254FromNoble, bn254G1, shapes],
   // a field of 256 bits, which with two more bits take a ninth word; a is not 0
-  ['P-256', p256Curve, p256Oracle],
-  ['BLS12-381', bls12381, bls12381Oracle],
-  ['secp192r1', secp192r1, secp192r1Oracle],
+  ['P-256', p256Curve, p256Oracle, [affine]],
+  ['BLS12-381', bls12381, bls12381Oracle, [xyzz]],
+  ['secp192r1', secp192r1, secp192r1Oracle, [xyzz]],
 ];
 
-const affine = { walkerCoordinates: 'affine' } as const;
-const shapes = [
-  { ...affine, walkerPrefixMemory: 'private', walkerSlots: 8 },
-  { walkerCoordinates: 'xyzz', walkerPrefixMemory: 'private', walkerSlots: 1 },
-  { ...affine, walkerPrefixMemory: 'private', walkerSlots: 1 },
-  { ...affine, walkerPrefixMemory: 'workgroup', walkerSlots: 4 },
-] as const;
-
 const cases = (fieldProduct: FieldProduct) =>
-  curves.flatMap(([name, curve, oracle], i) =>
-    shapes.slice(0, i === 0 ? 4 : 2).map((shape) => {
+  curves.flatMap(([name, curve, oracle, own]) =>
+    own.map((shape) => {
       const tuning = { fieldProduct, walkerThreadsPerWorkgroup: 8, walkerEntriesPerTask: 4, ...shape };
       return { name, curve, oracle, tuning, ...shape };
     }),

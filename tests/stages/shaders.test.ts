@@ -3,8 +3,6 @@
  * null backend, which checks all that a browser would and executes nothing, in milliseconds. Each
  * as src/ has it, and as the built package does: the same tokens.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -26,10 +24,9 @@ import { programKernel } from '../../src/msm/stages/program.js';
 import { scaleKernel } from '../../src/msm/stages/scale.js';
 import { type TablesKernels, tablesKernels } from '../../src/msm/stages/tables.js';
 import type { Kernel } from '../../src/shaders/kernel.js';
-import { buildLibrary } from '../support/build-library.js';
+import { builtLibrary, withKernels } from '../support/build-library.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-shaders-'));
-await buildLibrary(folder, { kernels: 'tests/support/all-kernels.ts', quadratic: 'src/field/quadratic.ts' });
+const folder = await builtLibrary(withKernels);
 const built: typeof import('../support/all-kernels.js') = await import(
   /* @vite-ignore */ pathToFileURL(join(folder, 'kernels.js')).href
 );
@@ -48,7 +45,6 @@ beforeAll(async () => {
   device.addEventListener('uncapturederror', ({ error }) => uncaught.push(error.message));
 });
 afterAll(() => {
-  rmSync(folder, { recursive: true, force: true });
   device?.destroy();
   closeGpu();
   expect(uncaught, 'errors outside the scopes of the library').toEqual([]);

@@ -13,6 +13,8 @@ import {
   MOST_SORT_THREADS,
   RADIX_BITS,
   SortConfig,
+  type SortKernels,
+  type SortShape,
   sortKernels,
   sortPasses,
   sortShape,
@@ -37,10 +39,18 @@ interface Shape {
   readonly perThread: number;
 }
 
+const kernels = new Map<string, SortKernels>();
+const kernelsOf = (shape: SortShape): SortKernels => {
+  const key = JSON.stringify(shape);
+  const made = kernels.get(key) ?? sortKernels(shape);
+  kernels.set(key, made);
+  return made;
+};
+
 const sortOnGpu = async (entries: Uint32Array, shape: Shape): Promise<{ sorted: Uint32Array; totals: Uint32Array }> => {
   const { rowLength, windows, keyBits, threads, perThread } = shape;
   const sized = sortShape({ sortThreadsPerWorkgroup: threads, sortEntriesPerThread: perThread }, keyBits);
-  const { count, scan, scatter } = sortKernels(sized);
+  const { count, scan, scatter } = kernelsOf(sized);
   const tiles = sortTiles(rowLength, sized);
   const passes = sortPasses(keyBits);
   const buffer = (name: string) => ({ buffer: name });
@@ -76,16 +86,18 @@ const sortOnGpu = async (entries: Uint32Array, shape: Shape): Promise<{ sorted: 
     to: { buffer: name },
     data: new Uint32Array(size / 4).fill(0xdeadbeef),
   }));
-  const read = async (name: keyof typeof scratch): Promise<Uint32Array> => {
-    const { data } = await runner.run({
-      scratch,
-      uploads: [...poison, { to: { buffer: 'a' }, data: entries }],
-      commands,
-      read: [{ buffer: name, size: scratch[name] }],
-    });
-    return data[0] as Uint32Array;
-  };
-  return { sorted: await read(passes.length % 2 === 0 ? 'a' : 'b'), totals: await read('totals') };
+  const result = passes.length % 2 === 0 ? 'a' : 'b';
+  const { data } = await runner.run({
+    scratch,
+    uploads: [...poison, { to: { buffer: 'a' }, data: entries }],
+    commands,
+    read: [
+      { buffer: result, size: scratch[result] },
+      { buffer: 'totals', size: scratch.totals },
+    ],
+  });
+  const [sorted, totals] = data as [Uint32Array, Uint32Array];
+  return { sorted, totals };
 };
 
 /** Returns the key of entry i of a window row, or null for an absent entry. */

@@ -1,14 +1,13 @@
 /** Circuits of circom 2, compiled by the package `circom2` and kept in a cache. */
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { project } from '../../scripts/builds.mjs';
+import { madeOnce } from './made-once.js';
 
 const run = promisify(execFile);
 const modules = join(project, 'node_modules');
-const cache = join(modules, '.cache/webgpu-msm');
 
 /** Files that the compiler writes for a circuit. */
 export interface CompiledCircuit {
@@ -43,28 +42,17 @@ export const compileCircuit = async (
     ...(prime === 'bn128' ? [] : ['-p', prime]),
     ...(source.includes('circomlib') ? ['-l', modules] : []),
   ];
-  const name = createHash('sha256')
-    .update(JSON.stringify([source, flags, compiler]))
-    .digest('hex')
-    .slice(0, 16);
-  const folder = join(cache, `circom-${name}`);
-  if (!existsSync(folder)) {
-    mkdirSync(cache, { recursive: true });
-    // complete or absent, also beside another process
-    const partial = mkdtempSync(`${folder}.`);
-    writeFileSync(join(partial, 'circuit.circom'), source);
-    const cli = join(compiler, 'circom2/cli.js');
+  const folder = await madeOnce('circom', [], { source, flags, compiler }, async (made) => {
+    writeFileSync(join(made, 'circuit.circom'), source);
     try {
       // the compiler sees this folder alone, and those below it
-      await run(process.execPath, [cli, join(partial, 'circuit.circom'), ...flags, '-o', partial], {
-        cwd: '/',
-      });
+      const cli = join(compiler, 'circom2/cli.js');
+      await run(process.execPath, [cli, join(made, 'circuit.circom'), ...flags, '-o', made], { cwd: '/' });
     } catch (cause) {
       const { stdout = '', stderr = '' } = cause as { readonly stdout?: string; readonly stderr?: string };
       throw new Error(`circom2 could not compile the circuit: ${stdout}${stderr}`, { cause });
     }
-    if (!existsSync(folder)) renameSync(partial, folder);
-  }
+  });
   const read = (path: string) => new Uint8Array(readFileSync(join(folder, path)));
   return {
     wasm: read('circuit_js/circuit.wasm'),

@@ -1,9 +1,9 @@
 /** Additions of points in limbs of floats, compared with the group law on BigInts. */
 import type { Random } from '../../dev/oracle/known-bases.js';
-import { invert, mod } from '../../src/field/modulus.js';
+import { balancedDigits, invert, mod } from '../../src/field/modulus.js';
 import { range } from '../../src/field/straight-line.js';
 import type { WasmCurve } from '../../src/wasm/arithmetic/kernel-memory.js';
-import { centredLimbs, type FloatField } from '../../src/wasm/floats/float-field.js';
+import type { FloatField } from '../../src/wasm/floats/float-field.js';
 import { SETTLED } from '../../src/wasm/floats/float-products.js';
 import { settled } from '../../src/wasm/floats/point-programs.js';
 import { compileKernel } from '../../src/wasm/points/kernel.js';
@@ -66,9 +66,10 @@ export class FloatAdditions {
     this.#a = range(this.#field.degree).map((c) => (curve.a[c] ?? 0n) * this.#R);
     this.#pools = range(2).map(() => {
       const points = [...this.#special(), ...range(POOL - SPECIAL).map(() => this.#point())];
-      const limbs = points.flatMap(({ x, y }) => [...x, ...y].flatMap((value) => centredLimbs(this.#field, value)));
+      const { width, limbs: count } = this.#field;
+      const limbs = points.flatMap(({ x, y }) => [...x, ...y].flatMap((value) => balancedDigits(value, width, count)));
       // some zeros are −0
-      const floats = Float64Array.from(limbs, (limb) => (limb === 0n && random.below(2) === 0 ? -0 : Number(limb)));
+      const floats = Float64Array.from(limbs, (limb) => (limb === 0 && random.below(2) === 0 ? -0 : limb));
       return { points, at: adder.copyIn(new Int32Array(floats.buffer)) };
     });
     this.#sums = adder.take(POOL);

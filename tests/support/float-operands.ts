@@ -1,7 +1,8 @@
 /** Operands in limbs of floats: random ones, and those at the ends of their ranges. */
 import type { Random } from '../../dev/oracle/known-bases.js';
+import { balancedDigits } from '../../src/field/modulus.js';
 import { range } from '../../src/field/straight-line.js';
-import { centredLimbs, type FloatField } from '../../src/wasm/floats/float-field.js';
+import type { FloatField } from '../../src/wasm/floats/float-field.js';
 import { limbBounds } from '../../src/wasm/floats/float-products.js';
 import type { StoredAs } from '../../src/wasm/floats/point-programs.js';
 
@@ -47,7 +48,7 @@ export class FloatOperands {
     this.#most = (most * Number(field.p)) / 2 ** (field.width * (field.limbs - 1));
     const quarters = Math.floor(4 * most);
     this.#ties = range(2 * quarters + 1).map((i) =>
-      centredLimbs(field, (field.p * BigInt(i - quarters)) / 4n).map(Number),
+      balancedDigits((field.p * BigInt(i - quarters)) / 4n, field.width, field.limbs),
     );
   }
 

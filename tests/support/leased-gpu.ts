@@ -6,7 +6,7 @@
  * A leased device stands in for one of Dawn. All calls on it go through a `tap`, which a test may
  * set.
  */
-import { afterAll } from 'vitest';
+import { afterAll, onTestFinished, TestRunner } from 'vitest';
 import { getDevice, getGpu, keepPipelines, retained, watchErrors } from './gpu.js';
 
 /** A call of WebGPU, on its way. */
@@ -131,8 +131,9 @@ export class LeasedDevice {
     }
   }
 
-  /** Ends what a file has left open: the device becomes spare. */
+  /** Ends what a test or a file has left open: the device becomes spare. */
   close(): void {
+    this.tap = (call) => call.proceed();
     for (const buffer of this.#live) buffer.destroy();
     this.#end();
   }
@@ -266,7 +267,9 @@ type Method = (...args: unknown[]) => unknown;
 
 const lease = async (descriptor: GPUDeviceDescriptor, said?: Partial<GPUDevice>): Promise<LeasedDevice> => {
   await Promise.all(returning);
-  const spare = spares.pop();
+  // the one that has compiled the most
+  const kernels = (device: GPUDevice): number => retained.pipelines.get(device)?.length ?? 0;
+  const spare = spares.sort((a, b) => kernels(a) - kernels(b)).pop();
   const real = spare === undefined ? await getDevice(descriptor) : watchErrors(spare);
   return new LeasedDevice(keepPipelines(real), said);
 };
@@ -278,12 +281,15 @@ afterAll(() => {
 });
 
 /**
- * A device for a caller who brings one.
+ * A device for a caller who brings one. It becomes spare after the test, or after the file if a hook asks for it.
  *
  * @param said what the device says of itself, in place of the truth
  */
-export const leaseDevice = (said?: Partial<GPUDevice>): Promise<LeasedDevice> =>
-  lease({ requiredFeatures: ['timestamp-query'] }, said);
+export const leaseDevice = async (said?: Partial<GPUDevice>): Promise<LeasedDevice> => {
+  const leased = await lease({ requiredFeatures: ['timestamp-query'] }, said);
+  if (TestRunner.getCurrentTest() !== undefined) onTestFinished(() => leased.close());
+  return leased;
+};
 
 /** A GPU object, and the devices that were requested from it. */
 export interface LeasedGpu {

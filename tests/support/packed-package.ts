@@ -1,9 +1,10 @@
 /** The package as `npm pack` makes it, and projects that npm installs it in. */
 import { spawn } from 'node:child_process';
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildLibrary } from './build-library.js';
-import { buildTypes } from './build-types.js';
+import { buildLibrary, LIBRARY_SOURCES } from './build-library.js';
+import { buildTypes, TYPES_SOURCES } from './build-types.js';
+import { madeOnce } from './made-once.js';
 import { inProject } from './run-script.js';
 
 /**
@@ -33,22 +34,26 @@ export const runProgram = (
     });
   });
 
+const PACKED = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md'];
+
 /**
- * Builds and packs the package in a folder of its own: `npm pack` in the repository would write
- * `dist/`, which other tests may be reading.
+ * Builds and packs the package. `npm pack` in the repository would write `dist/`, which other tests may be reading.
  *
  * @returns the path of the file
  */
-export const packPackage = async (folder: string): Promise<string> => {
-  const packed = join(folder, 'package');
-  const dist = join(packed, 'dist');
-  await buildLibrary(dist);
-  buildTypes(dist);
-  for (const name of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']) {
-    cpSync(inProject(name), join(packed, name));
-  }
-  const pack = ['npm', 'pack', '--silent', '--ignore-scripts', '--pack-destination', folder];
-  return join(folder, (await runProgram(pack, packed, 60_000)).trim());
+export const packPackage = async (): Promise<string> => {
+  const sources = [...LIBRARY_SOURCES, ...TYPES_SOURCES, ...PACKED];
+  const folder = await madeOnce('packed', sources, {}, async (made) => {
+    const dist = join(made, 'package/dist');
+    await buildLibrary(dist);
+    await buildTypes(dist);
+    for (const name of PACKED) cpSync(inProject(name), join(made, 'package', name));
+    const pack = ['npm', 'pack', '--silent', '--ignore-scripts', '--pack-destination', made];
+    await runProgram(pack, join(made, 'package'), 60_000);
+    rmSync(join(made, 'package'), { recursive: true });
+  });
+  const [file = ''] = readdirSync(folder);
+  return join(folder, file);
 };
 
 /**

@@ -4,6 +4,7 @@ import { type Circuit, makeCircuit } from '../../dev/trial-keys/circuit.js';
 import { type KeyCurve, type KeyGroup, makeKeys } from '../../dev/trial-keys/keys.js';
 import type { FfGroup } from '../../src/provers/ffjavascript.js';
 import type { Snarkjs } from '../../src/snarkjs.js';
+import { bytesMadeOnce } from './made-once.js';
 import { makePowersOfTau, secretsOfTau } from './powers-of-tau.js';
 
 /** A file in memory. */
@@ -53,22 +54,26 @@ export type ProverCurve = keyof typeof ffNames;
 export const ffCurveOf = (curve: ProverCurve, options?: ProveOptions): Promise<FfCurve> =>
   snarkjs.curves.getCurveFromName(ffNames[curve], options) as Promise<FfCurve>;
 
-const setups = new Map<string, Uint8Array>();
+/** What files of powers and keys are made by. */
+export const KEY_SOURCES = [
+  'dev/oracle',
+  'dev/trial-keys',
+  'tests/support/powers-of-tau.ts',
+  'tests/support/proving.ts',
+];
 
-/** Powers of tau for circuits of up to 2^power constraints, once for all tests of a file. */
+/** Powers of tau for circuits of up to 2^power constraints. */
 export const powersOf = async (
   curve: ProverCurve,
   power: number,
   powers: number,
   isForGroth16: boolean,
-): Promise<Uint8Array> => {
-  const key = `${curve} ${power} ${powers} ${isForGroth16}`;
-  const { Fr } = await ffCurveOf(curve);
-  const root = Fr.toObject(Fr.w[power + 1] as Uint8Array);
-  const made = setups.get(key) ?? makePowersOfTau({ curve, power, powers, root, seed: power, isForGroth16 });
-  setups.set(key, made);
-  return made;
-};
+): Promise<Uint8Array> =>
+  bytesMadeOnce('ptau', KEY_SOURCES, { curve, power, powers, isForGroth16 }, async () => {
+    const { Fr } = await ffCurveOf(curve);
+    const root = Fr.toObject(Fr.w[power + 1] as Uint8Array);
+    return makePowersOfTau({ curve, power, powers, root, seed: power, isForGroth16 });
+  });
 
 /** tau, alpha and beta of these. */
 export const secretsOf = (curve: ProverCurve, power: number): readonly bigint[] => secretsOfTau(curve, power);
@@ -98,11 +103,15 @@ export const makeStatement = async (
   const isGroth16 = name === 'groth16';
   const circuit = makeCircuit(BigInt(ff.r), 2 ** (isGroth16 ? power : power - 1) - 3, kind);
   const ptau = (powers: number) => powersOf(curve, power, powers, isGroth16).then(memoryFile);
-  const zkey = memoryFile();
-  const r1cs = memoryFile(circuit.r1cs);
-  if (!isGroth16) await snarkjs[name].setup(r1cs, await ptau(9 * 2 ** power + 18), zkey);
-  else if (keys === 'snarkjs') await snarkjs.zKey.newZKey(r1cs, await ptau(2 * 2 ** power), zkey);
-  else Object.assign(zkey, { data: await makeKeys(ff, circuit) });
+  const made = await bytesMadeOnce('zkey', KEY_SOURCES, { name, curve, power, kind, keys }, async () => {
+    if (isGroth16 && keys === 'example') return makeKeys(ff, circuit);
+    const zkey = memoryFile() as { data?: Uint8Array };
+    const r1cs = memoryFile(circuit.r1cs);
+    if (isGroth16) await snarkjs.zKey.newZKey(r1cs, await ptau(2 * 2 ** power), zkey);
+    else await snarkjs[name].setup(r1cs, await ptau(9 * 2 ** power + 18), zkey);
+    return zkey.data as Uint8Array;
+  });
+  const zkey = memoryFile(made);
   const key = await snarkjs.zKey.exportVerificationKey(zkey);
   return {
     circuit,

@@ -136,7 +136,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: 'whole proofs of FFLONK, likewise',
   },
   groth16: {
-    imports: 'field scheduling threads engine formats fields/program proofs fields.ts formats.ts index.ts',
+    imports: 'field scheduling threads engine formats fields/program fields/cpu proofs fields.ts formats.ts index.ts',
     holds: 'whole proofs of Groth16: what is loaded, computed and assembled',
   },
   circom: {

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { format } from 'node:util';
+import { vi } from 'vitest';
 
 export const inProject = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
@@ -28,6 +30,27 @@ export const runNode = (
     child.once('error', reject);
     child.once('close', (code) => settle({ code, ...said }));
   });
+
+/** Runs a command of scripts/ in this process, which takes no second. A process of its own has no other arguments. */
+export const runHere = async (command: () => Promise<void>, args: readonly string[]): Promise<Outcome> => {
+  const { argv, exitCode } = process;
+  const said = { stdout: '', stderr: '' };
+  const spies = (['log', 'error'] as const).map((method) =>
+    vi.spyOn(console, method).mockImplementation((...line) => {
+      said[method === 'log' ? 'stdout' : 'stderr'] += `${format(...line)}\n`;
+    }),
+  );
+  process.argv = [process.execPath, 'command', ...args];
+  process.exitCode = 0;
+  try {
+    await command();
+    return { code: Number(process.exitCode), ...said };
+  } finally {
+    process.argv = argv;
+    process.exitCode = exitCode;
+    for (const spy of spies) spy.mockRestore();
+  }
+};
 
 /** Runs a script of this project as its npm command does. */
 export const runScript = (script: string, args: readonly string[], timeout: number): Promise<Outcome> =>

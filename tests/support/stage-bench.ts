@@ -3,12 +3,12 @@ import { type CurveContext, curveContext } from '../../src/curves/curve.js';
 import { bufferUsage } from '../../src/gpu/device-memory.js';
 import { Runner } from '../../src/gpu/runner.js';
 import { softwareKnobs } from '../../src/msm/plan/device-profiles.js';
-import { type Plan, type PlanLimits, planOne, type ScratchName } from '../../src/msm/plan/planner.js';
+import type { Plan, PlanLimits, ScratchName } from '../../src/msm/plan/planner.js';
 import type { Knobs } from '../../src/msm/plan/tuning.js';
 import { fullWorkload } from '../../src/msm/plan/workload.js';
 import { createKernels } from '../../src/msm/stages/kernels.js';
 import type { Command, Dispatch } from '../../src/shaders/kernel.js';
-import { recordPlan } from './record-plan.js';
+import { planOne, recordPlan } from './record-plan.js';
 
 export const limits: PlanLimits = {
   knobs: softwareKnobs,

@@ -127,11 +127,20 @@ export class Bench {
     expect.fail('the workers do not come');
   }
 
+  /** Returns the bytes that one thread computes. Benches share them. */
+  async expected(program: Program, length: number): Promise<Buffer> {
+    const byLength = ofOneThread.get(program) ?? new Map<number, Buffer>();
+    ofOneThread.set(program, byLength);
+    const bytes = byLength.get(length) ?? (await computed(this.alone, length, program));
+    byLength.set(length, bytes);
+    return bytes;
+  }
+
   /** Returns the lengths for which a program with workers differs from one without. */
   async differences(program: Program, lengths: readonly number[]): Promise<number[]> {
     const wrong: number[] = [];
     for (const length of lengths) {
-      const expected = await computed(this.alone, length, program);
+      const expected = await this.expected(program, length);
       if (!expected.equals(await computed(this.together, length, program))) wrong.push(length);
     }
     return wrong;
@@ -141,6 +150,9 @@ export class Bench {
     for (const each of [this.alone, this.together, this.engine]) each.destroy();
   }
 }
+
+/** Results of programs that one thread computed, by length. */
+const ofOneThread = new WeakMap<Program, Map<number, Buffer>>();
 
 const started: Worker[] = [];
 
@@ -167,13 +179,17 @@ export const startAfter = (script: string) => (): Worker => {
   return worker;
 };
 
-/** Expects right results, whenever a worker ends. @param runs of which each ends a worker later */
-export const expectRightWhileWorkersEnd = async (bench: Bench, length: number, runs: number): Promise<void> => {
-  const expected = await computed(bench.alone, length, quotient);
+/** Expects right results, whenever a worker ends. @param moments milliseconds from the start of a run */
+export const expectRightWhileWorkersEnd = async (
+  bench: Bench,
+  length: number,
+  moments: readonly number[],
+): Promise<void> => {
+  const expected = await bench.expected(quotient, length);
   let ended = 0;
-  for (let i = 0; i < runs; i++) {
+  for (const moment of moments) {
     const last = started.at(-1);
-    const timer = setTimeout(() => last?.terminate().then(() => ended++), 2 * i);
+    const timer = setTimeout(() => last?.terminate().then(() => ended++), moment);
     expect(await computed(bench.together, length, quotient)).toEqual(expected);
     clearTimeout(timer);
   }
@@ -182,7 +198,7 @@ export const expectRightWhileWorkersEnd = async (bench: Bench, length: number, r
 
 /** Expects right results after workers that are not heard of any more. @param why the reason of the repetition */
 export const expectRightAfterSilence = async (bench: Bench, length: number, why: RegExp): Promise<Buffer> => {
-  const expected = await computed(bench.alone, length, quotient);
+  const expected = await bench.expected(quotient, length);
   const runs: (string | null | undefined)[] = [];
   for (let i = 0; i < 20 && !runs.some(Boolean); i++) {
     expect(await computed(bench.together, length, quotient)).toEqual(expected);
@@ -192,15 +208,19 @@ export const expectRightAfterSilence = async (bench: Bench, length: number, why:
   return expected;
 };
 
-/** Expects right results after aborts, and no memory that is kept. @param runs of which each is aborted later */
-export const expectRightAfterAborts = async (bench: Bench, length: number, runs: number): Promise<void> => {
+/** Expects right results after aborts, and no memory that is kept. @param moments milliseconds from the start of a run */
+export const expectRightAfterAborts = async (
+  bench: Bench,
+  length: number,
+  moments: readonly number[],
+): Promise<void> => {
   await bench.bring(2);
-  const expected = await computed(bench.alone, length, quotient);
+  const expected = await bench.expected(quotient, length);
   const { used } = bench.together.memory;
   const codes: string[] = [];
-  for (let i = 0; i < runs; i++) {
+  for (const moment of moments) {
     const controller = new AbortController();
-    setTimeout(() => controller.abort(), 4 * i);
+    setTimeout(() => controller.abort(), moment);
     const outcome = await computed(bench.together, length, quotient, controller.signal).catch(({ code }) => code);
     if (typeof outcome === 'string') codes.push(outcome);
     else expect(outcome).toEqual(expected);

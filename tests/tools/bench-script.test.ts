@@ -1,13 +1,14 @@
 /** `npm run bench`: the modes of the page in Node, on the build of the bench. */
-import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StampedRow } from '../../dev/bench/rows.js';
+import { bench as benchCommand, stress } from '../../scripts/commands.js';
 import { pagePaths } from '../../scripts/docs/site-pages.js';
-import { inProject, runScript } from '../support/run-script.js';
+import { buildLibrary, builtLibrary } from '../support/build-library.js';
+import { inProject, runHere, runScript } from '../support/run-script.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-bench-'));
 const bench = (...args: string[]) => runScript('scripts/bench.mjs', args, 110_000);
@@ -39,11 +40,7 @@ describe('npm start', () => {
     const place = inProject('node_modules/.cache/webgpu-msm/packed');
     cpSync(inProject('scripts'), join(place, 'scripts'), { recursive: true });
     cpSync(inProject('dist-bench'), join(place, 'dist-bench'), { recursive: true });
-    await build({
-      configFile: inProject('vite.lib.config.ts'),
-      build: { outDir: join(place, 'dist') },
-      logLevel: 'error',
-    });
+    await buildLibrary(join(place, 'dist'));
     const json = join(folder, 'start.json');
     const script = join(place, 'scripts/start.mjs');
     const small = ['--proof', '4', '--n', '2^4,9', '--reps', '1'];
@@ -81,19 +78,20 @@ describe('npm start', () => {
 });
 
 describe('help', () => {
+  const namesItsUsage = { code: 0, stdout: expect.stringMatching(/usage: npm [\s\S]*--help/), stderr: '' };
+
+  it.each(['start', 'correctness', 'dev', 'stress'])('of %s names its usage', async (name) => {
+    expect(await runScript(`scripts/${name}.mjs`, ['--help'], 30_000)).toEqual(namesItsUsage);
+  });
+
   it.each([
-    ['start'],
-    ['bench'],
-    ['bench', 'count'],
-    ['bench', 'gpu-day'],
-    ['correctness'],
-    ['dev'],
-    ['stress'],
-    ...['fuzz', 'faults', 'soak'].map((name) => ['stress', name]),
-  ])('of %s %s names its usage', (name, ...command) => {
-    const script = inProject(`scripts/${name}.mjs`);
-    const { stdout, status } = spawnSync(process.execPath, [script, ...command, '--help'], { encoding: 'utf8' });
-    expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringMatching(/usage: npm [\s\S]*--help/) });
+    ['bench count', benchCommand],
+    ['bench gpu-day', benchCommand],
+    ['stress fuzz', stress],
+    ['stress faults', stress],
+    ['stress soak', stress],
+  ])('of %s names its usage', async (name, command) => {
+    expect(await runHere(command, [...name.split(' ').slice(1), '--help'])).toEqual(namesItsUsage);
   });
 });
 
@@ -151,12 +149,7 @@ describe('npm run bench', () => {
   });
 
   it('compares two builds, and finds the one with wrong results', { tags: 'long' }, async () => {
-    const right = inProject('node_modules/.cache/webgpu-msm/built-for-bench');
-    await build({
-      configFile: inProject('vite.lib.config.ts'),
-      build: { outDir: join(right, 'dist') },
-      logLevel: 'error',
-    });
+    const right = dirname(await builtLibrary());
     const both = await bench(...`run --n 64 --reps 2 --a.build ${right} --b.walkers 8`.split(' '));
     expect(both.code, both.stderr).toBe(0);
     for (const side of [`\nA: build=${right} `, '\nB: walkers=8 ']) expect(both.stdout).toContain(side);
@@ -295,22 +288,28 @@ describe('npm run bench', () => {
     [['run', '--op', 'ntt', '--backend', 'both'], '--backend: "both" is not gpu or cpu'],
     [['circuits', '--witnesses', '--pages'], '--witnesses and --pages exclude each other'],
   ])('refuses %j with the name of the option and code 2', async (args, named) => {
-    const { code, stdout, stderr } = await bench(...args);
+    const { code, stdout, stderr } = await runHere(benchCommand, args);
     expect(code).toBe(2);
     expect(stderr.split('\n')[0]).toContain(named);
     expect(stdout).toBe('');
   });
 
+  it('refuses an option in a process of its own, too', async () => {
+    const { code, stdout, stderr } = await bench('run', '--frobnicate');
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain("unknown option '--frobnicate'");
+  });
+
   it.each([[[]], [['--help']]])('answers %j with every command', async (args) => {
     const { code, stdout } = await bench(...args);
     expect(code).toBe(0);
-    const commands = [...stdout.matchAll(/^ {2}([a-z-]+) {2,}\S/gm)].map(([, name]) => name);
+    const listed = [...stdout.matchAll(/^ {2}([a-z-]+) {2,}\S/gm)].map(([, name]) => name);
     const measured = ['run', 'check', 'proof', 'proofs', 'field', 'calibrate'];
-    expect(commands).toEqual([...measured, 'count', 'setups', 'circuits', 'gpu-day', 'self-test']);
+    expect(listed).toEqual([...measured, 'count', 'setups', 'circuits', 'gpu-day', 'self-test']);
   });
 
   it('lists every knob of a mode in its help, and no other', async () => {
-    const { code, stdout } = await bench('check', '--help');
+    const { code, stdout } = await runHere(benchCommand, ['check', '--help']);
     expect(code).toBe(0);
     for (const knob of ['--logn', '--walkerpriv', '--submitadds', '--precompute', '--build DIR']) {
       expect(stdout).toContain(`\n  ${knob}`);

@@ -70,8 +70,8 @@ describe('noise changes no setting', () => {
     expect(changed).toBeLessThanOrEqual(1);
   };
   const title = 'if all settings are alike, with noise of %d';
-  test.each([0.01, 0.2])(title, changesNothing);
-  test.each([0.05])(title, { tags: 'long' }, changesNothing);
+  test.each([0.2])(title, changesNothing);
+  test.each([0.01, 0.05])(title, { tags: 'long' }, changesNothing);
 
   test('if the machine slows down while it is measured', async () => {
     for (let seed = 1; seed <= 10; seed++) {

@@ -34,12 +34,12 @@ describe('the device queue', () => {
     expect([next(), next()]).toEqual(['b', null]);
     line.submitted(b);
     expect(next()).toBeNull();
-    expect(line.underWay).toBe(2);
+    expect(line.isBusyBeside(job('other'))).toBe(true);
     line.done(a);
     expect(next()).toBe('c');
     line.done(b);
     line.done(c);
-    expect([next(), line.underWay, line.waiting]).toEqual([null, 0, []]);
+    expect([next(), line.isBusyBeside(job('other')), line.waiting]).toEqual([null, false, []]);
   });
 
   test('lets no job pass the first one that waits for memory', () => {

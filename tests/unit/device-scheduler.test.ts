@@ -26,7 +26,7 @@ const open = (deviceBudget: number) => {
   const admit = (name: string): void => {
     const turn = { priority: 'normal', since: performance.now(), deadline: null } as const;
     const begin = (lease: Lease): void => {
-      owner.make(lease);
+      lease.make();
       leases.set(name, lease);
       log.push(name);
     };

@@ -9,7 +9,7 @@ import { MsmError } from '../../src/errors.js';
 import { divstepConstants } from '../../src/field/divsteps.js';
 import { quadraticField } from '../../src/field/quadratic.js';
 import { deviceClassOf, gpuKnobs, softwareKnobs, wideKnobs } from '../../src/msm/plan/device-profiles.js';
-import { type Plan, type PlanLimits, planMsm, planOne } from '../../src/msm/plan/planner.js';
+import { type Plan, type PlanLimits, planMsm } from '../../src/msm/plan/planner.js';
 import { type Knobs, resolveTuning } from '../../src/msm/plan/tuning.js';
 import { fullWorkload, windowCount } from '../../src/msm/plan/workload.js';
 import { DecomposeConfig } from '../../src/msm/stages/decompose.js';
@@ -23,7 +23,7 @@ import { type Command, RESULT, type Slice } from '../../src/shaders/kernel.js';
 import { groupsFor, MAX_GROUPS } from '../../src/shaders/limits.js';
 import { type PartitionValues, partition } from '../reference/partition.js';
 import { reduce } from '../reference/reduce.js';
-import { recordPlan } from '../support/record-plan.js';
+import { planOne, recordPlan } from '../support/record-plan.js';
 
 const curve = curveContext(bn254);
 const kernels = createKernels(curve, stageChecks.walk);
@@ -130,7 +130,7 @@ describe.each(Object.entries(profiles))('%s', (_, limits) => {
     }
   };
   const title = 'n = %i: every plan is inside the limits and the budget';
-  const between = [2, 65, 4097, 65536, 131071];
+  const between = [2, 3, 63, 65, 4097, 8191, 65536, 131071];
   test.each(sizes.filter((n) => !between.includes(n)))(title, staysInside);
   test.each(between)(title, { tags: 'long' }, staysInside);
 

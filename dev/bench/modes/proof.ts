@@ -22,7 +22,7 @@ import { type RowOf, rowsOf, type StampedRow } from '../rows.js';
 import type { Setting } from '../settings.js';
 import { grouped } from '../summary.js';
 import { benchMode } from './mode.js';
-import { witnessKnob } from './proofs.js';
+import { witnessKnob } from './proofs/prover.js';
 
 /** Returns the arithmetic of keys on BN254. @param seed secrets of the key, which proves nothing to anybody */
 export const libraryKeys = async (seed: number): Promise<KeyArithmetic> => {

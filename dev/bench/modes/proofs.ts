@@ -2,48 +2,29 @@
  * `proofs`: times proofs of snarkjs without and with the library, and those of the library alone,
  * and measures the memory of the former.
  */
-import type { MemoryFile, UniversalSystem } from 'snarkjs';
 import { median, ratioOfMedians } from '../../../src/calibrate/statistics.js';
-import { openProvingKey as openFflonk } from '../../../src/fflonk.js';
-import { openProvingKey as openGroth16, type ProvingKeyOptions } from '../../../src/groth16.js';
-import { openProvingKey as openPlonk } from '../../../src/plonk.js';
-import { accelerate } from '../../../src/provers/accelerate.js';
-import type { AccelerateOptions } from '../../../src/provers/accelerate-options.js';
-import type { FfCurveName, FfGroup, MultiExpAffine } from '../../../src/provers/ffjavascript.js';
-import { makeCircuit } from '../../trial-keys/circuit.js';
-import { type KeyCurve, makeKeys } from '../../trial-keys/keys.js';
+import type { ProvingKeyOptions } from '../../../src/groth16.js';
 import type { Bench } from '../bench-setup.js';
 import { formatMs } from '../format.js';
 import { type Knobs, knob, parseIntegers, type Values, wordKnob, wordsKnob } from '../knob.js';
-import { knownPowers } from '../known-powers.js';
 import { engineOptions, interleave, weightOf } from '../measure.js';
 import { headline, type Part, type Parts, tableOf } from '../parts.js';
 import { type Host, type RowOf, rowsOf, type StampedRow } from '../rows.js';
 import type { Setting } from '../settings.js';
 import { grouped, intervalText, speedText } from '../summary.js';
 import { benchMode } from './mode.js';
-
-/** Words for the provers that snarkjs is compared with. */
-const provers = ['accelerated', 'library'] as const;
-
-/** Provers: snarkjs alone, with the library's MSMs, or the library alone. */
-const sides = ['plain', 'ours', 'whole'] as const;
-type Side = (typeof sides)[number];
-
-const sideNames: Readonly<Record<Side, string>> = {
-  plain: 'snarkjs alone',
-  ours: 'snarkjs with the library',
-  whole: 'the library alone',
-};
-
-const systems = ['groth16', 'plonk', 'fflonk'] as const;
-type System = (typeof systems)[number];
-
-/** Kinds of witnesses: large values, or bits of which one in eight is set. */
-const witnesses = ['dense', 'sparse'] as const;
-type Witness = (typeof witnesses)[number];
-
-export const witnessKnob = wordKnob(['Witness', 'Kind of witness: large values, or bits.'], witnesses, 'dense');
+import {
+  openProver,
+  provers,
+  type Side,
+  type System,
+  sideNames,
+  sides,
+  systems,
+  type Witness,
+  witnessKnob,
+} from './proofs/prover.js';
+import { type ProofGraph, type ProofPart, predictMs } from './proofs/spread.js';
 
 declare module '../rows.js' {
   interface Rows {
@@ -87,6 +68,23 @@ declare module '../rows.js' {
       readonly ms: number;
       readonly secondsPerProof: number;
     };
+    /** A proof of the library alone on some threads of the CPU; all numbers of threads in turns. */
+    readonly proofThreads: {
+      readonly system: System;
+      readonly witness: Witness;
+      readonly logn: number;
+      readonly threads: number;
+      readonly repetition: number;
+      readonly ms: number;
+      /** Time that threads without overhead would take, from the parts of a proof on one. */
+      readonly predictedMs: number;
+    };
+    /** Parts of a proof of the library alone on one thread of the CPU, and the rest. */
+    readonly proofGraph: ProofGraph & {
+      readonly system: System;
+      readonly witness: Witness;
+      readonly logn: number;
+    };
   }
 }
 
@@ -128,6 +126,38 @@ function provingTable(rows: readonly RowOf<'proving'>[]): Part | null {
     [sideNames.whole, ({ whole }) => middle(whole)],
     ['With ÷ alone', ({ plain, ours }) => ratioOfMedians(plain, ours).ratio.toFixed(3)],
     ['95 % CI', ({ plain, ours }) => intervalText(ratioOfMedians(plain, ours), 3)],
+  ]);
+}
+
+/** Reports the parts of a proof on one thread. */
+function partsTable(rows: readonly RowOf<'proofGraph'>[]): Part | null {
+  if (rows.length === 0) return null;
+  const msOf = ({ parts }: ProofGraph, kind: ProofPart['kind']): number =>
+    parts.reduce((sum, part) => sum + (part.kind === kind ? part.ms : 0), 0);
+  return tableOf('Parts of a proof of the library alone on one thread', rows, [
+    ['Domain', ({ logn }) => `2^${logn}`],
+    ['Vectors, ms', (row) => formatMs(msOf(row, 'vectors'))],
+    ['Sums, ms', (row) => formatMs(msOf(row, 'sum'))],
+    ['Rest, ms', ({ restMs }) => formatMs(restMs)],
+  ]);
+}
+
+/** Reports proofs by numbers of threads, beside the prediction from the parts of a proof on one. */
+function threadsTable(rows: readonly RowOf<'proofThreads'>[]): Part | null {
+  if (rows.length === 0) return null;
+  const lines = grouped(rows, ({ logn, threads }) => `${logn} ${threads}`).map((of) => {
+    const first = of[0] as RowOf<'proofThreads'>;
+    const ofOne = rows.filter(({ logn, threads }) => logn === first.logn && threads === 1).map(({ ms }) => ms);
+    return { ...first, times: of.map(({ ms }) => ms), ofOne };
+  });
+  return tableOf('Proofs of the library alone by threads, medians of the interleaved repetitions', lines, [
+    ['Domain', ({ logn }) => `2^${logn}`],
+    ['Threads', ({ threads }) => String(threads)],
+    ['Proof, ms', ({ times }) => ({ text: formatMs(median(times)), as: 'strong' })],
+    ['Predicted, ms', ({ predictedMs }) => formatMs(predictedMs)],
+    ['Measured ÷ predicted', ({ times, predictedMs }) => ((median(times) ?? Number.NaN) / predictedMs).toFixed(2)],
+    ['÷ one thread', ({ times, ofOne }) => ratioOfMedians(ofOne, times).ratio.toFixed(3)],
+    ['95 % CI', ({ times, ofOne }) => intervalText(ratioOfMedians(ofOne, times), 3)],
   ]);
 }
 
@@ -182,6 +212,8 @@ export function proofsResult(rows: readonly StampedRow[]): Parts {
       ],
     ),
     provingTable(rowsOf(rows, 'proving')),
+    partsTable(rowsOf(rows, 'proofGraph')),
+    threadsTable(rowsOf(rows, 'proofThreads')),
   ];
 }
 
@@ -201,6 +233,16 @@ const own = {
     '1 to 1000, or a list',
     'no such proofs',
     (text, name) => parseIntegers(name, text, 1, 1000),
+    (): readonly number[] => [],
+  ),
+  threads: knob(
+    [
+      'Threads',
+      'Also makes proofs by the library alone on so many threads of the CPU, in turns, and predicts their times: 1,2,4,8.',
+    ],
+    '1 to 64, or a list',
+    'no such proofs',
+    (text, name) => parseIntegers(name, text, 1, 64),
     (): readonly number[] => [],
   ),
 };
@@ -252,12 +294,13 @@ const sidesOf = ({ provers: asked }: Pick<ProofKnobs, 'provers'>): readonly Side
 async function runProofs(bench: Bench, knobs: ProofKnobs): Promise<null> {
   const { run } = bench;
   const sizes = knobs.cases.map(({ address }) => Math.round(Math.log2(address.n)));
-  const { concurrency, reps } = knobs;
+  const { concurrency, reps, threads } = knobs;
   const { length } = sidesOf(knobs);
   run.plan(
     sizes.flatMap((logn) => [
       ...Array(length * (2 * reps + 1)).fill(weightOf(2 ** logn)),
       ...concurrency.flatMap((callers) => Array(length * reps).fill(callers * weightOf(2 ** logn))),
+      ...Array(threads.length * reps).fill(weightOf(2 ** logn)),
     ]),
   );
   for (const logn of sizes) await measure(bench, knobs, logn);
@@ -266,10 +309,25 @@ async function runProofs(bench: Bench, knobs: ProofKnobs): Promise<null> {
 
 async function measure(bench: Bench, knobs: ProofKnobs, logn: number): Promise<void> {
   const { run, host } = bench;
-  const { concurrency, curve, reps, settings, system, witness } = knobs;
+  const { concurrency, curve, reps, settings, system, threads, witness } = knobs;
   await run.next(`Making keys for a domain of 2^${logn}`);
   const sides = sidesOf(knobs);
   const prover = await openProver(curve, logn, () => run.tick(), system, witness);
+  const measureThreads = async (options: ProvingKeyOptions): Promise<void> => {
+    await run.next(`2^${logn}: parts of a proof on one thread`);
+    const graph = await prover.trace(options);
+    run.emit({ event: 'proofGraph', system, witness, logn, ...graph });
+    for (const count of threads) await prover.openOn(count, options);
+    await interleave(threads, reps, {
+      async take(count, repetition) {
+        await run.next(`2^${logn}, ${count} threads: repetition ${repetition} of ${reps}`);
+        const { ms } = await prover.prove('whole', 1, count);
+        const told = { system, witness, logn, threads: count, repetition, ms };
+        run.emit({ event: 'proofThreads', ...told, predictedMs: predictMs(graph, count) });
+        run.advance(weightOf(2 ** logn));
+      },
+    });
+  };
   const prove = async (when: RowOf<'proof'>['when'], side: Side, repetition: number, openMs = 0): Promise<void> => {
     await run.next(`2^${logn}, ${sideNames[side]}: proof ${repetition} (${when})`);
     const { result, peak } = await watchPeak(host, () => prover.prove(side));
@@ -312,180 +370,8 @@ async function measure(bench: Bench, knobs: ProofKnobs, logn: number): Promise<v
         },
       });
     }
+    if (threads.length > 0) await measureThreads(options);
   } finally {
     await prover.close();
   }
-}
-
-/*
- * snarkjs with a key of one proof system. A proof is made by snarkjs with its own MSMs or those of the
- * library, or by the library alone.
- */
-
-interface ProofTime {
-  readonly ms: number;
-  /**
-   * Milliseconds of the proof that MSMs took; of several proofs at once the sum. null for the
-   * library alone, whose parts overlap.
-   */
-  readonly msmMs: number | null;
-}
-
-interface Made {
-  readonly proof: object;
-  readonly publicSignals: readonly string[];
-}
-
-/** A key that the library proves with. */
-interface OwnKey {
-  prove(witness: Uint8Array): Promise<Made>;
-  destroy(): void;
-}
-
-const openers: Readonly<Record<System, (zkey: Uint8Array, options: ProvingKeyOptions) => Promise<OwnKey>>> = {
-  groth16: openGroth16,
-  plonk: openPlonk,
-  fflonk: openFflonk,
-};
-
-interface ProvingCurve extends KeyCurve {
-  readonly G1: FfGroup & KeyCurve['G1'];
-  readonly G2: FfGroup & KeyCurve['G2'];
-  terminate(): Promise<void>;
-}
-
-const theirNames: Readonly<Partial<Record<string, string>>> = {
-  bn254: 'bn128',
-  'bls12-381': 'bls12381',
-} satisfies Record<FfCurveName, string>;
-
-const file = (data: Uint8Array) => ({ type: 'mem' as const, data });
-
-/** @throws Error if snarkjs is not installed */
-export async function loadSnarkjs(): Promise<typeof import('snarkjs')> {
-  // hidden from bundlers, because snarkjs is under the GPL and no part of our builds
-  const name = 'snarkjs';
-  return import(/* @vite-ignore */ name).catch((cause: unknown) => {
-    throw new Error('snarkjs is not installed; run npm install snarkjs', { cause });
-  });
-}
-
-type ProvingGroup = ProvingCurve['G1' | 'G2'];
-
-/** Runs `work` with the given MSM function of each group, and adds up their time. */
-async function timed<Result>(
-  groups: readonly ProvingGroup[],
-  functions: readonly MultiExpAffine[],
-  work: () => Promise<Result>,
-) {
-  let msmMs = 0;
-  const before = groups.map(({ multiExpAffine }) => multiExpAffine);
-  for (const [i, group] of groups.entries()) {
-    const compute = functions[i] as MultiExpAffine;
-    group.multiExpAffine = async (...given) => {
-      const begun = performance.now();
-      const sum = await compute.apply(group, given);
-      msmMs += performance.now() - begun;
-      return sum;
-    };
-  }
-  const begun = performance.now();
-  try {
-    const made = await work();
-    return { made, ms: performance.now() - begun, msmMs };
-  } finally {
-    for (const [i, group] of groups.entries()) group.multiExpAffine = before[i] as MultiExpAffine;
-  }
-}
-
-async function setUp(system: UniversalSystem, curve: FfCurveName, logn: number, r1cs: Uint8Array) {
-  const zkey: MemoryFile = { type: 'mem' };
-  // FFLONK takes nine powers for each row, PLONK fewer
-  await system.setup(file(r1cs), file(await knownPowers(curve, logn, 9 * 2 ** logn + 18)), zkey);
-  return file(zkey.data as Uint8Array);
-}
-
-/**
- * @param logn logarithm of the size of the domain
- * @throws Error if snarkjs is not installed, or does not support the curve
- */
-export async function openProver(
-  curve: string,
-  logn: number,
-  onKeys: (share: number) => void,
-  name: System = 'groth16',
-  witness: Witness = 'dense',
-) {
-  const theirName = theirNames[curve];
-  if (theirName === undefined)
-    throw new Error(`curve: snarkjs does not support ${curve}; use ${Object.keys(theirNames).join(' or ')}`);
-  const snarkjs = await loadSnarkjs();
-  const ff = (await snarkjs.curves.getCurveFromName(theirName)) as unknown as ProvingCurve;
-  // Groth16's domain also has rows for the 1 and the public signal, PLONK's for the public signal
-  const constraints = 2 ** logn - (name === 'groth16' ? 2 : 3);
-  const circuit = makeCircuit(BigInt(ff.r), constraints, witness);
-  const system = snarkjs[name];
-  const zkey =
-    name === 'groth16'
-      ? file(await makeKeys(ff, circuit, onKeys))
-      : await setUp(snarkjs[name], curve as FfCurveName, logn, circuit.r1cs);
-  const key = await snarkjs.zKey.exportVerificationKey(zkey);
-  const groups = [ff.G1, ff.G2];
-  const plain = groups.map(({ multiExpAffine }) => multiExpAffine);
-  let libraryKey: OwnKey | null = null;
-  let ours: { readonly functions: readonly MultiExpAffine[]; restore(): void } | null = null;
-
-  type ProveAll = (prove: () => Promise<Made>) => Promise<Made[]>;
-
-  const proveAlone = async (proveAll: ProveAll) => {
-    const opened = libraryKey;
-    if (opened === null) throw new Error('call open() before proving with the library alone');
-    const begun = performance.now();
-    const made = await proveAll(() => opened.prove(circuit.witness));
-    return { made, ms: performance.now() - begun, msmMs: null };
-  };
-
-  const proveWith = (side: 'plain' | 'ours', proveAll: ProveAll) => {
-    const functions = side === 'plain' ? plain : ours?.functions;
-    if (functions === undefined) throw new Error('call accelerate() before proving with the library');
-    return timed(groups, functions, () => proveAll(() => system.prove(zkey, file(circuit.witness))));
-  };
-
-  return {
-    constraints: circuit.constraints.length,
-
-    /** Enables proofs with the library. */
-    async accelerate(options: AccelerateOptions): Promise<void> {
-      const restore = await accelerate(snarkjs, { ...options, measure: false });
-      ours = { functions: groups.map(({ multiExpAffine }) => multiExpAffine), restore };
-    },
-
-    /** Enables proofs by the library alone. */
-    async open(options: ProvingKeyOptions): Promise<void> {
-      libraryKey = await openers[name](zkey.data, options);
-    },
-
-    /**
-     * Makes proofs at once, and verifies them.
-     *
-     * @throws Error if a proof does not verify, or the library fell back to snarkjs
-     */
-    async prove(side: Side, count = 1): Promise<ProofTime> {
-      const proveAll: ProveAll = (prove) => Promise.all(Array.from({ length: count }, prove));
-      const { made, ms, msmMs } = await (side === 'whole' ? proveAlone(proveAll) : proveWith(side, proveAll));
-      for (const { proof, publicSignals } of made) {
-        const isRight =
-          publicSignals.join() === circuit.publicSignals.join() && (await system.verify(key, publicSignals, proof));
-        if (!isRight) throw new Error(`the proof of ${sideNames[side]} does not verify`);
-      }
-      if (accelerate.stats.fallbacks > 0) throw new Error('the library failed, and snarkjs computed instead');
-      return { ms, msmMs };
-    },
-
-    async close(): Promise<void> {
-      libraryKey?.destroy();
-      ours?.restore();
-      await ff.terminate();
-    },
-  };
 }

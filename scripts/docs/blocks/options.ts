@@ -115,7 +115,7 @@ const sections: readonly Section[] = [
   { title: 'circuit.check', table: checkOptions, of: [['src/circom/api.ts', 'CheckOptions']] },
   {
     title: 'newKey, contribute, applyBeacon',
-    text: 'Module `webgpu-msm/setup`, as of `newPowers`, `contributeToPowers`, `applyBeaconToPowers`, `preparePhase2`, `truncatePowers` and the functions of challenges. `verifyKey` and `verifyPowers` take them, too, without `sink`, `memoryLimit`, `backend`, `device` and `gpu`; `exportVerificationKey` takes `signal` and `onWarning`.',
+    text: 'Module `webgpu-msm/setup`, as of `newPowers`, `contributeToPowers`, `applyBeaconToPowers`, `preparePhase2`, `truncatePowers` and the functions of challenges. `verifyKey` and `verifyPowers` take them, too, without `sink`, `backend`, `device` and `gpu`; `exportVerificationKey` takes `signal` and `onWarning`.',
     table: setupOptions,
     of: [
       ['src/setup/run.ts', 'SetupOptions'],

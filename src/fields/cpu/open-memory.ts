@@ -1,5 +1,5 @@
 /** Opens the fastest arithmetic of a field that computes known answers. */
-import { NoWasmMemory } from '../../errors.js';
+import { MsmError, NoWasmMemory } from '../../errors.js';
 import { mod } from '../../field/modulus.js';
 import { power } from '../../field/powers.js';
 import { range } from '../../field/straight-line.js';
@@ -57,6 +57,13 @@ export const openMemory = async (
   }
   return null;
 };
+
+/** Error of a platform on which `openMemory` finds no arithmetic. */
+export const noWebAssembly = (): MsmError =>
+  new MsmError(
+    'unsupported-device',
+    "WebAssembly is missing or forbidden; a content security policy must have 'wasm-unsafe-eval'",
+  );
 
 /* Known answers of an arithmetic, which it computes before its first result. */
 

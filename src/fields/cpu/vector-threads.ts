@@ -60,6 +60,23 @@ const LEAST_CHAIN_MS = 1;
  */
 const [SILENT_MS, ENDED_MS] = [3000, 100];
 
+/**
+ * Returns how many workers a run is worth.
+ *
+ * @param ms its estimated time on one thread
+ * @param most workers at most
+ * @param isIdle whether the workers have no sums
+ */
+export const workersOfRun = (
+  ms: number,
+  most: number,
+  { sharesMemory, isIdle }: { readonly sharesMemory: boolean; readonly isIdle: boolean },
+): number => {
+  const isSingle = most === 1 && sharesMemory;
+  if ((isSingle && !isIdle) || ms < (isSingle ? MS_OF_A_SINGLE_WORKER : MS_OF_A_WORKER)) return 0;
+  return Math.min(most, Math.floor(ms / MS_OF_A_WORKER));
+};
+
 export class VectorThreads {
   readonly #pool: VectorPool;
   readonly #queue: Lent['queue'];
@@ -75,11 +92,8 @@ export class VectorThreads {
   /** Returns how many workers a run takes. @param ms its estimated time on one thread */
   workersFor(ms: number): number {
     const pool = this.#pool;
-    const isSingle = this.most === 1 && pool.sharesMemory;
-    if (isSingle && !this.#queue.isIdle) return 0;
-    if (pool.isOff || ms < (isSingle ? MS_OF_A_SINGLE_WORKER : MS_OF_A_WORKER)) return 0;
-    const wanted = ms / MS_OF_A_WORKER;
-    return Math.min(this.most, Math.floor(wanted), pool.afford(wanted));
+    const wanted = workersOfRun(ms, this.most, { sharesMemory: pool.sharesMemory, isIdle: this.#queue.isIdle });
+    return pool.isOff || wanted === 0 ? 0 : Math.min(wanted, pool.afford(ms / MS_OF_A_WORKER));
   }
 
   /** Returns whether a chain of operations is worth two messages. @param ms its estimated time on one thread */

@@ -37,6 +37,10 @@ interface JobPlan extends Step {
 /** Name of the buffer that stays, in commands. */
 const OUTPUT = 'output';
 
+/** Returns the most bytes that a device binds at a time. */
+export const mostBytesOf = ({ maxStorageBufferBindingSize, maxBufferSize }: GPUSupportedLimits): number =>
+  Math.min(maxStorageBufferBindingSize, maxBufferSize);
+
 /**
  * @param isCheck true for the second evaluation
  * @throws MsmError `out-of-memory` if the scratch exceeds the allowance, or a buffer the device
@@ -54,7 +58,7 @@ const planOf = (job: FieldJob, { setup, allowance, limits }: DeviceView<Setup>, 
     );
   }
   const largest = Math.max(job.outputBytes, emitted.resultBytes, ...sizes);
-  if (largest > Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize)) {
+  if (largest > mostBytesOf(limits)) {
     throw new MsmError('out-of-memory', `the device binds no ${largest} bytes at a time; use shorter vectors`);
   }
   const submits = 1 + emitted.commands.filter(({ kind }) => kind === 'submit').length;

@@ -13,8 +13,16 @@ import type { EngineTurns, Entries, ScaledNumbers, VectorBackend, VectorCall } f
 import type { Matrix, Vector } from '../program/vectors.js';
 import { emitEnter, emitLeave } from './combine.js';
 import { type FieldSetup, type Part, Parts, type Place } from './emitter.js';
-import { costsOf, type FieldJob, type FieldOutcome, fieldOperation, knownVectors, VECTORS } from './field-operation.js';
-import { type PlacedMatrix, sortRows } from './rows.js';
+import {
+  costsOf,
+  type FieldJob,
+  type FieldOutcome,
+  fieldOperation,
+  knownVectors,
+  mostBytesOf,
+  VECTORS,
+} from './field-operation.js';
+import { type PlacedMatrix, type PlacedPart, type SortedRows, sortRows } from './rows.js';
 import {
   inputsOf,
   longestTransform,
@@ -120,11 +128,29 @@ export class GpuVectors implements VectorBackend {
   }
 
   async enterMatrix(matrix: Matrix, entries: Entries, call: VectorCall): Promise<void> {
+    const sizes = {
+      perNumber: numberBytesOf(this.#field) / 4,
+      elementBytes: this.#session.setup.field.bytes,
+      mostBytes: mostBytesOf(this.#session.view().limits),
+    };
+    const sorted = await inTimeSlices(sortRows(entries, sizes), new TimeSlice(() => call.check()));
+    const parts: PlacedPart[] = [];
+    try {
+      for (const each of sorted) parts.push(await this.#enterRows(each, entries.scale, call));
+    } catch (error) {
+      for (const { buffer } of parts) buffer.leave();
+      throw error;
+    }
+    this.#matrices.set(matrix, { rows: matrix.rows, parts });
+  }
+
+  /** Loads some rows of a matrix into a buffer. */
+  async #enterRows(sorted: SortedRows, scale: bigint, call: VectorCall): Promise<PlacedPart> {
+    const { first, rows, levels, columns, valueIndices, values: words } = sorted;
     const parts = new Parts();
     const { field } = this.#session.setup;
     const perNumber = numberBytesOf(this.#field) / 4;
-    const { columns, valueIndices, levels } = await inTimeSlices(sortRows(entries), new TimeSlice(() => call.check()));
-    const values = parts.take((entries.values.length / perNumber) * field.bytes);
+    const values = parts.take((words.length / perNumber) * field.bytes);
     const indices = [columns, valueIndices, ...levels].map((list) => ({
       list,
       place: parts.take(Math.max(4, list.byteLength)),
@@ -134,17 +160,17 @@ export class GpuVectors implements VectorBackend {
       emit: (emit, output) => {
         const at = output as Part;
         for (const { list, place } of indices) emit.uploadTo({ ...at, ...place }, list);
-        emitEnter(emit, resized(entries.values, perNumber, field.words), entries.scale, { ...at, ...values });
+        emitEnter(emit, resized(words, perNumber, field.words), scale, { ...at, ...values });
         return [];
       },
     };
     const buffer = await this.#fill(job, contextOf(call));
     const [atColumns, atValues, ...atLevels] = indices.map(({ place }) => ({ buffer: '', ...place }));
-    this.#matrices.set(matrix, {
-      ...{ buffer, entries: matrix.entries, values: { buffer: '', ...values } },
+    return {
+      ...{ buffer, first, rows, entries: columns.length, values: { buffer: '', ...values } },
       ...{ columns: atColumns as Part, valueIndices: atValues as Part },
       levels: atLevels.map((starts, k) => ({ starts, sums: (levels[k] as Uint32Array).length - 1 })),
-    });
+    };
   }
 
   /** Returns powers for transforms of 2^logLength elements, which are made if there are too few. */
@@ -266,8 +292,8 @@ export class GpuVectors implements VectorBackend {
   }
 
   release(handle: Vector | Matrix): void {
-    const placed = this.#vectors.get(handle as Vector) ?? this.#matrices.get(handle as Matrix);
-    placed?.buffer.leave();
+    this.#vectors.get(handle as Vector)?.buffer.leave();
+    for (const { buffer } of this.#matrices.get(handle as Matrix)?.parts ?? []) buffer.leave();
     this.#vectors.delete(handle as Vector);
     this.#matrices.delete(handle as Matrix);
   }

@@ -74,7 +74,8 @@ const usedBy = (
   twiddles: PlacedPowers | null,
 ): { readonly residents: readonly Resident[]; readonly kinds: Set<KnownKind> } => {
   const residents = new Set<Resident>();
-  for (const { buffer } of [...vectors.values(), ...matrices.values()]) residents.add(buffer);
+  const parts = [...matrices.values()].flatMap((matrix) => matrix.parts);
+  for (const { buffer } of [...vectors.values(), ...parts]) residents.add(buffer);
   if (twiddles?.buffer) residents.add(twiddles.buffer);
   const kinds = new Set(steps.flatMap(({ kind }) => gpuOperations[kind].kernel ?? []));
   return { residents: [...residents], kinds };

@@ -3,6 +3,7 @@ import type { FieldEncoding } from '../../api/fields.js';
 import type { BytesLike } from '../../api/values.js';
 import { copyBytes } from '../../engine/arguments.js';
 import { badArgument, kindOf, show } from '../../errors.js';
+import { digitsOf, isBelow } from '../../field/modulus.js';
 import { wordsOfNumbers } from '../../wasm/vectors/transform-passes.js';
 
 /** How the numbers of a field are written. */
@@ -29,22 +30,13 @@ export const resized = <Words extends Uint32Array>(words: Words, from: number, t
   return result as Words;
 };
 
-/** Words of p, the lowest first. */
-const wordsOf = (value: bigint, count: number): Uint32Array => wordsOfNumbers([value], 4 * count);
-
 /** @throws MsmError `bad-argument` naming the first number that is not below p */
 const assertBelow = (name: string, words: Uint32Array, { p, wordBytes }: NumberFormat): void => {
   const count = wordBytes / 4;
-  const limit = wordsOf(p, count);
-  const top = limit[count - 1] as number;
+  const limit = digitsOf(p, 32, count);
   for (let i = 0; i < words.length; i += count) {
-    const own = words[i + count - 1] as number;
-    if (own < top) continue;
-    let j = count - 1;
-    while (j >= 0 && words[i + j] === limit[j]) j--;
-    if (j < 0 || (words[i + j] as number) > (limit[j] as number)) {
-      throw badArgument(`${name}[${i / count}] is not below the prime of the field; reduce it first`);
-    }
+    if (isBelow(words, i, limit)) continue;
+    throw badArgument(`${name}[${i / count}] is not below the prime of the field; reduce it first`);
   }
 };
 

@@ -6,7 +6,7 @@
  */
 import type { CurveContext } from '../../curves/curve.js';
 import { wordsOf } from '../../curves/point-source.js';
-import { digitsOf, readWords, writeWords } from '../../field/modulus.js';
+import { digitsOf, isBelow, readWords, writeWords } from '../../field/modulus.js';
 import { ITEMS_PER_STEP, type Steps } from '../../scheduling/time-slice.js';
 import { PAIR_STATE, PAIR_STATE_BYTES, type WindowArguments } from '../../wasm/arithmetic/bucket-functions.js';
 import type { PointAdder, PointAt } from '../../wasm/points/point-adder.js';
@@ -42,22 +42,14 @@ const reducer = (
   { order, negatesScalars }: Pick<CurveContext, 'order' | 'negatesScalars'>,
   words: number,
 ): ((scalar: Uint32Array<ArrayBuffer>) => void) => {
-  const [last, half] = [order - 1n, order >> 1n].map((value) => digitsOf(value, 32, words)) as [number[], number[]];
-  const exceeds = (scalar: Uint32Array, limit: readonly number[]): boolean => {
-    for (let w = words - 1; w >= 0; w--) {
-      const difference = (scalar[w] as number) - (limit[w] as number);
-      if (difference !== 0) return difference > 0;
-    }
-    return false;
-  };
+  const [r, larger] = [order, (order >> 1n) + 1n].map((value) => digitsOf(value, 32, words)) as [number[], number[]];
   return (scalar) => {
-    if (!exceeds(scalar, half)) return;
-    if (exceeds(scalar, last)) writeWords(scalar, 0, words, readWords(scalar, 0, words) % order);
-    if (!negatesScalars || !exceeds(scalar, half)) return;
-    // s − r = s − (r − 1) − 1
-    let borrow = 1;
+    if (isBelow(scalar, 0, larger)) return;
+    if (!isBelow(scalar, 0, r)) writeWords(scalar, 0, words, readWords(scalar, 0, words) % order);
+    if (!negatesScalars || isBelow(scalar, 0, larger)) return;
+    let borrow = 0;
     for (let w = 0; w < words; w++) {
-      const rest = (scalar[w] as number) - (last[w] as number) - borrow;
+      const rest = (scalar[w] as number) - (r[w] as number) - borrow;
       scalar[w] = rest;
       borrow = rest < 0 ? 1 : 0;
     }

@@ -126,8 +126,11 @@ export function* combineWindows(
  * whose inversion only the additions of a list share.
  */
 
-/** Sums on a curve after which its module is generated, which takes 10 to 20 ms. */
-export const SUMS_BEFORE = 4;
+/**
+ * Sums on a curve after which its module is generated, which takes 10 to 20 ms: more than a proof has, so
+ * that the first proof does not wait for it (row `first-proof-horner-2e14`).
+ */
+export const SUMS_BEFORE = 10;
 
 /** The module of a curve, once it is there, and the number of sums so far. */
 interface Arithmetic {

@@ -59,6 +59,8 @@ export interface WorkerOptions {
   readonly maxWorkers?: number | undefined;
   readonly createWorker?: (() => ComputeWorker) | undefined;
   readonly onWarning?: ((message: string) => void) | undefined;
+  /** Returns how many of some workers have memory for sums; absent: all. */
+  readonly withRoom?: ((most: number) => number) | undefined;
 }
 
 /** Owns the pool of an engine. The first load or sum that is large enough starts workers. */
@@ -75,7 +77,8 @@ export class CpuThreads {
 
   /** Returns the threads of a call with these knobs. */
   of({ cpuDistribution = 'dynamic', cpuChunk = 0, cpuArithmetic: arithmetic }: Knobs): Threads {
-    const { maxWorkers: workers = threadsHere() - 1, createWorker } = this.#options;
+    const { maxWorkers = threadsHere() - 1, createWorker, withRoom } = this.#options;
+    const workers = withRoom?.(maxWorkers) ?? maxWorkers;
     const alone = { ...SINGLE_THREAD, arithmetic };
     if (workers === 0) return alone;
     this.#pool ??= openPool(createWorker);
@@ -134,7 +137,7 @@ export const openPool = <Task, Result>(
 };
 
 /** How rows are distributed over threads. */
-export interface Cutting {
+interface Cutting {
   /** From `tuning.cpuDistribution`. */
   readonly distribution: Distribution;
   /** Rows per chunk, from `tuning.cpuChunk`; null: by the size of the round, or equal shares. */

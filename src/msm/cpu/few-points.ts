@@ -4,7 +4,7 @@
  */
 import type { AffinePoint, Coordinate } from '../../api/values.js';
 import type { CurveContext } from '../../curves/curve.js';
-import { negated } from '../../curves/jacobian.js';
+import { negated, nonAdjacentBits } from '../../curves/jacobian.js';
 import { type PointSource, readerOf, wordsOf } from '../../curves/point-source.js';
 import { digitsOf, readWords } from '../../field/modulus.js';
 import type { SurveyedVector } from '../plan/workload.js';
@@ -30,16 +30,10 @@ const reduced = ({ order, negatesScalars }: CurveContext, scalar: bigint): bigin
   return negatesScalars && 2n * k > order ? k - order : k;
 };
 
-/** A digit is not zero where k and 3k differ (Prodinger 2000, "On binary representations"). */
 const digits = (k: bigint, words: number): Digits => {
-  const size = k < 0n ? -k : k;
-  const triple = 3n * size;
-  const changed = size ^ triple;
-  const [ones, others] = [triple & changed, size & changed].map((bits) => digitsOf(bits >> 1n, 32, words)) as [
-    number[],
-    number[],
-  ];
-  return k < 0n ? { plus: others, minus: ones } : { plus: ones, minus: others };
+  const [ones, others] = nonAdjacentBits(k < 0n ? -k : k);
+  const [plus, minus] = k < 0n ? [others, ones] : [ones, others];
+  return { plus: digitsOf(plus, 32, words), minus: digitsOf(minus, 32, words) };
 };
 
 const hasBit = (words: readonly number[], bit: number): boolean =>

@@ -16,25 +16,31 @@ const HALF_WORDS = 5;
 /** Words of a multiplier: its signs, and both halves. */
 const MULTIPLIER_WORDS = 1 + 2 * HALF_WORDS;
 
-/** Sums, and the points in them. Can be sent to a thread. */
-export interface SumsTask {
-  readonly kind: 'sums';
+/** Sums of a group. */
+export interface ManySums {
   /** x‖y of the point of each term, little-endian. */
   readonly points: Uint32Array;
   /** Factor that the coordinates of points were multiplied by. */
   readonly scale: bigint;
-  /** Root of unity of the endomorphism. */
-  readonly beta: bigint;
   /** First term of each sum, and behind them the number of terms. */
   readonly starts: Uint32Array;
   /** Index of the multiplier of each term. */
   readonly which: Uint32Array;
-  /** Multipliers, as `writeMultiplier` writes them. */
+  /** Multipliers, modulo the order of the group. */
+  readonly multipliers: readonly bigint[];
+  /** Results are written with their coordinates times each of these factors. */
+  readonly scales: readonly bigint[];
+}
+
+/** Sums as threads take them. Can be sent to a thread. */
+export interface SumsTask extends Omit<ManySums, 'multipliers'> {
+  readonly kind: 'sums';
+  /** Root of unity of the endomorphism. */
+  readonly beta: bigint;
+  /** Multipliers, as `writeMultipliers` writes them. */
   readonly multipliers: Uint32Array;
   /** First sum of each chunk, and behind them the number of sums. */
   readonly cuts: readonly number[];
-  /** Results are written with their coordinates times each of these factors. */
-  readonly scales: readonly bigint[];
 }
 
 /** Sums of one thread. */

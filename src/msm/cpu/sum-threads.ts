@@ -9,23 +9,9 @@ import type { CompiledKernel } from '../../wasm/points/kernel.js';
 import type { PointAdder } from '../../wasm/points/point-adder.js';
 import { withAdder } from './adder.js';
 import { openPool, type WorkerOptions } from './cpu-threads.js';
-import { type PartialSums, PointSums, type SumsTask, writeMultipliers } from './point-sums.js';
+import { type ManySums, type PartialSums, PointSums, type SumsTask, writeMultipliers } from './point-sums.js';
 
-/** Sums of a group. */
-export interface ManySums {
-  /** x‖y of the point of each term, little-endian. */
-  readonly points: Uint32Array;
-  /** Factor that the coordinates of points were multiplied by. */
-  readonly scale: bigint;
-  /** First term of each sum, and behind them the number of terms. */
-  readonly starts: Uint32Array;
-  /** Index of the multiplier of each term. */
-  readonly which: Uint32Array;
-  /** Multipliers, modulo the order of the group. */
-  readonly multipliers: readonly bigint[];
-  /** Results are written with their coordinates times each of these factors. */
-  readonly scales: readonly bigint[];
-}
+export type { ManySums } from './point-sums.js';
 
 /** A term whose point is not on the curve. */
 export class PointNotOnCurve extends Error {

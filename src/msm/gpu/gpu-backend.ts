@@ -36,7 +36,7 @@ import { otherwise } from './verify-sums.js';
 const LARGEST_WARMUP = 2 ** 16;
 
 /** Settings of the backend. */
-export interface GpuBackendOptions {
+interface GpuBackendOptions {
   /** True to keep the points of bases in main memory. */
   readonly retainBases: boolean;
   /** Probability that a result is verified. */

@@ -13,6 +13,7 @@ import { runInside } from '../../session/run-steps.js';
 import { LANES, sumOfLanes } from '../../shaders/hash-chain.js';
 import type { Command, Slice } from '../../shaders/kernel.js';
 import { groupsFor, itemsPerBindingStep } from '../../shaders/limits.js';
+import type { LoadRequest } from '../backend.js';
 import {
   type BasesLoader,
   type BasesOnDevice,
@@ -33,12 +34,7 @@ import { type PointRange, pageLength, rangesOf } from './pages.js';
 /* Loads bases, as an operation of a session: upload, import, checks, tables. */
 
 /** Points to load. */
-interface LoadInput {
-  readonly source: PointSource;
-  readonly tables: TableShape;
-  readonly label: string;
-  /** True to refuse points outside the group of order r. */
-  readonly checkSubgroup: boolean;
+interface LoadInput extends Omit<LoadRequest, 'areChecked'> {
   /** Index of the first point among those of the caller, whom errors tell an index. */
   readonly firstPoint: number;
 }

@@ -239,8 +239,11 @@ export const workersToStart = (curve: CurveContext, additions: number): number =
  *
  * @param sharesMemory whether workers share memory; otherwise each is sent a copy of the input
  */
-export const workersToWake = (curve: CurveContext, additions: number, sharesMemory: boolean): number => {
-  const ms = workMs(curve, additions);
+export const workersToWake = (curve: CurveContext, additions: number, sharesMemory: boolean): number =>
+  workersOfSum(workMs(curve, additions), sharesMemory);
+
+/** Returns the same of a sum. @param ms its time on one thread */
+export const workersOfSum = (ms: number, sharesMemory: boolean): number => {
   const { leastMs, wakeMs } = sharesMemory ? SHARED : COPIED;
   return ms < leastMs ? 0 : Math.floor(ms / wakeMs);
 };

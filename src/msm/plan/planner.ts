@@ -18,19 +18,6 @@ import { type DeviceProfile, type Knobs, reduceAdditions, resolveTuning } from '
 import { blocksOf, oneOf, shareOf, type Workload, windowCount } from './workload.js';
 
 /**
- * Plans a workload without chunks, regardless of limits and budget.
- *
- * @param mostWindows the most windows in a group
- */
-export const planOne = (
-  load: Workload,
-  curve: CurveContext,
-  limits: DeviceProfile,
-  overrides: Knobs,
-  mostWindows = Number.POSITIVE_INFINITY,
-): Plan => layOut(load, curve, resolveTuning(load, curve, limits, overrides), overrides.instrument, mostWindows);
-
-/**
  * Returns the bases that a chunk may have to bind beyond its own, because bindings start at aligned
  * offsets.
  */
@@ -281,26 +268,10 @@ const ENTRY_BYTES = 4 * ENTRY_WORDS;
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 /** Fields of a plan that the sizes of its buffers follow from. */
-type Shape = Pick<
-  Plan,
-  | 'vectors'
-  | 'n'
-  | 'tuning'
-  | 'instrument'
-  | 'blocks'
-  | 'blockBits'
-  | 'tables'
-  | 'vectorWindows'
-  | 'windows'
-  | 'windowsPerGroup'
-  | 'groups'
-  | 'buckets'
-  | 'sortPasses'
-  | 'sortShape'
-  | 'tiles'
-  | 'levelTasks'
-  | 'reduce'
->;
+type Shape = Omit<Plan, 'scratch' | 'scratchBytes' | 'additions' | 'dispatches' | 'peakBytes' | Submits>;
+
+/** Fields of a plan that say how it is submitted. */
+type Submits = 'submits' | 'reduceOwnSubmit' | 'timedPasses';
 
 /** Returns how many windows, groups, buckets, tiles and tasks a workload takes. */
 const shapeOf = (load: Workload, tuning: Tuning, instrument: Instrument | undefined, mostWindows: number): Shape => {
@@ -400,11 +371,11 @@ const dispatchesOf = (shape: Shape): number => {
 };
 
 /**
- * Lays out a workload without chunks.
+ * Lays out a workload without chunks, regardless of limits and budget.
  *
  * @param mostWindows the most windows in a group
  */
-const layOut = (
+export const layOut = (
   load: Workload,
   curve: CurveContext,
   tuning: Tuning,
@@ -467,11 +438,8 @@ export interface Accounts {
 const GROUP_WORDS = 2 * LANES + 2;
 
 /** Fields of a plan that the number of accounts depends on. */
-interface Counted {
-  readonly groups: number;
-  readonly levelTasks: readonly number[];
+interface Counted extends Pick<Plan, 'groups' | 'levelTasks' | 'instrument'> {
   readonly reduce: { readonly walks: readonly unknown[] };
-  readonly instrument: Instrument | undefined;
 }
 
 /** Words in front of the accounts, for the findings of an instrument. */

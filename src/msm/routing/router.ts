@@ -14,7 +14,7 @@ import { type Estimate, Estimates, type RoutingFacts } from './estimates.js';
 import { type BackendName, type CapOptions, pacesOf, type Stretch, workerCap } from './routing.js';
 
 /** The sums of a call, which one backend computed or both. */
-export interface Dispatched extends Pick<MsmDone, 'sums'> {
+interface Dispatched extends Pick<MsmDone, 'sums'> {
   readonly record: RunRecord;
 }
 

@@ -6,18 +6,8 @@ import { nonAdjacentForm } from '../../curves/jacobian.js';
 import type { RootSign } from '../../curves/point-source.js';
 import type { Field } from '../../field/field.js';
 import { invert, mod } from '../../field/modulus.js';
-import { ODD_POWERS, type PowerStep, powerSteps, squareRootIn } from '../../field/powers.js';
+import { ODD_POWERS, oddPartOf, type PowerStep, powerIn, powerSteps, squareRootIn } from '../../field/powers.js';
 import { type Program, ProgramWriter, type Register } from './program.js';
-
-/** Returns base^exponent by square and multiply. */
-const power = (f: Field, base: Coordinate, exponent: bigint): Coordinate => {
-  let result = f.one;
-  for (const bit of exponent.toString(2)) {
-    result = f.product(result, result);
-    if (bit === '1') result = f.product(result, base);
-  }
-  return f.reduced(result);
-};
 
 /**
  * Returns an element without a square root. In a field of pairs every number has one, so it is a
@@ -39,8 +29,7 @@ const nonSquare = (f: Field): Coordinate => {
 export const decompression = (curve: CurveContext, sign: RootSign): Program => {
   const f = curve.coordinates;
   const w = new ProgramWriter(f);
-  let [odd, twos] = [f.size - 1n, 0];
-  for (; odd % 2n === 0n; odd /= 2n) twos++;
+  const { odd, twos } = oddPartOf(f.size - 1n);
   const [x, y, square, rest, constant, test] = [0, 1, 2, 3, 4, 5] as const;
   // registers for odd powers: those that are free until the power is computed
   const odds = [square, y, constant, test, 6, 7, 8, 9];
@@ -62,7 +51,7 @@ export const decompression = (curve: CurveContext, sign: RootSign): Program => {
   w.product(rest, y, rest);
   // y² = square · rest; if there is a root, the order of rest is 2^k with k < twos, and each turn
   // lowers the bound on k
-  let factor = twos > 1 ? power(f, nonSquare(f), odd) : f.one;
+  let factor = twos > 1 ? powerIn(f, nonSquare(f), odd) : f.one;
   for (let k = twos; k >= 2; k--) {
     w.squares(test, rest, k - 2);
     w.constant(constant, f.one);

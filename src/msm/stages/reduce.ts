@@ -23,7 +23,7 @@ export const ReduceConfig = struct('ReduceConfig', {
 export const REDUCE_THREADS = 64;
 
 /** A walk of the reduction, in which every run is one task. */
-export interface ReduceWalk {
+interface ReduceWalk {
   readonly stream: 'split' | 'bits' | 'fold';
   readonly entries: number;
   readonly tasks: number;

@@ -1,6 +1,7 @@
 import template from '../../../wgsl/msm/scale.wgsl?template';
 import type { CurveContext } from '../../curves/curve.js';
 import { halvingOf } from '../../curves/halving.js';
+import { nonAdjacentBits } from '../../curves/jacobian.js';
 import { divstepConstants } from '../../field/divsteps.js';
 import { writeWords } from '../../field/modulus.js';
 import { stageKernel } from '../../shaders/hash-chain.js';
@@ -34,16 +35,6 @@ export const planeWordsOf = ({ order }: CurveContext): number => Math.ceil((orde
 
 /** Returns the words of the digits of a scalar. */
 export const digitWordsOf = (curve: CurveContext): number => PLANES * planeWordsOf(curve);
-
-/**
- * Returns the bits of the digits 1 and −1 in the non-adjacent form of k ≥ 0: where 3k and k differ,
- * those of 3k and those of k (Prodinger 2000, "On binary representations of integers with digits −1,
- * 0, 1").
- */
-const nonAdjacentBits = (k: bigint): readonly [plus: bigint, minus: bigint] => {
-  const changes = (3n * k) ^ k;
-  return [((3n * k) & changes) >> 1n, (k & changes) >> 1n];
-};
 
 /** Returns the digits of scalars in the group of order r. */
 export const scalarDigits = (curve: CurveContext, scalars: readonly bigint[]): ScalarDigits => {

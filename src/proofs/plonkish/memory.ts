@@ -1,15 +1,13 @@
 /** Main memory of a key of PLONK or FFLONK and its proofs under a limit. */
+import type { MemoryLimit } from '../../engine/main-memory.js';
 import type { PlonkZkey } from '../../formats/zkey.js';
 import { canShare, mostWorkers } from '../../threads/platform.js';
 import type { EngineOptions } from '../api.js';
-import { bytesOfThreads, planPoints } from '../key-memory.js';
+import { bytesOfSums, ELEMENT_BYTES, planPoints } from '../key-memory.js';
 import { COEFFICIENTS_AT_A_TIME } from '../key-points.js';
 import { VECTOR_BYTES } from '../key-vectors.js';
 import { SCALAR_BYTES } from '../witness.js';
 import type { PlonkishCircuit } from './circuit.js';
-
-/** Bytes of an element in WebAssembly: five floats. Other arithmetics take fewer. */
-const ELEMENT_BYTES = 40;
 
 /** Polynomials that are committed to at a time. */
 const COMMITTED = 3;
@@ -32,10 +30,14 @@ export interface VectorCounts {
 export interface PlonkishPlan {
   /** True if its polynomials are the only vectors that the key keeps. */
   readonly isLimited: boolean;
+  /** The least limit that the key opens with, in bytes. */
+  readonly leastLimit: number;
   /** Most bytes of vectors in main memory. */
   readonly memoryBudget: number;
   /** Points that stay loaded. */
   readonly count: number;
+  /** Proofs that are under way at a time. */
+  readonly proofsAtATime: number;
 }
 
 /**
@@ -43,7 +45,6 @@ export interface PlonkishPlan {
  * polynomials alone, and reads points page by page.
  *
  * @param powers number of powers of τ
- * @param limit bytes of main memory; undefined: no limit
  * @throws MsmError `out-of-memory` if the limit is below what a proof takes without any points
  */
 export const planKey = (
@@ -51,7 +52,7 @@ export const planKey = (
   { additions, wires }: Pick<PlonkishCircuit, 'additions' | 'wires'>,
   powers: number,
   { whole, least }: VectorCounts,
-  limit: number | undefined,
+  limit: MemoryLimit,
   options: EngineOptions,
 ): PlonkishPlan => {
   const isOnGpu = options.backend === 'gpu';
@@ -63,13 +64,11 @@ export const planKey = (
     2 * SCALAR_BYTES * variables + 8 * wires[0].length * 3 + (additions.variables.length / 2) * ADDITION_BYTES;
   const coefficientBytes = SCALAR_BYTES + (isOnGpu ? 0 : ELEMENT_BYTES);
   const coefficients = COMMITTED * Math.min(powers, COEFFICIENTS_AT_A_TIME) * coefficientBytes;
-  const fixed = bytesOfThreads(options) + kept + inputs + late;
-  const computing = fixed + Math.ceil(least * vector) + coefficients;
+  const fixed = bytesOfSums(options) + kept + inputs + late;
   const bytes = {
     whole: fixed + Math.ceil(whole * vector) + COMMITTED * powers * SCALAR_BYTES,
-    computing,
-    // memory of WebAssembly does not shrink
-    adding: computing,
+    // memory of WebAssembly does not shrink while points are added up
+    least: fixed + Math.ceil(least * vector) + coefficients,
   };
   const section = { count: powers, pointBytes: ptau.pointBytes };
   const plan = planPoints([section], domainSize, bytes, limit);
@@ -77,5 +76,6 @@ export const planKey = (
   const vectors = Math.ceil(least * vector) + inputs + late + coefficients;
   // vectors on the GPU are not in main memory
   const isLimited = plan.isLimited && !isOnGpu;
-  return { isLimited, count, memoryBudget: isLimited ? vectors : VECTOR_BYTES };
+  const { leastLimit, proofsAtATime } = plan;
+  return { isLimited, leastLimit, count, memoryBudget: isLimited ? vectors : VECTOR_BYTES, proofsAtATime };
 };

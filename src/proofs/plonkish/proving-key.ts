@@ -6,10 +6,9 @@ import type { FileOrigin, FileSource } from '../../formats/source.js';
 import { fileOf, type PlonkZkey } from '../../formats/zkey.js';
 import { createMsmEngine } from '../../index.js';
 import { readOptions } from '../../option-table.js';
-import type { CallQueue } from '../../scheduling/call-queue.js';
 import { nextTurn } from '../../scheduling/time-slice.js';
 import { canShare } from '../../threads/platform.js';
-import type { CircuitFacts, EngineOptions, ProvingKeyOptions } from '../api.js';
+import type { CircuitFacts, ProvingKeyOptions } from '../api.js';
 import {
   CircuitProver,
   type KeySettings,
@@ -40,10 +39,7 @@ export interface OpenedFile {
   /** null without a cache. */
   readonly reader: CheckedReader | null;
   readonly g1: MsmEngine;
-  readonly ofEngines: EngineOptions;
-  readonly memoryLimit: number | undefined;
-  /** Queue of the key's proofs. */
-  readonly proofs: CallQueue;
+  readonly settings: KeySettings;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -55,8 +51,9 @@ export const openKey = async <Key extends Pick<CircuitProver<never>, 'forgetBy'>
   load: (file: OpenedFile) => Promise<Key>,
 ): Promise<Key> => {
   const read = readOptions(keyOptions, options);
-  const { signal, memoryLimit } = read;
-  const { ofEngines, proofs } = keySettingsOf(read);
+  const { signal } = read;
+  const settings = keySettingsOf(read);
+  const { ofEngines } = settings;
   assertNotAborted(signal);
   return loadThroughCache(source, read, async (zkey, reader) => {
     if (zkey.protocol !== protocol) {
@@ -67,7 +64,7 @@ export const openKey = async <Key extends Pick<CircuitProver<never>, 'forgetBy'>
     const g1 = await openUntilAborted(createMsmEngine({ ...ofEngines, curve: zkey.curve }), signal);
     warnOfOldNode(zkey, g1, ofEngines);
     try {
-      return await load({ zkey: zkey as PlonkZkey, reader, g1, ofEngines, memoryLimit, proofs, signal });
+      return await load({ zkey: zkey as PlonkZkey, reader, g1, settings, signal });
     } catch (error) {
       g1.destroy();
       throw error;
@@ -82,6 +79,10 @@ interface OpenedPowers {
   readonly few: MsmEngine | null;
   /** True if the key keeps its polynomials alone. */
   readonly isLimited: boolean;
+  /** Proofs that are under way at a time. */
+  readonly proofsAtATime: number;
+  /** The least `memoryLimit` that the key opens with, in bytes. */
+  readonly leastLimit: number;
   readonly readPolynomial: ReadPolynomial;
   readonly memory: Parameters<typeof KeyVectors.open>[5];
 }
@@ -93,7 +94,7 @@ interface OpenedPowers {
  * @throws MsmError `out-of-memory` naming the least limit; as `loadBases`, naming the section
  */
 export const loadPowers = async (
-  { zkey, reader, g1, ofEngines, memoryLimit, signal }: OpenedFile,
+  { zkey, reader, g1, settings: { ofEngines, limit }, signal }: OpenedFile,
   circuit: PlonkishCircuit,
   {
     section,
@@ -109,8 +110,8 @@ export const loadPowers = async (
 ): Promise<OpenedPowers> => {
   const { curve, domainSize, sections } = zkey;
   const { ptau } = sections;
-  const plan = planKey(zkey, circuit, count, vectors, memoryLimit, ofEngines);
-  const { isLimited, memoryBudget } = plan;
+  const plan = planKey(zkey, circuit, count, vectors, limit, ofEngines);
+  const { isLimited, leastLimit, memoryBudget, proofsAtATime } = plan;
   // proofs whose sums walk pages compute their vectors at home
   const isHomeOnly = isLimited || plan.count < count;
   const isReadAgain = !isHomeOnly && wantsBoth(g1, ofEngines.backend);
@@ -127,12 +128,12 @@ export const loadPowers = async (
   const few = powers.whole === null ? await createMsmEngine({ curve, backend: 'cpu', maxWorkers: 0 }) : null;
   // workers that share no memory take vectors by copies of their own
   const memory = { isAlone: isLimited && !canShare(), isHomeOnly, memoryBudget };
-  return { powers, few, isLimited, readPolynomial, memory };
+  return { powers, few, isLimited, leastLimit, proofsAtATime, readPolynomial, memory };
 };
 
 /** Loads the vectors of a key. Ends the engine of `loadPowers` if that fails. @throws MsmError as `KeyVectors.open` */
 export const openVectors = <Loaded extends InEngine>(
-  { zkey, g1, ofEngines, signal }: OpenedFile,
+  { zkey, g1, settings: { ofEngines }, signal }: OpenedFile,
   { few, memory }: OpenedPowers,
   load: Load<Loaded>,
 ): Promise<KeyVectors<Loaded>> =>
@@ -148,7 +149,12 @@ const COORDINATE_BYTES = { bn254: 32, 'bls12-381': 48 } as const;
 const ROUNDS = 5;
 
 /** A loaded key of a proof system. */
-interface PlonkishKey extends CircuitFacts, ComputingKey {}
+interface PlonkishKey extends CircuitFacts, ComputingKey {
+  /** Proofs that are under way at a time. */
+  readonly proofsAtATime: number;
+  /** The least `memoryLimit` that the key opens with, in bytes. */
+  readonly leastLimit: number;
+}
 
 /** A proof, and the public values that it is verified with. */
 interface Result<Proof> {
@@ -170,11 +176,11 @@ export class PlonkishProvingKey<Key extends PlonkishKey, Proof> extends CircuitP
   readonly #draw: DrawScalar;
   readonly #system: PlonkishSystem<Key, Proof>;
 
-  /** @param draw draws b1, b2 and so on, in this order @param options queue of its proofs, and warnings */
-  constructor(vectors: KeyVectors<Key>, draw: DrawScalar, system: PlonkishSystem<Key, Proof>, options: KeySettings) {
-    const { g1, powers } = vectors.home;
+  /** @param draw draws b1, b2 and so on, in this order @param settings queue of its proofs, and warnings */
+  constructor(vectors: KeyVectors<Key>, draw: DrawScalar, system: PlonkishSystem<Key, Proof>, settings: KeySettings) {
+    const { g1, powers, leastLimit, proofsAtATime } = vectors.home;
     const points = () => powers.bytes;
-    super(vectors.home, ROUNDS, { ...options, engines: [g1], vectors, points });
+    super(vectors.home, ROUNDS, { settings, proofsAtATime, leastLimit, engines: [g1], vectors, points });
     this.#vectors = vectors;
     this.#draw = draw;
     this.#system = system;

@@ -207,7 +207,7 @@ class PairCode {
 }
 
 /** Where functions on pairs are added. */
-export interface PairModule {
+interface PairModule {
   readonly module: WasmModule;
   readonly functions: FieldFunctions;
   readonly memory: ElementMemory;

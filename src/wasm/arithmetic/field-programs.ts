@@ -19,7 +19,7 @@ const MOST_OF_64 = 2 ** 63 - 2 ** 27;
 /** Bits of a limb at most. */
 const MAX_LIMB_BITS = 29;
 
-/** A prime field and the format of its elements in words of 32 bits. */
+/** A prime field and the format of its elements in memory. */
 export interface FieldFormat {
   readonly p: bigint;
   /** Bits of a limb. */

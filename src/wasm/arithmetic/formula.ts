@@ -115,19 +115,12 @@ class OperandLoader {
 /**
  * Adds the function of a formula. Each of its parameters is one address per lane.
  *
- * @param name exported name; null if it is not exported
  * @returns its index in the module
  */
-export const addFormula = (
-  module: WasmModule,
-  f: WasmField,
-  lanes: Lanes,
-  formula: Formula,
-  name: string | null = null,
-): number => {
+export const addFormula = (module: WasmModule, f: WasmField, lanes: Lanes, formula: Formula): number => {
   const { parameters, factors = [], plus = [], keeps } = formula;
   const count = parameters.length * lanes;
-  return module.add(name, { parameters: range(count).map(() => 'i32' as const) }, (code) => {
+  return module.add(null, { parameters: range(count).map(() => 'i32' as const) }, (code) => {
     const writer = new LaneCode(code, lanes);
     const operands = new OperandLoader(writer, parameters);
     for (const [i, factor] of factors.entries()) operands.load(FACTORS[i] as string, factor, f.limbs);

@@ -11,7 +11,7 @@ import type { WasmModule } from '../encoder/module.js';
 import type { WasmField } from './field-programs.js';
 
 /** Addresses that the inversion uses. */
-export interface InverseMemory {
+interface InverseMemory {
   /** R² mod p. */
   readonly start: number;
   /** Space for an element. */
@@ -21,7 +21,7 @@ export interface InverseMemory {
 }
 
 /** Writes `to` = ±`from` by the mask at `sign`, for |from| ≤ 2p. */
-export type WriteSigned = (code: Code, to: Local, from: number, sign: number) => void;
+type WriteSigned = (code: Code, to: Local, from: number, sign: number) => void;
 
 const i32Names = ['u', 'v', 'q', 'r', 'low', 'high', 'eta', 'left', 'zeros', 'factor', 'most'] as const;
 type I32Name = (typeof i32Names)[number];

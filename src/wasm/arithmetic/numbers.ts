@@ -25,37 +25,30 @@ interface PlainFunctions {
   readonly writeWords: number;
 }
 
-/** Writes chains of limbs in i64, with carries. */
-class LimbChain {
-  readonly #code: Code;
-  readonly #width: number;
-  readonly #limbs: number;
-  readonly #carry: Local;
-
-  constructor(code: Code, { width, limbs }: { readonly width: number; readonly limbs: number }) {
-    this.#code = code;
-    this.#width = width;
-    this.#limbs = limbs;
-    this.#carry = code.local('i64');
-  }
-
-  /** Writes a sum of which `term` leaves limb i. @returns its limbs; the last has a sign */
-  sum(term: (i: number) => void): Local[] {
-    const code = this.#code;
-    const carry = this.#carry;
-    code.i64(0).set(carry);
-    return range(this.#limbs).map((i) => {
-      const limb = code.local('i64');
-      const isLast = i === this.#limbs - 1;
-      term(i);
-      code.get(carry).do('i64.add').tee(carry);
-      if (!isLast) code.i64(2 ** this.#width - 1).do('i64.and');
-      code.set(limb);
-      if (!isLast) code.get(carry).i64(this.#width).do('i64.shr_s').set(carry);
-      return limb;
-    });
-  }
-}
+/**
+ * Carries a sum from limb to limb, in i64.
+ *
+ * @param term leaves the columns of limb i, added up
+ * @returns the limbs; the last has a sign
+ */
+const carriedSum = (
+  code: Code,
+  { width, limbs }: WasmField,
+  term: (i: number) => void,
+  carry = code.local('i64'),
+): Local[] => {
+  code.i64(0).set(carry);
+  return range(limbs).map((i) => {
+    const limb = code.local('i64');
+    const isLast = i === limbs - 1;
+    term(i);
+    code.get(carry).do('i64.add').tee(carry);
+    if (!isLast) code.i64(2 ** width - 1).do('i64.and');
+    code.set(limb);
+    if (!isLast) code.get(carry).i64(width).do('i64.shr_s').set(carry);
+    return limb;
+  });
+};
 
 const loadLimb = (code: Code, at: Local, i: number): void => {
   code.get(at).at('i64.load32_s', 4 * i);
@@ -78,19 +71,20 @@ const signOf = (code: Code, limbs: readonly Local[]): Code =>
 export const addReduce = ({ module, field }: PlainParts): number => {
   const p = digitsOf(field.p, field.width, field.limbs);
   return module.add(null, { parameters: ['i32'] }, (code, at) => {
-    const mask = code.local('i64');
-    const chain = new LimbChain(code, field);
+    const [mask, carry] = [code.local('i64'), code.local('i64')];
     loadLimb(code, at, field.limbs - 1);
     code.i64(63).do('i64.shr_s').set(mask);
-    const low = chain.sum((i) => {
+    const addMasked = (i: number): void => {
       loadLimb(code, at, i);
       code.i64(p[i] as number).get(mask);
       code.do('i64.and', 'i64.add');
-    });
-    const less = chain.sum((i) => {
+    };
+    const low = carriedSum(code, field, addMasked, carry);
+    const subtract = (i: number): void => {
       code.get(low[i] as Local).i64(p[i] as number);
       code.do('i64.sub');
-    });
+    };
+    const less = carriedSum(code, field, subtract, carry);
     signOf(code, less).set(mask);
     for (const [i, limb] of less.entries()) {
       code.get(limb).get(low[i] as Local);
@@ -104,7 +98,7 @@ export const addReduce = ({ module, field }: PlainParts): number => {
 const addNegate = ({ module, field }: PlainParts, reduce: number): number => {
   const p = digitsOf(field.p, field.width, field.limbs);
   return module.add(null, { parameters: ['i32'] }, (code, at) => {
-    const negative = new LimbChain(code, field).sum((i) => {
+    const negative = carriedSum(code, field, (i) => {
       code.i64(p[i] as number);
       loadLimb(code, at, i);
       code.do('i64.sub');
@@ -117,7 +111,7 @@ const addNegate = ({ module, field }: PlainParts, reduce: number): number => {
 const addIsLarger = ({ module, field }: PlainParts): number => {
   const half = digitsOf((field.p + 1n) / 2n, field.width, field.limbs);
   return module.add(null, { parameters: ['i32'], result: 'i32' }, (code, at) => {
-    const less = new LimbChain(code, field).sum((i) => {
+    const less = carriedSum(code, field, (i) => {
       loadLimb(code, at, i);
       code.i64(half[i] as number).do('i64.sub');
     });

@@ -19,10 +19,11 @@ import {
   type KernelLayout,
   KernelMemory,
   type KernelParts,
+  type StepMemory,
   type WasmCurve,
 } from './kernel-memory.js';
 import { addListAdder, calledPasses, KIND, type ListForm, type Passes, type PassMemory } from './list-adder.js';
-import { addEnter, addLeave } from './point-words.js';
+import { splitNumber } from './numbers.js';
 
 /** Functions of the module. */
 export interface KernelExports extends BucketExports {
@@ -292,6 +293,61 @@ const addClassify = ({ module, elements, memory, temporary }: KernelParts): numb
       copyElement(code, [to, element], zero, element);
     });
     code.i32(KIND.double);
+  });
+};
+
+/* Points between the words of the public format and the elements of a kernel. */
+
+/** Values of a kernel that the functions are written with. */
+interface EnterParts extends Pick<KernelParts, 'module' | 'curve' | 'lanes' | 'memory'> {
+  readonly elements: Pick<Elements, 'multiplyPrime'>;
+  /** Space for a number in each lane. */
+  readonly step: Pick<StepMemory, 'junk'>;
+}
+
+/** Adds the function `enter` of `KernelExports`. */
+export const addEnter = (parts: EnterParts): void => {
+  const { module, curve, lanes, elements, memory } = parts;
+  const { bytes } = curve.field;
+  const raw = parts.step.junk;
+  module.add('enter', { parameters: ['i32', 'i32', 'i32'] }, (code, to, from, count) => {
+    const targets = range(lanes).map(() => code.local('i32'));
+    code.countPast(
+      count,
+      () => {
+        for (const [i, target] of targets.entries()) {
+          const words = [from, i * curve.wordBytes] as const;
+          splitNumber(code, { ...curve.field, wordBytes: curve.wordBytes }, words, raw[i] as number);
+          code.push([to, i * bytes]).set(target);
+        }
+        for (const target of targets) code.get(target);
+        for (const at of raw) code.i32(at);
+        for (const _ of raw) code.i32(memory.unit);
+        code.call(elements.multiplyPrime);
+        code.increase(to, lanes * bytes);
+        code.increase(from, lanes * curve.wordBytes);
+      },
+      lanes,
+    );
+  });
+};
+
+/** Adds the function `leave` of `KernelExports`. @param join index of `FieldFunctions.join` */
+const addLeave = ({ module, curve, lanes, elements, memory, step }: EnterParts, join: number): void => {
+  const { bytes } = curve.field;
+  const products = step.junk;
+  module.add('leave', { parameters: ['i32', 'i32', 'i32'] }, (code, to, from, count) => {
+    const lane = (i: number): Address => [from, i * bytes];
+    code.countPast(
+      count,
+      () => {
+        code.call(elements.multiplyPrime, ...products, ...range(lanes).map(lane), ...products.map(() => memory.unit));
+        for (const [i, product] of products.entries()) code.call(join, [to, i * curve.wordBytes], product);
+        code.increase(to, lanes * curve.wordBytes);
+        code.increase(from, lanes * bytes);
+      },
+      lanes,
+    );
   });
 };
 

@@ -192,7 +192,7 @@ const wordsOf64 = ({ words }: WordsField, value: bigint): bigint[] =>
 /** A number: a word is a local or a constant. */
 type WordsNumber = readonly (Local | bigint)[];
 
-export class WordsCode {
+class WordsCode {
   readonly code: Code;
   readonly #field: WordsField;
   readonly #p: WordsNumber;

@@ -1,7 +1,7 @@
 /** Functions that decoders share: products, powers and square roots of numbers and of pairs. */
 
 import { invert, mod } from '../../field/modulus.js';
-import { ODD_POWERS, type PowerStep, power, powerSteps, squareRoot } from '../../field/powers.js';
+import { ODD_POWERS, oddPartOf, type PowerStep, power, powerSteps, squareRoot } from '../../field/powers.js';
 import { range } from '../../field/straight-line.js';
 import { toMontgomery, type WasmField } from '../arithmetic/field-programs.js';
 import { addFormula, addIsZero, type Formula, type Lanes, plainProduct, sumFormula } from '../arithmetic/formula.js';
@@ -96,11 +96,10 @@ const nonSquareOf = (p: bigint): bigint => {
   for (let candidate = 2n; ; candidate++) if (squareRoot(candidate, p) === null) return candidate;
 };
 
-const rootConstants = (p: bigint, nonResidue: bigint | null): RootConstants => {
-  let [odd, twos] = [p - 1n, 0];
-  for (; odd % 2n === 0n; odd /= 2n) twos++;
-  return { odd, twos, nonSquare: mod(nonResidue ?? nonSquareOf(p), p) };
-};
+const rootConstants = (p: bigint, nonResidue: bigint | null): RootConstants => ({
+  ...oddPartOf(p - 1n),
+  nonSquare: mod(nonResidue ?? nonSquareOf(p), p),
+});
 
 /** Functions for v to w = 1/√v. A caller writes v, and calls both. */
 class InverseRoot {

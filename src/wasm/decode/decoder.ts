@@ -5,7 +5,7 @@
 import { digitsOf, invert, mod } from '../../field/modulus.js';
 import type { Lanes } from '../arithmetic/formula.js';
 import { KernelMemory, type WasmCurve } from '../arithmetic/kernel-memory.js';
-import { addEnter } from '../arithmetic/point-words.js';
+import { addEnter, type KernelExports } from '../arithmetic/point-kernel.js';
 import { instantiate, WasmModule } from '../encoder/module.js';
 import { addCompressed } from './compressed.js';
 import { DecoderParts } from './decoder-parts.js';
@@ -76,9 +76,7 @@ export interface DecodedCurve extends WasmCurve {
 }
 
 /** Functions of the module. */
-interface DecoderExports {
-  /** Converts `count` numbers below p, of `wordBytes` each, and multiplies by the one at `unit`. */
-  enter(to: number, from: number, count: number): void;
+interface DecoderExports extends Pick<KernelExports, 'enter'> {
   /**
    * Decodes `count` ≥ 1 points that were entered, and writes their x‖y over their words; some of
    * them if a point is wrong. Zeros are infinity. Behind an odd number of points are zeros.

@@ -297,6 +297,9 @@ export const addressPlus = (address: Address, bytes: number): Address => {
   return 'index' in address ? [address, bytes] : [address[0], address[1] + bytes];
 };
 
+/** Bytes that are appended one by one. */
+const FEW_BYTES = 16;
+
 /** Growing buffer of bytes. */
 export class Bytes {
   #bytes = new Uint8Array(1024);
@@ -324,9 +327,12 @@ export class Bytes {
   }
 
   append(bytes: ArrayLike<number>): this {
-    this.#reserve(bytes.length);
-    this.#bytes.set(bytes, this.#length);
-    this.#length += bytes.length;
+    const { length } = bytes;
+    this.#reserve(length);
+    // `set` takes as long for the few bytes of an instruction as for hundreds
+    if (length > FEW_BYTES) this.#bytes.set(bytes, this.#length);
+    else for (let i = 0; i < length; i++) this.#bytes[this.#length + i] = bytes[i] as number;
+    this.#length += length;
     return this;
   }
 

@@ -1,6 +1,7 @@
 /** Elements of a prime field as floats: signed limbs of at most 51 bits in f64. */
-import { type Degree, invert, mod } from '../../field/modulus.js';
+import { balancedDigits, type Degree, invert, mod } from '../../field/modulus.js';
 import { range } from '../../field/straight-line.js';
+import type { FieldFormat } from '../arithmetic/field-programs.js';
 
 /**
  * Bits of a limb at most. Rounding to a multiple of 2^51 by adding 3·2^102 takes all 53 bits of the
@@ -14,19 +15,10 @@ const LEAST_ROOM = 1.99;
 /** Most bits of a prime. */
 const MAX_BITS = 414;
 
-/** A prime field and the format of its elements. */
-export interface FloatField {
+/** A prime field whose elements are limbs in floats. */
+export interface FloatField extends FieldFormat {
   readonly kind: 'floats';
-  readonly p: bigint;
   readonly degree: Degree;
-  /** Bits of a limb. */
-  readonly width: number;
-  readonly limbs: number;
-  /** R mod p, which is 1 in Montgomery form, with R = 2^(width·limbs). */
-  readonly r: bigint;
-  readonly rInverse: bigint;
-  /** Bytes of an element in memory. */
-  readonly bytes: number;
 }
 
 /** Returns the format of the elements of a field; null if p is too long or too short. */
@@ -47,18 +39,6 @@ export const centred = (value: bigint, modulus: bigint): bigint => {
   return 2n * residue > modulus ? residue - modulus : residue;
 };
 
-/** Returns limbs in [−2^(width−1), 2^(width−1)), from the lowest; the last takes the rest. */
-export const centredLimbs = ({ width, limbs }: Pick<FloatField, 'width' | 'limbs'>, value: bigint): bigint[] => {
-  const limb = 1n << BigInt(width);
-  let rest = value;
-  return range(limbs).map((i) => {
-    if (i === limbs - 1) return rest;
-    const low = mod(rest + limb / 2n, limb) - limb / 2n;
-    rest = (rest - low) / limb;
-    return low;
-  });
-};
-
 /** Returns the bits of a double. */
 export const bitsOf = (value: number): bigint => {
   const view = new DataView(new ArrayBuffer(8));
@@ -72,10 +52,14 @@ export const bitsOf = (value: number): bigint => {
 const ALIGNMENT = 16;
 
 /** Splits 64 bits into words of 32, the lower first. */
-export const wordsOfBits = (bits: bigint): [number, number] => [
+const wordsOfBits = (bits: bigint): [number, number] => [
   Number(BigInt.asIntN(32, bits)),
   Number(BigInt.asIntN(32, bits >> 32n)),
 ];
+
+/** Returns the words of an element. @param value a number that is it modulo p */
+export const floatWords = ({ p, width, limbs }: FloatField, value: bigint): number[] =>
+  balancedDigits(centred(value, p), width, limbs).flatMap((limb) => wordsOfBits(bitsOf(limb)));
 
 export class FloatMemory {
   /** Words of 32 bits by address, to be written before anything is computed. */
@@ -124,14 +108,9 @@ export class FloatMemory {
   /** Returns the address of a coordinate in Montgomery form. */
   element(coefficients: readonly bigint[]): number {
     const at = this.take(this.coordinate);
-    const { r, p, degree } = this.#field;
-    const limbs = range(degree).flatMap((c) =>
-      centredLimbs(this.#field, centred(mod((coefficients[c] ?? 0n) * r, p), p)),
-    );
-    this.constants.set(
-      at,
-      limbs.flatMap((limb) => wordsOfBits(bitsOf(Number(limb)))),
-    );
+    const field = this.#field;
+    const words = range(field.degree).flatMap((c) => floatWords(field, (coefficients[c] ?? 0n) * field.r));
+    this.constants.set(at, words);
     return at;
   }
 }

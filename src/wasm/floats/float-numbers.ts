@@ -132,7 +132,7 @@ export const addFloatCheck = ({ module, memory, programs, functions }: FloatPart
 };
 
 /** Loads limbs of floats as integers, all but the last non-negative. */
-export const loadIntegers = (code: Code, { limbs, width }: FloatField, from: Address): Local[] => {
+const loadIntegers = (code: Code, { limbs, width }: FloatField, from: Address): Local[] => {
   const carry = code.local('i64');
   return range(limbs).map((i) => {
     const limb = code.local('i64');

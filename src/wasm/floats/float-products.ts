@@ -7,9 +7,9 @@
  * digit, so several columns are removed at once. A quotient digit removes the last one, which
  * leaves a smaller number.
  */
-import { invert } from '../../field/modulus.js';
+import { balancedDigits, invert } from '../../field/modulus.js';
 import { range } from '../../field/straight-line.js';
-import { centred, centredLimbs, type FloatField } from './float-field.js';
+import { centred, type FloatField } from './float-field.js';
 import type { Constant, FloatLine, FloatValue, IntegerValue } from './float-line.js';
 
 /** A number modulo p. */
@@ -54,12 +54,13 @@ const constantsOf = (field: FloatField): FieldConstants => {
   const found = known.get(field);
   if (found !== undefined) return found;
   const limb = 1n << BigInt(field.width);
+  const limbsOf = (value: bigint): number[] => balancedDigits(value, field.width, field.limbs);
   const constants = {
-    p: centredLimbs(field, field.p).map(Number),
+    p: limbsOf(field.p),
     n0: Number(centred(-invert(field.p, limb), limb)),
     inverses: range(MOST_AT_ONCE).map((k) => {
       const value = centred(invert(limb ** BigInt(k + 1), field.p), field.p);
-      return { limbs: centredLimbs(field, value).map(Number), most: Math.abs(Number(value) / Number(field.p)) };
+      return { limbs: limbsOf(value), most: Math.abs(Number(value) / Number(field.p)) };
     }),
   };
   known.set(field, constants);

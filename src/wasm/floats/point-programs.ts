@@ -213,8 +213,8 @@ export class CoordinateLine {
   }
 
   /** Loads one number of the prime field. */
-  loadNumber(source: LaneSource, as: StoredAs = settled, offset = 0): Coordinate {
-    return [this.#number(source, offset, as)];
+  loadNumber(source: LaneSource, as: StoredAs): Coordinate {
+    return [this.#number(source, 0, as)];
   }
 
   /** Fails unless a coordinate is within the bounds that its users will assume. */

@@ -4,14 +4,8 @@
  * to it.
  */
 import { mod } from '../../field/modulus.js';
-import {
-  type FieldFunctions,
-  integerFunctions,
-  quadraticElements,
-  type SingleElements,
-  singleElements,
-} from '../arithmetic/elements.js';
-import type { FieldFormat, WasmField } from '../arithmetic/field-programs.js';
+import { integerFunctions, quadraticElements, type SingleElements, singleElements } from '../arithmetic/elements.js';
+import type { WasmField } from '../arithmetic/field-programs.js';
 import {
   type CurveParameters,
   copyElement,
@@ -22,8 +16,7 @@ import {
   type WasmCurve,
   wasmCurve,
 } from '../arithmetic/kernel-memory.js';
-import { addCheck, type KernelExports } from '../arithmetic/point-kernel.js';
-import { addEnter } from '../arithmetic/point-words.js';
+import { addCheck, addEnter, type KernelExports } from '../arithmetic/point-kernel.js';
 import { type Address, addressPlus } from '../encoder/code.js';
 import { growMemory, instantiate, WasmModule } from '../encoder/module.js';
 import { valueOfWords, wordsOfElement } from './kernel.js';
@@ -71,7 +64,7 @@ export class WasmHorner {
    */
   static async open(curve: CurveParameters): Promise<WasmHorner> {
     const own = wasmCurve(curve);
-    const module = hornerModule(own, integerFunctions);
+    const module = hornerModule(own);
     const { memory, instance } = await instantiate(module.bytes, module.layout.end);
     return new WasmHorner(curve, own.field, module, memory, instance);
   }
@@ -237,19 +230,12 @@ const addFinish = ({ module, elements, x, y, z, take }: HornerParts): void => {
   });
 };
 
-/**
- * Generates the module of a curve.
- *
- * @param functionsOf adds functions of the prime field
- */
-const hornerModule = <Field extends FieldFormat>(
-  curve: WasmCurve<Field>,
-  functionsOf: (module: WasmModule, field: Field) => FieldFunctions,
-): HornerModule => {
+/** Generates the module of a curve. */
+const hornerModule = (curve: WasmCurve): HornerModule => {
   const { field, nonResidue } = curve;
   const module = new WasmModule();
   const memory = new KernelMemory(curve, 1);
-  const functions = functionsOf(module, field);
+  const functions = integerFunctions(module, field);
   const elements =
     nonResidue === null
       ? singleElements(functions, 1, memory)

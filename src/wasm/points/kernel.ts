@@ -9,7 +9,7 @@ import type { KernelLayout, WasmCurve } from '../arithmetic/kernel-memory.js';
 import { kernelModule } from '../arithmetic/point-kernel.js';
 import { hasWideArithmetic, type WordsField, wordsField, wordsFunctions } from '../arithmetic/words.js';
 import { WasmModule, type Written } from '../encoder/module.js';
-import { bitsOf, centred, centredLimbs, type FloatField, wordsOfBits } from '../floats/float-field.js';
+import { type FloatField, floatWords } from '../floats/float-field.js';
 import { floatKernel, isFused } from '../floats/float-kernel.js';
 
 /**
@@ -109,8 +109,10 @@ export const compileKernel = async (
   return module === null ? null : { arithmetic, curve, field, layout, module, test };
 };
 
-/** Known answer of a kernel, which an adder computes before its first result. */
-/** Sums of points that were computed by other means. Can be sent to another thread. */
+/**
+ * Known answer of a kernel, which an adder computes before its first result: sums of points that
+ * were computed by other means. Can be sent to another thread.
+ */
 export interface KernelTest {
   /** x‖y of points on the curve, little-endian. */
   readonly words: Uint32Array<ArrayBuffer>;
@@ -130,16 +132,12 @@ export interface KernelTest {
 export type KernelField = WasmField | WordsField | FloatField;
 
 /** Returns the words of an element. @param value below p, in Montgomery form */
-export const wordsOfElement = (field: KernelField, value: bigint): number[] => {
-  if (field.kind !== 'floats') return digitsOf(value, field.width, field.limbs);
-  return centredLimbs(field, centred(value, field.p)).flatMap((limb) => wordsOfBits(bitsOf(Number(limb))));
-};
+export const wordsOfElement = (field: KernelField, value: bigint): number[] =>
+  field.kind === 'floats' ? floatWords(field, value) : digitsOf(value, field.width, field.limbs);
 
 /** Returns a·R⁻¹ mod p of an element a in Montgomery form. */
-export const valueOfWords = (field: KernelField, words: Int32Array): bigint => {
-  if (field.kind === 'integers') return mod(joinLimbs([...words], field.width) * field.rInverse, field.p);
-  if (field.kind === 'words') return mod(joinLimbs([...new Uint32Array(words)], 32) * field.rInverse, field.p);
-  const limbs = new Float64Array(words.slice().buffer);
-  const value = limbs.reduceRight((sum, limb) => (sum << BigInt(field.width)) + BigInt(limb), 0n);
-  return mod(value * field.rInverse, field.p);
+export const valueOfWords = ({ kind, p, width, rInverse }: KernelField, words: Int32Array): bigint => {
+  const unsigned = kind === 'words' ? new Uint32Array(words) : words;
+  const limbs = kind === 'floats' ? new Float64Array(words.slice().buffer) : unsigned;
+  return mod(joinLimbs([...limbs], width) * rInverse, p);
 };

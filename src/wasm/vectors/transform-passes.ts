@@ -19,7 +19,7 @@ const CACHED_ELEMENTS = 2 ** 11;
  * Twiddles of a transform: for each half h of a block, w^0 … w^(h−1) with w of order 2h, from
  * element h on.
  */
-interface Transform {
+export interface Transform {
   /** Address of the vector. */
   readonly at: number;
   /** Number of elements, a power of two. */
@@ -36,7 +36,7 @@ interface Transform {
 export const passesOverMemory = (length: number): number =>
   length === 1 ? 0 : 1 + Math.max(0, Math.log2(length / CACHED_ELEMENTS) - 1);
 
-type PassName = 'difFirst' | 'difEven' | 'difOdd' | 'dit' | 'ditLast';
+export type PassName = 'difFirst' | 'difEven' | 'difOdd' | 'dit' | 'ditLast';
 
 /** Returns the calls of a pass over `count` consecutive elements from `at`, blocks of 2·half. */
 const passCalls = (
@@ -69,14 +69,18 @@ const pass = (transform: Transform, name: PassName, half: number): Phase => ({
   chunks: passCalls(transform, name, transform.at, transform.length, half).map((each) => [each]),
 });
 
-/** Returns the name of the pass with blocks of 2·half, counted from the first. */
-const passName = (length: number, half: number): 'difFirst' | 'difEven' | 'difOdd' => {
+/** Returns the name of the pass of decimation of frequency with blocks of 2·half, counted from the first. */
+export const frequencyPass = (length: number, half: number): 'difFirst' | 'difEven' | 'difOdd' => {
   if (2 * half === length) return 'difFirst';
   return Math.log2(length / (2 * half)) % 2 === 0 ? 'difEven' : 'difOdd';
 };
 
+/** Returns the name of the pass of decimation of time with blocks of 2·half. */
+export const timePass = (length: number, half: number): 'dit' | 'ditLast' => (2 * half === length ? 'ditLast' : 'dit');
+
 /** Elements of the blocks whose passes run together. */
-const blockOf = ({ length, grain }: Transform): number => Math.min(length, 2 * CACHED_ELEMENTS, 2 * grain);
+export const blockOf = ({ length, grain }: Pick<Transform, 'length' | 'grain'>): number =>
+  Math.min(length, 2 * CACHED_ELEMENTS, 2 * grain);
 
 /** Returns the passes within each block, for all blocks. */
 const blocks = (transform: Transform, block: number, callsOf: (x: number) => readonly KernelCall[]): Phase => {
@@ -86,17 +90,25 @@ const blocks = (transform: Transform, block: number, callsOf: (x: number) => rea
 
 /** Transforms a vector in place, from natural to bit-reversed order. */
 export function* decimateFrequency(transform: Transform): Phases {
+  const { length } = transform;
+  for (let half = length / 2; 2 * half > blockOf(transform); half /= 2) {
+    yield pass(transform, frequencyPass(length, half), half);
+  }
+  yield* frequencyBlocks(transform);
+}
+
+/** Computes the last passes of `decimateFrequency`, which are within blocks. */
+export function* frequencyBlocks(transform: Transform): Phases {
   const { at, length } = transform;
   if (length <= 2) {
     if (length === 2) yield inOrder(call('sums', at, 1));
     return;
   }
   const block = blockOf(transform);
-  for (let half = length / 2; 2 * half > block; half /= 2) yield pass(transform, passName(length, half), half);
   yield blocks(transform, block, (x) => {
     const calls: KernelCall[] = [];
     for (let half = block / 2; half > 1; half /= 2) {
-      calls.push(...passCalls(transform, passName(length, half), x, block, half));
+      calls.push(...passCalls(transform, frequencyPass(length, half), x, block, half));
     }
     return [...calls, call('difLast', x, block / 2)];
   });
@@ -104,19 +116,25 @@ export function* decimateFrequency(transform: Transform): Phases {
 
 /** Transforms a vector in place, from bit-reversed to natural order. */
 export function* decimateTime(transform: Transform): Phases {
+  const { length } = transform;
+  yield* timeBlocks(transform);
+  for (let half = blockOf(transform); half < length; half *= 2) yield pass(transform, timePass(length, half), half);
+}
+
+/** Computes the first passes of `decimateTime`, which are within blocks. */
+export function* timeBlocks(transform: Transform): Phases {
   const { at, length } = transform;
   if (length <= 2) {
     if (length === 2) yield inOrder(call('sums', at, 1));
     return;
   }
   const block = blockOf(transform);
-  const nameOf = (half: number): 'dit' | 'ditLast' => (2 * half === length ? 'ditLast' : 'dit');
   yield blocks(transform, block, (x) => {
     const calls = [call('ditFirst', x, block / 2)];
-    for (let half = 2; half < block; half *= 2) calls.push(...passCalls(transform, nameOf(half), x, block, half));
+    for (let half = 2; half < block; half *= 2)
+      calls.push(...passCalls(transform, timePass(length, half), x, block, half));
     return calls;
   });
-  for (let half = block; half < length; half *= 2) yield pass(transform, nameOf(half), half);
 }
 
 /* Tables of powers for transforms and cosets. */

@@ -1,106 +1,110 @@
 /** Loops over vectors: functions of elements for each element, and passes of a transform. */
 import { range } from '../../field/straight-line.js';
+import { copyElement } from '../arithmetic/kernel-memory.js';
 import type { Code, Local } from '../encoder/code.js';
 import type { WasmModule } from '../encoder/module.js';
 import type { VectorFunctions } from './vector-functions.js';
 
-/** Functions of a module of vectors. Addresses and steps are in bytes, and counts at least 1. */
-export interface VectorExports {
-  /** Converts numbers below p, of `wordBytes` each, and multiplies by the one at `unitIn`. */
-  enter(to: number, words: number, count: number): void;
-  /** Multiplies elements by the one at `unitOut`, and writes them as numbers below p. */
-  leave(words: number, from: number, count: number): void;
+const OF_TWO = ['to', 'a', 'b', 'count', 'stepTo', 'stepA', 'stepB'] as const;
+const OF_THREE = ['to', 'a', 'b', 'c', 'count', 'stepTo', 'stepA', 'stepB', 'stepC'] as const;
+const OF_PASS = ['x', 'distance', 'count', 'blocks', 'blockStep', 'twiddles'] as const;
+const OF_NEIGHBOURS = ['x', 'count'] as const;
+
+/**
+ * Parameters of the kernels that programs call, in their order. Addresses and steps are in bytes, and
+ * counts at least 1.
+ */
+export const kernelParameters = {
   /**
    * Computes a·b for each element. The steps are the distances of results and operands; a step of 0
    * takes the same operand each time.
    */
-  multiply(to: number, a: number, b: number, count: number, stepTo: number, stepA: number, stepB: number): void;
+  multiply: OF_TWO,
   /** a·b + c. */
-  multiplyAdd: VectorFunction3;
+  multiplyAdd: OF_THREE,
   /** a·b − c. */
-  multiplySubtract: VectorFunction3;
+  multiplySubtract: OF_THREE,
   /** a + b. */
-  add: VectorExports['multiply'];
+  add: OF_TWO,
   /** a − b. */
-  subtract: VectorExports['multiply'];
+  subtract: OF_TWO,
   /**
    * Adds products a[i]·b[j] to elements to[k], for `count` triples (k, i, j) of words; an even
    * number. Two triples in a row must not have the same k.
    */
-  addProducts(list: number, count: number, to: number, a: number, b: number): void;
-  /** Copies elements from[list[i]] to to[i]. */
-  pick(to: number, from: number, list: number, count: number): void;
+  addProducts: ['list', 'count', 'to', 'a', 'b'],
   /**
    * Swaps elements `first` to `first + count` of `length` with those at the indices whose bits are in
-   * reverse, unless these are smaller.
-   *
-   * @param reversed `first` with its bits in reverse
+   * reverse, unless these are smaller. `reversed` is `first` with its bits in reverse.
    */
-  reverse(at: number, length: number, first: number, count: number, reversed: number): void;
-  /** Copies elements, with the one at `instead` for each that is 0. */
-  replaceZeros(to: number, from: number, instead: number, count: number): void;
-  /** Copies the element at `zero` to each to[i] whose from[i] is 0. */
-  restoreZeros(to: number, from: number, zero: number, count: number): void;
+  reverse: ['at', 'length', 'first', 'count', 'reversed'],
+  /** Copies elements, with the one at `other` for each that is 0. */
+  replaceZeros: ['to', 'from', 'other', 'count'],
+  /** Copies the element at `other` to each to[i] whose from[i] is 0. */
+  restoreZeros: ['to', 'from', 'other', 'count'],
   /**
-   * Computes a part of one pass: `count` butterflies of each block, an even number.
-   *
-   * @param x first element; `distance` further on is its partner
-   * @param blocks number of blocks, `blockStep` apart
-   * @param twiddles w of the first butterfly
+   * Computes a part of one pass: `count` butterflies of each block, an even number. The partner of
+   * the first element x is `distance` further on, the next block `blockStep`. The first butterfly
+   * has the w at `twiddles`.
    */
-  difFirst: PassFunction;
-  difEven: PassFunction;
-  difOdd: PassFunction;
-  dit: PassFunction;
-  ditLast: PassFunction;
+  difFirst: OF_PASS,
+  difEven: OF_PASS,
+  difOdd: OF_PASS,
+  dit: OF_PASS,
+  ditLast: OF_PASS,
   /** Computes `count` butterflies without twiddles, each of two neighbours; an even number. */
-  difLast(x: number, count: number): void;
-  ditFirst(x: number, count: number): void;
+  difLast: OF_NEIGHBOURS,
+  ditFirst: OF_NEIGHBOURS,
   /** The whole transform of two elements. */
-  sums(x: number, count: number): void;
+  sums: OF_NEIGHBOURS,
   /** Brings `count` elements, an even number, to the layout of pairs; where there is none, does nothing. */
-  pair(x: number, count: number): void;
+  pair: OF_NEIGHBOURS,
   /** Copies bytes. */
-  copy(to: number, from: number, bytes: number): void;
+  copy: ['to', 'from', 'bytes'],
   /** Sets bytes to 0. */
-  clear(at: number, bytes: number): void;
+  clear: ['at', 'bytes'],
+} as const;
+
+export type KernelName = keyof typeof kernelParameters;
+
+type KernelFunction = (...parameters: readonly (number | undefined)[]) => void;
+
+/** Functions of a module of vectors. */
+export interface VectorExports extends Readonly<Record<KernelName, KernelFunction>> {
+  /** Converts numbers below p, of `wordBytes` each, and multiplies by the one at `unitIn`. */
+  enter(to: number, words: number, count: number): void;
+  /** Multiplies elements by the one at `unitOut`, and writes them as numbers below p. */
+  leave(words: number, from: number, count: number): void;
+  /** Copies elements from[list[i]] to to[i]. */
+  pick(to: number, from: number, list: number, count: number): void;
 }
 
-type VectorFunction3 = (
-  to: number,
-  a: number,
-  b: number,
-  c: number,
-  count: number,
-  stepTo: number,
-  stepA: number,
-  stepB: number,
-  stepC: number,
-) => void;
-
-type PassFunction = (
-  x: number,
-  distance: number,
-  count: number,
-  blocks: number,
-  blockStep: number,
-  twiddles: number,
-) => void;
+/** Adds a kernel. @param body takes the kernel's parameters by their names */
+const addKernel = <Name extends KernelName>(
+  { module }: LoopParts,
+  name: Name,
+  body: (code: Code, parameters: Readonly<Record<(typeof kernelParameters)[Name][number], Local>>) => void,
+): void => {
+  const names: readonly string[] = kernelParameters[name];
+  module.add(name, { parameters: i32(names.length) }, (code, ...locals) =>
+    body(code, Object.fromEntries(names.map((each, i) => [each, locals[i]])) as Parameters<typeof body>[1]),
+  );
+};
 
 /** Adds a function of elements as a loop. */
 const addElementLoop = (
-  { module, functions: { lanes } }: LoopParts,
-  name: keyof VectorExports,
-  index: number,
-  operands: 2 | 3,
+  parts: LoopParts,
+  name: 'multiply' | 'multiplyAdd' | 'multiplySubtract' | 'add' | 'subtract',
 ): void => {
-  module.add(name, { parameters: i32(3 + 2 * operands) }, (code, ...parameters) => {
-    const [to, ...rest] = parameters as [Local, ...Local[]];
-    const count = rest[operands] as Local;
-    const walks = range(operands).map((i) => [rest[i], rest[operands + 2 + i]] as [Local, Local]);
-    walk(code, lanes, count, [[to, rest[operands + 1] as Local], ...walks], (...all) =>
-      code.call(index, ...all.flat()),
-    );
+  const { lanes, [name]: index } = parts.functions;
+  addKernel(parts, name, (code, { to, a, b, count, stepTo, stepA, stepB, ...third }) => {
+    const walks: [Local, Local][] = [
+      [to, stepTo],
+      [a, stepA],
+      [b, stepB],
+    ];
+    if ('c' in third) walks.push([third.c, third.stepC]);
+    walk(code, lanes, count, walks, (...all) => code.call(index, ...all.flat()));
   });
 };
 
@@ -130,21 +134,23 @@ const addLeave = ({ module, functions: f, wordBytes, unitOut, temporary }: LoopP
   });
 };
 
-const addProductList = ({ module, functions: { lanes, field, multiplyAdd } }: LoopParts): void => {
-  module.add('addProducts', { parameters: i32(5) }, (code, list, count, ...bases) => {
+const addProductList = (parts: LoopParts): void => {
+  const { lanes, field, multiplyAdd } = parts.functions;
+  addKernel(parts, 'addProducts', (code, { list, count, to, a, b }) => {
+    const bases = [to, a, b];
     const addresses = bases.map(() => range(lanes).map(() => code.local('i32')));
     code.countPast(
       count,
       () => {
-        for (const [k, own] of addresses.entries())
-          for (const [lane, address] of own.entries()) {
+        for (const [k, base] of bases.entries())
+          for (const [lane, address] of (addresses[k] as Local[]).entries()) {
             code.get(list).at('i32.load', 12 * lane + 4 * k);
             code.i32(field.bytes).do('i32.mul');
-            code.get(bases[k] as Local).do('i32.add');
+            code.get(base).do('i32.add');
             code.set(address);
           }
-        const [to, a, b] = addresses as [Local[], Local[], Local[]];
-        code.call(multiplyAdd, ...to, ...a, ...b, ...to);
+        const [sums, ...factors] = addresses as [Local[], Local[], Local[]];
+        code.call(multiplyAdd, ...sums, ...factors.flat(), ...sums);
         code.increase(list, 12 * lanes);
       },
       lanes,
@@ -152,17 +158,12 @@ const addProductList = ({ module, functions: { lanes, field, multiplyAdd } }: Lo
   });
 };
 
-/** Copies an element. */
-const copyElement = (code: Code, to: Local, from: Local, bytes: number): void => {
-  for (let i = 0; i < bytes; i += 4) code.get(to).get(from).at('i32.load', i).at('i32.store', i);
-};
-
 /** Adds copies and zeros of whole blocks. JavaScript takes eight times as long in shared memory. */
-const addBlocks = ({ module }: LoopParts): void => {
-  module.add('copy', { parameters: i32(3) }, (code, to, from, bytes) => {
+const addBlocks = (parts: LoopParts): void => {
+  addKernel(parts, 'copy', (code, { to, from, bytes }) => {
     code.get(to).get(from).get(bytes).do('memory.copy');
   });
-  module.add('clear', { parameters: i32(2) }, (code, at, bytes) => {
+  addKernel(parts, 'clear', (code, { at, bytes }) => {
     code.get(at).i32(0).get(bytes).do('memory.fill');
   });
 };
@@ -199,8 +200,9 @@ const swapElements = (code: Code, a: Local, b: Local, bytes: number): void => {
  * Adds swaps by indices in reverse. The next one in reverse follows from the number of ones at the
  * end of an index. Copies by a list of indices were rejected: they take five times as long.
  */
-const addReverse = ({ module, functions: { field } }: LoopParts): void => {
-  module.add('reverse', { parameters: i32(5) }, (code, at, length, first, count, reversed) => {
+const addReverse = (parts: LoopParts): void => {
+  const { field } = parts.functions;
+  addKernel(parts, 'reverse', (code, { at, length, first, count, reversed }) => {
     const { a, b } = code.named('i32', 'a', 'b');
     const addressOf = (index: Local): void => {
       code.get(index).i32(field.bytes).do('i32.mul').get(at).do('i32.add');
@@ -222,9 +224,10 @@ const addReverse = ({ module, functions: { field } }: LoopParts): void => {
   });
 };
 
-const addZeroLoops = ({ module, functions: { field, isZero } }: LoopParts): void => {
+const addZeroLoops = (parts: LoopParts): void => {
+  const { field, isZero } = parts.functions;
   for (const name of ['replaceZeros', 'restoreZeros'] as const) {
-    module.add(name, { parameters: i32(4) }, (code, to, from, other, count) => {
+    addKernel(parts, name, (code, { to, from, other, count }) => {
       code.countPast(
         count,
         () => {
@@ -244,7 +247,6 @@ const addZeroLoops = ({ module, functions: { field, isZero } }: LoopParts): void
 
 /** Adds the functions of `VectorExports`. */
 export const addVectorLoops = (parts: LoopParts): void => {
-  const { functions: f } = parts;
   addEnter(parts);
   addLeave(parts);
   addProductList(parts);
@@ -252,8 +254,9 @@ export const addVectorLoops = (parts: LoopParts): void => {
   addReverse(parts);
   addBlocks(parts);
   addZeroLoops(parts);
-  for (const name of ['multiply', 'add', 'subtract'] as const) addElementLoop(parts, name, f[name], 2);
-  for (const name of ['multiplyAdd', 'multiplySubtract'] as const) addElementLoop(parts, name, f[name], 3);
+  for (const name of ['multiply', 'add', 'subtract', 'multiplyAdd', 'multiplySubtract'] as const) {
+    addElementLoop(parts, name);
+  }
   for (const name of ['difFirst', 'difOdd', 'difEven', 'dit', 'ditLast'] as const) addPass(parts, name);
   for (const name of ['difLast', 'ditFirst', 'sums'] as const) addSums(parts, name);
   addPairing(parts);
@@ -274,11 +277,9 @@ const walkPairs = (code: Code, count: Local, addresses: readonly Local[], step: 
 };
 
 /** Adds a pass of butterflies with twiddles. */
-const addPass = (
-  { module, functions: { lanes, field, butterflies } }: LoopParts,
-  name: 'difFirst' | 'difOdd' | 'difEven' | 'dit' | 'ditLast',
-): void => {
-  module.add(name, { parameters: i32(6) }, (code, x, distance, count, blocks, blockStep, twiddles) => {
+const addPass = (parts: LoopParts, name: 'difFirst' | 'difOdd' | 'difEven' | 'dit' | 'ditLast'): void => {
+  const { lanes, field, butterflies } = parts.functions;
+  addKernel(parts, name, (code, { x, distance, count, blocks, blockStep, twiddles }) => {
     const { own, other, w, left } = code.named('i32', 'own', 'other', 'w', 'left');
     code.countDown(blocks, () => {
       code.get(x).tee(own).get(distance).do('i32.add').set(other);
@@ -296,11 +297,9 @@ const addPass = (
 };
 
 /** Adds butterflies without twiddles, of neighbours. */
-const addSums = (
-  { module, functions: { lanes, field, butterflies } }: LoopParts,
-  name: 'difLast' | 'ditFirst' | 'sums',
-): void => {
-  module.add(name, { parameters: i32(2) }, (code, x, count) => {
+const addSums = (parts: LoopParts, name: 'difLast' | 'ditFirst' | 'sums'): void => {
+  const { lanes, field, butterflies } = parts.functions;
+  addKernel(parts, name, (code, { x, count }) => {
     if (butterflies.arePaired && name !== 'sums') {
       walkPairs(code, count, [x], 4 * field.bytes, butterflies[name]);
       return;
@@ -313,9 +312,10 @@ const addSums = (
 };
 
 /** Adds the change to the layout of pairs. */
-const addPairing = ({ module, functions: { field, butterflies } }: LoopParts): void => {
+const addPairing = (parts: LoopParts): void => {
+  const { field, butterflies } = parts.functions;
   const { pair } = butterflies;
-  module.add('pair', { parameters: i32(2) }, (code, x, count) => {
+  addKernel(parts, 'pair', (code, { x, count }) => {
     if (pair !== undefined) walkPairs(code, count, [x], 2 * field.bytes, pair);
   });
 };

@@ -7,41 +7,14 @@
  * with fixed shares and a barrier were rejected, since a thread that starts late holds up the rest.
  */
 import { nextTurn } from '../../scheduling/time-slice.js';
-import type { VectorExports } from './vector-loops.js';
+import { type KernelName, kernelParameters, type VectorExports } from './vector-loops.js';
 
-/** Kernel functions, and copies within the memory, with their number of arguments. */
-const ARGUMENTS = {
-  multiply: 7,
-  multiplyAdd: 9,
-  multiplySubtract: 9,
-  add: 7,
-  subtract: 7,
-  addProducts: 5,
-  reverse: 5,
-  replaceZeros: 4,
-  restoreZeros: 4,
-  difFirst: 6,
-  difEven: 6,
-  difOdd: 6,
-  dit: 6,
-  ditLast: 6,
-  difLast: 2,
-  ditFirst: 2,
-  sums: 2,
-  pair: 2,
-  /** (to, from, bytes) */
-  copy: 3,
-  /** (at, bytes): sets bytes to 0. */
-  clear: 2,
-} as const;
-
-export type CallName = keyof typeof ARGUMENTS;
-
-const NAMES = Object.keys(ARGUMENTS) as CallName[];
+/** Names of kernels by the numbers that programs have for them. */
+const NAMES = Object.keys(kernelParameters) as KernelName[];
 
 /** A call, and how often it is repeated, each time with arguments that are further by `steps`. */
 export interface KernelCall {
-  readonly name: CallName;
+  readonly name: KernelName;
   readonly parameters: readonly number[];
   readonly times: number;
   readonly steps: readonly number[] | null;
@@ -56,7 +29,7 @@ export type Phase =
 /** Yields the phases of a computation. Its memory is in use until the last one has ended. */
 export type Phases = Generator<Phase, void>;
 
-export const call = (name: CallName, ...parameters: readonly number[]): KernelCall => ({
+export const call = (name: KernelName, ...parameters: readonly number[]): KernelCall => ({
   name,
   parameters,
   times: 1,
@@ -66,7 +39,7 @@ export const call = (name: CallName, ...parameters: readonly number[]): KernelCa
 /** Returns a call that is repeated with other arguments. @param steps added to them each time */
 export const repeated = (
   times: number,
-  name: CallName,
+  name: KernelName,
   parameters: readonly number[],
   steps: readonly number[],
 ): KernelCall => ({ name, parameters, times, steps });
@@ -85,14 +58,12 @@ export const cut = (
   return { chunks };
 };
 
-type AnyKernel = (...parameters: readonly (number | undefined)[]) => void;
-
 /**
  * Calls a function with the words from `at` on. WebAssembly ignores arguments that a function does
  * not have: nine fixed ones take a tenth of the time of as many as it has, spread from an array.
  */
-const invoke = (exports: VectorExports, name: CallName, words: ArrayLike<number>, at: number): void => {
-  const kernel = exports[name] as AnyKernel;
+const invoke = (exports: VectorExports, name: KernelName, words: ArrayLike<number>, at: number): void => {
+  const kernel = exports[name];
   const [a, b, c] = [words[at], words[at + 1], words[at + 2]];
   const [d, e, f] = [words[at + 3], words[at + 4], words[at + 5]];
   kernel(a, b, c, d, e, f, words[at + 6], words[at + 7], words[at + 8]);
@@ -101,12 +72,12 @@ const invoke = (exports: VectorExports, name: CallName, words: ArrayLike<number>
 /** Calls a function `times` times; each time its arguments are further by the words from `stepsAt` on. */
 const repeat = (
   exports: VectorExports,
-  name: CallName,
+  name: KernelName,
   times: number,
   words: ArrayLike<number>,
   [at, stepsAt]: readonly [number, number],
 ): void => {
-  const count = ARGUMENTS[name];
+  const { length: count } = kernelParameters[name];
   const next = Array.from({ length: count }, (_, k) => words[at + k] as number);
   for (let i = 0; i < times; i++) {
     invoke(exports, name, next, 0);
@@ -136,9 +107,9 @@ export const writeCalls = (calls: readonly KernelCall[]): Int32Array<ArrayBuffer
 /** Does the calls in the words from `first` to `end`. */
 export const runCalls = (exports: VectorExports, words: Int32Array, first = 0, end = words.length): void => {
   for (let at = first; at < end; ) {
-    const name = NAMES[words[at] as number] as CallName;
+    const name = NAMES[words[at] as number] as KernelName;
     const times = words[at + 1] as number;
-    const count = ARGUMENTS[name];
+    const { length: count } = kernelParameters[name];
     at += 2;
     if (times === 0) invoke(exports, name, words, at);
     else repeat(exports, name, times, words, [at, at + count]);

@@ -3,6 +3,7 @@ import { progressRow } from '../engine/options.js';
 import { assertNotAborted, badArgument, fromCaller, kindOf, notLoaded, openUntilAborted, warnBy } from '../errors.js';
 import { orderOf } from '../formats/binfile.js';
 import { openOrigin } from '../formats/file-origin.js';
+import type { KeyCacheAt } from '../formats/key-cache.js';
 import { type FileOrigin, type FileSource, openFile, readRange } from '../formats/source.js';
 import { type OptionTable, readOptions, setOptions } from '../option-table.js';
 import type { EngineOptions } from '../proofs/api.js';
@@ -154,9 +155,9 @@ export const openCircuit = (files: CircuitFiles, options: CircuitOptions = {}): 
       onProgress?.({ stage, part, done, total, remainingMs: null });
     const inParts = (what: (typeof fileNames)[number]): boolean =>
       what === 'zkey' && (engines.cache !== undefined || engines.memoryLimit !== undefined);
-    const open = (what: (typeof fileNames)[number], file: FileOrigin): Promise<FileSource> => {
+    const open = (what: (typeof fileNames)[number], file: FileOrigin, cache?: KeyCacheAt): Promise<FileSource> => {
       const onBytes = (done: number, total: number | null): void => report('download', what, done, total);
-      return openOrigin(what, file, { signal, onBytes, inParts: inParts(what) });
+      return openOrigin(what, file, { signal, onBytes, inParts: inParts(what) }, cache);
     };
     const onPart = (part: string, done: number, total: number): void => report('key', part, done, total);
     const parts = new PartOpener(wantsWorker(worker, engines), engines.onWarning);
@@ -175,8 +176,13 @@ export const openCircuit = (files: CircuitFiles, options: CircuitOptions = {}): 
         constraints.assertProgram(program.facts);
       }
       if (files.zkey !== undefined) {
-        const zkey = await open('zkey', files.zkey);
-        prover = await openUntilAborted(parts.openKey(zkey, { engines, signal, onPart }), signal);
+        // a worker that is started again reads the file again, so what arrives stays in memory for it
+        const cache = parts.inWorkers ? undefined : (engines.cache as KeyCacheAt | undefined);
+        const zkey = await open('zkey', files.zkey, cache);
+        const opening = parts.openKey(zkey, { engines, signal, onPart });
+        // what the key has taken into its cache is left there
+        opening.catch(() => cache?.leave(zkey));
+        prover = await openUntilAborted(opening, signal);
         assertSameCircuit(program.facts, prover.facts);
         constraints?.assertKey(prover.facts);
       }

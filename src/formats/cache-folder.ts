@@ -38,6 +38,10 @@ export interface CacheFolder {
   open(name: string): Promise<FileSource>;
   /** Creates a file, or writes it anew. */
   create(name: string): Promise<FileWriter>;
+  /** Opens a file to write behind its last byte. @throws if there is none */
+  append(name: string): Promise<FileWriter>;
+  /** Gives a file another name, which no other has. */
+  rename(from: string, to: string): Promise<void>;
   /** Removes a file, if there is one. */
   remove(name: string): Promise<void>;
   /** Returns the bytes that the platform has room for; `Infinity` where it does not say. */
@@ -56,6 +60,7 @@ export const openCacheFolder = ({ kind, path }: CachePlace): Promise<CacheFolder
 interface SyncHandle {
   write(bytes: Uint8Array, options: { readonly at: number }): number;
   truncate(size: number): void;
+  getSize(): number;
   flush(): void;
   close(): void;
 }
@@ -63,12 +68,17 @@ interface SyncHandle {
 /** Parts of the File System API that types of older compilers lack. */
 interface PrivateFile extends Omit<FileSystemFileHandle, 'createWritable'> {
   createSyncAccessHandle?(): Promise<SyncHandle>;
-  createWritable?(): Promise<{
+  createWritable?(options?: { readonly keepExistingData: boolean }): Promise<{
     write(bytes: Uint8Array): Promise<void>;
+    seek(position: number): Promise<void>;
     close(): Promise<void>;
     abort(): Promise<void>;
   }>;
+  move?(name: string): Promise<void>;
 }
+
+/** Bytes of a file that are copied at a time. */
+const COPIED_BYTES = 2 ** 24;
 
 /** A folder of the origin private file system. */
 class PrivateFolder implements CacheFolder {
@@ -103,12 +113,33 @@ class PrivateFolder implements CacheFolder {
     return (await this.#handle.getFileHandle(name)).getFile();
   }
 
-  async create(name: string): Promise<FileWriter> {
-    const file = (await this.#handle.getFileHandle(name, { create: true })) as PrivateFile;
+  create(name: string): Promise<FileWriter> {
+    return this.#write(name, false);
+  }
+
+  append(name: string): Promise<FileWriter> {
+    return this.#write(name, true);
+  }
+
+  async rename(from: string, to: string): Promise<void> {
+    const file = (await this.#handle.getFileHandle(from)) as PrivateFile;
+    if (file.move !== undefined) return file.move(to);
+    const source = await file.getFile();
+    const writer = await this.create(to);
+    for (let at = 0; at < source.size; at += COPIED_BYTES) {
+      await writer.write(new Uint8Array(await source.slice(at, at + COPIED_BYTES).arrayBuffer()));
+    }
+    await writer.close();
+    await this.remove(from);
+  }
+
+  /** @param isAppended true to write behind the last byte of a file that is there */
+  async #write(name: string, isAppended: boolean): Promise<FileWriter> {
+    const file = (await this.#handle.getFileHandle(name, { create: !isAppended })) as PrivateFile;
     const handle = await file.createSyncAccessHandle?.();
-    if (handle === undefined) return this.#createByStream(name, file);
-    handle.truncate(0);
-    let at = 0;
+    if (handle === undefined) return this.#writeByStream(name, file, isAppended);
+    if (!isAppended) handle.truncate(0);
+    let at = handle.getSize();
     return {
       write: async (bytes) => {
         for (let done = 0; done < bytes.length; ) {
@@ -129,9 +160,10 @@ class PrivateFolder implements CacheFolder {
     };
   }
 
-  async #createByStream(name: string, file: PrivateFile): Promise<FileWriter> {
-    const stream = await file.createWritable?.();
+  async #writeByStream(name: string, file: PrivateFile, isAppended: boolean): Promise<FileWriter> {
+    const stream = await file.createWritable?.({ keepExistingData: isAppended });
     if (stream === undefined) throw badArgument('opfsCache: this browser writes such files in workers alone');
+    if (isAppended) await stream.seek((await file.getFile()).size);
     return {
       write: (bytes) => stream.write(bytes),
       close: () => stream.close(),
@@ -192,8 +224,20 @@ class DiskFolder implements CacheFolder {
     return FileOnDisk.open(this.#fs, this.#at(name));
   }
 
-  async create(name: string): Promise<FileWriter> {
-    const handle = await this.#fs.open(this.#at(name), 'w');
+  create(name: string): Promise<FileWriter> {
+    return this.#write(name, 'w');
+  }
+
+  append(name: string): Promise<FileWriter> {
+    return this.#write(name, 'a');
+  }
+
+  rename(from: string, to: string): Promise<void> {
+    return this.#fs.rename(this.#at(from), this.#at(to));
+  }
+
+  async #write(name: string, flags: 'w' | 'a'): Promise<FileWriter> {
+    const handle = await this.#fs.open(this.#at(name), flags);
     return {
       write: async (bytes) => {
         for (let at = 0; at < bytes.length; ) {

@@ -12,7 +12,7 @@ import { PAGE_BYTES, type StoredFacts, type StoredIndex, type StoredPage, writeI
 
 /** A key in a cache. */
 export interface StoredFile {
-  readonly index: StoredIndex;
+  readonly index: Pick<StoredIndex, 'pages'> & { readonly facts: Pick<StoredFacts, 'byteLength' | 'version'> };
   readonly file: OpenFile;
 }
 

@@ -9,7 +9,7 @@ import { COMPACT_MAGIC, type OpenFile, openFile, readRange } from './source.js';
 const readHead = (file: OpenFile): Promise<Uint8Array> => readRange(file, 0, Math.min(HEADER_BYTES, file.byteLength));
 
 /** Returns whether a file begins as compact keys do. @param head its first bytes */
-const isCompactHead = (head: Uint8Array): boolean =>
+export const isCompactHead = (head: Uint8Array): boolean =>
   [...COMPACT_MAGIC].every((letter, i) => head[i] === letter.charCodeAt(0));
 
 /** Returns whether a file begins as compact keys do. */

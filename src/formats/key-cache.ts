@@ -46,6 +46,16 @@ export class KeyCacheAt implements KeyCache {
     return (await this.#open()).delete(id);
   }
 
+  /** Takes a key that arrives. */
+  async receive(...given: Parameters<StoredKeys['receive']>): ReturnType<StoredKeys['receive']> {
+    return (await this.#open()).receive(...given);
+  }
+
+  /** Removes a key that `receive` returned, and that did not come to `through`. */
+  async leave(...given: Parameters<StoredKeys['leave']>): ReturnType<StoredKeys['leave']> {
+    return (await this.#open()).leave(...given);
+  }
+
   /** Opens the file of a key through the cache. */
   async through(...given: Parameters<StoredKeys['through']>): ReturnType<StoredKeys['through']> {
     return (await this.#open()).through(...given);

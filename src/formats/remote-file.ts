@@ -5,10 +5,14 @@
  */
 import { assertNotAborted, badArgument, kindOf, MsmError, untilAborted } from '../errors.js';
 import { FileOnDisk, fileSystem } from './disk-file.js';
-import type { ByteStream, FileSource, OriginOptions, RandomAccess } from './source.js';
+import type { ArrivingFile, ByteStream, FileSource, OriginOptions, RandomAccess } from './source.js';
 
 /** Opens a file of a server or of a disk. @throws MsmError as `openOrigin` */
-export const openAddress = async (what: string, address: string | URL, options: OriginOptions): Promise<FileSource> => {
+export const openAddress = async (
+  what: string,
+  address: string | URL,
+  options: OriginOptions,
+): Promise<FileSource | ArrivingFile> => {
   const fs = fileSystem();
   if (fs !== null && !/^(https?|data|blob):/.test(String(address))) {
     return FileOnDisk.open(fs, address).catch((cause: unknown) => {
@@ -20,21 +24,25 @@ export const openAddress = async (what: string, address: string | URL, options: 
   return inParts ?? download(what, await request(url, {}, options.signal), options);
 };
 
-/** Reads a stream to its end. @throws MsmError as `openOrigin` */
-export const readStream = async (
-  what: string,
-  stream: ByteStream,
-  { signal, onBytes }: OriginOptions,
-): Promise<Blob> => {
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  let done = 0;
-  for await (const chunk of chunksIn(what, stream, signal)) {
-    // a copy: a stream may use the memory of a chunk again
-    chunks.push(new Uint8Array(chunk));
-    done += chunk.length;
-    onBytes?.(done, null);
+/** Reads a stream to its end. @throws MsmError as `openOrigin`, when the chunks are read */
+export const readStream = (what: string, stream: ByteStream, { signal, onBytes }: OriginOptions): ArrivingFile => {
+  async function* counted(): ArrivingFile['chunks'] {
+    let done = 0;
+    for await (const chunk of chunksIn(what, stream, signal)) {
+      done += chunk.length;
+      onBytes?.(done, null);
+      yield chunk;
+    }
   }
-  return new Blob(chunks);
+  return { chunks: counted(), byteLength: null };
+};
+
+/** Reads a file that arrives into a Blob, which browsers may keep on a disk. @throws errors of its chunks */
+export const blobOf = async ({ chunks }: ArrivingFile): Promise<Blob> => {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  // a copy: a stream may use the memory of a chunk again
+  for await (const chunk of chunks) parts.push(new Uint8Array(chunk));
+  return new Blob(parts);
 };
 
 const request = (url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal | undefined) =>
@@ -210,29 +218,38 @@ async function* chunksIn(
   }
 }
 
-/** Reads the body of a response into a Blob, which browsers may keep on a disk. */
-export const download = async (what: string, first: Response, { signal, onBytes }: OriginOptions): Promise<Blob> => {
-  if (!first.ok) throw badArgument(`${what}: the server answered ${first.status}`);
+/** Reads the body of a response to its end. @throws MsmError as `openOrigin`, when the chunks are read */
+export const download = (what: string, first: Response, { signal, onBytes }: OriginOptions): ArrivingFile => {
   // the header counts compressed bytes, and the body others
   const isEncoded = first.headers.get('content-encoding') !== null;
   const length = Number(first.headers.get('content-length') ?? Number.NaN);
   const total = isEncoded || !Number.isSafeInteger(length) ? null : length;
+  return { chunks: bodyAndRest(what, first, total, { signal, onBytes }), byteLength: total };
+};
+
+/** Yields the chunks of a body, and asks for the rest where the connection broke. @param total bytes; null: unknown */
+async function* bodyAndRest(
+  what: string,
+  first: Response,
+  total: number | null,
+  { signal, onBytes }: Pick<OriginOptions, 'signal' | 'onBytes'>,
+): ArrivingFile['chunks'] {
+  if (!first.ok) throw badArgument(`${what}: the server answered ${first.status}`);
   const version = versionOf(first);
   const canResume = total !== null && version !== '' && first.url.startsWith('http');
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
   let done = 0;
   let answer = first;
   for (let failures = 0; ; ) {
     const before = done;
     try {
       for await (const chunk of bodyOf(what, answer, signal)) {
-        chunks.push(chunk);
         done += chunk.length;
         onBytes?.(done, total);
+        yield chunk;
       }
       if (total !== null && done > total)
         throw badArgument(`${what}: the server sent more than the ${total} bytes it said`);
-      if (total === null || done === total) return new Blob(chunks);
+      if (total === null || done === total) return;
       throw new TypeError('the connection ended early');
     } catch (error) {
       assertNotAborted(signal, 'load');
@@ -247,7 +264,7 @@ export const download = async (what: string, first: Response, { signal, onBytes 
       return brokenBy(error);
     });
   }
-};
+}
 
 /** Asks for the rest of a file. @throws MsmError `bad-argument` if it has changed, or there are no ranges */
 const rest = async (

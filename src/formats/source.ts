@@ -37,6 +37,14 @@ export type ByteStream = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
  */
 export type FileOrigin = FileSource | Response | URL | string | ByteStream;
 
+/** A file that arrives from its first byte to its last. */
+export interface ArrivingFile {
+  /** Its bytes; a chunk is valid until the next one is asked for. */
+  readonly chunks: AsyncGenerator<Uint8Array, void, undefined>;
+  /** null if nobody says it before the end. */
+  readonly byteLength: number | null;
+}
+
 /** Options of an opened file. */
 export interface OriginOptions {
   /** Ends every wait for a server or a stream. */

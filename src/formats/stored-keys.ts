@@ -6,9 +6,10 @@ import { readSections } from './binfile.js';
 import { type CacheFolder, type CachePlace, type FolderEntry, openCacheFolder } from './cache-folder.js';
 import { isOfSource, type KeyReader, type StoredFile, StoredKeyReader, StoringKeyReader } from './cached-file.js';
 import type { ZkeyFile } from './compact-source.js';
+import { RECEIVED, ReceivedKey, receiveKey } from './received-key.js';
 import { hasSha256, sha256 } from './sha256.js';
-import { type OpenFile, openFile, type RandomAccess } from './source.js';
-import { PAGE_BYTES, readIndex, type StoredFacts } from './stored-pages.js';
+import { type ArrivingFile, type FileSource, type OpenFile, openFile, type RandomAccess } from './source.js';
+import { PAGE_BYTES, readIndex, type StoredFacts, type StoredIndex } from './stored-pages.js';
 import { NEWEST } from './zkey.js';
 
 /** A key in a cache. */
@@ -21,7 +22,10 @@ export interface CachedKey {
   readonly curve: 'bn254' | 'bls12-381';
   /** Bytes of the `.zkey`. */
   readonly byteLength: number;
-  /** Bytes in the cache: the parts of the `.zkey` that proofs need, and their digests. */
+  /**
+   * Bytes in the cache: the parts of the `.zkey` that proofs need, or all of one that came as a stream, and
+   * their digests.
+   */
   readonly storedBytes: number;
   /** Milliseconds from 1970 until the last use. */
   readonly usedMs: number;
@@ -85,6 +89,7 @@ const ABANDONED_MS = 3_600_000;
 /** A stored key, and the name of its file. */
 interface Stored extends StoredFile {
   readonly name: string;
+  readonly index: StoredIndex;
 }
 
 /** Keys in a folder. */
@@ -117,7 +122,7 @@ export class StoredKeys implements KeyCache {
   }
 
   async delete(id?: string): Promise<void> {
-    await this.#delete((name) => (id === undefined ? name === TIMES || name.endsWith(ENDING) : idOf(name) === id));
+    await this.#delete((name) => (id === undefined ? name === TIMES || isOfKey(name) : idOf(name) === id));
   }
 
   /** @returns false if no file has such a name */
@@ -129,12 +134,38 @@ export class StoredKeys implements KeyCache {
   }
 
   /**
+   * Takes a key that arrives, and writes it to the folder.
+   *
+   * @returns the key, for `through`; or the file anew, if it cannot be kept as it arrives
+   * @throws errors of the stream
+   */
+  async receive(file: ArrivingFile): Promise<ReceivedKey | ArrivingFile> {
+    const folder = hasSha256() ? await this.#open().catch(() => null) : null;
+    if (folder === null) return file;
+    return receiveKey(folder, file, async (written, bytes) => {
+      if (written + bytes > this.place.maxBytes) return false;
+      return this.#makeRoom(folder, bytes);
+    });
+  }
+
+  /** Removes a file that `receive` returned. Never rejects. */
+  async leave(file: FileSource): Promise<void> {
+    if (file instanceof ReceivedKey) await file.drop();
+  }
+
+  /**
    * Opens the file of a key: from the cache, or so that it is stored as it is read. A cache that
    * fails is left out, with a warning.
    *
+   * @param given the file as its caller has it, which may be a result of `receive`
    * @throws MsmError `bad-argument` if the file is no `.zkey`; and errors of reading it
    */
-  async through({ file: source, head }: ZkeyFile, warn: (message: string) => void): Promise<KeyLoading> {
+  async through(
+    given: FileSource,
+    { file: source, head }: ZkeyFile,
+    warn: (message: string) => void,
+  ): Promise<KeyLoading> {
+    if (given instanceof ReceivedKey) return this.#received(given, { file: source, head }, warn);
     const plain = plainFile(source);
     const fail = (what: string, error: unknown): void => warn(`cache: ${what}: ${String(error)}`);
     if (!hasSha256()) {
@@ -153,7 +184,7 @@ export class StoredKeys implements KeyCache {
         warn(`cache: a key of ${source.byteLength} bytes finds no room, so it is not kept`);
         return plain;
       }
-      const name = `${id}.${crypto.randomUUID()}${ENDING}`;
+      const name = nameOf(id);
       const writer = await folder.create(name);
       const reader = new StoringKeyReader(source, source.version, writer, (error) =>
         fail('the key is not kept', error),
@@ -189,6 +220,40 @@ export class StoredKeys implements KeyCache {
     }
   }
 
+  /** Opens a key that arrived, and takes it into the cache, unless that has it. */
+  async #received(
+    received: ReceivedKey,
+    { file, head }: ZkeyFile,
+    warn: (message: string) => void,
+  ): Promise<KeyLoading> {
+    const id = await identify(file, head);
+    const folder = await this.#open();
+    const drop = (): Promise<void> => received.drop();
+    const stored = await this.#find(folder, id);
+    if (stored !== null && received.isSameAs(stored.index)) {
+      await noteUse(folder, id);
+      return { ...this.#stored(stored, file, folder, warn), keep: drop, drop };
+    }
+    const name = nameOf(id);
+    const keep = async ({ protocol, curve }: Pick<StoredFacts, 'protocol' | 'curve'>): Promise<void> => {
+      const { version, byteLength } = file;
+      const open = async (): Promise<KeyReader> => {
+        const written = await openStored(folder, name);
+        if (written === null) throw badArgument('its index cannot be read');
+        return this.#stored(written, null, folder, warn).reader;
+      };
+      try {
+        await received.keep({ id, version, byteLength, protocol, curve }, name, open);
+        // another file with the same header: the source has changed, or was damaged
+        if (stored !== null) await folder.remove(stored.name);
+        await noteUse(folder, id);
+      } catch (error) {
+        warn(`cache: the key is not kept: ${String(error)}`);
+      }
+    };
+    return { reader: received, keep, drop, forgetIfWrong: async () => false };
+  }
+
   #open(): Promise<CacheFolder> {
     const opening = this.#folder ?? openCacheFolder(this.place);
     this.#folder = opening;
@@ -210,7 +275,8 @@ export class StoredKeys implements KeyCache {
     return found;
   }
 
-  #stored(stored: Stored, source: OpenFile, folder: CacheFolder, warn: (message: string) => void): KeyLoading {
+  /** @param source null: there is none beside the cache */
+  #stored(stored: Stored, source: OpenFile | null, folder: CacheFolder, warn: (message: string) => void): KeyLoading {
     let isDamaged = false;
     const reader = new StoredKeyReader(stored, source, async (why) => {
       if (isDamaged) return;
@@ -220,12 +286,12 @@ export class StoredKeys implements KeyCache {
     });
     let isRight: boolean | null = null;
     const forgetIfWrong = async (signal: AbortSignal): Promise<boolean> => {
-      if (isRight !== null) return false;
+      if (isRight !== null || source === null) return false;
       isRight = await isOfSource(stored.index, source, signal);
       const { id } = stored.index.facts;
       return isRight ? false : this.#delete((name) => idOf(name) === id).catch(() => false);
     };
-    return { ...plainFile(source), reader, forgetIfWrong };
+    return { reader, forgetIfWrong, keep: async () => undefined, drop: async () => undefined };
   }
 
   /** Deletes leftovers, and keys by last use, until some bytes fit. @returns false if they do not fit */
@@ -234,7 +300,8 @@ export class StoredKeys implements KeyCache {
     const needed = bytes + Math.ceil(bytes / PAGE_BYTES) * 64 + 2 * PAGE_BYTES;
     if (needed > maxBytes) return false;
     const times = await readTimes(folder);
-    let files = [...(await keyFiles(folder))].sort((left, right) => usedAt(times, left) - usedAt(times, right));
+    let files = (await folder.list()).filter(({ name }) => isOfKey(name));
+    files.sort((left, right) => usedAt(times, left) - usedAt(times, right));
     const remove = async (entry: FolderEntry): Promise<void> => {
       files = files.filter((each) => each !== entry);
       await folder.remove(entry.name);
@@ -261,6 +328,12 @@ const plainFile = (source: OpenFile): KeyLoading => ({
   drop: async () => undefined,
   forgetIfWrong: async () => false,
 });
+
+/** Returns whether a file is a key, or one that is arriving. */
+const isOfKey = (name: string): boolean => name.endsWith(ENDING) || name.endsWith(RECEIVED);
+
+/** Returns a new name for the file of a key. */
+const nameOf = (id: string): string => `${id}.${crypto.randomUUID()}${ENDING}`;
 
 const idOf = (name: string): string => name.slice(0, name.indexOf('.'));
 

@@ -157,7 +157,8 @@ export interface ProvingKeyOptions extends EngineOptions {
   /**
    * Keeps the key from one visit to the next: `opfsCache` of `webgpu-msm/formats`, or `folderCache` of
    * `webgpu-msm/node`. Of a key that the cache has, the header alone is read from the source, and the
-   * CPU does not check the points again. A cache that fails is left out, with a warning.
+   * CPU does not check the points again. A stream is written to the cache as it arrives. A cache that fails
+   * is left out, with a warning.
    *
    * @defaultValue no cache
    */

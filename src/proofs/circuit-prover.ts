@@ -127,14 +127,18 @@ export const loadThroughCache = async <Key extends Pick<CircuitProver<never>, 'f
   }: Pick<ProvingKeyOptions, 'cache' | 'signal' | 'onWarning' | 'memoryLimit' | 'maxWorkers' | 'createWorker'>,
   load: (zkey: Zkey, reader: CheckedReader | null) => Promise<Key>,
 ): Promise<Key> => {
-  const given = await openOrigin('zkey', origin, {
-    signal,
-    inParts: cache !== undefined || memoryLimit !== undefined,
-  });
-  const file = await zkeyOf(openFile('zkey', given, signal), { maxWorkers, createWorker }, signal);
+  const through = cache as KeyCacheAt | undefined;
+  const inParts = cache !== undefined || memoryLimit !== undefined;
+  const given = await openOrigin('zkey', origin, { signal, inParts }, through);
   const warn = (message: string): void => warnBy(onWarning, message);
-  if (cache === undefined) return load(await readZkey(file, warn), null);
-  const loading = await (cache as KeyCacheAt).through(file, warn);
+  const opening = zkeyOf(openFile('zkey', given, signal), { maxWorkers, createWorker }, signal);
+  if (through === undefined) return load(await readZkey(await opening, warn), null);
+  const loading = await opening
+    .then((file) => through.through(given, file, warn))
+    .catch(async (error: unknown) => {
+      await through.leave(given);
+      throw error;
+    });
   try {
     const zkey = await readZkey({ file: openFile('zkey', loading.reader, signal) }, warn);
     const key = await load(zkey, loading.reader);

@@ -127,7 +127,7 @@ interface NodeModules {
     createHash(name: string): { update(bytes: Uint8Array): { digest(): Uint8Array<ArrayBuffer> } };
   };
   'node:fs/promises': {
-    open(path: string, flags: 'r' | 'w' | 'wx'): Promise<NodeFile>;
+    open(path: string, flags: 'r' | 'w' | 'wx' | 'a'): Promise<NodeFile>;
     realpath(path: string | URL): Promise<string>;
     mkdir(path: string, options: { readonly recursive: true }): Promise<unknown>;
     readdir(path: string): Promise<string[]>;

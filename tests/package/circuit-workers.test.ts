@@ -241,11 +241,12 @@ describe('in Node', () => {
 });
 
 describe('in Chromium', { tags: 'long' }, () => {
-  /** Builds a page by Vite. @param main its module @returns its address, and what ends its server */
-  const serve = async (name: string, main: string) => {
+  /** Builds a page by Vite. @param main its module @param worker another one @returns its address, and what ends its server */
+  const serve = async (name: string, main: string, worker = '') => {
     const files = {
       'index.html': '<!doctype html><script type="module" src="/main.js"></script><output></output>',
       'main.js': main,
+      'worker.js': worker,
       'public/circuit.wasm': compiled.wasm,
       'public/circuit.zkey': zkey,
     };
@@ -365,6 +366,78 @@ describe('in Chromium', { tags: 'long' }, () => {
       });
       expect(await visit('here')).toMatchObject({ before: 0, after: 1, warnings: [] });
       expect(await visit('')).toMatchObject({ bytes: second.bytes, before: 1, after: 1, warnings: [] });
+    } finally {
+      await browser.close();
+      await end();
+    }
+  });
+
+  test('keeps the key of a response there as it arrives, in a page, in a worker and where no file moves', async () => {
+    const { address, end } = await serve(
+      'streamed',
+      `import { openCircuit } from 'webgpu-msm/circom';
+      import { opfsCache } from 'webgpu-msm/formats';
+      import { openProvingKey } from 'webgpu-msm/groth16';
+      const how = location.search.slice(1);
+      const warnings = [];
+      const onWarning = (message) => warnings.push(message);
+      const cache = opfsCache(how);
+      const namesIn = async () => {
+        const folder = await (await navigator.storage.getDirectory()).getDirectoryHandle(how);
+        const names = [];
+        for await (const { name } of folder.values()) if (name !== 'times.json') names.push(name);
+        return names;
+      };
+      const storeHere = async () =>
+        (await openProvingKey(await fetch('/circuit.zkey'), { cache, onWarning })).destroy();
+      const storeThere = () => new Promise((resolve, reject) => {
+        const worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
+        worker.onmessage = ({ data }) => (data === 'stored' ? resolve() : reject(new Error(data)));
+        worker.onerror = ({ message }) => reject(new Error(message));
+        worker.postMessage(how);
+      });
+      try {
+        if (how === 'copied') delete FileSystemFileHandle.prototype.move;
+        await (how === 'worker' ? storeThere() : storeHere());
+        const names = await namesIn();
+        const [last] = await cache.list();
+        const zkey = await cache.open(last.id);
+        const circuit = await openCircuit({ wasm: '/circuit.wasm', zkey }, { cache, worker: false, onWarning });
+        const result = await circuit.prove(${JSON.stringify(input)}, { verifyProof: true });
+        await storeHere();
+        document.querySelector('output').textContent = JSON.stringify({
+          ...result, names, after: await namesIn(), byteLength: last.byteLength,
+          warnings: warnings.filter((each) => !each.includes('γ equals δ')),
+        });
+      } catch (error) {
+        document.querySelector('output').textContent = JSON.stringify({ error: String(error.stack) });
+      }`,
+      `import { opfsCache } from 'webgpu-msm/formats';
+      import { openProvingKey } from 'webgpu-msm/groth16';
+      onmessage = async ({ data }) => {
+        try {
+          const options = { cache: opfsCache(data), onWarning() {} };
+          (await openProvingKey(await fetch('/circuit.zkey'), options)).destroy();
+          postMessage('stored');
+        } catch (error) {
+          postMessage(String(error.stack));
+        }
+      };`,
+    );
+    const { browser } = await launchChromium('software');
+    try {
+      const page = await browser.newPage();
+      for (const how of ['page', 'worker', 'copied']) {
+        const said = await saidBy(page, `${address}?${how}`);
+        expect(said.error, how).toBeUndefined();
+        expect(said, how).toMatchObject({
+          names: [expect.stringMatching(/^[0-9a-f]{64}\..*\.key$/)],
+          byteLength: zkey.length,
+          warnings: [],
+        });
+        expect(said.after, how).toEqual(said.names);
+        expect(await verifyBySnarkjs('groth16', zkey, said)).toBe(true);
+      }
     } finally {
       await browser.close();
       await end();

@@ -17,11 +17,6 @@ import { type CurveGroup, type CurveName, oracleOf } from '../oracle/curves.js';
 import { assertTransforms, transformInput } from '../oracle/field-values.js';
 import { samePoint } from '../oracle/known-bases.js';
 
-/*
- * Instruments a kernel so that it counts its own work: increments are written into the text of the
- * shipped shader. Tools alone do that; src/ and the package contain nothing of it.
- */
-
 /** Counted quantities, in the order of the words in the buffer. */
 const counted = ['products', 'squares', 'inversions', 'coordinates', 'words'] as const;
 type Counted = (typeof counted)[number];

@@ -63,9 +63,9 @@ export const proof = benchMode({
   title: 'Proof',
   about:
     'times Groth16 proofs on BN254 by the library alone, the first one with the opening of its key: how fast is a proof?',
-  takes: '10 to 30 s',
+  takes: '5 to 15 s',
   example: 'proof --logn 12,14 --backend cpu',
-  limits: 'Most of the time is the making of the key, which is not timed. The witness is part of the input.',
+  limits: 'The making of the key is not timed. The witness is part of the input.',
   runsOn: 'either',
   uses: ['logn', 'reps', 'seed'],
   engine: ['backend', 'workers'],

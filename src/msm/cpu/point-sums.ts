@@ -133,8 +133,11 @@ const multiplierAt = (words: Uint32Array, index: number): Multiplier => {
 /** Multiplied sums of terms that one accumulator adds up; they share its doublings. */
 const MOST_GROUPS = 8;
 
-/** Sums or terms that are computed side by side: enough for full lists. */
+/** Sums that are computed side by side: enough for full lists. */
 const BLOCK = 512;
+
+/** Terms of sums that are computed side by side: accumulators are fewer, and fill their lists with more terms. */
+export const BLOCK_TERMS = 2048;
 
 /** Terms of one sum that have the same multiplier. */
 interface Group {
@@ -175,7 +178,7 @@ export class PointSums {
     for (let from = cuts[chunk] as number; from < end; ) {
       let to = from + 1;
       const first = starts[from] as number;
-      while (to < end && to - from < BLOCK && (starts[to + 1] as number) - first <= BLOCK) to++;
+      while (to < end && to - from < BLOCK && (starts[to + 1] as number) - first <= BLOCK_TERMS) to++;
       parts.push(yield* this.#block(from, to));
       from = to;
     }

@@ -4,7 +4,7 @@ import { openDevice } from '../gpu/device.js';
 import { Runner } from '../gpu/runner.js';
 // code that this module shares with index.js stays in that file only if index.js is loaded before
 import '../index.js';
-import type { ManySums } from '../msm/cpu/sum-threads.js';
+import type { ManySums } from '../msm/cpu/point-sums.js';
 import { type ScaleSetup, scaleConfigure, scaleOperation } from '../msm/gpu/scale-operation.js';
 import { digitWordsOf, type ScalarDigits, scalarDigits } from '../msm/stages/scale.js';
 import { Call } from '../scheduling/call.js';

@@ -3,7 +3,7 @@ import type { ComputeWorker, Progress } from '../api/calls.js';
 import type { CurveContext } from '../curves/curve.js';
 import { assertNotAborted, badArgument } from '../errors.js';
 import { type Output, type Sink, written } from '../formats/sink.js';
-import type { ManySums } from '../msm/cpu/sum-threads.js';
+import type { ManySums } from '../msm/cpu/point-sums.js';
 import { PointNotOnCurve, SumThreads } from '../msm/cpu/sum-threads.js';
 import type { OptionTable } from '../option-table.js';
 import { planRounds, type Tables } from './memory.js';

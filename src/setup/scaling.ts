@@ -1,7 +1,7 @@
 /** Choice between a GPU and the CPU's threads, for the points that a setup multiplies by scalars. */
 import type { CurveContext } from '../curves/curve.js';
 import { MsmError, notLoaded, untilAborted } from '../errors.js';
-import type { ManySums } from '../msm/cpu/sum-threads.js';
+import type { ManySums } from '../msm/cpu/point-sums.js';
 import type { OptionTable } from '../option-table.js';
 import type { Scaler, Scaling } from './open-scaler.js';
 

@@ -152,6 +152,9 @@ export const kernelTest = (curve: CurveContext): KernelTest => {
     [1, true, 5, true],
     [3, false, 3, false],
     [4, true, 4, true],
+    // four doublings: each pass takes two at a time, and goes on with a product of those before
+    [1, true, 1, true],
+    [5, false, 5, false],
     [2, false, 2, true],
     [0, true, INFINITY, false],
     [INFINITY, false, 1, true],

@@ -139,8 +139,11 @@ const multiplierAt = (words: Uint32Array, index: number): Multiplier => {
 /** Multiplied sums of terms that one accumulator adds up; they share its doublings. */
 const MOST_GROUPS = 8;
 
-/** Sums or terms that are computed side by side: enough for full lists. */
+/** Sums that are computed side by side: enough for full lists. */
 const BLOCK = 512;
+
+/** Terms of sums that are computed side by side: accumulators are fewer, and fill their lists with more terms. */
+export const BLOCK_TERMS = 2048;
 
 /** Terms of one sum that have the same multiplier. */
 interface Group {
@@ -149,6 +152,15 @@ interface Group {
   readonly lane: number;
   /** Addresses of its points; later of their sum alone. */
   row: PointAt[];
+}
+
+/** Points that lanes add at each bit, from the lowest. */
+interface Hits {
+  /** First hit of each bit, and behind them the number of hits. */
+  readonly starts: Uint32Array;
+  readonly lanes: Uint32Array;
+  /** Their addresses, odd for negatives. */
+  readonly points: Uint32Array;
 }
 
 /** Computes one thread's share of a task. */
@@ -181,7 +193,7 @@ export class PointSums {
     for (let from = cuts[chunk] as number; from < end; ) {
       let to = from + 1;
       const first = starts[from] as number;
-      while (to < end && to - from < BLOCK && (starts[to + 1] as number) - first <= BLOCK) to++;
+      while (to < end && to - from < BLOCK && (starts[to + 1] as number) - first <= BLOCK_TERMS) to++;
       parts.push(yield* this.#block(from, to));
       from = to;
     }
@@ -332,10 +344,10 @@ export class PointSums {
     const current = new Array<PointAt>(lanes).fill(0);
     if (groups.length === 0) return current;
     const slots = adder.take(lanes);
-    const hits = yield* this.#hits(groups);
+    const { starts, lanes: added, points } = yield* this.#hits(groups);
     const round = new Int32Array(lanes).fill(-1);
     let rounds = 0;
-    for (let bit = hits.length - 1; bit >= 0; bit--) {
+    for (let bit = starts.length - 2; bit >= 0; bit--) {
       for (let lane = 0; lane < lanes; lane++) {
         const sum = current[lane] as PointAt;
         if (sum === 0) continue;
@@ -344,16 +356,18 @@ export class PointSums {
         current[lane] = to;
       }
       adder.flush();
-      let left = hits[bit] as number[];
-      while (left.length > 0) {
-        const later: number[] = [];
+      const first = starts[bit] as number;
+      for (let end = starts[bit + 1] as number; end > first; ) {
+        let later = first;
         rounds++;
-        for (let i = 0; i < left.length; i += 2) {
-          const lane = left[i] as number;
-          const at = left[i + 1] as PointAt;
+        for (let i = first; i < end; i++) {
+          const lane = added[i] as number;
+          const at = points[i] as PointAt;
           // an accumulator takes one point of a list
-          if (round[lane] === rounds) later.push(lane, at);
-          else {
+          if (round[lane] === rounds) {
+            added[later] = lane;
+            points[later++] = at;
+          } else {
             round[lane] = rounds;
             const sum = current[lane] as PointAt;
             if (sum === 0) current[lane] = at;
@@ -365,27 +379,19 @@ export class PointSums {
           }
         }
         adder.flush();
-        left = later;
+        end = later;
       }
       yield;
     }
     return current;
   }
 
-  /** Returns for each bit the lanes and the points that are added to them there, in turns. */
-  *#hits(groups: readonly Group[]): Steps<number[][]> {
+  /** Returns the points that lanes add at each bit. */
+  *#hits(groups: readonly Group[]): Steps<Hits> {
     const adder = this.#adder;
     const { pointBytes } = adder;
-    const hits: number[][] = [];
-    const put = (group: Group, digits: Digits, table: PointAt): void => {
-      for (let bit = 0; bit < digits.length; bit++) {
-        const digit = digits[bit] as number;
-        if (digit === 0) continue;
-        while (hits.length <= bit) hits.push([]);
-        const at = table + ((Math.abs(digit) - 1) / 2) * pointBytes;
-        (hits[bit] as number[]).push(group.lane, digit < 0 ? at + 1 : at);
-      }
-    };
+    const all: { readonly lane: number; readonly digits: Digits; readonly table: PointAt }[] = [];
+    const put = ({ lane }: Group, digits: Digits, table: PointAt): void => void all.push({ lane, digits, table });
     const long = groups.filter(({ multiplier }) => multiplier.hasTable);
     const tables = yield* this.#tables(long.map(({ row }) => row[0] as PointAt));
     const images = long.length === 0 ? 0 : adder.images(tables, long.length * TABLE, this.#task.beta);
@@ -400,6 +406,27 @@ export class PointSums {
     const others = short.filter(({ multiplier }) => multiplier.halves[1].some((digit) => digit !== 0));
     for (const group of others) {
       put(group, group.multiplier.halves[1], adder.images(group.row[0] as PointAt, 1, this.#task.beta));
+    }
+    // sorted by bits (counting sort)
+    const bits = all.reduce((most, { digits }) => Math.max(most, digits.length), 0);
+    const next = new Uint32Array(bits + 1);
+    for (const { digits } of all) {
+      for (let bit = 0; bit < digits.length; bit++)
+        if (digits[bit] !== 0) next[bit + 1] = (next[bit + 1] as number) + 1;
+    }
+    for (let bit = 0; bit < bits; bit++) next[bit + 1] = (next[bit + 1] as number) + (next[bit] as number);
+    const starts = next.slice();
+    const count = starts[bits] as number;
+    const hits = { starts, lanes: new Uint32Array(count), points: new Uint32Array(count) };
+    for (const { lane, digits, table } of all) {
+      for (let bit = 0; bit < digits.length; bit++) {
+        const digit = digits[bit] as number;
+        if (digit === 0) continue;
+        const i = next[bit] as number;
+        next[bit] = i + 1;
+        hits.lanes[i] = lane;
+        hits.points[i] = table + ((Math.abs(digit) - 1) / 2) * pointBytes + (digit < 0 ? 1 : 0);
+      }
     }
     return hits;
   }

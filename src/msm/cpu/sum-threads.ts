@@ -9,9 +9,14 @@ import type { CompiledKernel } from '../../wasm/points/kernel.js';
 import type { PointAdder } from '../../wasm/points/point-adder.js';
 import { withAdder } from './adder.js';
 import { openPool, type WorkerOptions } from './cpu-threads.js';
-import { type ManySums, type PartialSums, PointSums, type SumsTask, writeMultipliers } from './point-sums.js';
-
-export type { ManySums } from './point-sums.js';
+import {
+  BLOCK_TERMS,
+  type ManySums,
+  type PartialSums,
+  PointSums,
+  type SumsTask,
+  writeMultipliers,
+} from './point-sums.js';
 
 /** A term whose point is not on the curve. */
 export class PointNotOnCurve extends Error {
@@ -23,7 +28,7 @@ export class PointNotOnCurve extends Error {
   }
 }
 
-/** Sums in a chunk at most, and terms from which on a chunk ends. */
+/** Sums in a chunk at most. Of more terms than a block has, a chunk is one block. */
 const CHUNK = 512;
 
 /** Terms that another thread is worth waiting for. */
@@ -35,8 +40,9 @@ const cutSums = (starts: Uint32Array): number[] => {
   const sums = starts.length - 1;
   let first = 0;
   for (let sum = 1; sum <= sums; sum++) {
-    const terms = (starts[sum] as number) - (starts[first] as number);
-    if (sum < sums && sum - first < CHUNK && terms < CHUNK) continue;
+    // with the next sum
+    const terms = (starts[sum + 1] as number) - (starts[first] as number);
+    if (sum < sums && sum - first < CHUNK && terms <= BLOCK_TERMS) continue;
     cuts.push(sum);
     first = sum;
   }

@@ -13,9 +13,16 @@ import {
 import type { Code, Local } from '../encoder/code.js';
 import { centred, type FloatField } from './float-field.js';
 import { areZero, copyFloats, type FloatParts, type FloatWriter, interleaved, signedPoint } from './float-functions.js';
-import { lanesAt, roundingConstants, wideAt } from './float-line.js';
+import { type LaneSource, lanesAt, roundingConstants, wideAt } from './float-line.js';
 import { addFloatInverse } from './float-numbers.js';
-import { type Coordinate, type CoordinateLine, type SignedPoint, type StoredAs, uncarried } from './point-programs.js';
+import {
+  type Coordinate,
+  type CoordinateLine,
+  type PointPrograms,
+  type SignedPoint,
+  type StoredAs,
+  uncarried,
+} from './point-programs.js';
 
 /** Bounds of an inverse. */
 const inverted: StoredAs = { most: 1.01, terms: 1 };
@@ -27,16 +34,34 @@ interface FloatLists extends PassMemory {
 
 type Items = ListItems<[Local, Local]>;
 
-/** Functions that are not bound by their speed. */
-interface SlowFunctions {
-  /** (to, a, b): a·b, settled; `b` may be a difference. */
-  readonly multiply: number;
-  /** (to, slope, to0, to1, P0, P1, Q0, Q1): the sums, from their slopes. */
-  readonly finish: number;
+/** The slopes of a pass. */
+interface Slopes {
+  /** Index in an item of the point that finishes the sum beside P: of Q, or of P itself. */
+  readonly second: 1 | 2;
+  denominator(c: CoordinateLine, P: LaneSource, Q: LaneSource): Coordinate;
+  numerator(c: CoordinateLine, P: SignedPoint, Q: SignedPoint): Coordinate;
 }
 
-/** Adds a function that inverts the running product of each lane, by one inversion for both. */
-const addInvertRunning = (parts: FloatParts, { multiply }: SlowFunctions, running: number): number => {
+/** Returns the slopes (y2 − y1)/(x2 − x1) of sums. */
+const chords = (programs: PointPrograms): Slopes => ({
+  second: 2,
+  denominator: (c, P, Q) => programs.denominator(c, P, Q),
+  numerator: (c, P, Q) => programs.numerator(c, P, Q),
+});
+
+/** Returns the slopes (3·x1² + a)/(2·y1) of doublings. */
+const tangents = (programs: PointPrograms): Slopes => ({
+  second: 1,
+  denominator: (c, P) => programs.tangentDenominator(c, P),
+  numerator: (c, P) => programs.tangentNumerator(c, P),
+});
+
+/**
+ * Adds a function that inverts the running product of each lane, by one inversion for both.
+ *
+ * @param multiply index of the function (to, a, b) that settles a·b
+ */
+const addInvertRunning = (parts: FloatParts, multiply: number, running: number): number => {
   const { module, memory, programs, functions } = parts;
   const { field } = programs;
   const floats = memory.coordinate / 8;
@@ -67,32 +92,6 @@ const addInvertRunning = (parts: FloatParts, { multiply }: SlowFunctions, runnin
   });
 };
 
-/** Adds the passes over doublings. */
-const addDoublePasses = (parts: FloatParts, slow: SlowFunctions, at: FloatLists): Passes => {
-  const { module, memory, programs, functions } = parts;
-  const denominator = functions.define(['wide', 'wide', 'wide', 'lanes'], (c, now, kept, prefix, P) => {
-    c.store(kept, programs.tangentDenominator(c, P), uncarried);
-    c.store(prefix, c.load(now, programs.running), programs.running);
-  });
-  const numerator = functions.define(['wide', 'signed'], (c, to, P) => c.store(to, programs.tangentNumerator(c, P)));
-  const [inverse, slope] = [memory.takeWide(), memory.takeWide()];
-  const now = at.running;
-  return calledPasses<[Local, Local]>(module, 2, at, {
-    forward: (code, { kept, prefix }, item) => {
-      code.call(denominator, now, kept, prefix, ...item.barePoints(1));
-      code.call(slow.multiply, now, now, kept);
-    },
-    backward: (code, { kept, prefix }, item) => {
-      const [to, P] = [item.addresses(0), item.addresses(1)];
-      code.call(slow.multiply, inverse, now, prefix);
-      code.call(numerator, slope, ...P);
-      code.call(slow.multiply, slope, inverse, slope);
-      code.call(slow.multiply, now, now, kept);
-      code.call(slow.finish, slope, ...to, ...P, ...item.barePoints(1));
-    },
-  });
-};
-
 /** Adds the function `add` of `KernelExports`. @returns its index */
 export const addFloatList = (parts: FloatParts): number => {
   const { module, memory, programs, functions, zero, one } = parts;
@@ -106,19 +105,19 @@ export const addFloatList = (parts: FloatParts): number => {
   };
   const point = 2 * memory.coordinate;
   const padding = { to: memory.take(point), P: memory.take(point), Q: memory.take(point) };
-  const factor = { most: Math.max(uncarried.most, programs.running.most), terms: 2 };
   const either = { most: Math.max(inverted.most, programs.running.most), terms: 1 };
-  const slow = {
-    multiply: functions.define(['wide', 'wide', 'wide'], (c, to, a, b) =>
-      c.store(to, c.multiply(c.load(a, either), c.load(b, factor), [], true)),
-    ),
-    finish: functions.define(['wide', 'lanes', 'signed', 'lanes'], (c, slope, to, P, Q) =>
-      programs.finish(c, c.load(slope, programs.slopes), to, P, Q),
-    ),
-  };
+  const multiply = functions.define(['wide', 'wide', 'wide'], (c, to, a, b) =>
+    c.store(to, c.multiply(c.load(a, either), c.load(b, either), [], true)),
+  );
+  const finish = functions.define(['wide', 'lanes', 'signed', 'lanes'], (c, slope, to, P, Q) =>
+    programs.finish(c, c.load(slope, programs.slopes), to, P, Q),
+  );
   // the longest functions first: engines compile in this order
-  const passes = { sums: addSumPasses(parts, slow.finish, at), doublings: addDoublePasses(parts, slow, at) };
-  const invert = addInvertRunning(parts, slow, running);
+  const passes = {
+    sums: addPasses(parts, chords(programs), finish, at),
+    doublings: addPasses(parts, tangents(programs), finish, at),
+  };
+  const invert = addInvertRunning(parts, multiply, running);
   return addListAdder({
     ...{ module, lanes: 2, padding },
     take: (bytes) => memory.take(bytes),
@@ -226,27 +225,28 @@ const mayBeExceptional = (code: Code, { width, p }: FloatField, [P, Q]: readonly
 };
 
 /**
- * Adds the passes over additions of points with different x. On numbers they are loops without calls.
+ * Adds the passes over sums or over doublings. On numbers they are loops without calls.
  * On pairs c0 + c1·u the code of such loops is long: sums take 0.9 of the time, but the first load of
  * a key 1.3 times as long, as an engine compiles one function on one thread (experiment
  * `cpu-pair-sums-in-loops`).
  *
  * @param finish index of the function that computes sums from their slopes
  */
-const addSumPasses = (parts: FloatParts, finish: number, at: FloatLists): Passes =>
+const addPasses = (parts: FloatParts, slopes: Slopes, finish: number, at: FloatLists): Passes =>
   parts.programs.field.degree === 1
-    ? { forward: addForward(parts, at), backward: addBackward(parts, finish, at) }
-    : functionPasses(parts, finish, at);
+    ? { forward: addForward(parts, slopes, at), backward: addBackward(parts, slopes, finish, at) }
+    : functionPasses(parts, slopes, finish, at);
 
 const functionPasses = (
   { module, memory, programs, functions }: FloatParts,
+  of: Slopes,
   finish: number,
   at: FloatLists,
 ): Passes => {
   const { running, slopes } = programs;
   const [now, slopeAt] = [wideAt(at.running), memory.takeWide()];
   const forward = functions.define(['wide', 'wide', 'lanes', 'lanes'], (c, kept, prefix, P, Q) => {
-    const [denominator, product] = [programs.denominator(c, P, Q), c.load(now, running)];
+    const [denominator, product] = [of.denominator(c, P, Q), c.load(now, running)];
     c.store(kept, denominator, uncarried);
     c.store(prefix, product, running);
     c.store(now, programs.advance(c, product, denominator), running);
@@ -254,18 +254,18 @@ const functionPasses = (
   const start = functions.define(['wide', 'wide', 'signed', 'signed'], (c, kept, prefix, P, Q) => {
     const [slope, next] = programs.slopeAndNext(c, c.load(now, running), c.load(prefix, running), {
       kept: () => c.load(kept, uncarried),
-      numerator: () => programs.numerator(c, P, Q),
+      numerator: () => of.numerator(c, P, Q),
     });
     c.store(wideAt(slopeAt), slope, slopes);
     c.store(now, next, running);
   });
   return calledPasses<[Local, Local]>(module, 2, at, {
     forward: (code, { kept, prefix }, items) =>
-      code.call(forward, kept, prefix, ...items.barePoints(1), ...items.barePoints(2)),
+      code.call(forward, kept, prefix, ...items.barePoints(1), ...items.barePoints(of.second)),
     backward: (code, { kept, prefix }, items) => {
       const [to, P] = [items.addresses(0), items.addresses(1)];
-      code.call(start, kept, prefix, ...P, ...items.addresses(2));
-      code.call(finish, slopeAt, ...to, ...P, ...items.barePoints(2));
+      code.call(start, kept, prefix, ...P, ...items.addresses(of.second));
+      code.call(finish, slopeAt, ...to, ...P, ...items.barePoints(of.second));
     },
   });
 };
@@ -318,7 +318,7 @@ const hoist = (writer: FloatWriter, field: FloatField): void => {
   writer.hoist(high, both);
 };
 
-const addForward = ({ module, memory, programs, functions }: FloatParts, at: FloatLists): number => {
+const addForward = ({ module, memory, programs, functions }: FloatParts, slopes: Slopes, at: FloatLists): number => {
   const { field, running } = programs;
   return module.add(null, { parameters: ['i32', 'i32'] }, (code, list, count) => {
     const { kept, prefix } = code.named('i32', 'kept', 'prefix');
@@ -332,8 +332,8 @@ const addForward = ({ module, memory, programs, functions }: FloatParts, at: Flo
       () => {
         const item = new ListItems<[Local, Local]>(code, list, 2);
         const c = programs.begin();
-        const [P, Q] = [lanesAt(...item.barePoints(1)), lanesAt(...item.barePoints(2))];
-        const denominator = programs.denominator(c, P, Q);
+        const [P, Q] = [lanesAt(...item.barePoints(1)), lanesAt(...item.barePoints(slopes.second))];
+        const denominator = slopes.denominator(c, P, Q);
         c.store(wideAt(kept), denominator, uncarried);
         c.store(wideAt(prefix), held.value(c), running);
         const next = programs.advance(c, held.value(c), denominator);
@@ -355,7 +355,7 @@ const addForward = ({ module, memory, programs, functions }: FloatParts, at: Flo
  *
  * @param finish index of the function that computes sums from their slopes
  */
-const addBackward = (parts: FloatParts, finish: number, at: FloatLists): number => {
+const addBackward = (parts: FloatParts, slopes: Slopes, finish: number, at: FloatLists): number => {
   const { module, memory, programs, functions } = parts;
   const { field, running } = programs;
   const lastSlope = memory.takeWide();
@@ -376,7 +376,7 @@ const addBackward = (parts: FloatParts, finish: number, at: FloatLists): number 
     const finishedBeside = (item: Items): CoordinateLine => {
       const c = programs.begin('f');
       const P: SignedPoint = signedPoint(code, item.addresses(1));
-      programs.finish(c, slope.value(c), lanesAt(...item.addresses(0)), P, lanesAt(...item.barePoints(2)));
+      programs.finish(c, slope.value(c), lanesAt(...item.addresses(0)), P, lanesAt(...item.barePoints(slopes.second)));
       return c;
     };
     code.countDown(
@@ -387,10 +387,10 @@ const addBackward = (parts: FloatParts, finish: number, at: FloatLists): number 
         for (const pointer of [kept, prefix]) code.increase(pointer, -2 * memory.coordinate);
         const item = new ListItems<[Local, Local]>(code, list, 2);
         const c = programs.begin();
-        const [P, Q] = [signedPoint(code, item.addresses(1)), signedPoint(code, item.addresses(2))];
+        const [P, Q] = [signedPoint(code, item.addresses(1)), signedPoint(code, item.addresses(slopes.second))];
         const [nextSlope, next] = programs.slopeAndNext(c, held.value(c), c.load(wideAt(prefix), running), {
           kept: () => c.load(wideAt(kept), uncarried),
-          numerator: () => programs.numerator(c, P, Q),
+          numerator: () => slopes.numerator(c, P, Q),
         });
         c.assertWithin(next, running);
         c.assertWithin(nextSlope, programs.slopes);
@@ -407,6 +407,6 @@ const addBackward = (parts: FloatParts, finish: number, at: FloatLists): number 
     slope.store(code, lastSlope);
     const item = new ListItems<[Local, Local]>(code, list, 2);
     const signed = item.addresses(1);
-    code.call(finish, lastSlope, ...item.addresses(0), ...signed, ...item.barePoints(2));
+    code.call(finish, lastSlope, ...item.addresses(0), ...signed, ...item.barePoints(slopes.second));
   });
 };

@@ -26,7 +26,7 @@ import type {
   VerifyOptions,
 } from './api.js';
 import type { KeyVectors } from './key-vectors.js';
-import { copyWitness } from './witness.js';
+import { copyWitness, erase, giveBack } from './witness.js';
 
 /** A proof that is being computed. */
 export interface ProofRun {
@@ -62,10 +62,6 @@ const verifyOptions = {
   of: 'verify',
   rows: { signal: signalRow },
 } as const satisfies OptionTable<VerifyOptions>;
-
-const erase = (secrets: readonly Uint8Array[]): void => {
-  for (const secret of secrets) secret.fill(0);
-};
 
 /** Options that keys pass on to their engines. */
 const ofEngines = [
@@ -335,16 +331,20 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
     };
     const unsubscribe = onAbort(signal, () => run.ending.abort(signal?.reason));
     this.#endings.add(run.ending);
+    let isDone = false;
     try {
       assertNotAborted(signal, 'proof');
       const result = await this.compute(witness, run);
       if (verifyProof) await this.#assertVerifies(result, run);
       assertNotAborted(run.ending.signal, 'proof');
+      isDone = true;
       return result;
     } finally {
       unsubscribe();
       this.#endings.delete(run.ending);
       erase(secrets);
+      // a sum that was aborted may still look at its scalars
+      if (isDone) giveBack(secrets);
     }
   }
 

@@ -131,6 +131,24 @@ export const copyWitness = (witness: FileSource, secrets: Uint8Array[]): FileSou
   return copy;
 };
 
+/** Overwrites secrets. */
+export const erase = (secrets: readonly Uint8Array[]): void => {
+  for (const secret of secrets) secret.fill(0);
+};
+
+/** Bytes of an array from which on its memory is given back at once. */
+const LARGE_BYTES = 2 ** 20;
+
+/**
+ * Gives the memory of large arrays back, which nothing uses any more, on platforms that can. Elsewhere it stays
+ * until garbage is collected, which may be after the next proof has taken as much.
+ */
+export const giveBack = (arrays: readonly Uint8Array[]): void => {
+  for (const { buffer, byteLength } of arrays) {
+    if (byteLength >= LARGE_BYTES) (buffer as { transfer?(bytes: number): unknown }).transfer?.(0);
+  }
+};
+
 /** Draws a scalar below the order, as little-endian bytes. */
 export type DrawScalar = (order: bigint) => Uint8Array<ArrayBuffer>;
 

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test, vi } from 'vitest';
 import { openProvingKey as openFflonk } from '../../src/fflonk.js';
 import { openProvingKey as openGroth16, type ProofResult } from '../../src/groth16.js';
 import { openProvingKey as openPlonk } from '../../src/plonk.js';
+import { giveBack } from '../../src/proofs/witness.js';
 import { ffCurveOf, makeStatement, systems } from '../support/proving.js';
 
 const { ORDER: r } = bn254.fields.Fr;
@@ -100,4 +101,11 @@ describe.each(systems)('a witness of %s', (system) => {
     }
     expect(await verify(await key.prove(circuit.witness))).toBe(true);
   });
+});
+
+test('memory of large arrays is given back where the platform can, and that of small ones is not', () => {
+  const [small, large] = [new Uint8Array(1000), new Uint8Array(2 ** 20)];
+  for (let i = 0; i < 2; i++) giveBack([small, large]);
+  expect(small.length).toBe(1000);
+  expect(large.length).toBe('transfer' in ArrayBuffer.prototype ? 0 : 2 ** 20);
 });

@@ -164,7 +164,8 @@ export interface ProvingKeyOptions extends EngineOptions {
    * Points without room are read from the file for each proof, page by page, and checked then, so
    * the file must stay readable, unless it is bytes. Proofs of Groth16 compute the quotient before
    * the sums instead of beside them. Not counted: bytes that are the file, programs, and garbage
-   * that the platform has not collected. A limit below what a proof takes without any points is refused;
+   * that the platform has not collected. Without `maxWorkers`, threads take half of the limit at most. A
+   * limit below what a proof takes without any points is refused;
    * under the default such a key is loaded all the same, without points.
    *
    * @defaultValue half of the memory that a browser tells (`navigator.deviceMemory`), a quarter of it on a

@@ -1,7 +1,10 @@
 /** Keys of Groth16 under a limit of main memory: their proofs, what they hold, and damaged pages. */
+import os from 'node:os';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openProvingKeyWith } from '../../src/groth16/open-proving-key.js';
 import { openProvingKey, type ProvingKeyOptions } from '../../src/groth16.js';
+import { readOptions } from '../../src/option-table.js';
+import { keyOptions, keySettingsOf } from '../../src/proofs/circuit-prover.js';
 import { drawRandomScalar } from '../../src/proofs/witness.js';
 import { leaseGpu } from '../support/leased-gpu.js';
 import { expectAborts, countedFile as fileOf, floorOf as leastLimit, placeOf } from '../support/limited-keys.js';
@@ -20,6 +23,9 @@ afterAll(async () => {
 
 /** One curve is enough for the first tier. */
 const tagsOf = (curve: ProverCurve): { readonly tags?: 'long' } => (curve === 'bn254' ? {} : { tags: 'long' });
+
+/** Bytes of sums on the thread of a key, and on each worker, as the option says. */
+const [CALLER, WORKER] = [80 * 2 ** 20, 32 * 2 ** 20];
 
 const onCpu = { backend: 'cpu', maxWorkers: 0 } as const;
 
@@ -140,6 +146,26 @@ describe('under a limit', () => {
       ...options,
       memoryLimit: await floorOf(zkey.data, options),
     });
+    expect(await verify(await key.prove(circuit.witness))).toBe(true);
+  });
+
+  test('there are as many workers as fit half of it, unless the caller says how many', async () => {
+    const { zkey, circuit, verify } = statementOf('bn254');
+    vi.spyOn(os, 'availableParallelism').mockReturnValue(64);
+    const floorWith = (maxWorkers?: number) => floorOf(zkey.data, { backend: 'cpu', maxWorkers });
+    expect(await floorWith()).toBe(await floorWith(0));
+    expect(await floorWith(2)).toBe((await floorWith(0)) + 2 * WORKER);
+    const workersUnder = (memoryLimit: number, maxWorkers?: number) => {
+      const read = readOptions(keyOptions, { memoryLimit, maxWorkers });
+      return keySettingsOf(read).ofEngines.maxWorkers;
+    };
+    expect(workersUnder(2 * CALLER + 2 * WORKER - 1)).toBe(0);
+    expect(workersUnder(2 * CALLER + 2 * WORKER)).toBe(1);
+    expect(workersUnder(2 * CALLER + 20 * WORKER + 1)).toBe(10);
+    expect(workersUnder(2 ** 40)).toBeUndefined();
+    expect(workersUnder(1, 5)).toBe(5);
+    vi.restoreAllMocks();
+    using key = await openProvingKey(fileOf(zkey.data), { backend: 'cpu', memoryLimit: await floorWith() });
     expect(await verify(await key.prove(circuit.witness))).toBe(true);
   });
 

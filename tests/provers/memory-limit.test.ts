@@ -1,5 +1,4 @@
 /** Keys of Groth16 under a limit of main memory: their proofs, what they hold, and damaged pages. */
-import os from 'node:os';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openProvingKeyWith } from '../../src/groth16/open-proving-key.js';
 import { openProvingKey, type ProvingKeyOptions } from '../../src/groth16.js';
@@ -151,13 +150,13 @@ describe('under a limit', () => {
 
   test('there are as many workers as fit half of it, unless the caller says how many', async () => {
     const { zkey, circuit, verify } = statementOf('bn254');
-    vi.spyOn(os, 'availableParallelism').mockReturnValue(64);
+    vi.spyOn(process.getBuiltinModule('node:os'), 'availableParallelism').mockReturnValue(64);
     const floorWith = (maxWorkers?: number) => floorOf(zkey.data, { backend: 'cpu', maxWorkers });
     expect(await floorWith()).toBe(await floorWith(0));
     expect(await floorWith(2)).toBe((await floorWith(0)) + 2 * WORKER);
     const workersUnder = (memoryLimit: number, maxWorkers?: number) => {
-      const read = readOptions(keyOptions, { memoryLimit, maxWorkers });
-      return keySettingsOf(read).ofEngines.maxWorkers;
+      const options: ProvingKeyOptions = { memoryLimit, maxWorkers };
+      return keySettingsOf(readOptions(keyOptions, options)).ofEngines.maxWorkers;
     };
     expect(workersUnder(2 * CALLER + 2 * WORKER - 1)).toBe(0);
     expect(workersUnder(2 * CALLER + 2 * WORKER)).toBe(1);

@@ -67,9 +67,14 @@ export interface CheckedLoader<Of extends Coordinate> extends MsmEngine<Of> {
 
 /** Returns the least bytes that points take in main memory; what is no points is refused by its reader. */
 const leastBytesOf = ({ pointBytes }: CurveContext, points: GivenPoints): number => {
-  const { length, byteLength } = (points ?? {}) as Partial<Readonly<Record<'length' | 'byteLength', unknown>>>;
-  const bytes = Array.isArray(points) ? Number(length) * pointBytes : byteLength;
-  return typeof bytes === 'number' && bytes > 0 ? bytes : 0;
+  try {
+    const { length, byteLength } = points as Partial<Readonly<Record<'length' | 'byteLength', unknown>>>;
+    const bytes = Array.isArray(points) ? Number(length) * pointBytes : byteLength;
+    return typeof bytes === 'number' && bytes > 0 ? bytes : 0;
+  } catch {
+    // null, or a getter that throws
+    return 0;
+  }
 };
 
 /** Bytes whose copy at the call takes a turn of the event loop: about 2 ms. */

@@ -121,6 +121,10 @@ const [CALLER_BYTES, WORKER_BYTES] = [5 * 2 ** 24, 2 ** 25];
 /** Returns the memory of sums on all threads, in bytes. */
 export const bytesOfThreads = (workers: number): number => CALLER_BYTES + workers * WORKER_BYTES;
 
+/** Returns how many of some workers fit some bytes, beside the thread of the caller. */
+export const workersWithin = (bytes: number, most: number): number =>
+  Math.max(0, Math.min(most, Math.floor((bytes - CALLER_BYTES) / WORKER_BYTES)));
+
 /** Points that an engine may have in main memory. */
 interface PointsHolder {
   /** null where there is no copy, or the points were freed. */
@@ -153,8 +157,7 @@ export class MainMemory {
 
   /** Returns how many of some workers have room for sums beside the points. */
   workers(most: number): number {
-    const room = this.#limit.bytes - this.points - CALLER_BYTES;
-    return Math.max(0, Math.min(most, Math.floor(room / WORKER_BYTES)));
+    return workersWithin(this.#limit.bytes - this.points, most);
   }
 
   /**

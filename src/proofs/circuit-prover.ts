@@ -2,7 +2,7 @@
 import type { EngineStats, TurnOptions } from '../api/calls.js';
 import type { MsmEngine } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
-import { limitOf, type MemoryLimit } from '../engine/main-memory.js';
+import { limitOf, type MemoryLimit, workersWithin } from '../engine/main-memory.js';
 import { engineOptions, memoryLimitRow, progressRow, signalRow, turnRows } from '../engine/options.js';
 import { assertNotAborted, badArgument, fromCaller, MsmError, onAbort, UNVERIFIED, warnBy } from '../errors.js';
 import type { KeyReader } from '../formats/cached-file.js';
@@ -15,6 +15,7 @@ import { inspect, printed } from '../handle.js';
 import { type OptionTable, pickRows, type ReadOptions, readOptions, setOptions } from '../option-table.js';
 import { CallQueue, type QueueCaps } from '../scheduling/call-queue.js';
 import { dueTime, type Waiting } from '../scheduling/edf.js';
+import { mostWorkers } from '../threads/platform.js';
 import type {
   CircuitFacts,
   CircuitKey,
@@ -149,12 +150,19 @@ export const loadThroughCache = async <Key extends Pick<CircuitProver<never>, 'f
 
 const NO_LIMITS = { calls: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY } as const;
 
+/** Share of a limit that threads take at most, unless the caller says how many: points need the rest. */
+const SHARE_OF_THREADS = 1 / 2;
+
 /** Returns the settings of a key. */
 export const keySettingsOf = (read: ReadOptions<ProvingKeyOptions, typeof keyOptions.rows>): KeySettings => {
   const { maxQueued = NO_LIMITS, onEvent, sharing, memoryLimit } = read;
+  const limit = limitOf(memoryLimit);
+  const engines = setOptions(Object.fromEntries(ofEngines.map((name) => [name, read[name]]))) as EngineOptions;
+  const most = mostWorkers(engines);
+  const maxWorkers = workersWithin(SHARE_OF_THREADS * limit.bytes, most);
   return {
-    ofEngines: setOptions(Object.fromEntries(ofEngines.map((name) => [name, read[name]]))) as EngineOptions,
-    limit: limitOf(memoryLimit),
+    ofEngines: maxWorkers < most ? { maxWorkers, ...engines } : engines,
+    limit,
     mostQueued: maxQueued,
     onEvent,
     overlaps: sharing?.overlap !== false,

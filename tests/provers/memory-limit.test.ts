@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openProvingKeyWith } from '../../src/groth16/open-proving-key.js';
 import { openProvingKey, type ProvingKeyOptions } from '../../src/groth16.js';
+import { readOptions } from '../../src/option-table.js';
+import { keyOptions, keySettingsOf } from '../../src/proofs/circuit-prover.js';
 import { drawRandomScalar } from '../../src/proofs/witness.js';
 import { leaseGpu } from '../support/leased-gpu.js';
 import { expectAborts, countedFile as fileOf, floorOf as leastLimit, placeOf } from '../support/limited-keys.js';
@@ -22,6 +24,9 @@ const make = async (curve: ProverCurve): Promise<void> => {
 };
 beforeAll(() => make('bn254'));
 afterAll(endCurves);
+
+/** Bytes of sums on the thread of a key, and on each worker, as the option says. */
+const [CALLER, WORKER] = [80 * 2 ** 20, 32 * 2 ** 20];
 
 const onCpu = { backend: 'cpu', maxWorkers: 0 } as const;
 
@@ -173,6 +178,26 @@ describe('under a limit', () => {
       ...options,
       memoryLimit: await floorOf(zkey.data, options),
     });
+    expect(await verify(await key.prove(circuit.witness))).toBe(true);
+  });
+
+  test('there are as many workers as fit half of it, unless the caller says how many', async () => {
+    const { zkey, circuit, verify } = statementOf('bn254');
+    vi.spyOn(process.getBuiltinModule('node:os'), 'availableParallelism').mockReturnValue(64);
+    const floorWith = (maxWorkers?: number) => floorOf(zkey.data, { backend: 'cpu', maxWorkers });
+    expect(await floorWith()).toBe(await floorWith(0));
+    expect(await floorWith(2)).toBe((await floorWith(0)) + 2 * WORKER);
+    const workersUnder = (memoryLimit: number, maxWorkers?: number) => {
+      const options: ProvingKeyOptions = { memoryLimit, maxWorkers };
+      return keySettingsOf(readOptions(keyOptions, options)).ofEngines.maxWorkers;
+    };
+    expect(workersUnder(2 * CALLER + 2 * WORKER - 1)).toBe(0);
+    expect(workersUnder(2 * CALLER + 2 * WORKER)).toBe(1);
+    expect(workersUnder(2 * CALLER + 20 * WORKER + 1)).toBe(10);
+    expect(workersUnder(2 ** 40)).toBeUndefined();
+    expect(workersUnder(1, 5)).toBe(5);
+    vi.restoreAllMocks();
+    using key = await openProvingKey(fileOf(zkey.data), { backend: 'cpu', memoryLimit: await floorWith() });
     expect(await verify(await key.prove(circuit.witness))).toBe(true);
   });
 

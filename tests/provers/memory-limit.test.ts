@@ -1,9 +1,9 @@
 /** Keys of Groth16 under a limit of main memory: their proofs, what they hold, and damaged pages. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { openProvingKeyWith } from '../../src/groth16/open-proving-key.js';
+import { openProvingKeyWith, provingKeyOptions } from '../../src/groth16/open-proving-key.js';
 import { openProvingKey, type ProvingKeyOptions } from '../../src/groth16.js';
 import { readOptions } from '../../src/option-table.js';
-import { keyOptions, keySettingsOf } from '../../src/proofs/circuit-prover.js';
+import { keySettingsOf } from '../../src/proofs/circuit-prover.js';
 import { drawRandomScalar } from '../../src/proofs/witness.js';
 import { leaseGpu } from '../support/leased-gpu.js';
 import { expectAborts, countedFile as fileOf, floorOf as leastLimit, placeOf } from '../support/limited-keys.js';
@@ -189,7 +189,7 @@ describe('under a limit', () => {
     expect(await floorWith(2)).toBe((await floorWith(0)) + 2 * WORKER);
     const workersUnder = (memoryLimit: number, maxWorkers?: number) => {
       const options: ProvingKeyOptions = { memoryLimit, maxWorkers };
-      return keySettingsOf(readOptions(keyOptions, options)).ofEngines.maxWorkers;
+      return keySettingsOf(readOptions(provingKeyOptions, options)).ofEngines.maxWorkers;
     };
     expect(workersUnder(2 * CALLER + 2 * WORKER - 1)).toBe(0);
     expect(workersUnder(2 * CALLER + 2 * WORKER)).toBe(1);

@@ -1,6 +1,7 @@
 /**
  * npm run bench -- setups --system groth16 --constraints 10401 --reps 3
  * npm run bench -- setups --r1cs circuit.r1cs --ptau powers.ptau
+ * npm run bench -- setups --system powers --power 13 --step prepare --reps 1
  *
  * Times new keys and contributions in turns with snarkjs, or powers of tau, on all threads: by the
  * clock, and in CPU time of all threads. New keys and prepared powers must have the same bytes, and
@@ -17,7 +18,7 @@ import { median } from '../src/calibrate/statistics.js';
 import { readR1cs } from '../src/formats/r1cs.js';
 import { gatesOf } from '../src/setup/gates.js';
 import { ensureBuilt, project } from './builds.mjs';
-import { command, integer, oneOf, outputFile, progress, valued } from './command-line.js';
+import { anyText, command, flag, integer, oneOf, outputFile, progress, valued } from './command-line.js';
 
 /** A file of snarkjs in memory. */
 interface MemoryFile {
@@ -159,10 +160,12 @@ export const setupsCommand = command({
     r1cs: valued('FILE', 'a circuit on BN254 in place of one that is made', (path) => readFileSync(path)),
     ptau: valued('FILE', 'prepared powers of tau in place of ones that are made', (path) => readFileSync(path)),
     power: valued('14', 'logarithm of the size of powers of tau', integer(1, 20), 14),
+    step: valued('prepare', 'only steps whose names have this text', anyText, ''),
+    alone: flag('without snarkjs, so that results are not checked'),
     reps: valued('3', 'repetitions', integer(1, 99), 3),
     json: valued('FILE', 'also write every time to a file', outputFile),
   },
-  async run({ system, constraints, circuit: kind, r1cs, ptau, power, reps, json }) {
+  async run({ system, constraints, circuit: kind, r1cs, ptau, power, step: only, alone, reps, json }) {
     ensureBuilt('library');
     const library = pathToFileURL(join(project, 'dist/setup.js')).href;
     const ours = (await import(/* @vite-ignore */ library)) as Ours;
@@ -170,10 +173,11 @@ export const setupsCommand = command({
     const name = 'snarkjs';
     const theirs = (await import(/* @vite-ignore */ name)) as Snarkjs;
     progress('making the circuit and powers of tau');
-    const steps =
+    const all =
       system === 'powers'
         ? await powersSteps(ours, theirs, power)
         : await keySteps(ours, theirs, system, r1cs ?? makeCircuit(constraints, kind).r1cs, ptau);
+    const steps = all.filter(({ name }) => name.includes(only));
 
     const times: Timed[] = [];
     const timed = async (by: 'webgpu-msm' | 'snarkjs', step: Step): Promise<Uint8Array> => {
@@ -186,13 +190,13 @@ export const setupsCommand = command({
     };
     const results = new Map<string, Uint8Array>();
     try {
-      await interleave(['webgpu-msm', 'snarkjs'] as const, reps, {
+      await interleave(alone ? (['webgpu-msm'] as const) : (['webgpu-msm', 'snarkjs'] as const), reps, {
         async take(by) {
           for (const step of steps) results.set(`${by} ${step.name}`, await timed(by, step));
         },
       });
       progress('checking');
-      for (const { name: step, isValid } of steps) {
+      for (const { name: step, isValid } of alone ? [] : steps) {
         const [own, other] = [results.get(`webgpu-msm ${step}`), results.get(`snarkjs ${step}`)] as [
           Uint8Array,
           Uint8Array,
@@ -208,6 +212,7 @@ export const setupsCommand = command({
     const of = (by: string, step: string, what: 'ms' | 'cpuMs'): number =>
       median(times.filter((each) => each.library === by && each.step === step).map((each) => each[what])) as number;
     const lines = steps.map(({ name: step }) => {
+      if (alone) return [step, formatMs(of('webgpu-msm', step, 'ms')), formatMs(of('webgpu-msm', step, 'cpuMs'))];
       const [ms, theirMs] = [of('webgpu-msm', step, 'ms'), of('snarkjs', step, 'ms')];
       const [cpu, theirCpu] = [of('webgpu-msm', step, 'cpuMs'), of('snarkjs', step, 'cpuMs')];
       return [
@@ -221,7 +226,9 @@ export const setupsCommand = command({
     const made = r1cs === undefined ? `${constraints} constraints, ${kind}` : 'a circuit of a file';
     const size = system === 'powers' ? `powers up to 2^${power}` : made;
     console.log(`${system}, ${size}, BN254, ${reps} repetitions in turns, Node ${process.version}`);
-    const head = ['', 'webgpu-msm', 'snarkjs', 'ratio', 'CPU time', 'of snarkjs', 'ratio'];
+    const head = alone
+      ? ['', 'webgpu-msm', 'CPU time']
+      : ['', 'webgpu-msm', 'snarkjs', 'ratio', 'CPU time', 'of snarkjs', 'ratio'];
     console.log(tableLines([head, ...lines]).join('\n'));
     const settings = { system, constraints, kind, power, reps };
     if (json !== undefined) writeFileSync(json, `${JSON.stringify({ ...settings, times }, null, 2)}\n`);

@@ -1,6 +1,7 @@
 /**
  * npm run bench -- setups --system groth16 --constraints 10401 --reps 3
  * npm run bench -- setups --r1cs circuit.r1cs --ptau powers.ptau
+ * npm run bench -- setups --system powers --power 13 --step prepare --reps 1
  * npm run bench -- circuits --circuit path --reps 5
  *
  * Times the built library in turns with snarkjs, by the clock, and in CPU time of all threads.
@@ -24,7 +25,7 @@ import { gatesOf } from '../src/setup/gates.js';
 import { compileCircuit } from '../tests/support/circom.js';
 import { ensureBuilt, project } from './builds.mjs';
 import { timePages } from './circuit-page.js';
-import { command, flag, integer, oneOf, outputFile, progress, UsageError, valued } from './command-line.js';
+import { anyText, command, flag, integer, oneOf, outputFile, progress, UsageError, valued } from './command-line.js';
 
 /** Subjects of the timing: two libraries, and the code that circom wrote. */
 type Subject = 'webgpu-msm' | 'snarkjs' | 'program';
@@ -198,21 +199,24 @@ export const setupsCommand = command({
     r1cs: valued('FILE', 'a circuit on BN254 in place of one that is made', (path) => readFileSync(path)),
     ptau: valued('FILE', 'prepared powers of tau in place of ones that are made', (path) => readFileSync(path)),
     power: valued('14', 'logarithm of the size of powers of tau', integer(1, 20), 14),
+    step: valued('prepare', 'only steps whose names have this text', anyText, ''),
+    alone: flag('without snarkjs, so that results are not checked'),
     reps: valued('3', 'repetitions', integer(1, 99), 3),
     json: valued('FILE', 'also write every time to a file', outputFile),
   },
-  async run({ system, constraints, circuit: kind, r1cs, ptau, power, reps, json }) {
+  async run({ system, constraints, circuit: kind, r1cs, ptau, power, step: text, alone, reps, json }) {
     const ours: Setups = await builtModule('setup');
     const snarkjs = await loadSnarkjs();
     progress('making the circuit and powers of tau');
-    const steps =
+    const all =
       system === 'powers'
         ? await powersSteps(ours, snarkjs, power)
         : await keySteps(ours, snarkjs, system, r1cs ?? makeCircuit(bn254.order, constraints, kind).r1cs, ptau);
+    const steps = all.filter(({ name }) => name.includes(text));
     const times: Timed[] = [];
     const results = new Map<string, Uint8Array>();
     try {
-      await interleave(libraries, reps, {
+      await interleave(alone ? (['webgpu-msm'] as const) : libraries, reps, {
         async take(by) {
           for (const step of steps) {
             progress(`${step.name} by ${by}`);
@@ -221,7 +225,7 @@ export const setupsCommand = command({
         },
       });
       progress('checking');
-      for (const { name, isValid } of steps) {
+      for (const { name, isValid } of alone ? [] : steps) {
         const [own, other] = libraries.map((by) => results.get(`${by} ${name}`)) as [Uint8Array, Uint8Array];
         const isRight = isValid === undefined ? Buffer.from(own).equals(other) : await isValid(own);
         if (!isRight) throw new Error(`${name}: the result is not one of snarkjs`);

@@ -147,7 +147,7 @@ export const verifyKey = async (input: VerifyKeyInput, given: RunOptions = {}): 
 };
 
 /** Copies of the first key that are in memory at the same time: its parts, all of it, and what is collected late. */
-const FIRST_KEYS = 3;
+const FIRST_KEYS = 4;
 
 /** Makes the first key of a circuit. @returns its bytes, and the workers that fit beside it */
 const makeFirst = async (

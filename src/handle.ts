@@ -31,3 +31,6 @@ export const printed = (name: string, facts: object): object => {
  * the two kinds of engines are in different files of the package.
  */
 export const cpuThreads: unique symbol = Symbol.for('webgpu-msm.cpuThreads') as never;
+
+/** Mark of a file whose every read returns an array that nobody else has. */
+export const freshReads = Symbol('fresh reads');

@@ -2,6 +2,7 @@
 /** Files on a disk that are read by ranges through a handle, in Node, Deno and Bun. */
 import { roomFor } from '../engine/arguments.js';
 import { badArgument } from '../errors.js';
+import { freshReads } from '../handle.js';
 // From the entry, so that the build leaves in index.js what the two share.
 import { MsmError } from '../index.js';
 import { type NodeFile, type NodeFileStat, nodeModule } from '../threads/platform.js';
@@ -46,6 +47,7 @@ const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol('
  * counts bytes modulo 2^32, and that of Deno reads the whole file.
  */
 export class FileOnDisk implements DiskFile {
+  readonly [freshReads] = true;
   readonly byteLength: number;
   readonly #fs: FileSystem;
   readonly #path: string;

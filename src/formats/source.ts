@@ -4,6 +4,7 @@ import type { PagedBytes, PointEncoding } from '../api/values.js';
 import type { CurvesOf, Group } from '../curves/more-curves.js';
 import { kindTag, roomFor, viewBytes } from '../engine/arguments.js';
 import { badArgument, kindOf, show, untilAborted } from '../errors.js';
+import { freshReads } from '../handle.js';
 // From the entry, so that the build leaves in index.js what the two share.
 import { MsmError } from '../index.js';
 import { type OptionTable, readOptions } from '../option-table.js';
@@ -65,6 +66,8 @@ export interface OpenFile {
   /** True if reading returns views. */
   readonly inMemory: boolean;
   readonly isBlob: boolean;
+  /** True if reading returns arrays that nobody else has. */
+  readonly readsFresh: boolean;
   /** Reads [from, to), which must be in the file. */
   read(from: number, to: number): Promise<Uint8Array>;
   /** Reads [from, to) at once. @throws MsmError `bad-argument` for an asynchronous source */
@@ -100,6 +103,7 @@ const openBytes = (what: string, source: object): OpenFile | null => {
     version: '',
     inMemory: true,
     isBlob: false,
+    readsFresh: false,
     read: async (from, to) => readNow(from, to),
     readNow,
   };
@@ -116,6 +120,7 @@ const openBlob = (what: string, blob: Blob): OpenFile => ({
   version: String((blob as Partial<File>).lastModified ?? ''),
   inMemory: false,
   isBlob: true,
+  readsFresh: true,
   read: async (from, to) => {
     let buffer: ArrayBuffer;
     try {
@@ -147,6 +152,7 @@ const openRandomAccess = (what: string, source: Partial<RandomAccess>): OpenFile
     version,
     inMemory: false,
     isBlob: false,
+    readsFresh: (source as { [freshReads]?: true })[freshReads] === true,
     read: async (from, to) => checkRead(what, await read(from, to), from, to),
     readNow: (from, to) => {
       const bytes = read(from, to);

@@ -187,7 +187,7 @@ const loadKey = async (
     return result;
   };
   const { curve, variables, publicSignals, domainSize, sections } = zkey;
-  const { inMemory } = fileOf(zkey).file;
+  const { file } = fileOf(zkey);
   const field = await openField(`${curve}-fr`);
   if (domainSize > 2 ** (field.twoAdicity - 1)) {
     throw badArgument(`zkey: a domain of ${domainSize} is too large; at most 2^${field.twoAdicity - 1} is supported`);
@@ -200,7 +200,7 @@ const loadKey = async (
   const counts = new Map(sectionsOfSums(zkey).map((section, i) => [section, plan.counts[i] as number]));
   const pagePoints = pagePointsOf(domainSize);
   const load = async <Of extends Coordinate>(section: PointSection, engine: MsmEngine<Of>): Promise<KeyPoints<Of>> => {
-    const place = { section, engine, inMemory, reader, pagePoints, refusesInfinity: section === sections.h };
+    const place = { section, engine, file, reader, pagePoints, refusesInfinity: section === sections.h };
     return step(await KeyPoints.load(place, counts.get(section) as number, signal));
   };
   const { g1, g2 } = engines;

@@ -11,7 +11,7 @@ import { handOver } from '../engine/arguments.js';
 import type { CheckedLoader } from '../engine/engine.js';
 import { assertNotAborted, untilAborted } from '../errors.js';
 import type { KeyReader } from '../formats/cached-file.js';
-import { CHUNK_BYTES, type PointSection } from '../formats/source.js';
+import { CHUNK_BYTES, type OpenFile, type PointSection } from '../formats/source.js';
 import { assertFinite, combine, inSection, ONE } from './few-points.js';
 
 /** Most points of a page: sums are computed by as many at a time anyway. */
@@ -39,8 +39,8 @@ export interface SectionPlace<Of extends Coordinate> {
   readonly pagePoints: number;
   /** True to refuse infinity. */
   readonly refusesInfinity: boolean;
-  /** True if reading returns views of memory that is not the library's. */
-  readonly inMemory: boolean;
+  /** Whether reading returns views of memory that is not the library's, or arrays that nobody else has. */
+  readonly file: Pick<OpenFile, 'inMemory' | 'readsFresh'>;
   /** null without a cache. */
   readonly reader: CheckedReader | null;
 }
@@ -204,7 +204,7 @@ export class KeyPoints<Of extends Coordinate = Coordinate> {
 
 /** Loads the points [from, to), and checks them. @throws MsmError naming the section */
 const loadPoints = async <Of extends Coordinate>(
-  { section, engine, refusesInfinity, inMemory, reader }: SectionPlace<Of>,
+  { section, engine, refusesInfinity, file, reader }: SectionPlace<Of>,
   from: number,
   to: number,
   signal: AbortSignal | undefined,
@@ -214,7 +214,8 @@ const loadPoints = async <Of extends Coordinate>(
   assertNotAborted(signal);
   if (refusesInfinity && reader?.areChecked !== true) assertFinite(section, bytes, from);
   // an array of several chunks was made for this call; a smaller one may be the source's own
-  const points = !inMemory && bytes.byteLength > CHUNK_BYTES ? handOver(bytes) : bytes;
+  const isFresh = file.readsFresh || (!file.inMemory && bytes.byteLength > CHUNK_BYTES);
+  const points = isFresh ? handOver(bytes) : bytes;
   const isWhole = from === 0 && to === count;
   const options = { label: isWhole ? name : `${name} from ${from}`, encoding, ...(signal && { signal }) };
   return inSection(isWhole ? name : `${name} from point ${from} on`, () => loadBases(engine, points, options, reader));

@@ -1,7 +1,11 @@
 /** Keys of Groth16 under a limit of main memory: their proofs, what they hold, and damaged pages. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openProvingKeyWith, provingKeyOptions } from '../../src/groth16/open-proving-key.js';
 import { openProvingKey, type ProvingKeyOptions } from '../../src/groth16.js';
+import { openFile } from '../../src/node.js';
 import { readOptions } from '../../src/option-table.js';
 import { keySettingsOf } from '../../src/proofs/circuit-prover.js';
 import { drawRandomScalar } from '../../src/proofs/witness.js';
@@ -159,6 +163,27 @@ describe('under a limit', () => {
     const otherFloor = await floorOf(other);
     expect(otherFloor).toBe(floor + 32 * 128);
     await prove(other, otherFloor);
+  });
+
+  test('pages are taken over of Blobs and files, and copied of a source that keeps its memory', async () => {
+    const { zkey, circuit } = statementOf('bn254');
+    const memoryLimit = await floorOf(zkey.data);
+    using whole = await openProvingKeyWith(zkey.data, onCpu, sameDraws());
+    const expected = await whole.prove(circuit.witness);
+    const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-limit-'));
+    const path = join(folder, 'circuit.zkey');
+    writeFileSync(path, zkey.data);
+    const kept = zkey.data.slice();
+    const keeper = { byteLength: kept.length, read: (from: number, to: number) => kept.subarray(from, to) };
+    try {
+      for (const source of [new Blob([zkey.data as never]), await openFile(path), path, keeper, kept]) {
+        using key = await openProvingKeyWith(source, { ...onCpu, memoryLimit }, sameDraws());
+        expect(await key.prove(circuit.witness)).toEqual(expected);
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+    expect(kept).toEqual(zkey.data);
   });
 
   test('one proof is computed at a time, and others wait', async () => {

@@ -121,7 +121,7 @@ export const loadPowers = async (
       ...{ name: `${section} (ptau)`, encoding: ptau.encoding, pointBytes: ptau.pointBytes, count },
       points: (from?: number, to?: number) => ptau.points(from, to),
     },
-    ...{ engine: g1, reader, inMemory: fileOf(zkey).file.inMemory, pagePoints: pagePointsOf(domainSize) },
+    ...{ engine: g1, reader, file: fileOf(zkey).file, pagePoints: pagePointsOf(domainSize) },
     refusesInfinity: true,
   };
   const powers = await KeyPoints.load(place, plan.count, signal);

@@ -11,6 +11,9 @@ import { sleep } from '../support/time.js';
 
 const knobs: Partial<Tuning> = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 };
 
+/** Leases a device on which no kernel was dispatched before. */
+const leaseCold = async (): Promise<LeasedDevice> => Object.assign(await leaseDevice(), { cold: true });
+
 /** Records the kernel of each bind group, and each dispatch. */
 const watch = (leased: LeasedDevice) => {
   const kernels: string[] = [];
@@ -24,7 +27,7 @@ const watch = (leased: LeasedDevice) => {
 };
 
 const dispatchesEach = async (_: string, tuning: Partial<Tuning>, checks = false): Promise<void> => {
-  const leased = await leaseDevice();
+  const leased = await leaseCold();
   const warm = watch(leased);
   const engine = await createCheckedEngine({
     curve: smallCurve,
@@ -60,7 +63,7 @@ test.each<[string, Partial<Tuning>]>([
 
 test('compile times include the time of the first dispatch', async () => {
   const LATE_MS = 150;
-  const leased = await leaseDevice();
+  const leased = await leaseCold();
   const engine = await createMsmEngine({ curve: smallCurve, device: leased.device, tuning: knobs, selfTest: false });
   let made: readonly { readonly name: string; readonly ms: number }[] = [];
   leased.tap = ({ method, proceed }) => {
@@ -78,7 +81,7 @@ test('compile times include the time of the first dispatch', async () => {
 });
 
 test('an engine that is destroyed during warmup rejects, and keeps no memory', async () => {
-  const leased = await leaseDevice();
+  const leased = await leaseCold();
   const engine = await createMsmEngine({ curve: smallCurve, device: leased.device, tuning: knobs, selfTest: false });
   leased.tap = ({ method, proceed }) => {
     if (method === 'dispatchWorkgroupsIndirect') engine.destroy();

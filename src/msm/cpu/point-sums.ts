@@ -156,8 +156,8 @@ interface Group {
 
 /** Points that lanes add at each bit, from the lowest. */
 interface Hits {
-  /** First hit of each bit, and behind them the number of hits. */
-  readonly starts: Uint32Array;
+  /** Index behind the last hit of each bit, and behind them the number of hits. */
+  readonly ends: Uint32Array;
   readonly lanes: Uint32Array;
   /** Their addresses, odd for negatives. */
   readonly points: Uint32Array;
@@ -344,10 +344,10 @@ export class PointSums {
     const current = new Array<PointAt>(lanes).fill(0);
     if (groups.length === 0) return current;
     const slots = adder.take(lanes);
-    const { starts, lanes: added, points } = yield* this.#hits(groups);
+    const { ends, lanes: added, points } = yield* this.#hits(groups);
     const round = new Int32Array(lanes).fill(-1);
     let rounds = 0;
-    for (let bit = starts.length - 2; bit >= 0; bit--) {
+    for (let bit = ends.length - 2; bit >= 0; bit--) {
       for (let lane = 0; lane < lanes; lane++) {
         const sum = current[lane] as PointAt;
         if (sum === 0) continue;
@@ -356,8 +356,8 @@ export class PointSums {
         current[lane] = to;
       }
       adder.flush();
-      const first = starts[bit] as number;
-      for (let end = starts[bit + 1] as number; end > first; ) {
+      const first = ends[bit - 1] ?? 0;
+      for (let end = ends[bit] as number; end > first; ) {
         let later = first;
         rounds++;
         for (let i = first; i < end; i++) {
@@ -415,20 +415,19 @@ export class PointSums {
         if (digits[bit] !== 0) next[bit + 1] = (next[bit + 1] as number) + 1;
     }
     for (let bit = 0; bit < bits; bit++) next[bit + 1] = (next[bit + 1] as number) + (next[bit] as number);
-    const starts = next.slice();
-    const count = starts[bits] as number;
-    const hits = { starts, lanes: new Uint32Array(count), points: new Uint32Array(count) };
+    const count = next[bits] as number;
+    const [lanes, points] = [new Uint32Array(count), new Uint32Array(count)];
     for (const { lane, digits, table } of all) {
       for (let bit = 0; bit < digits.length; bit++) {
         const digit = digits[bit] as number;
         if (digit === 0) continue;
         const i = next[bit] as number;
         next[bit] = i + 1;
-        hits.lanes[i] = lane;
-        hits.points[i] = table + ((Math.abs(digit) - 1) / 2) * pointBytes + (digit < 0 ? 1 : 0);
+        lanes[i] = lane;
+        points[i] = table + ((Math.abs(digit) - 1) / 2) * pointBytes + (digit < 0 ? 1 : 0);
       }
     }
-    return hits;
+    return { ends: next, lanes, points };
   }
 
   /** Returns the address of P, 3P, 5P and 7P of each point. */

@@ -251,10 +251,35 @@ describe('under a limit', () => {
     await expect(key.prove(circuit.witness)).rejects.toBe(mine);
     file.read = read;
     expect(await verify(await key.prove(circuit.witness))).toBe(true);
-    const proving = key.prove(circuit.witness);
-    const ended = expect(proving).rejects.toMatchObject({ code: 'destroyed' });
-    setTimeout(() => key.destroy(), 5);
-    await ended;
+    const proving = key.prove(circuit.witness, { onProgress: () => key.destroy() });
+    await expect(proving).rejects.toMatchObject({ code: 'destroyed' });
+  });
+
+  test('an abort ends a proof whose file does not answer, in matrices and in points, and the next one has its turn', async () => {
+    const { zkey, circuit, verify } = statementOf('bn254');
+    const file = fileOf(zkey.data);
+    using key = await openProvingKey(file, { ...onCpu, memoryLimit: await floorOf(zkey.data) });
+    const { read } = file;
+    for (const id of [4, 9]) {
+      const { from } = placeOf(zkey.data, id);
+      let isAsked = (): void => undefined;
+      const asked = new Promise<void>((resolve) => {
+        isAsked = resolve;
+      });
+      file.read = (first, end) => {
+        if (first < from) return read(first, end);
+        isAsked();
+        return new Promise(() => undefined);
+      };
+      const controller = new AbortController();
+      const proving = key.prove(circuit.witness, { signal: controller.signal });
+      const ended = expect(proving).rejects.toMatchObject({ code: 'aborted' });
+      await asked;
+      controller.abort();
+      await ended;
+      file.read = read;
+      expect(await verify(await key.prove(circuit.witness))).toBe(true);
+    }
   });
 
   test('secrets are overwritten after a proof', async () => {

@@ -1,5 +1,6 @@
 /** Keys of Groth16 under a limit of main memory: their proofs, what they hold, and damaged pages. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { MainMemory } from '../../src/engine/main-memory.js';
 import { openProvingKeyWith, provingKeyOptions } from '../../src/groth16/open-proving-key.js';
 import { openProvingKey, type ProvingKeyOptions } from '../../src/groth16.js';
 import { readOptions } from '../../src/option-table.js';
@@ -91,6 +92,22 @@ describe('without a limit', () => {
     };
     await Promise.all([1, 2, 3].map(() => key.prove(circuit.witness, { onProgress })));
     expect(most).toBe(2);
+  });
+
+  test('the ceiling of the platform takes no workers from a key with a higher limit', async () => {
+    const { zkey, circuit, verify } = statementOf('bn254');
+    const told = vi.spyOn(process, 'constrainedMemory').mockReturnValue(1);
+    const workers = vi.spyOn(MainMemory.prototype, 'workers');
+    try {
+      using key = await openProvingKey(zkey.data, { backend: 'cpu', maxWorkers: 1, memoryLimit: 2 ** 32 });
+      expect(await verify(await key.prove(circuit.witness))).toBe(true);
+      // engines of few points want no workers
+      const made = workers.mock.results.filter((_, i) => workers.mock.calls[i]?.[0] !== 0).map(({ value }) => value);
+      expect(new Set(made)).toEqual(new Set([1]));
+    } finally {
+      workers.mockRestore();
+      told.mockRestore();
+    }
   });
 
   test('a key beyond the ceiling of the platform keeps less, down to no point, and is not refused', async () => {

@@ -188,7 +188,10 @@ class Run {
         if (row < window) {
           throw badArgument(`${section.name}: entry ${first + i} is in a row before those before it; the file changed`);
         }
-        while (row >= window + vector.window) endWindow();
+        while (row >= window + vector.window) {
+          endWindow();
+          if (slice.isOver) await slice.yield();
+        }
         this.#put(row - window + ((words[from] as number) === 0 ? 0 : vector.window), words, from, 'windows');
         if (i % ENTRIES_PER_STEP === 0 && slice.isOver) await slice.yield();
       }

@@ -46,19 +46,31 @@ export interface KeyReader extends RandomAccess {
 export class StoredKeyReader implements KeyReader {
   readonly byteLength: number;
   readonly version: string;
-  readonly #stored: StoredFile;
+  #stored: StoredFile;
   /** The whole key; null if there is none beside the cache. */
   readonly #source: OpenFile | null;
   readonly #onDamage: (why: string) => Promise<void>;
+  readonly #another: () => Promise<StoredFile | null>;
+  /** Resolves when another file was looked for. */
+  #looking: Promise<void> | null = null;
   #areChecked = true;
 
-  /** @param onDamage called when pages of the cache were damaged */
-  constructor(stored: StoredFile, source: OpenFile | null, onDamage: (why: string) => Promise<void>) {
+  /**
+   * @param onDamage called when pages of the cache were damaged
+   * @param another returns another file of the cache that has all pages of this one; null if there is none
+   */
+  constructor(
+    stored: StoredFile,
+    source: OpenFile | null,
+    onDamage: (why: string) => Promise<void>,
+    another: () => Promise<StoredFile | null> = async () => null,
+  ) {
     this.byteLength = stored.index.facts.byteLength;
     this.version = stored.index.facts.version;
     this.#stored = stored;
     this.#source = source;
     this.#onDamage = onDamage;
+    this.#another = another;
   }
 
   get areChecked(): boolean {
@@ -73,11 +85,9 @@ export class StoredKeyReader implements KeyReader {
     const before = firstPrepared(this.byteLength);
     const [first, end] = [Math.floor(from / PAGE_BYTES), Math.ceil(to / PAGE_BYTES)];
     const start = first * PAGE_BYTES;
-    const pages = Array.from(
-      { length: end - first },
-      (_, i) => this.#stored.index.pages.get(before + first + i) ?? null,
-    );
-    const bytes = runsOf(pages).length === 1 ? await this.#inOrder(pages, start, this.preparedBytes) : null;
+    const stored = this.#stored;
+    const pages = Array.from({ length: end - first }, (_, i) => stored.index.pages.get(before + first + i) ?? null);
+    const bytes = runsOf(pages).length === 1 ? await inOrder(stored.file, pages, start, this.preparedBytes) : null;
     if (bytes !== null) return bytes.subarray(from - start, to - start);
     await this.#onDamage('zkey: what was prepared of it is damaged in the cache');
     return null;
@@ -88,46 +98,57 @@ export class StoredKeyReader implements KeyReader {
   async read(from: number, to: number): Promise<Uint8Array> {
     const [first, end] = [Math.floor(from / PAGE_BYTES), Math.ceil(to / PAGE_BYTES)];
     const start = first * PAGE_BYTES;
-    const pages = Array.from({ length: end - first }, (_, i) => this.#stored.index.pages.get(first + i) ?? null);
+    const stored = this.#stored;
+    const pages = Array.from({ length: end - first }, (_, i) => stored.index.pages.get(first + i) ?? null);
     const runs = runsOf(pages);
-    if (runs.length === 1) return (await this.#run(pages, first)).subarray(from - start, to - start);
+    if (runs.length === 1) return (await this.#run(stored, pages, first)).subarray(from - start, to - start);
     const all = new Uint8Array(Math.min(end * PAGE_BYTES, this.byteLength) - start);
     for (const [i, length] of runs) {
-      all.set(await this.#run(pages.slice(i, i + length), first + i), i * PAGE_BYTES);
+      all.set(await this.#run(stored, pages.slice(i, i + length), first + i), i * PAGE_BYTES);
     }
     return all.subarray(from - start, to - start);
   }
 
-  /** Returns pages of a run. @param first number of the first one */
-  async #run(pages: readonly (StoredPage | null)[], first: number): Promise<Uint8Array> {
-    return (await this.#inOrder(pages, first * PAGE_BYTES, this.byteLength)) ?? (await this.#oneByOne(pages, first));
+  /** Returns pages of a run in a file of the cache. @param first number of the first one */
+  async #run(stored: StoredFile, pages: readonly (StoredPage | null)[], first: number): Promise<Uint8Array> {
+    const run = await inOrder(stored.file, pages, first * PAGE_BYTES, this.byteLength);
+    return run ?? (await this.#oneByOne(stored, pages, first));
   }
 
-  /**
-   * Returns pages of a run; null if they are not as stored.
-   *
-   * @param start position of the first one in the key, or in what was prepared of it
-   * @param byteLength bytes of the one or the other
-   */
-  async #inOrder(pages: readonly (StoredPage | null)[], start: number, byteLength: number): Promise<Uint8Array | null> {
-    const slot = pages[0]?.slot;
-    if (slot === undefined) return null;
-    const length = Math.min(pages.length * PAGE_BYTES, byteLength - start);
-    const at = slot * PAGE_BYTES;
-    const all = await this.#stored.file.read(at, at + length).catch(() => null);
-    if (all === null) return null;
-    return (await areThose(all, pages as readonly StoredPage[])) ? all : null;
-  }
-
-  async #oneByOne(pages: readonly (StoredPage | null)[], first: number): Promise<Uint8Array> {
+  async #oneByOne(stored: StoredFile, pages: readonly (StoredPage | null)[], first: number): Promise<Uint8Array> {
     const start = first * PAGE_BYTES;
     const all = new Uint8Array(Math.min(pages.length * PAGE_BYTES, this.byteLength - start));
     for (const [i, page] of pages.entries()) {
       const from = start + i * PAGE_BYTES;
-      const single = page === null ? null : await this.#inOrder([page], from, this.byteLength);
-      all.set(single ?? (await this.#fromSource(from, page)), i * PAGE_BYTES);
+      const single = page === null ? null : await inOrder(stored.file, [page], from, this.byteLength);
+      const other = single ?? (page === null ? null : await this.#fromAnother(stored, first + i));
+      all.set(other ?? (await this.#fromSource(from, page)), i * PAGE_BYTES);
     }
     return all;
+  }
+
+  /**
+   * Reads a page from another file that has the key, and so all pages from now on. Visits that store a key at the
+   * same time leave several files, of which a later visit removes all but one.
+   *
+   * @param failed the file that has not the page
+   * @returns null if no file has the key as it was stored
+   */
+  async #fromAnother(failed: StoredFile, number: number): Promise<Uint8Array | null> {
+    if (this.#stored === failed) {
+      this.#looking ??= this.#lookFor(failed);
+      await this.#looking;
+    }
+    const { index, file } = this.#stored;
+    const page = this.#stored === failed ? undefined : index.pages.get(number);
+    return page === undefined ? null : inOrder(file, [page], number * PAGE_BYTES, this.byteLength);
+  }
+
+  /** Looks for another file that has the key. Never rejects. */
+  async #lookFor(failed: StoredFile): Promise<void> {
+    const other = await this.#another().catch(() => null);
+    this.#stored = other ?? failed;
+    this.#looking = null;
   }
 
   /** @param page null: the cache never had it */
@@ -148,6 +169,28 @@ export class StoredKeyReader implements KeyReader {
     );
   }
 }
+
+/**
+ * Returns pages of a run; null if they are not as stored.
+ *
+ * @param file of the cache
+ * @param start position of the first one in the key, or in what was prepared of it
+ * @param byteLength bytes of the one or the other
+ */
+const inOrder = async (
+  file: OpenFile,
+  pages: readonly (StoredPage | null)[],
+  start: number,
+  byteLength: number,
+): Promise<Uint8Array | null> => {
+  const slot = pages[0]?.slot;
+  if (slot === undefined) return null;
+  const length = Math.min(pages.length * PAGE_BYTES, byteLength - start);
+  const at = slot * PAGE_BYTES;
+  const all = await file.read(at, at + length).catch(() => null);
+  if (all === null) return null;
+  return (await areThose(all, pages as readonly StoredPage[])) ? all : null;
+};
 
 /**
  * Cuts pages into runs: pages that are one after the other in the file, or that are not there. A

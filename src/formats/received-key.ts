@@ -11,7 +11,7 @@ import { isCompactHead } from './compact-source.js';
 import { sha256 } from './sha256.js';
 import { type ArrivingFile, CHUNK_BYTES, openFile } from './source.js';
 import {
-  firstPrepared,
+  includesPagesOf,
   PAGE_BYTES,
   type StoredFacts,
   type StoredIndex,
@@ -201,10 +201,8 @@ export class ReceivedKey implements KeyReader {
   }
 
   /** Returns whether a stored key has the same pages, as far as it has them. */
-  isSameAs({ facts, pages }: StoredIndex): boolean {
-    if (facts.byteLength !== this.byteLength) return false;
-    const ofKey = [...pages].filter(([number]) => number < firstPrepared(this.byteLength));
-    return ofKey.every(([number, { digest }]) => this.#pages.get(number)?.digest === digest);
+  isSameAs(index: StoredIndex): boolean {
+    return index.facts.byteLength === this.byteLength && includesPagesOf(this.#pages, index);
   }
 
   /**

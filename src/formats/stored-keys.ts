@@ -9,7 +9,7 @@ import type { ZkeyFile } from './compact-source.js';
 import { RECEIVED, ReceivedKey, receiveKey } from './received-key.js';
 import { hasSha256, sha256 } from './sha256.js';
 import { type ArrivingFile, type FileSource, type OpenFile, openFile, type RandomAccess } from './source.js';
-import { PAGE_BYTES, readIndex, type StoredFacts, type StoredIndex } from './stored-pages.js';
+import { includesPagesOf, PAGE_BYTES, readIndex, type StoredFacts, type StoredIndex } from './stored-pages.js';
 import { NEWEST } from './zkey.js';
 
 /** Share of a key's bytes, as a divisor, that what is prepared of it may take beside it. */
@@ -284,12 +284,20 @@ export class StoredKeys implements KeyCache {
   /** @param source null: there is none beside the cache */
   #stored(stored: Stored, source: OpenFile | null, folder: CacheFolder, warn: (message: string) => void): KeyLoading {
     let isDamaged = false;
-    const reader = new StoredKeyReader(stored, source, async (why) => {
+    let { name } = stored;
+    const onDamage = async (why: string): Promise<void> => {
       if (isDamaged) return;
       isDamaged = true;
       warn(`${why}, so the next visit stores the key anew`);
-      await folder.remove(stored.name).catch(() => undefined);
-    });
+      await folder.remove(name).catch(() => undefined);
+    };
+    const another = async (): Promise<Stored | null> => {
+      const found = await this.#find(folder, stored.index.facts.id);
+      if (found === null || found.name === name || !includesPagesOf(found.index.pages, stored.index)) return null;
+      name = found.name;
+      return found;
+    };
+    const reader = new StoredKeyReader(stored, source, onDamage, another);
     let isRight: boolean | null = null;
     const forgetIfWrong = async (signal: AbortSignal): Promise<boolean> => {
       if (isRight !== null || source === null) return false;

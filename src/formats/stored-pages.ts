@@ -55,6 +55,15 @@ export interface StoredIndex {
 /** Returns the number of the first page behind those of a key of so many bytes. */
 export const firstPrepared = (byteLength: number): number => Math.ceil(byteLength / PAGE_BYTES);
 
+/** Returns whether pages of a key have among them those of a stored key, what was prepared of it aside. */
+export const includesPagesOf = (
+  all: ReadonlyMap<number, StoredPage>,
+  { facts, pages }: { readonly facts: Pick<StoredFacts, 'byteLength'>; readonly pages: StoredIndex['pages'] },
+): boolean => {
+  const ofKey = [...pages].filter(([number]) => number < firstPrepared(facts.byteLength));
+  return ofKey.every(([number, { digest }]) => all.get(number)?.digest === digest);
+};
+
 /** Returns the bytes of an index, its footer included. */
 export const writeIndex = async ({ facts, pages }: StoredIndex): Promise<Uint8Array> => {
   const json = new TextEncoder().encode(JSON.stringify({ library, ...facts }));

@@ -5,7 +5,7 @@
  */
 import type { FieldBytesOptions, FieldEngine, SparseMatrix } from '../api/fields.js';
 import { roomFor } from '../engine/arguments.js';
-import { badArgument } from '../errors.js';
+import { badArgument, untilAborted } from '../errors.js';
 import { type PackedEntries, ValueTable } from '../fields/program/entries.js';
 import { openField } from '../fields/program/open-field.js';
 import { ORDER_BYTES, sectionOf } from '../formats/binfile.js';
@@ -94,11 +94,16 @@ export class CoefficientSection {
     return Math.min(this.count, 2 * ENTRIES_PER_CHUNK) * ENTRY_BYTES;
   }
 
-  /** Yields all entries. The next chunk is read while one is used. */
-  async *chunks(): AsyncGenerator<EntryChunk> {
+  /**
+   * Yields all entries. The next chunk is read while one is used.
+   *
+   * @param signal ends the wait for a chunk
+   * @throws MsmError `aborted`; errors of reading the file
+   */
+  async *chunks(signal?: AbortSignal): AsyncGenerator<EntryChunk> {
     let next = this.#read(0);
     for (let first = 0; first < this.count; first += ENTRIES_PER_CHUNK) {
-      const words = wordsOf(await next);
+      const words = wordsOf(await untilAborted(next, signal));
       next = this.#read(first + ENTRIES_PER_CHUNK);
       yield { first, count: words.length / ENTRY_WORDS, words };
     }

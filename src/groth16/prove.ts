@@ -178,7 +178,7 @@ class Sums {
   async #ofStream(quotient: StreamedQuotient, values: Uint8Array, begin: () => void): Promise<AffinePoint> {
     begin();
     const { signal } = this.#run.ending;
-    return this.#sumOfNumbers(await quotient.compute(values, () => assertNotAborted(signal, 'proof')));
+    return this.#sumOfNumbers(await quotient.compute(values, () => assertNotAborted(signal, 'proof'), signal));
   }
 
   /** Computes H. @param quotient its scalars, which this function takes over */

@@ -58,17 +58,19 @@ export class StreamedQuotient {
    *
    * @param witness 32 little-endian bytes for each variable, which stay as they are until the end
    * @param check called after each time slice; ends the computation by throwing
-   * @throws MsmError `bad-argument` if the file has changed; `out-of-memory`, and errors of reading the file
+   * @param signal ends the wait for a file that does not answer
+   * @throws MsmError `bad-argument` if the file has changed; `aborted`, `out-of-memory`, and errors of reading the
+   *   file
    */
-  async compute(witness: Uint8Array, check: () => void): Promise<Uint8Array<ArrayBuffer>> {
+  async compute(witness: Uint8Array, check: () => void, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
     const { field, domainSize } = this.#circuit;
     if (this.#isDestroyed) throw new MsmError('destroyed', 'the proving key was destroyed');
-    this.#isUsed = true;
     const scalars = roomFor('quotient', domainSize, SCALAR_BYTES, 'scalars');
+    this.#isUsed = true;
     let isDone = false;
     try {
       this.#vector ??= await StreamedVector.open(field, domainSize);
-      const run = new Run(this.#circuit, this.#vector, witness, new TimeSlice(check));
+      const run = new Run(this.#circuit, this.#vector, witness, { slice: new TimeSlice(check), signal });
       await run.compute(new Uint32Array(scalars.buffer));
       isDone = true;
       return scalars;
@@ -87,15 +89,22 @@ class Run {
   readonly #vector: StreamedVector;
   readonly #witness: Uint32Array;
   readonly #slice: TimeSlice;
+  readonly #signal: AbortSignal | undefined;
   readonly #batch: ProductBatch;
   /** Values of matrices are written times 2^512. Read times 2^256, and w likewise, their products are right. */
   readonly #scale: bigint;
 
-  constructor(circuit: StreamedCircuit, vector: StreamedVector, witness: Uint8Array, slice: TimeSlice) {
+  constructor(
+    circuit: StreamedCircuit,
+    vector: StreamedVector,
+    witness: Uint8Array,
+    { slice, signal }: { readonly slice: TimeSlice; readonly signal: AbortSignal | undefined },
+  ) {
     this.#circuit = circuit;
     this.#vector = vector;
     this.#witness = new Uint32Array(witness.buffer, witness.byteOffset, witness.byteLength / 4);
     this.#slice = slice;
+    this.#signal = signal;
     this.#batch = vector.batch();
     this.#scale = (1n << BigInt(8 * SCALAR_BYTES)) % circuit.field.p;
   }
@@ -171,7 +180,7 @@ class Run {
       window += vector.window;
     };
     vector.clearWindows();
-    for await (const { first, count, words } of section.chunks()) {
+    for await (const { first, count, words } of section.chunks(this.#signal)) {
       for (let i = 0; i < count; i++) {
         const from = i * ENTRY_WORDS;
         this.#assertEntry(first + i, words, from);
@@ -179,7 +188,10 @@ class Run {
         if (row < window) {
           throw badArgument(`${section.name}: entry ${first + i} is in a row before those before it; the file changed`);
         }
-        while (row >= window + vector.window) endWindow();
+        while (row >= window + vector.window) {
+          endWindow();
+          if (slice.isOver) await slice.yield();
+        }
         this.#put(row - window + ((words[from] as number) === 0 ? 0 : vector.window), words, from, 'windows');
         if (i % ENTRIES_PER_STEP === 0 && slice.isOver) await slice.yield();
       }
@@ -194,7 +206,7 @@ class Run {
   async #multiplyMatrix(matrix: 0 | 1): Promise<void> {
     const slice = this.#slice;
     this.#vector.clearVector();
-    for await (const { first, count, words } of this.#circuit.section.chunks()) {
+    for await (const { first, count, words } of this.#circuit.section.chunks(this.#signal)) {
       for (let i = 0; i < count; i++) {
         const from = i * ENTRY_WORDS;
         this.#assertEntry(first + i, words, from);

@@ -2,7 +2,7 @@
 import type { EngineStats, TurnOptions } from '../api/calls.js';
 import type { MsmEngine } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
-import { limitOf, type MemoryLimit, workersWithin } from '../engine/main-memory.js';
+import { defaultMemoryLimit, limitOf, type MemoryLimit, workersWithin } from '../engine/main-memory.js';
 import { engineOptions, memoryLimitRow, progressRow, signalRow, turnRows } from '../engine/options.js';
 import { assertNotAborted, badArgument, fromCaller, MsmError, onAbort, UNVERIFIED, warnBy } from '../errors.js';
 import type { KeyReader } from '../formats/cached-file.js';
@@ -94,8 +94,8 @@ export const keyOptions = {
 
 /** Settings that the options of a key make: its engines, its queue, and where warnings go. */
 export interface KeySettings {
-  /** Options of engines that are set. */
-  readonly ofEngines: EngineOptions;
+  /** Options of engines that are set; a limit above the default, which would leave sums fewer workers. */
+  readonly ofEngines: EngineOptions & Pick<ProvingKeyOptions, 'memoryLimit'>;
   /** Main memory of the key and its proofs. */
   readonly limit: MemoryLimit;
   /** Limits of the queue of its proofs. */
@@ -160,8 +160,9 @@ export const keySettingsOf = (read: ReadOptions<ProvingKeyOptions, typeof keyOpt
   const engines = setOptions(Object.fromEntries(ofEngines.map((name) => [name, read[name]]))) as EngineOptions;
   const most = mostWorkers(engines);
   const maxWorkers = workersWithin(SHARE_OF_THREADS * limit.bytes, most);
+  const isRaised = memoryLimit !== undefined && memoryLimit > defaultMemoryLimit();
   return {
-    ofEngines: maxWorkers < most ? { maxWorkers, ...engines } : engines,
+    ofEngines: { ...(maxWorkers < most && { maxWorkers }), ...engines, ...(isRaised && { memoryLimit }) },
     limit,
     mostQueued: maxQueued,
     onEvent,

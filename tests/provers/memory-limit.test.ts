@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { MainMemory } from '../../src/engine/main-memory.js';
 import { openProvingKeyWith, provingKeyOptions } from '../../src/groth16/open-proving-key.js';
 import { openProvingKey, type ProvingKeyOptions } from '../../src/groth16.js';
 import { openFile } from '../../src/node.js';
@@ -95,6 +96,22 @@ describe('without a limit', () => {
     };
     await Promise.all([1, 2, 3].map(() => key.prove(circuit.witness, { onProgress })));
     expect(most).toBe(2);
+  });
+
+  test('the ceiling of the platform takes no workers from a key with a higher limit', async () => {
+    const { zkey, circuit, verify } = statementOf('bn254');
+    const told = vi.spyOn(process, 'constrainedMemory').mockReturnValue(1);
+    const workers = vi.spyOn(MainMemory.prototype, 'workers');
+    try {
+      using key = await openProvingKey(zkey.data, { backend: 'cpu', maxWorkers: 1, memoryLimit: 2 ** 32 });
+      expect(await verify(await key.prove(circuit.witness))).toBe(true);
+      // engines of few points want no workers
+      const made = workers.mock.results.filter((_, i) => workers.mock.calls[i]?.[0] !== 0).map(({ value }) => value);
+      expect(new Set(made)).toEqual(new Set([1]));
+    } finally {
+      workers.mockRestore();
+      told.mockRestore();
+    }
   });
 
   test('a key beyond the ceiling of the platform keeps less, down to no point, and is not refused', async () => {
@@ -276,10 +293,35 @@ describe('under a limit', () => {
     await expect(key.prove(circuit.witness)).rejects.toBe(mine);
     file.read = read;
     expect(await verify(await key.prove(circuit.witness))).toBe(true);
-    const proving = key.prove(circuit.witness);
-    const ended = expect(proving).rejects.toMatchObject({ code: 'destroyed' });
-    setTimeout(() => key.destroy(), 5);
-    await ended;
+    const proving = key.prove(circuit.witness, { onProgress: () => key.destroy() });
+    await expect(proving).rejects.toMatchObject({ code: 'destroyed' });
+  });
+
+  test('an abort ends a proof whose file does not answer, in matrices and in points, and the next one has its turn', async () => {
+    const { zkey, circuit, verify } = statementOf('bn254');
+    const file = fileOf(zkey.data);
+    using key = await openProvingKey(file, { ...onCpu, memoryLimit: await floorOf(zkey.data) });
+    const { read } = file;
+    for (const id of [4, 9]) {
+      const { from } = placeOf(zkey.data, id);
+      let isAsked = (): void => undefined;
+      const asked = new Promise<void>((resolve) => {
+        isAsked = resolve;
+      });
+      file.read = (first, end) => {
+        if (first < from) return read(first, end);
+        isAsked();
+        return new Promise(() => undefined);
+      };
+      const controller = new AbortController();
+      const proving = key.prove(circuit.witness, { signal: controller.signal });
+      const ended = expect(proving).rejects.toMatchObject({ code: 'aborted' });
+      await asked;
+      controller.abort();
+      await ended;
+      file.read = read;
+      expect(await verify(await key.prove(circuit.witness))).toBe(true);
+    }
   });
 
   test('secrets are overwritten after a proof', async () => {

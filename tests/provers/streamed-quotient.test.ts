@@ -1,5 +1,5 @@
 /** The quotient of Groth16 with matrices in the file, beside one that is computed with BigInts. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { openField } from '../../src/fields/program/open-field.js';
 import { openZkey } from '../../src/formats.js';
 import { areInOrder, CoefficientSection } from '../../src/groth16/coefficients.js';
@@ -221,9 +221,25 @@ describe('a quotient with matrices in the file', () => {
     await expect(compute()).rejects.toThrow(`entry ${last} is in a row before those before it; the file changed`);
   });
 
+  test('lets the event loop run in windows without entries, wherever they are', async () => {
+    const checksWith = async (row: number): Promise<number> => {
+      const { compute } = await openStreamed(2 ** 12, 5, [{ matrix: 0, row, column: 1, value: 3n }]);
+      let [now, checks] = [0, 0];
+      // a clock by which every step takes longer than a time slice
+      const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 100));
+      await compute(() => void checks++);
+      clock.mockRestore();
+      return checks;
+    };
+    expect(await checksWith(2 ** 12 - 1)).toBe(await checksWith(0));
+  });
+
   test('ends when it is told to, and the next one is right', async () => {
     const { compute, expected, quotient } = await openStreamed(2 ** 12, 50, entriesOf(2 ** 12, 50, usual));
     const enough = new Error('enough');
+    // a clock by which every step takes longer than a time slice, however fast the machine is
+    let now = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 100));
     for (const most of [0, 2, 4]) {
       let checks = 0;
       const computing = compute(() => {
@@ -231,6 +247,7 @@ describe('a quotient with matrices in the file', () => {
       });
       await expect(computing).rejects.toBe(enough);
     }
+    clock.mockRestore();
     expect(await compute()).toEqual(expected);
     quotient.destroy();
   });

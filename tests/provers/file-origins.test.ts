@@ -356,6 +356,22 @@ describe('files of a setup', () => {
     });
   });
 
+  test('that a server no longer sends have no verdict', async () => {
+    const sources = { zkey: at('zkey'), initial: files.zkey, ptau: files.ptau };
+    const wrong: readonly (readonly [Partial<Manners>, RegExp])[] = [
+      [{ status: (request) => (request === 0 ? 200 : 500) }, /^(zkey|ptau): the server does not send it/],
+      [{ status: (request) => (request === 0 ? 200 : 410) }, /^(zkey|ptau): the server answered 410/],
+      [{ etag: (request) => `"${request}"` }, /^(zkey|ptau): it changed on the server/],
+    ];
+    for (const [other, message] of wrong) {
+      manners = { ...usual, ...other };
+      for (const verify of [() => verifyKey(sources, checked), () => verifyPowers(at('ptau'), checked)]) {
+        requests = [];
+        await expect(verify()).rejects.toMatchObject({ code: 'bad-argument', message: expect.stringMatching(message) });
+      }
+    }
+  });
+
   test('are read from paths, addresses of files, responses and streams', async () => {
     const [r1cs, ptau] = [join(folder, 'r1cs'), join(folder, 'ptau')];
     expectSame(await newKey({ system: 'groth16', r1cs, ptau: pathToFileURL(ptau) }, onCpu), files.zkey);

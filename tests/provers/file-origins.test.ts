@@ -372,6 +372,14 @@ describe('files of a setup', () => {
     }
   });
 
+  test('that are not the first key are refused by its name', async () => {
+    const sources = { zkey: files.zkey, initial: files.ptau, ptau: files.ptau };
+    await expect(verifyKey(sources, checked)).rejects.toMatchObject({
+      code: 'bad-argument',
+      message: 'initial: zkey: the file must begin with the letters zkey',
+    });
+  });
+
   test('are read from paths, addresses of files, responses and streams', async () => {
     const [r1cs, ptau] = [join(folder, 'r1cs'), join(folder, 'ptau')];
     expectSame(await newKey({ system: 'groth16', r1cs, ptau: pathToFileURL(ptau) }, onCpu), files.zkey);

@@ -50,7 +50,8 @@ const remedies: Partial<Record<MsmErrorCode, string>> = {
   'no-webgpu': 'Install the package webgpu in the current folder (npm install webgpu), or use --backend cpu.',
   'unsupported-device': 'Use --backend cpu, or another version of Node.',
   'device-lost': 'Run the command again, or use --backend cpu.',
-  'out-of-memory': 'Close other programs, or use a machine with more memory.',
+  'out-of-memory':
+    'Raise --memory-limit where you set it; else close other programs, or use a machine with more memory.',
   internal: 'Please report this, with the command and the version.',
 };
 

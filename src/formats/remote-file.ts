@@ -3,7 +3,7 @@
  * 14), or downloaded; both go on where a connection broke. Its version is the `ETag` or the
  * `Last-Modified` of the first answer: an answer with another one is refused.
  */
-import { assertNotAborted, badArgument, kindOf, MsmError, untilAborted } from '../errors.js';
+import { assertNotAborted, badArgument, kindOf, MsmError, show, untilAborted } from '../errors.js';
 import { FileOnDisk, fileSystem } from './disk-file.js';
 import type { ArrivingFile, ByteStream, FileSource, OriginOptions, RandomAccess } from './source.js';
 
@@ -14,14 +14,23 @@ export const openAddress = async (
   options: OriginOptions,
 ): Promise<FileSource | ArrivingFile> => {
   const fs = fileSystem();
-  if (fs !== null && !/^(https?|data|blob):/.test(String(address))) {
+  if (fs !== null && !/^(https?|data|blob):/i.test(String(address))) {
     return FileOnDisk.open(fs, address).catch((cause: unknown) => {
       throw new MsmError('bad-argument', `${what}: it cannot be opened: ${String(cause)}`, { cause });
     });
   }
-  const url = new URL(String(address), (globalThis as { location?: Location }).location?.href).href;
+  const url = urlOf(what, String(address));
   const inParts = options.inParts && url.startsWith('http') ? await openRanges(what, url, options) : null;
   return inParts ?? download(what, await request(url, {}, options.signal), options);
+};
+
+/** Returns an address in full. @throws MsmError `bad-argument` if it is none */
+const urlOf = (what: string, address: string): string => {
+  try {
+    return new URL(address, (globalThis as { location?: Location }).location?.href).href;
+  } catch (cause) {
+    throw new MsmError('bad-argument', `${what}: ${show(address)} is not an address`, { cause });
+  }
 };
 
 /** Reads a stream to its end. @throws MsmError as `openOrigin`, when the chunks are read */
@@ -47,6 +56,12 @@ export const blobOf = async ({ chunks }: ArrivingFile): Promise<Blob> => {
 
 const request = (url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal | undefined) =>
   untilAborted(fetch(url, { headers, signal: signal ?? null }), signal, 'load');
+
+/** Ends the connection of an answer whose body nobody reads. A stalled one may never end, so nobody waits for it. */
+const hangUp = (answer: Response): void => {
+  // whoever reads the body has ended it
+  if (!answer.bodyUsed) void answer.body?.cancel().catch(() => undefined);
+};
 
 /** Attempts at a range or the rest of a file without any byte, before its error is the caller's. */
 const ATTEMPTS = 4;
@@ -90,7 +105,7 @@ export const openRanges = async (
   const version = versionOf(first);
   // without a version, ranges of two files would be taken for one
   if (range === null || range.from !== 0 || version === '') {
-    await first.body?.cancel();
+    hangUp(first);
     return null;
   }
   const { total: byteLength } = range;
@@ -154,6 +169,7 @@ class RangeReader {
         }
         if (done < bytes.length) throw new TypeError(`${this.#file.what}: the connection ended early`);
       } catch (error) {
+        if (answer !== null) hangUp(answer);
         if (error instanceof MsmError) throw error;
         failures = done > before ? 1 : failures + 1;
         if (failures >= ATTEMPTS) throw unreadable(this.#file.what, error);
@@ -234,7 +250,10 @@ async function* bodyAndRest(
   total: number | null,
   { signal, onBytes }: Pick<OriginOptions, 'signal' | 'onBytes'>,
 ): ArrivingFile['chunks'] {
-  if (!first.ok) throw badArgument(`${what}: the server answered ${first.status}`);
+  if (!first.ok) {
+    hangUp(first);
+    throw badArgument(`${what}: the server answered ${first.status}`);
+  }
   const version = versionOf(first);
   const canResume = total !== null && version !== '' && first.url.startsWith('http');
   let done = 0;
@@ -275,13 +294,13 @@ const rest = async (
 ): Promise<Response> => {
   const answer = await request(url, { range: `bytes=${done}-` }, signal);
   const range = rangeOf(answer);
+  if (range?.from === done && range.total === total && versionOf(answer) === version) return answer;
+  hangUp(answer);
   if (range === null && answer.ok) {
-    await answer.body?.cancel();
     throw badArgument(`${what}: the connection ended after ${done} of ${total} bytes, and the server has no ranges`);
   }
   if (!answer.ok) throw new TypeError(`the server answered ${answer.status}`);
-  if (range?.from !== done || range.total !== total || versionOf(answer) !== version) throw changed(what);
-  return answer;
+  throw changed(what);
 };
 
 /** Returns an answer whose body fails. */

@@ -35,7 +35,8 @@ export interface AccelerateOptions extends EnginesOptions {
   readonly basesBudget?: number | undefined;
   /**
    * Most bytes of main memory for a key and its proofs, as `openProvingKey` has it: points without
-   * room are read from the file for each proof. Also of each setup, as `webgpu-msm/setup` has it.
+   * room are read from the file for each proof. Also of each setup, as `webgpu-msm/setup` has it;
+   * one that takes more is left to snarkjs, with a warning.
    *
    * @defaultValue as `openProvingKey` has it
    */

@@ -26,8 +26,9 @@ export interface RunOptions {
   /**
    * Most bytes of main memory for the call: tables, points of a round, and the memory of all threads. Under
    * a limit fewer points are computed at a time, and by fewer workers, where that is needed. Not counted:
-   * a file or a result that is bytes, garbage that the platform has not collected, and what a GPU and its
-   * driver take: choose backend `'cpu'` where the limit is hard.
+   * a file or a result that is bytes; a response, a stream or a file of a server without ranges, which are
+   * read to their end first; garbage that the platform has not collected; and what a GPU and its driver
+   * take: choose backend `'cpu'` where the limit is hard.
    */
   readonly memoryLimit?: number | undefined;
 }

@@ -4,16 +4,16 @@
  * combinations, whose pairings agree for other points with a chance below 2^−100.
  */
 import type { Affine } from '../curves/jacobian.js';
-import { assertNotAborted, badArgument } from '../errors.js';
+import { assertNotAborted, badArgument, MsmError } from '../errors.js';
 import { invert, mod, writeNumber } from '../field/modulus.js';
 import { power } from '../field/powers.js';
 import { sectionOf } from '../formats/binfile.js';
-import { openOrigin } from '../formats/file-origin.js';
 import { CHUNK_BYTES, type FileOrigin, type PointSection } from '../formats/source.js';
 import { fileOf } from '../formats/zkey.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import {
   differenceOf,
+  openVerified,
   PointChecks,
   partBytes,
   Refusal,
@@ -123,11 +123,11 @@ export const verifyKey = async (input: VerifyKeyInput, given: RunOptions = {}): 
   const powers = await openPreparedPowers(ptau, options);
   const { source, workers } =
     initial === undefined ? await makeFirst(r1cs as FileOrigin, powers, options) : { source: initial, workers: null };
-  const start = await openKey(source, options);
+  const start = await openKey(await openVerified('initial', source, options), options).catch(blameInitial);
   const maxWorkers = workers ?? planRounds(options, options.memoryLimit, tablesOf(start)).workers;
   const contributions: KeyContribution[] = [];
   // not within: a file that is not there is no wrong one
-  const file = await openOrigin('zkey', zkey, { signal: options.signal, inParts: true });
+  const file = await openVerified('zkey', zkey, options);
   try {
     const key = await openKey(file, options);
     if (key.groups.name !== start.groups.name) throw new Refusal(`the key is on ${key.groups.name}`);
@@ -144,6 +144,12 @@ export const verifyKey = async (input: VerifyKeyInput, given: RunOptions = {}): 
     if (why === null) throw error;
     return { isValid: false, why, contributions };
   }
+};
+
+/** Names the argument in an error about the key before the first contribution, which is read as any `.zkey`. */
+const blameInitial = (error: unknown): never => {
+  if (!(error instanceof MsmError) || error.code !== 'bad-argument') throw error;
+  throw new MsmError(error.code, `initial: ${error.message}`, { cause: error });
 };
 
 /** Copies of the first key that are in memory at the same time: its parts, all of it, and what is collected late. */

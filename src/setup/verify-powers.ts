@@ -9,12 +9,11 @@ import { assertNotAborted } from '../errors.js';
 // From the entry, so that the build leaves in fields.js what both share.
 import { createFieldEngine } from '../fields.js';
 import { sectionOf } from '../formats/binfile.js';
-import { openOrigin } from '../formats/file-origin.js';
 import { type FileOrigin, type PointSection, readRange } from '../formats/source.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import { VECTOR_BYTES } from '../proofs/key-vectors.js';
 import { Blake2b } from './blake2b.js';
-import { PointChecks, Refusal, randomFactors, sameBytes, sumOf, whyRefused } from './checks.js';
+import { openVerified, PointChecks, Refusal, randomFactors, sameBytes, sumOf, whyRefused } from './checks.js';
 import { areEqual, hashedPoints, readPoints } from './groups.js';
 import { planRounds, type Tables } from './memory.js';
 import { lagrangeCount, lagrangeSections } from './powers.js';
@@ -72,7 +71,7 @@ export const verifyPowers = async (source: FileOrigin, given: RunOptions = {}): 
   const contributions: KeyContribution[] = [];
   let isPrepared = false;
   // not within: a file that is not there is no wrong one
-  const file = await openOrigin('ptau', source, { signal: options.signal, inParts: true });
+  const file = await openVerified('ptau', source, options);
   try {
     const opened = await openPowers(file, options);
     isPrepared = lagrangeSections.every(({ id }) => opened.sections.has(id));

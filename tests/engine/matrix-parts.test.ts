@@ -105,6 +105,12 @@ const expectRight = async (fr: FieldEngine, entries: Entries, verify = false): P
 };
 
 describe('a matrix beyond one binding', () => {
+  test('that fits without the value 0, which no entry has, is loaded without it', async () => {
+    const { fr } = await open();
+    // 392 values of 32 bytes, two lists of 392 words and one of 16: 64 times 256 bytes, all that the device binds
+    await expectRight(fr, entriesOf(15, 392, 392));
+  });
+
   test('gives right products, at sizes around the cut', async () => {
     const { fr } = await open();
     // few values: 8 bytes an entry; each of the four lists begins at a multiple of 256 bytes

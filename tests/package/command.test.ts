@@ -392,7 +392,10 @@ describe('setup', () => {
     expect(failures[0]?.stderr).toMatch('standard input has no bytes');
     expect(failures[4]?.stderr).toMatch('either --r1cs or --initial');
     expect(failures[6]?.stderr).toMatch('the package webgpu, which gives Node a GPU, cannot be loaded');
-    for (const { stderr } of failures.slice(7)) expect(stderr).toMatch('options.memoryLimit is 1048576 bytes');
+    for (const { stderr } of failures.slice(7)) {
+      expect(stderr).toMatch('options.memoryLimit is 1048576 bytes');
+      expect(stderr).toMatch('Raise --memory-limit where you set it');
+    }
     expect(readdirSync(folder)).toEqual(before);
   });
 });

@@ -35,6 +35,8 @@ interface Manners {
   /** Status of a request; 200 means as usual. */
   readonly status: (request: number) => number;
   readonly stalls: (request: number) => boolean;
+  /** Whether an error has a body, which never ends. */
+  readonly errorsStall?: boolean;
 }
 
 const usual: Manners = {
@@ -47,6 +49,8 @@ const usual: Manners = {
 
 let manners = usual;
 let requests: (string | null)[] = [];
+/** Answers whose connection is in use. */
+const open = new Set<ServerResponse>();
 let server: Server;
 let address = '';
 let statement: Statement;
@@ -58,12 +62,16 @@ const others = new Map<string, Uint8Array>();
 
 const answer = ({ headers, url }: IncomingMessage, response: ServerResponse): void => {
   const data = others.get(url as string) ?? statement.zkey.data;
-  const { hasRanges, etag, breakAfter, status, stalls } = manners;
+  const { hasRanges, etag, breakAfter, status, stalls, errorsStall = false } = manners;
+  open.add(response);
+  response.once('close', () => open.delete(response));
   const number = requests.push(headers.range ?? null) - 1;
   const tag = etag(number);
   const common = tag === null ? {} : { etag: tag };
   if (status(number) !== 200) {
-    response.writeHead(status(number)).end();
+    response.writeHead(status(number));
+    if (errorsStall) response.write('not yet');
+    else response.end();
     return;
   }
   const [, first = '0', last = ''] = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? '') ?? [];
@@ -171,6 +179,37 @@ describe('an address', () => {
     await expect(key.prove(statement.circuit.witness)).rejects.toMatchObject(changed);
     manners = usual;
     expect(await statement.verify((await key.prove(statement.circuit.witness)) as never)).toBe(true);
+  });
+
+  test('that is refused leaves no connection', async () => {
+    const refused = { code: 'bad-argument' };
+    // not there; changed before a range; changed before the rest of a download
+    const wrong: readonly (readonly [Partial<Manners>, object])[] = [
+      [{ status: () => 404, errorsStall: true }, {}],
+      [{ etag: (request) => `"${request}"`, stalls: (request) => request > 0 }, { memoryLimit }],
+      [
+        {
+          breakAfter: (request) => (request === 0 ? 1000 : null),
+          etag: (request) => `"${request}"`,
+          stalls: (request) => request > 0,
+        },
+        {},
+      ],
+    ];
+    for (const [other, options] of wrong) {
+      requests = [];
+      manners = { ...usual, ...other };
+      await expect(openProvingKey(address, { ...onCpu, ...options })).rejects.toMatchObject(refused);
+      await until(() => open.size === 0);
+    }
+  });
+
+  test('is one in capital letters, too, and none without a host', async () => {
+    await proves(address.replace('http', 'HTTP'));
+    await expect(openProvingKey('http://', onCpu)).rejects.toMatchObject({
+      code: 'bad-argument',
+      message: "zkey: 'http://' is not an address",
+    });
   });
 
   test('that stalls is left at once by an abort and by destroy', async () => {
@@ -314,6 +353,30 @@ describe('files of a setup', () => {
     const next = await importResponse({ zkey: at('last'), response: at('response') }, onCpu);
     expect(await verifyKey({ zkey: next, r1cs: at('r1cs'), ptau: at('ptau') }, checked)).toMatchObject({
       isValid: true,
+    });
+  });
+
+  test('that a server no longer sends have no verdict', async () => {
+    const sources = { zkey: at('zkey'), initial: files.zkey, ptau: files.ptau };
+    const wrong: readonly (readonly [Partial<Manners>, RegExp])[] = [
+      [{ status: (request) => (request === 0 ? 200 : 500) }, /^(zkey|ptau): the server does not send it/],
+      [{ status: (request) => (request === 0 ? 200 : 410) }, /^(zkey|ptau): the server answered 410/],
+      [{ etag: (request) => `"${request}"` }, /^(zkey|ptau): it changed on the server/],
+    ];
+    for (const [other, message] of wrong) {
+      manners = { ...usual, ...other };
+      for (const verify of [() => verifyKey(sources, checked), () => verifyPowers(at('ptau'), checked)]) {
+        requests = [];
+        await expect(verify()).rejects.toMatchObject({ code: 'bad-argument', message: expect.stringMatching(message) });
+      }
+    }
+  });
+
+  test('that are not the first key are refused by its name', async () => {
+    const sources = { zkey: files.zkey, initial: files.ptau, ptau: files.ptau };
+    await expect(verifyKey(sources, checked)).rejects.toMatchObject({
+      code: 'bad-argument',
+      message: 'initial: zkey: the file must begin with the letters zkey',
     });
   });
 

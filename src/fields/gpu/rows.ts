@@ -195,14 +195,14 @@ class RowsSize {
 /**
  * Cuts rows into parts that a device binds, where the sums of a part may begin a binding.
  *
- * @returns the first row of each part, and the number of rows
+ * @returns the first row of each part, and the number of rows; null if a device binds all rows with all values
  * @throws MsmError `out-of-memory` if the rows between two such places are too long
  */
 function* cutRows(
   { starts, valueIndices }: SortedEntries,
   valueCount: number,
   { elementBytes, mostBytes }: CutSizes,
-): Generator<void, number[]> {
+): Generator<void, number[] | null> {
   const rows = starts.length - 1;
   const at = (row: number): number => starts[row] as number;
   const all = new RowsSize();
@@ -211,7 +211,7 @@ function* cutRows(
     all.add(at(row + 1) - at(row));
     if (row % ENTRIES_PER_STEP === 0) yield;
   }
-  if (all.bytes(elementBytes) <= mostBytes) return [0, rows];
+  if (all.bytes(elementBytes) <= mostBytes) return null;
   const firsts = [0];
   /** The last part that has each value, from 1. */
   const seen = new Uint32Array(valueCount);
@@ -262,7 +262,7 @@ export function* sortRows(entries: PackedEntries, sizes: CutSizes): Generator<vo
   const { starts, columns, valueIndices } = sorted;
   const valueCount = values.length / perNumber;
   const firsts = yield* cutRows(sorted, valueCount, sizes);
-  if (firsts.length === 2) {
+  if (firsts === null) {
     const levels = yield* rowLevels(starts);
     return [{ first: 0, rows: entries.rows, levels, columns, valueIndices, values }];
   }

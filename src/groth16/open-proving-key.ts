@@ -28,7 +28,7 @@ import type { KeyPlan } from '../proofs/key-memory.js';
 import { KeyPoints, pagePointsOf } from '../proofs/key-points.js';
 import { KeyVectors } from '../proofs/key-vectors.js';
 import { publicSignalsOf } from '../proofs/snarkjs-json.js';
-import { type DrawScalar, drawRandomScalar, readWitness } from '../proofs/witness.js';
+import { type DrawScalar, drawRandomScalar, dropCopy, readWitness } from '../proofs/witness.js';
 import { TimeSlice } from '../scheduling/time-slice.js';
 import { canShare } from '../threads/platform.js';
 import { type ProofResult, type ProvingKey, type ProvingKeyOptions, writeProof } from './api.js';
@@ -329,6 +329,7 @@ class LoadedProvingKey extends CircuitProver<ProofResult> implements ProvingKey 
     const { curve, variables, publicSignals, order } = this.#key;
     const values = await readWitness(witness, { order, variables }, run);
     run.secrets.push(values);
+    dropCopy(witness, run.secrets);
     const signals = publicSignalsOf(values, publicSignals);
     const blinding = { r: this.#draw(order), s: this.#draw(order) };
     run.secrets.push(blinding.r, blinding.s);

@@ -149,6 +149,15 @@ export const giveBack = (arrays: readonly Uint8Array[]): void => {
   }
 };
 
+/** Overwrites the copy of `copyWitness`, once it was read, and gives its memory back. */
+export const dropCopy = (witness: FileSource, secrets: Uint8Array[]): void => {
+  const at = secrets.indexOf(witness as Uint8Array);
+  if (at < 0) return;
+  const copies = secrets.splice(at, 1);
+  erase(copies);
+  giveBack(copies);
+};
+
 /** Draws a scalar below the order, as little-endian bytes. */
 export type DrawScalar = (order: bigint) => Uint8Array<ArrayBuffer>;
 

@@ -83,7 +83,8 @@ test('says what is wrong with a file, and is cancelled', async () => {
   await contribute('other.zkey', first.slice(0, 300));
   await alert.waitFor();
   expect(await alert.textContent()).toMatch(/zkey/);
-  await contribute('pot.ptau', await newPowers({ curve: 'bn254', power: 9 }));
+  // takes longer than the click
+  await contribute('pot.ptau', await newPowers({ curve: 'bn254', power: 13 }));
   await page.getByRole('button', { name: 'Cancel' }).click();
   await page.getByText('Cancelled.').waitFor({ timeout: 30_000 });
   expect(faults).toEqual([]);

@@ -131,7 +131,8 @@ describe('proofs of a key', () => {
     const { key, callsOf, witness } = await open();
     using _ = key;
     const controller = new AbortController();
-    const proofs = [key.prove(witness), key.prove(witness)];
+    const inParts = new Blob([witness as Uint8Array<ArrayBuffer>]);
+    const proofs = [key.prove(inParts), key.prove(inParts)];
     const filled = vi.spyOn(Uint8Array.prototype, 'fill');
     const waiting = key.prove(witness, { signal: controller.signal });
     expect(key.stats).toMatchObject({ waiting: 1, waitingBytes: witness.length, running: 2 });

@@ -106,9 +106,7 @@ export interface MsmEngineOptions<Of extends Coordinate = bigint> {
    * fewer; points that find none are refused with `out-of-memory`, unless the limit is the default. With
    * `deviceOf` the lowest limit holds. Not counted: scalars of calls and programs.
    *
-   * @defaultValue as that of keys: half of the memory that a browser tells (`navigator.deviceMemory`), a
-   *   quarter of it on a phone, 0.5 GiB on a phone that tells none; in Node three quarters of the memory of
-   *   the machine or its container; elsewhere no limit
+   * @defaultValue as `openProvingKey` has it
    */
   readonly memoryLimit?: number | undefined;
   /**

@@ -4,7 +4,7 @@ import { MsmError } from '../../errors.js';
 import { TimeSlice } from '../../scheduling/time-slice.js';
 import { ANY_SIZE, type Pause } from '../../scheduling/turn-queue.js';
 import { bytesOfVector, type VectorAt, type VectorMemory } from '../../wasm/vectors/vector-kernel.js';
-import type { Phase, Phases, ProgramHost } from '../../wasm/vectors/vector-program.js';
+import { type Phase, type Phases, type ProgramHost, runPhases } from '../../wasm/vectors/vector-program.js';
 import { type FieldStep, type Kind, operations } from '../program/operations.js';
 import {
   type Entries,
@@ -138,20 +138,7 @@ export class CpuVectors implements VectorBackend {
   /** Computes a step on this thread. */
   async #compute(execution: Execution, step: RunningStep, slice: TimeSlice): Promise<void> {
     const begun = performance.now();
-    try {
-      for (const phase of step.phases) {
-        if ('alone' in phase) phase.alone();
-        for (const chunk of 'chunks' in phase ? phase.chunks : []) {
-          for (const each of chunk) {
-            this.#memory.run(each);
-            if (slice.isOver) await slice.yield();
-          }
-        }
-      }
-    } finally {
-      // lets the step free what it holds
-      step.phases.return();
-    }
+    await runPhases(this.#memory, step.phases, slice);
     execution.end(step, performance.now() - begun);
   }
 

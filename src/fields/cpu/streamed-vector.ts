@@ -6,7 +6,7 @@ import { finish, type TimeSlice } from '../../scheduling/time-slice.js';
 import type { WasmArithmetic } from '../../wasm/points/kernel.js';
 import { moveToCoset, twiddleElements } from '../../wasm/vectors/short-twiddles.js';
 import type { VectorAt, VectorMemory } from '../../wasm/vectors/vector-kernel.js';
-import type { Phases } from '../../wasm/vectors/vector-program.js';
+import { runPhases } from '../../wasm/vectors/vector-program.js';
 import type { OpenField } from '../program/open-field.js';
 import { Arena } from './arena.js';
 import { noWebAssembly, openMemory } from './open-memory.js';
@@ -173,24 +173,7 @@ export class StreamedVector {
    */
   async moveToCoset(root: bigint, coset: bigint, slice: TimeSlice): Promise<void> {
     const transform = { memory: this.#memory, at: this.#at, length: this.length, scratch: this.#twiddles };
-    await this.#compute(moveToCoset(transform, root, coset), slice);
-  }
-
-  async #compute(phases: Phases, slice: TimeSlice): Promise<void> {
-    try {
-      for (const phase of phases) {
-        if ('alone' in phase) phase.alone();
-        for (const chunk of 'chunks' in phase ? phase.chunks : []) {
-          for (const each of chunk) {
-            this.#memory.run(each);
-            if (slice.isOver) await slice.yield();
-          }
-        }
-      }
-    } finally {
-      // lets the transform free what it holds
-      phases.return();
-    }
+    await runPhases(this.#memory, moveToCoset(transform, root, coset), slice);
   }
 
   /** Exchanges the elements with numbers. */

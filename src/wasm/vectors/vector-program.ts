@@ -6,7 +6,7 @@
  * phase. No thread waits for one that has not begun: a program ends however few take part. Calls
  * with fixed shares and a barrier were rejected, since a thread that starts late holds up the rest.
  */
-import { nextTurn } from '../../scheduling/time-slice.js';
+import { nextTurn, type TimeSlice } from '../../scheduling/time-slice.js';
 import { type KernelName, kernelParameters, type VectorExports } from './vector-loops.js';
 
 /** Names of kernels by the numbers that programs have for them. */
@@ -28,6 +28,31 @@ export type Phase =
 
 /** Yields the phases of a computation. Its memory is in use until the last one has ended. */
 export type Phases = Generator<Phase, void>;
+
+/**
+ * Runs phases on this thread, in time slices.
+ *
+ * @throws what `slice` and the phases throw; the phases have then freed what they hold
+ */
+export const runPhases = async (
+  memory: { run(each: KernelCall): void },
+  phases: Phases,
+  slice: TimeSlice,
+): Promise<void> => {
+  try {
+    for (const phase of phases) {
+      if ('alone' in phase) phase.alone();
+      for (const chunk of 'chunks' in phase ? phase.chunks : []) {
+        for (const each of chunk) {
+          memory.run(each);
+          if (slice.isOver) await slice.yield();
+        }
+      }
+    }
+  } finally {
+    phases.return();
+  }
+};
 
 export const call = (name: KernelName, ...parameters: readonly number[]): KernelCall => ({
   name,

@@ -12,7 +12,7 @@
 import type { ComputeWorker } from '../api/calls.js';
 import type { Fp2 } from '../api/values.js';
 import { openCurve } from '../curves/open-curve.js';
-import { mod } from '../field/modulus.js';
+import { digitsOf, isBelow, mod } from '../field/modulus.js';
 import { powerSteps } from '../field/powers.js';
 import { openMemory } from '../fields/cpu/open-memory.js';
 import { type VectorPool, VectorThreads } from '../fields/cpu/vector-threads.js';
@@ -330,14 +330,8 @@ class RootProgram {
 
 /** Returns whether all numbers are below a prime. */
 const areBelow = (words: Uint32Array, prime: bigint): boolean => {
-  const p: number[] = [];
-  for (let rest = prime; rest > 0n; rest >>= 32n) p.push(Number(rest & 0xffff_ffffn));
-  const last = p.length - 1;
-  for (let at = 0; at < words.length; at += p.length) {
-    let j = last;
-    while (j > 0 && words[at + j] === p[j]) j--;
-    if ((words[at + j] as number) >= (p[j] as number)) return false;
-  }
+  const p = digitsOf(prime, 32, Math.ceil(prime.toString(16).length / 8));
+  for (let at = 0; at < words.length; at += p.length) if (!isBelow(words, at, p)) return false;
   return true;
 };
 

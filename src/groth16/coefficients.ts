@@ -6,6 +6,7 @@
 import type { FieldBytesOptions, FieldEngine, SparseMatrix } from '../api/fields.js';
 import { roomFor } from '../engine/arguments.js';
 import { badArgument, untilAborted } from '../errors.js';
+import { digitsOf, isBelow } from '../field/modulus.js';
 import { type PackedEntries, ValueTable } from '../fields/program/entries.js';
 import { openField } from '../fields/program/open-field.js';
 import { ORDER_BYTES, sectionOf } from '../formats/binfile.js';
@@ -72,7 +73,7 @@ export class CoefficientSection {
     this.#start = start;
     this.#rows = domainSize;
     this.#columns = variables;
-    this.#prime = Array.from({ length: VALUE_WORDS }, (_, j) => Number((prime >> BigInt(32 * j)) & 0xffff_ffffn));
+    this.#prime = digitsOf(prime, 32, VALUE_WORDS);
   }
 
   /** @throws MsmError `bad-argument` if the section has another size than it says */
@@ -131,12 +132,15 @@ export class CoefficientSection {
     }
   }
 
+  /** @throws MsmError `bad-argument` for an entry, at words[from], that the circuit cannot have, or its value */
+  assertEntry(index: number, words: Uint32Array, from: number): void {
+    this.assertPlace(index, words, from);
+    this.assertValue(index, words, from);
+  }
+
   /** @throws MsmError `bad-argument` if the value of the entry at words[from] is not below the prime */
   assertValue(index: number, words: Uint32Array, from: number): void {
-    const at = from + VALUE_AT;
-    let j = VALUE_WORDS - 1;
-    while (j > 0 && words[at + j] === this.#prime[j]) j--;
-    if ((words[at + j] as number) < (this.#prime[j] as number)) return;
+    if (isBelow(words, from + VALUE_AT, this.#prime)) return;
     throw badArgument(`${this.name}: the value of entry ${index} is not below the prime of the field`);
   }
 }
@@ -182,8 +186,7 @@ export const areInOrder = async (section: CoefficientSection, timeSlice: TimeSli
   for await (const { first, count, words } of section.chunks()) {
     for (let i = 0; i < count; i++) {
       const from = i * ENTRY_WORDS;
-      section.assertPlace(first + i, words, from);
-      section.assertValue(first + i, words, from);
+      section.assertEntry(first + i, words, from);
       const next = words[from + 1] as number;
       if (next < row) isInOrder = false;
       row = next;

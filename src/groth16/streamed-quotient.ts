@@ -183,7 +183,7 @@ class Run {
     for await (const { first, count, words } of section.chunks(this.#signal)) {
       for (let i = 0; i < count; i++) {
         const from = i * ENTRY_WORDS;
-        this.#assertEntry(first + i, words, from);
+        section.assertEntry(first + i, words, from);
         const row = words[from + 1] as number;
         if (row < window) {
           throw badArgument(`${section.name}: entry ${first + i} is in a row before those before it; the file changed`);
@@ -204,22 +204,18 @@ class Run {
 
   /** Sets the vector to the product of a matrix and the witness; entries may have any order. */
   async #multiplyMatrix(matrix: 0 | 1): Promise<void> {
+    const { section } = this.#circuit;
     const slice = this.#slice;
     this.#vector.clearVector();
-    for await (const { first, count, words } of this.#circuit.section.chunks(this.#signal)) {
+    for await (const { first, count, words } of section.chunks(this.#signal)) {
       for (let i = 0; i < count; i++) {
         const from = i * ENTRY_WORDS;
-        this.#assertEntry(first + i, words, from);
+        section.assertEntry(first + i, words, from);
         if (words[from] === matrix) this.#put(words[from + 1] as number, words, from, 'vector');
         if (i % ENTRIES_PER_STEP === 0 && slice.isOver) await slice.yield();
       }
     }
     this.#add('vector');
-  }
-
-  #assertEntry(index: number, words: Uint32Array, from: number): void {
-    this.#circuit.section.assertPlace(index, words, from);
-    this.#circuit.section.assertValue(index, words, from);
   }
 
   /** Adds the product of an entry, at words[from], to the batch. */

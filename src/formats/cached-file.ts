@@ -29,17 +29,22 @@ export interface StoredFile {
 export interface KeyReader extends RandomAccess {
   /** Whether the points of all bytes that were read were checked when the key was stored. */
   readonly areChecked: boolean;
-  /** Bytes that an earlier visit prepared of the key; 0 if there are none. */
-  readonly preparedBytes: number;
-  /** Reads prepared bytes. @returns null if they are damaged */
-  readPrepared(from: number, to: number): Promise<Uint8Array | null>;
+  /** Bytes that an earlier visit prepared of the key; null if there are none. */
+  readonly prepared: PreparedBytes | null;
   /**
-   * Keeps what was prepared of the key for later visits, if the key is being stored and has room. Called
-   * once, at most.
+   * Keeps what was prepared of the key for later visits, if there is room; absent unless the key is being
+   * stored. Called once, at most.
    *
    * @param chunks the bytes, in whole pages but for the last chunk
    */
-  prepare(byteLength: number, chunks: Iterable<Uint8Array>): Promise<void>;
+  prepare?(byteLength: number, chunks: Iterable<Uint8Array>): Promise<void>;
+}
+
+/** Bytes that an earlier visit prepared of a key. */
+export interface PreparedBytes {
+  readonly byteLength: number;
+  /** @returns null if they are damaged */
+  read(from: number, to: number): Promise<Uint8Array | null>;
 }
 
 /** Reads pages that a cache has. */
@@ -77,23 +82,23 @@ export class StoredKeyReader implements KeyReader {
     return this.#areChecked;
   }
 
-  get preparedBytes(): number {
-    return this.#stored.index.facts.preparedBytes;
+  get prepared(): PreparedBytes | null {
+    const byteLength = this.#stored.index.facts.preparedBytes;
+    return byteLength === 0 ? null : { byteLength, read: (from, to) => this.#readPrepared(from, to) };
   }
 
-  async readPrepared(from: number, to: number): Promise<Uint8Array | null> {
+  async #readPrepared(from: number, to: number): Promise<Uint8Array | null> {
     const before = firstPrepared(this.byteLength);
     const [first, end] = [Math.floor(from / PAGE_BYTES), Math.ceil(to / PAGE_BYTES)];
     const start = first * PAGE_BYTES;
     const stored = this.#stored;
     const pages = Array.from({ length: end - first }, (_, i) => stored.index.pages.get(before + first + i) ?? null);
-    const bytes = runsOf(pages).length === 1 ? await inOrder(stored.file, pages, start, this.preparedBytes) : null;
+    const bytes =
+      runsOf(pages).length === 1 ? await inOrder(stored.file, pages, start, stored.index.facts.preparedBytes) : null;
     if (bytes !== null) return bytes.subarray(from - start, to - start);
     await this.#onDamage('zkey: what was prepared of it is damaged in the cache');
     return null;
   }
-
-  async prepare(): Promise<void> {}
 
   async read(from: number, to: number): Promise<Uint8Array> {
     const [first, end] = [Math.floor(from / PAGE_BYTES), Math.ceil(to / PAGE_BYTES)];
@@ -247,6 +252,7 @@ const pagesOf = (bytes: Uint8Array): Uint8Array[] =>
 
 /** Reads a key from its source, and stores the pages that it reads. */
 export class StoringKeyReader implements KeyReader {
+  readonly prepared = null;
   readonly byteLength: number;
   readonly version: string;
   readonly #source: OpenFile;
@@ -277,14 +283,6 @@ export class StoringKeyReader implements KeyReader {
 
   get areChecked(): boolean {
     return this.#stored !== null;
-  }
-
-  get preparedBytes(): number {
-    return 0;
-  }
-
-  async readPrepared(): Promise<null> {
-    return null;
   }
 
   async prepare(byteLength: number, chunks: Iterable<Uint8Array>): Promise<void> {

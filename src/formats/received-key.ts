@@ -162,6 +162,8 @@ const noDamage = async (): Promise<void> => undefined;
 
 /** A key in the folder of a cache. Its points are not checked yet. */
 export class ReceivedKey implements KeyReader {
+  /** Nothing is prepared of it: all of it is written when that could begin. */
+  readonly prepared = null;
   readonly byteLength: number;
   readonly version: string;
   readonly #folder: CacheFolder;
@@ -183,17 +185,6 @@ export class ReceivedKey implements KeyReader {
   get areChecked(): boolean {
     return this.#isKept && this.#reader?.areChecked === true;
   }
-
-  /** Nothing is prepared of it: all of it is written when that could begin. */
-  get preparedBytes(): number {
-    return 0;
-  }
-
-  async readPrepared(): Promise<null> {
-    return null;
-  }
-
-  async prepare(): Promise<void> {}
 
   async read(from: number, to: number): Promise<Uint8Array> {
     if (this.#reader === null) throw badArgument('zkey: it came as a stream, which was read to its end; open it again');

@@ -211,9 +211,7 @@ export class StoredKeys implements KeyCache {
         keep: async ({ protocol, curve }) => {
           const { version, byteLength } = source;
           const open = async (): Promise<KeyReader> => {
-            const written = await openStored(folder, name);
-            if (written === null) throw badArgument('its index cannot be read');
-            kept = this.#stored(written, source, folder, warn);
+            kept = this.#stored(await openWritten(folder, name), source, folder, warn);
             return kept.reader;
           };
           if (await reader.keep({ id, version, byteLength, protocol, curve }, open)) await noteUse(folder, id);
@@ -243,11 +241,8 @@ export class StoredKeys implements KeyCache {
     const name = nameOf(id);
     const keep = async ({ protocol, curve }: Pick<StoredFacts, 'protocol' | 'curve'>): Promise<void> => {
       const { version, byteLength } = file;
-      const open = async (): Promise<KeyReader> => {
-        const written = await openStored(folder, name);
-        if (written === null) throw badArgument('its index cannot be read');
-        return this.#stored(written, null, folder, warn).reader;
-      };
+      const open = async (): Promise<KeyReader> =>
+        this.#stored(await openWritten(folder, name), null, folder, warn).reader;
       try {
         await received.keep({ id, version, byteLength, protocol, curve }, name, open);
         // another file with the same header: the source has changed, or was damaged
@@ -340,10 +335,8 @@ const plainFile = (source: OpenFile): KeyLoading => ({
   reader: {
     byteLength: source.byteLength,
     areChecked: false,
-    preparedBytes: 0,
+    prepared: null,
     read: (from, to) => source.read(from, to),
-    readPrepared: async () => null,
-    prepare: async () => undefined,
   },
   keep: async () => undefined,
   drop: async () => undefined,
@@ -371,6 +364,13 @@ const openStored = async (folder: CacheFolder, name: string): Promise<Stored | n
     // removed by another visit, or what it says is no index
     return null;
   }
+};
+
+/** Opens a key that was just written. @throws MsmError `bad-argument` */
+const openWritten = async (folder: CacheFolder, name: string): Promise<Stored> => {
+  const written = await openStored(folder, name);
+  if (written === null) throw badArgument('its index cannot be read');
+  return written;
 };
 
 /* Identity of keys. */

@@ -113,10 +113,10 @@ const readMatrices = async (
 ): Promise<ReadMatrices> => {
   if (reader === null) return readCoefficients(section, zkey, timeSlice);
   const { preparedOf, readPrepared } = await import('./prepared-matrices.js').catch(notLoaded('prepared-matrices'));
-  const kept = await readPrepared(reader, zkey, timeSlice);
+  const kept = reader.prepared && (await readPrepared(reader.prepared, zkey, timeSlice));
   if (kept !== null) return kept;
   const read = await readCoefficients(section, zkey, timeSlice);
-  await reader.prepare(...preparedOf(read));
+  await reader.prepare?.(...preparedOf(read));
   return read;
 };
 

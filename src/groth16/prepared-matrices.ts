@@ -5,7 +5,7 @@
  * the different values. Words are little-endian. Who reads them looks up no value and sorts nothing.
  */
 import type { PackedEntries } from '../fields/program/entries.js';
-import type { KeyReader } from '../formats/cached-file.js';
+import type { PreparedBytes } from '../formats/cached-file.js';
 import { CHUNK_BYTES } from '../formats/source.js';
 import type { Groth16Zkey } from '../formats/zkey.js';
 import type { TimeSlice } from '../scheduling/time-slice.js';
@@ -54,22 +54,22 @@ function* chunksOf(lists: readonly Uint32Array[], words: number): Generator<Uint
 
 /** Reads words one after the other. */
 class WordReader {
-  readonly #reader: KeyReader;
+  readonly #bytes: PreparedBytes;
   #at = 0;
 
-  constructor(reader: KeyReader) {
-    this.#reader = reader;
+  constructor(bytes: PreparedBytes) {
+    this.#bytes = bytes;
   }
 
   /** @returns null if they are damaged, or not there */
   async read(words: number): Promise<Uint32Array<ArrayBuffer> | null> {
-    if (this.#at + 4 * words > this.#reader.preparedBytes) return null;
+    if (this.#at + 4 * words > this.#bytes.byteLength) return null;
     const list = new Uint32Array(words);
     const bytes = new Uint8Array(list.buffer);
     for (let done = 0; done < bytes.length; ) {
       // as far as the end of a chunk, so that no page is read twice but those where a list ends
       const to = Math.min(bytes.length, done + CHUNK_BYTES - (this.#at % CHUNK_BYTES));
-      const some = await this.#reader.readPrepared(this.#at, this.#at + to - done);
+      const some = await this.#bytes.read(this.#at, this.#at + to - done);
       if (some === null) return null;
       bytes.set(some, done);
       this.#at += to - done;
@@ -82,15 +82,14 @@ class WordReader {
 /**
  * Reads matrices that an earlier visit prepared.
  *
- * @returns null if the cache has none, they are damaged, or the circuit cannot have an entry of them
+ * @returns null if they are damaged, or the circuit cannot have an entry of them
  */
 export const readPrepared = async (
-  reader: KeyReader,
+  bytes: PreparedBytes,
   zkey: Groth16Zkey,
   timeSlice: TimeSlice,
 ): Promise<ReadMatrices | null> => {
-  if (reader.preparedBytes === 0) return null;
-  const words = new WordReader(reader);
+  const words = new WordReader(bytes);
   const header = await words.read(HEADER_WORDS);
   if (header === null || header[0] !== FORM) return null;
   const [, isInOrder, entriesOfA, valuesOfA, entriesOfB, valuesOfB] = header as unknown as readonly number[];

@@ -16,6 +16,18 @@ export const power = (base: bigint, exponent: bigint, p: bigint): bigint => {
   return result;
 };
 
+/** A prime field with roots of unity: the largest order, a power of two, is 2^twoAdicity. */
+interface RootsOfUnity {
+  readonly p: bigint;
+  readonly twoAdicity: number;
+  /** A root of that order. */
+  readonly rootOfUnity: bigint;
+}
+
+/** Returns the root of unity of order n, a power of two that the field has roots of. */
+export const rootOfOrder = ({ p, twoAdicity, rootOfUnity }: RootsOfUnity, n: number): bigint =>
+  power(rootOfUnity, 2n ** BigInt(twoAdicity) / BigInt(n), p);
+
 /** Returns base^exponent in a field, reduced. */
 export const powerIn = (field: Field, base: Coordinate, exponent: bigint): Coordinate => {
   let result = field.one;

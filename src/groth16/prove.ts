@@ -5,7 +5,7 @@ import type { FieldEngine, FieldOperations, FieldRunOptions, FieldVector, Sparse
 import type { AffinePoint, Coordinate, Fp2 } from '../api/values.js';
 import { handOver } from '../engine/arguments.js';
 import { assertNotAborted, openUntilAborted } from '../errors.js';
-import { power } from '../field/powers.js';
+import { rootOfOrder } from '../field/powers.js';
 import type { OpenField } from '../fields/program/open-field.js';
 import { createMsmEngine } from '../index.js';
 import type { CircuitFacts, EngineOptions } from '../proofs/api.js';
@@ -258,8 +258,7 @@ export type MatrixPlace =
   | { readonly kind: 'in file'; readonly vectors: StreamedQuotient };
 
 /** Returns the root of unity of order 2n, which shifts the n-th roots to the coset. */
-export const cosetOf = ({ p, twoAdicity, rootOfUnity }: OpenField, n: number): bigint =>
-  power(rootOfUnity, 2n ** BigInt(twoAdicity) / BigInt(2 * n), p);
+export const cosetOf = (field: OpenField, n: number): bigint => rootOfOrder(field, 2 * n);
 
 const valuesOnCoset = (ops: FieldOperations, values: FieldVector, coset: bigint): FieldVector =>
   ops.ntt(ops.intt(values, { to: 'reversed' }), { from: 'reversed', coset });

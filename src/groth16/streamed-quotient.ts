@@ -6,7 +6,7 @@
  */
 import { roomFor } from '../engine/arguments.js';
 import { badArgument, MsmError } from '../errors.js';
-import { power } from '../field/powers.js';
+import { rootOfOrder } from '../field/powers.js';
 import { type ProductBatch, StreamedVector } from '../fields/cpu/streamed-vector.js';
 import type { OpenField } from '../fields/program/open-field.js';
 import { SCALAR_BYTES } from '../proofs/witness.js';
@@ -129,9 +129,7 @@ class Run {
 
   async #moveToCoset(): Promise<void> {
     const { field, domainSize, coset } = this.#circuit;
-    const { p, rootOfUnity, twoAdicity } = field;
-    const root = power(rootOfUnity, 2n ** BigInt(twoAdicity) / BigInt(domainSize), p);
-    await this.#vector.moveToCoset(root, coset, this.#slice);
+    await this.#vector.moveToCoset(rootOfOrder(field, domainSize), coset, this.#slice);
   }
 
   /** Sets the vector to L, and numbers to R. */

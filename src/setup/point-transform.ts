@@ -5,7 +5,7 @@
  */
 import type { CurveContext } from '../curves/curve.js';
 import { scalarFieldOf } from '../curves/scalar-field.js';
-import { power as raised } from '../field/powers.js';
+import { power as raised, rootOfOrder } from '../field/powers.js';
 import type { Run } from './run.js';
 
 /** The size of a transform, and its numbers. */
@@ -69,7 +69,7 @@ export const multiples = (
 /** Returns the root of unity whose order is n, a power of two. */
 export const rootOf = (n: number, order: bigint): bigint => {
   const { rootOfUnity, twoAdicity } = scalarFieldOf({ order });
-  return raised(rootOfUnity as bigint, 2n ** BigInt(twoAdicity) / BigInt(n), order);
+  return rootOfOrder({ p: order, twoAdicity, rootOfUnity: rootOfUnity as bigint }, n);
 };
 
 /** Returns the root of unity of twice the order of a domain: the odd places of that are its odd powers. */

@@ -2,7 +2,7 @@
 
 import type { FieldOrder } from '../../api/fields.js';
 import { MsmError } from '../../errors.js';
-import { power } from '../../field/powers.js';
+import { power, rootOfOrder } from '../../field/powers.js';
 import { writePowers, writeTwiddles } from '../../wasm/vectors/transform-passes.js';
 import { bytesOfVector, type VectorAt, type VectorSpace } from '../../wasm/vectors/vector-kernel.js';
 import type { VectorExports } from '../../wasm/vectors/vector-loops.js';
@@ -149,9 +149,9 @@ class TableCache {
   *twiddles(kind: 'ntt' | 'intt', length: number): Generator<Phase, VectorAt> {
     const known = this.#twiddles.get(kind);
     if (known !== undefined && known.length >= length) return known.at;
-    const { p, rootOfUnity, twoAdicity } = this.#arena.field;
-    const root = power(rootOfUnity, 2n ** BigInt(twoAdicity) / BigInt(length), p);
-    const own = kind === 'ntt' ? root : power(root, BigInt(length) - 1n, p);
+    const { field } = this.#arena;
+    const root = rootOfOrder(field, length);
+    const own = kind === 'ntt' ? root : power(root, BigInt(length) - 1n, field.p);
     const { memory } = this.#arena;
     const table = yield* this.#make(length, (at) => writeTwiddles(memory, at, length, own));
     // no table of this kind can have been made meanwhile: runs are one after the other

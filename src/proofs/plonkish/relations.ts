@@ -5,7 +5,7 @@
  */
 import type { FieldEngine, FieldOperations, FieldVector } from '../../api/fields.js';
 import { mod } from '../../field/modulus.js';
-import { power } from '../../field/powers.js';
+import { power, rootOfOrder } from '../../field/powers.js';
 import type { OpenField } from '../../fields/program/open-field.js';
 import type { PlonkishCircuit } from './circuit.js';
 
@@ -140,11 +140,10 @@ export interface Domain {
 }
 
 /** @param size length of the coset, a power of two that the field has roots for */
-export const domainOf = ({ p, twoAdicity, rootOfUnity }: OpenField, n: number, size: number): Domain => {
-  const rootOf = (length: number): bigint => power(rootOfUnity, BigInt(2 ** twoAdicity / length), p);
+export const domainOf = (field: OpenField, n: number, size: number): Domain => {
   let coset = 2n;
-  while (power(coset, BigInt(size), p) === 1n) coset++;
-  return { n, root: rootOf(n), size, sizeRoot: rootOf(size), coset };
+  while (power(coset, BigInt(size), field.p) === 1n) coset++;
+  return { n, root: rootOfOrder(field, n), size, sizeRoot: rootOfOrder(field, size), coset };
 };
 
 /** Loads as many ones as the domain has elements. */

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { makeCase } from '../../dev/cases/msm-case.js';
 import type { MsmEngine, MsmEngineOptions } from '../../src/index.js';
+import { PointAdder } from '../../src/wasm/points/point-adder.js';
 import { useAllWorkers } from '../support/all-workers.js';
 import { openEngine } from '../support/engines.js';
 import { cpuRunOf } from '../support/runs.js';
@@ -135,4 +136,22 @@ test.each([0, -1, 1.5, '5', Number.NaN, Number.POSITIVE_INFINITY])('a limit of %
     code: 'bad-argument',
     message: expect.stringContaining('memoryLimit must be a positive integer of bytes'),
   });
+});
+
+test('sums one after the other take one memory of WebAssembly, which trim and destroy free', async () => {
+  const engine = await open(undefined, { maxWorkers: 0 });
+  const bases = await engine.loadBases(points.bytes);
+  await engine.trim();
+  const opened = vi.spyOn(PointAdder, 'open');
+  const sums = async (): Promise<number> => {
+    opened.mockClear();
+    for (let turn = 0; turn < 3; turn++) expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
+    return opened.mock.calls.length;
+  };
+  expect(await sums()).toBe(1);
+  expect(await sums()).toBe(0);
+  await engine.trim();
+  expect(await sums()).toBe(1);
+  (await open()).destroy();
+  expect(await sums()).toBe(1);
 });

@@ -2,7 +2,7 @@
 import type { EngineStats, TurnOptions } from '../api/calls.js';
 import type { MsmEngine } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
-import { defaultMemoryLimit, limitOf, type MemoryLimit, workersWithin } from '../engine/main-memory.js';
+import { defaultMemoryLimit, limitOf } from '../engine/main-memory.js';
 import { engineOptions, memoryLimitRow, progressRow, signalRow, turnRows } from '../engine/options.js';
 import { assertNotAborted, badArgument, fromCaller, MsmError, onAbort, UNVERIFIED, warnBy } from '../errors.js';
 import type { KeyReader } from '../formats/cached-file.js';
@@ -26,6 +26,7 @@ import type {
   ProvingKeyOptions,
   VerifyOptions,
 } from './api.js';
+import { type KeyLimit, workersUnder } from './key-memory.js';
 import type { KeyVectors } from './key-vectors.js';
 import { copyWitness, erase, giveBack } from './witness.js';
 
@@ -97,7 +98,7 @@ export interface KeySettings {
   /** Options of engines that are set; a limit above the default, which would leave sums fewer workers. */
   readonly ofEngines: EngineOptions & Pick<ProvingKeyOptions, 'memoryLimit'>;
   /** Main memory of the key and its proofs. */
-  readonly limit: MemoryLimit;
+  readonly limit: KeyLimit;
   /** Limits of the queue of its proofs. */
   readonly mostQueued: QueueCaps;
   readonly onEvent: EngineOptions['onEvent'];
@@ -150,16 +151,13 @@ export const loadThroughCache = async <Key extends Pick<CircuitProver<never>, 'f
 
 const NO_LIMITS = { calls: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY } as const;
 
-/** Share of a limit that threads take at most, unless the caller says how many: points need the rest. */
-const SHARE_OF_THREADS = 1 / 2;
-
 /** Returns the settings of a key. */
 export const keySettingsOf = (read: ReadOptions<ProvingKeyOptions, typeof keyOptions.rows>): KeySettings => {
   const { maxQueued = NO_LIMITS, onEvent, sharing, memoryLimit } = read;
-  const limit = limitOf(memoryLimit);
   const engines = setOptions(Object.fromEntries(ofEngines.map((name) => [name, read[name]]))) as EngineOptions;
   const most = mostWorkers(engines);
-  const maxWorkers = workersWithin(SHARE_OF_THREADS * limit.bytes, most);
+  const limit = { ...limitOf(memoryLimit), mostWorkers: most, hasFixedWorkers: engines.maxWorkers !== undefined };
+  const maxWorkers = workersUnder(limit);
   const isRaised = memoryLimit !== undefined && memoryLimit > defaultMemoryLimit();
   return {
     ofEngines: { ...(maxWorkers < most && { maxWorkers }), ...engines, ...(isRaised && { memoryLimit }) },

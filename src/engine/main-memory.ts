@@ -131,16 +131,22 @@ interface PointsHolder {
   readonly source: { readonly bytes: Uint8Array } | null;
 }
 
-/** Main memory of engines that share threads: the points that they keep, and the sums of all threads. */
+/**
+ * Main memory of engines that share threads: the points that they keep, and the sums of all threads.
+ * Without any explicit limit the default of the platform holds, which refuses nothing. An explicit
+ * limit replaces the default, also where it is higher, and is strict. Of several explicit limits the
+ * lowest holds. A limit holds as long as the threads do.
+ */
 export class MainMemory {
   #limit: MemoryLimit = { bytes: Number.POSITIVE_INFINITY, isStrict: false };
   /** Handles that their callers may leave to the garbage collector. */
   #holders: readonly WeakRef<PointsHolder>[] = [];
   #reserved = 0;
 
-  /** Lowers the limit. If several engines set one, the lowest holds. */
-  restrict(limit: MemoryLimit): void {
-    if (limit.bytes < this.#limit.bytes) this.#limit = limit;
+  /** Takes the limit of one more engine. */
+  restrict({ bytes, isStrict }: MemoryLimit): void {
+    const isReplaced = isStrict === this.#limit.isStrict ? bytes < this.#limit.bytes : isStrict;
+    if (isReplaced) this.#limit = { bytes, isStrict };
   }
 
   /** Bytes of the limit; Infinity: none. */

@@ -9,7 +9,8 @@ export type { CachedKey, KeyCache } from './stored-keys.js';
 /** Options of `opfsCache` and `folderCache`. */
 export interface KeyCacheOptions {
   /**
-   * Most bytes of all keys together. The keys that were used least recently make room for others.
+   * Most bytes of all keys together. The keys that were used least recently, and that are not open in any
+   * visit, make room for others.
    *
    * @defaultValue 4 GiB
    */

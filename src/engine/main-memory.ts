@@ -80,12 +80,26 @@ const memoryOfProcess = ({ process, os }: MemorySources): number | null => {
   return Math.min(all, constrained);
 };
 
+/** The default of the thread that started this worker; null if it told none. */
+let inheritedLimit: number | null = null;
+
+/**
+ * Takes the default of `memoryLimit` of the thread that started this worker. The navigator of a worker has no
+ * `maxTouchPoints`, by which alone a tablet of Apple differs from a Mac.
+ */
+export const inheritMemoryLimit = (bytes: number): void => {
+  inheritedLimit = bytes;
+};
+
 /**
  * Returns the default of `memoryLimit` in bytes: half of the memory that a browser tells, a quarter of it on
  * a phone, where 0.5 GiB stand for an unknown size; in Node three quarters of the memory of the machine or
  * its container. Infinity where nothing is known.
  */
-export const defaultMemoryLimit = (sources: MemorySources = sourcesHere()): number => {
+export const defaultMemoryLimit = (sources?: MemorySources): number =>
+  (sources === undefined ? inheritedLimit : null) ?? limitByPlatform(sources ?? sourcesHere());
+
+const limitByPlatform = (sources: MemorySources): number => {
   const { navigator } = sources;
   const onPhone = navigator !== undefined && isMobile(navigator);
   const gibibytes = amountOf(() => navigator?.deviceMemory);

@@ -166,6 +166,11 @@ export class StoredKeys implements KeyCache {
     });
   }
 
+  /** Returns the id of a key that `receive` returned; null if it is not kept. */
+  idOf(file: FileSource): string | null {
+    return file instanceof ReceivedKey ? file.id : null;
+  }
+
   /** Removes a file that `receive` returned. Never rejects. */
   async leave(file: FileSource): Promise<void> {
     if (file instanceof ReceivedKey) await file.drop();
@@ -255,6 +260,7 @@ export class StoredKeys implements KeyCache {
     const folder = await this.#open();
     const used = await this.#use(folder, id);
     if (used !== null && received.isSameAs(used.index)) {
+      received.id = id;
       await noteUse(folder, id);
       const loading = this.#stored(used, file, folder, warn);
       const keep = (): Promise<void> => received.drop();

@@ -246,6 +246,18 @@ export const isOfSource = async (
   return true;
 };
 
+/** Returns whether all pages of a file of the cache are as they were stored. */
+export const isIntact = async ({ index: { facts, pages }, file }: StoredFile): Promise<boolean> => {
+  const prepared = firstPrepared(facts.byteLength);
+  for (const [number, page] of pages) {
+    const isOfKey = number < prepared;
+    const start = PAGE_BYTES * (isOfKey ? number : number - prepared);
+    const bytes = await inOrder(file, [page], start, isOfKey ? facts.byteLength : facts.preparedBytes);
+    if (bytes === null) return false;
+  }
+  return true;
+};
+
 const pagesOf = (bytes: Uint8Array): Uint8Array[] =>
   Array.from({ length: Math.ceil(bytes.length / PAGE_BYTES) }, (_, i) =>
     bytes.subarray(i * PAGE_BYTES, (i + 1) * PAGE_BYTES),

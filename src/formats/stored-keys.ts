@@ -11,7 +11,14 @@ import {
   openCacheFolder,
   USE,
 } from './cache-folder.js';
-import { isOfSource, type KeyReader, type StoredFile, StoredKeyReader, StoringKeyReader } from './cached-file.js';
+import {
+  isIntact,
+  isOfSource,
+  type KeyReader,
+  type StoredFile,
+  StoredKeyReader,
+  StoringKeyReader,
+} from './cached-file.js';
 import type { ZkeyFile } from './compact-source.js';
 import { RECEIVED, ReceivedKey, receiveKey } from './received-key.js';
 import { hasSha256, sha256 } from './sha256.js';
@@ -259,7 +266,8 @@ export class StoredKeys implements KeyCache {
     const id = await identify(file, head);
     const folder = await this.#open();
     const used = await this.#use(folder, id);
-    if (used !== null && received.isSameAs(used.index)) {
+    // what arrived is the last copy, if the stored one is damaged
+    if (used !== null && received.isSameAs(used.index) && (await isIntact(used))) {
       received.id = id;
       await noteUse(folder, id);
       const loading = this.#stored(used, file, folder, warn);
@@ -278,7 +286,7 @@ export class StoredKeys implements KeyCache {
       };
       try {
         await received.keep({ id, version, byteLength, protocol, curve }, name, open);
-        // another file with the same header: the source has changed, or was damaged
+        // another file with the same header: the source has changed, or one of the two was damaged
         if (used !== null) await folder.remove(used.name);
         await noteUse(folder, id);
       } catch (error) {

@@ -149,6 +149,24 @@ describe('a stream', () => {
     expect(warnings).toEqual([]);
   });
 
+  test('replaces a key of the cache that is damaged, and proves on from the pages that arrived', async () => {
+    const memoryLimit = await leastLimit();
+    await visit(streamOf(data, 50_000));
+    const [name = ''] = names();
+    const path = join(folder, name);
+    const whole = readFileSync(path);
+    for (const page of [1, 3, Math.floor(whole.length / PAGE) - 1]) {
+      const bytes = Buffer.from(whole);
+      bytes[page * PAGE + 77] = (bytes[page * PAGE + 77] as number) ^ 1;
+      for (const each of names()) rmSync(join(folder, each));
+      writeFileSync(path, bytes);
+      await visit(streamOf(data, 50_000), { memoryLimit });
+      expect(names()).toHaveLength(1);
+      expect(names()).not.toContain(name);
+    }
+    expect(warnings).toEqual([]);
+  });
+
   test('replaces a key with the same header and other pages', async () => {
     const wrong = data.slice();
     // a coefficient, which nothing checks

@@ -166,6 +166,8 @@ export class ReceivedKey implements KeyReader {
   readonly prepared = null;
   readonly byteLength: number;
   readonly version: string;
+  /** Its id in the cache; null if that has it not. */
+  id: string | null = null;
   readonly #folder: CacheFolder;
   readonly #name: string;
   readonly #pages: ReadonlyMap<number, StoredPage>;
@@ -213,6 +215,7 @@ export class ReceivedKey implements KeyReader {
     await this.#folder.rename(this.#name, name);
     this.#reader = await open();
     this.#isKept = true;
+    this.id = key.id;
   }
 
   /** Removes it, unless it is kept. Never rejects. */

@@ -58,7 +58,7 @@ const request = (url: string, headers: Readonly<Record<string, string>>, signal:
   untilAborted(fetch(url, { headers, signal: signal ?? null }), signal, 'load');
 
 /** Ends the connection of an answer whose body nobody reads. A stalled one may never end, so nobody waits for it. */
-const hangUp = (answer: Response): void => {
+export const hangUp = (answer: Response): void => {
   // whoever reads the body has ended it
   if (!answer.bodyUsed) void answer.body?.cancel().catch(() => undefined);
 };
@@ -94,21 +94,43 @@ const changed = (what: string): MsmError => badArgument(`${what}: it changed on 
 /** Bytes of the first range, which also tells whether there are ranges. */
 const FIRST_BYTES = 2 ** 16;
 
+/** Asks for the first range of a file. Servers without ranges answer with all of it. */
+export const requestStart = (url: string, signal: AbortSignal | undefined): Promise<Response> =>
+  request(url, { range: `bytes=0-${FIRST_BYTES - 1}` }, signal);
+
+/** Returns the bytes of a whole file, of which an answer has the first range; null if it is no such answer. */
+export const totalOf = (answer: Response): number | null => {
+  const range = rangeOf(answer);
+  return range?.from === 0 ? range.total : null;
+};
+
 /** Opens a file that is read by ranges. @returns null if the server has no ranges, or no versions */
-export const openRanges = async (
+const openRanges = async (
   what: string,
   url: string,
+  options: Omit<OriginOptions, 'inParts'>,
+): Promise<RandomAccess | null> => {
+  const first = await requestStart(url, options.signal);
+  const opened = await rangesFrom(what, url, first, options);
+  if (opened === null) hangUp(first);
+  return opened;
+};
+
+/**
+ * Opens a file that is read by ranges, from the answer to `requestStart`.
+ *
+ * @returns null if the server has no ranges, or no versions
+ */
+export const rangesFrom = async (
+  what: string,
+  url: string,
+  first: Response,
   { signal, onBytes }: Omit<OriginOptions, 'inParts'>,
-): Promise<(RandomAccess & { readonly version: string }) | null> => {
-  const first = await request(url, { range: `bytes=0-${FIRST_BYTES - 1}` }, signal);
-  const range = rangeOf(first);
+): Promise<RandomAccess | null> => {
+  const byteLength = totalOf(first);
   const version = versionOf(first);
   // without a version, ranges of two files would be taken for one
-  if (range === null || range.from !== 0 || version === '') {
-    hangUp(first);
-    return null;
-  }
-  const { total: byteLength } = range;
+  if (byteLength === null || version === '') return null;
   let done = 0;
   const count = (bytes: number): void => {
     // pages are read again by each proof under a limit of memory

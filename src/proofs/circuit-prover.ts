@@ -10,6 +10,7 @@ import { zkeyOf } from '../formats/compact-source.js';
 import { openOrigin } from '../formats/file-origin.js';
 import type { KeyCacheAt } from '../formats/key-cache.js';
 import { type FileOrigin, type FileSource, openFile } from '../formats/source.js';
+import type { KeyLoading } from '../formats/stored-keys.js';
 import { readZkey, type Zkey } from '../formats/zkey.js';
 import { inspect, printed } from '../handle.js';
 import { type OptionTable, pickRows, type ReadOptions, readOptions, setOptions } from '../option-table.js';
@@ -113,7 +114,7 @@ export interface KeySettings {
  *   that they were checked before
  * @throws MsmError `bad-argument`; errors of reading the file, and of `load`
  */
-export const loadThroughCache = async <Key extends Pick<CircuitProver<never>, 'forgetBy'>>(
+export const loadThroughCache = async <Key extends Pick<CircuitProver<never>, 'keptBy'>>(
   origin: FileOrigin,
   {
     cache,
@@ -141,7 +142,7 @@ export const loadThroughCache = async <Key extends Pick<CircuitProver<never>, 'f
     const zkey = await readZkey({ file: openFile('zkey', loading.reader, signal) }, warn);
     const key = await load(zkey, loading.reader);
     await loading.keep(zkey);
-    key.forgetBy((ending) => loading.forgetIfWrong(ending));
+    key.keptBy(loading);
     return key;
   } catch (error) {
     await loading.drop();
@@ -182,6 +183,9 @@ interface ProverParts {
   points(): PointBytes;
 }
 
+/** A key in its cache, as the key that is loaded sees it. */
+type KeptKey = Pick<KeyLoading, 'forgetIfWrong' | 'endUse'>;
+
 /** Bytes of points that stay in main memory, and of those that each proof reads from the file. */
 export interface PointBytes {
   readonly loaded: number;
@@ -206,8 +210,8 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
   /** Ends the proofs that are being computed. */
   readonly #endings = new Set<AbortController>();
   #isDestroyed = false;
-  /** Deletes the key from its cache, if that has another key than the source. */
-  #forget: ((signal: AbortSignal) => Promise<boolean>) | null = null;
+  /** The cache that has the key. */
+  #kept: KeptKey | null = null;
 
   /** @param parts of a proof */
   constructor(
@@ -239,9 +243,9 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
   /** Destroys the engines. */
   protected abstract free(): void;
 
-  /** Takes what deletes the key from its cache if it is wrong there, for when a proof does not verify. */
-  forgetBy(forget: (signal: AbortSignal) => Promise<boolean>): void {
-    this.#forget = forget;
+  /** Takes the cache that has the key, for when a proof does not verify, and when the key is destroyed. */
+  keptBy(kept: KeptKey): void {
+    this.#kept = kept;
   }
 
   /**
@@ -252,7 +256,7 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
    */
   async #assertVerifies(result: Result, { ending, onPart }: ProofRun): Promise<void> {
     if (!(await this.check(result, ending.signal))) {
-      const isForgotten = (await this.#forget?.(ending.signal)) === true;
+      const isForgotten = (await this.#kept?.forgetIfWrong(ending.signal)) === true;
       throw badArgument(
         `${UNVERIFIED}, so the witness does not satisfy the circuit, the key is damaged, or a computation was wrong${isForgotten ? '; the key in the cache was not that of its file and was deleted, so open it again' : ''}`,
       );
@@ -394,6 +398,7 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
     this.#vectors.destroy();
     this.free();
     this.#queue.end(destroyedError());
+    this.#kept?.endUse();
   }
 
   [Symbol.dispose](): void {

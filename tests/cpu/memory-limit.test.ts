@@ -21,10 +21,18 @@ const [CALLER, WORKER] = [80 * 2 ** 20, 32 * 2 ** 20];
 const open = (memoryLimit?: number, options: Partial<MsmEngineOptions> = {}): Promise<MsmEngine> =>
   openEngine({ backend: 'cpu', maxWorkers: 2, tuning: { cpuDistribution: 'static' }, memoryLimit, ...options });
 
-/** Opens an engine in a process whose container has some bytes. */
-const openWithin = (bytes: number): Promise<MsmEngine> => {
+/** Opens an engine without a limit in a process whose container has some bytes. */
+const openWithin = (bytes: number, options?: Partial<MsmEngineOptions>): Promise<MsmEngine> => {
   vi.spyOn(process, 'constrainedMemory').mockReturnValue(bytes);
-  return open();
+  return open(undefined, options);
+};
+
+type Open = (options: Partial<MsmEngineOptions>) => Promise<MsmEngine>;
+
+/** Opens two engines on the same threads. */
+const openBoth = async (openFirst: Open, openSecond: Open): Promise<readonly [MsmEngine, MsmEngine]> => {
+  const first = await openFirst({});
+  return [first, await openSecond({ deviceOf: first })];
 };
 
 const mainOf = async (engine: MsmEngine): Promise<readonly [bytes: number, limit: number]> => {
@@ -97,6 +105,31 @@ describe('points beyond the limit', () => {
     }
   });
 });
+
+test.each(['before', 'after'])(
+  'a limit above the default replaces it, set %s an engine without one shares the threads, and is strict',
+  async (when) => {
+    const limit = CALLER + 2 * pointsBytes;
+    const [first, second] =
+      when === 'before'
+        ? await openBoth(
+            (options) => open(limit, options),
+            (options) => openWithin(2 ** 20, options),
+          )
+        : await openBoth(
+            (options) => openWithin(2 ** 20, options),
+            (options) => open(limit, options),
+          );
+    await first.loadBases(points.bytes);
+    await second.loadBases(points.bytes);
+    for (const engine of [first, second]) {
+      expect(await mainOf(engine)).toEqual([2 * pointsBytes, limit]);
+      await expect(engine.loadBases(points.bytes)).rejects.toMatchObject({ code: 'out-of-memory' });
+    }
+    await open(limit + 1, { deviceOf: first });
+    expect(await mainOf(first)).toEqual([2 * pointsBytes, limit]);
+  },
+);
 
 describe('workers', () => {
   test.each([0, 1, 2])('are as many as have room beside the points: %i', async (workers) => {

@@ -44,7 +44,7 @@ export interface OpenedFile {
 }
 
 /** Opens a key of a proof system. @param load loads the key @throws errors of `openProvingKey` */
-export const openKey = async <Key extends Pick<CircuitProver<never>, 'forgetBy'>>(
+export const openKey = async <Key extends Pick<CircuitProver<never>, 'keptBy'>>(
   source: FileOrigin,
   options: ProvingKeyOptions,
   protocol: PlonkZkey['protocol'],

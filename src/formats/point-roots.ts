@@ -156,7 +156,8 @@ export class PointRoots {
 /** Opens vectors of the field on a GPU. @throws MsmError as `createFieldEngine` */
 const openGpu = async (p: bigint, onGpu: NonNullable<RootPlaces['onGpu']>): Promise<FieldEngine> => {
   const { createFieldEngine } = await import('../fields.js').catch(notLoaded('fields'));
-  return createFieldEngine({ ...onGpu, field: { p }, backend: 'gpu' });
+  // after a loss the CPU computes, so nothing needs a copy
+  return createFieldEngine({ ...onGpu, field: { p }, backend: 'gpu', retainVectors: false });
 };
 
 /** Computes the roots of all points. @param parts words of the coefficients of x */

@@ -128,3 +128,20 @@ test('the CPU computes what a GPU does not', async () => {
   await codec.unpack('g1', 7, payload);
   expect(asked.length).toBe(before);
 });
+
+test('the CPU goes on where a GPU was lost', async () => {
+  const { multiplesOf, packed } = curveOf('bn254');
+  const lease = await leaseDevice();
+  const codec = new ChunkCodec('bn254', { maxWorkers: 0, onGpu: { device: lease.device } });
+  const { payload, points } = packed(multiplesOf('g1', 7));
+  const unpacked = async () => Buffer.compare((await codec.unpack('g1', 7, payload)) as Uint8Array, points);
+  expect(await unpacked()).toBe(0);
+  let submits = 0;
+  lease.tap = (call) => {
+    if (call.method === 'submit' && ++submits === 2) lease.takeAway('at once');
+    return call.proceed();
+  };
+  expect(await unpacked()).toBe(0);
+  expect(submits).toBeGreaterThan(0);
+  expect(await unpacked()).toBe(0);
+});

@@ -123,14 +123,31 @@ export const loadThroughCache = async <Key extends Pick<CircuitProver<never>, 'k
     memoryLimit,
     maxWorkers,
     createWorker,
-  }: Pick<ProvingKeyOptions, 'cache' | 'signal' | 'onWarning' | 'memoryLimit' | 'maxWorkers' | 'createWorker'>,
+    backend,
+    device,
+    deviceOf,
+    gpu,
+  }: Pick<
+    ProvingKeyOptions,
+    | 'cache'
+    | 'signal'
+    | 'onWarning'
+    | 'memoryLimit'
+    | 'maxWorkers'
+    | 'createWorker'
+    | 'backend'
+    | 'device'
+    | 'deviceOf'
+    | 'gpu'
+  >,
   load: (zkey: Zkey, reader: KeyReader | null) => Promise<Key>,
 ): Promise<Key> => {
   const through = cache as KeyCacheAt | undefined;
   const inParts = cache !== undefined || memoryLimit !== undefined;
   const given = await openOrigin('zkey', origin, { signal, inParts }, through);
   const warn = (message: string): void => warnBy(onWarning, message);
-  const opening = zkeyOf(openFile('zkey', given, signal), { maxWorkers, createWorker }, signal);
+  const onGpu = backend === 'gpu' ? { device, deviceOf, gpu } : undefined;
+  const opening = zkeyOf(openFile('zkey', given, signal), { maxWorkers, createWorker, onGpu }, signal);
   if (through === undefined) return load(await readZkey(await opening, warn), null);
   const loading = await opening
     .then((file) => through.through(given, file, warn))

@@ -8,12 +8,12 @@ import { assertNotAborted, badArgument, MsmError } from '../errors.js';
 import { invert, mod, writeNumber } from '../field/modulus.js';
 import { power } from '../field/powers.js';
 import { sectionOf } from '../formats/binfile.js';
+import { openOrigin } from '../formats/file-origin.js';
 import { CHUNK_BYTES, type FileOrigin, type PointSection } from '../formats/source.js';
 import { fileOf } from '../formats/zkey.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import {
   differenceOf,
-  openVerified,
   PointChecks,
   partBytes,
   Refusal,
@@ -98,9 +98,10 @@ type Opened = Awaited<ReturnType<typeof openKey>>;
  * Verifies a Groth16 key against its circuit, or against its first key. Whether enough people have
  * contributed, and which of the hashes are theirs, is for the caller to judge.
  *
- * @returns the verdict; a `.zkey` that cannot be read is not valid
- * @throws MsmError `bad-argument` for another file that cannot be read, or that is of another curve;
- *   `aborted`; `unsupported-device` without WebAssembly
+ * @returns the verdict; bytes that are no `.zkey` are not valid
+ * @throws MsmError `bad-argument` for another file that is not what it should be, or that is of another curve, and
+ *   where the bytes of a file cannot be read; `aborted`; `unsupported-device` without WebAssembly; errors of
+ *   the source and of the file system
  * @throws MsmError `out-of-memory` if `options.memoryLimit` is too low
  * @example
  * ```ts
@@ -123,11 +124,14 @@ export const verifyKey = async (input: VerifyKeyInput, given: RunOptions = {}): 
   const powers = await openPreparedPowers(ptau, options);
   const { source, workers } =
     initial === undefined ? await makeFirst(r1cs as FileOrigin, powers, options) : { source: initial, workers: null };
-  const start = await openKey(await openVerified('initial', source, options), options).catch(blameInitial);
+  const start = await openKey(
+    await openOrigin('initial', source, { signal: options.signal, inParts: true }),
+    options,
+  ).catch(blameInitial);
   const maxWorkers = workers ?? planRounds(options, options.memoryLimit, tablesOf(start)).workers;
   const contributions: KeyContribution[] = [];
   // not within: a file that is not there is no wrong one
-  const file = await openVerified('zkey', zkey, options);
+  const file = await openOrigin('zkey', zkey, { signal: options.signal, inParts: true });
   try {
     const key = await openKey(file, options);
     if (key.groups.name !== start.groups.name) throw new Refusal(`the key is on ${key.groups.name}`);

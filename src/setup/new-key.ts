@@ -1,16 +1,15 @@
 /** New keys of circuits, from powers of tau. */
 import type { OwnBytes } from '../api/values.js';
-import { assertNotAborted, badArgument, show } from '../errors.js';
+import { badArgument, show } from '../errors.js';
 import { openOrigin } from '../formats/file-origin.js';
 import { type R1cs, readR1cs } from '../formats/r1cs.js';
 import type { FileOrigin } from '../formats/source.js';
 import { type OptionTable, readOptions } from '../option-table.js';
-import { TimeSlice } from '../scheduling/time-slice.js';
 import { planGroth16Key } from './groth16-key.js';
 import { assertReadable } from './memory.js';
 import { planPlonkishKey } from './plonkish-key.js';
 import { openPreparedPowers, type PreparedPowers } from './prepared-powers.js';
-import { type KeyPlan, type RunOptions, type SetupOptions, setupOptions, writeBy } from './run.js';
+import { type KeyPlan, pauseOf, type RunOptions, type SetupOptions, setupOptions, writeBy } from './run.js';
 
 /** The circuit and the powers of tau of a new key. */
 export interface NewKeyInput {
@@ -77,14 +76,6 @@ const planKey = async (
   const circuit = await readCircuit(r1cs, powers, options);
   if (system === 'groth16') return planGroth16Key(circuit, powers);
   return planPlonkishKey(system, circuit, powers, options, pauseOf(options));
-};
-
-/** Returns a function that lets the event loop run where that is due. */
-const pauseOf = ({ signal }: RunOptions): (() => Promise<void>) => {
-  const slice = new TimeSlice(() => assertNotAborted(signal));
-  return async () => {
-    if (slice.isOver) await slice.yield();
-  };
 };
 
 /**

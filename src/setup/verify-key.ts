@@ -31,14 +31,14 @@ import {
   transcriptWith,
 } from './contributions.js';
 import { planGroth16Key } from './groth16-key.js';
-import { areEqual, type Groups, times } from './groups.js';
+import { areEqual, type Groups, type Pause, times } from './groups.js';
 import { section } from './key-writer.js';
 import { planRounds, type Tables } from './memory.js';
 import { readCircuit } from './new-key.js';
 import { oddRoot, progression } from './point-transform.js';
 import { openPreparedPowers, type PreparedPowers } from './prepared-powers.js';
 import { beaconStream } from './randomness.js';
-import { type RunOptions, runRows, writeBy } from './run.js';
+import { pauseOf, type RunOptions, runRows, writeBy } from './run.js';
 
 /** The files of a key that is verified. */
 export interface VerifyKeyInput {
@@ -191,6 +191,7 @@ class KeyCheck {
   readonly #powers: PreparedPowers;
   readonly #checks: PointChecks;
   readonly #options: RunOptions;
+  readonly #pause: Pause;
   readonly #groups: Groups;
 
   constructor(key: Opened, start: Opened, powers: PreparedPowers, checks: PointChecks, options: RunOptions) {
@@ -199,6 +200,7 @@ class KeyCheck {
     this.#powers = powers;
     this.#checks = checks;
     this.#options = options;
+    this.#pause = pauseOf(options);
     this.#groups = key.groups;
   }
 
@@ -229,7 +231,7 @@ class KeyCheck {
       if (!sameBytes(transcriptWith(transcript, this.#groups, s, sx), own.transcript))
         refuse('its transcript is wrong');
       if (!(await this.#checks.areInGroup([s, sx, own.delta], [tx]))) refuse('a point is not in the group of order r');
-      const t = pointOfTranscript(this.#groups, own.transcript);
+      const t = await pointOfTranscript(this.#groups, own.transcript, this.#pause);
       if (!(await this.#checks.haveSameRatio([s, sx], [t, tx]))) refuse('nobody has proved to know its secret');
       if (!(await this.#checks.haveSameRatio([delta, own.delta], [t, tx])))
         refuse('delta is not multiplied by its secret');
@@ -244,10 +246,10 @@ class KeyCheck {
   async #isOfBeacon({ beacon, s, sx }: Contribution): Promise<boolean> {
     const { g1, order } = this.#groups;
     const { bytes, iterations } = beacon as NonNullable<Contribution['beacon']>;
-    const stream = await beaconStream(bytes, iterations, async () => assertNotAborted(this.#options.signal));
+    const stream = await beaconStream(bytes, iterations, this.#pause);
     const k = stream.element(order);
-    const expected = stream.point(g1);
-    return areEqual(g1, expected, s) && areEqual(g1, times(g1, k, expected), sx);
+    const expected = await stream.point(g1, this.#pause);
+    return areEqual(g1, expected, s) && areEqual(g1, await times(g1, k, expected, this.#pause), sx);
   }
 
   /** Checks the numbers and the points of the header. */

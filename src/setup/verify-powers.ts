@@ -130,7 +130,7 @@ class PowersCheck {
       ...{ tauG1: g1.generator, tauG2: g2.generator, alphaG1: g1.generator, betaG1: g1.generator },
       ...{
         betaG2: g2.generator,
-        nextChallenge: await firstChallenge(groups, ptau.ceremonyPower, () => this.#run.pause()),
+        nextChallenge: await firstChallenge(groups, ptau.ceremonyPower, this.#run.pause),
       },
     };
     for (const [i, own] of all.entries()) {
@@ -158,7 +158,7 @@ class PowersCheck {
     if (own.beacon !== null && !(await this.#isOfBeacon(own, before))) refuse('it is not that of its beacon');
     const ratios: Ratio[] = [];
     for (const [k, { s, sx, tx }] of proofs.entries()) {
-      const t = await pointOfChallenge(this.#opened.groups, k, before.nextChallenge, { s, sx });
+      const t = await pointOfChallenge(this.#opened.groups, k, before.nextChallenge, { s, sx }, this.#run.pause);
       ratios.push([t, tx]);
       if (!(await this.#checks.haveSameRatio([s, sx], [t, tx]))) {
         refuse(`nobody has proved to know its secret ${secretNames[k]}`);
@@ -182,8 +182,8 @@ class PowersCheck {
     const { groups } = this.#opened;
     const { g1, g2 } = groups;
     const { bytes, iterations } = beacon as NonNullable<PowersContribution['beacon']>;
-    const stream = await beaconStream(bytes, iterations, () => this.#run.pause());
-    const expected = await drawSecrets(groups, before.nextChallenge, stream);
+    const stream = await beaconStream(bytes, iterations, this.#run.pause);
+    const expected = await drawSecrets(groups, before.nextChallenge, stream, this.#run.pause);
     return proofs.every(({ s, sx, tx }, i) => {
       const other = expected.proofs[i] as KnowledgeProof;
       return areEqual(g1, s, other.s) && areEqual(g1, sx, other.sx) && areEqual(g2, tx, other.tx);

@@ -81,12 +81,17 @@ async function* fileAnew(
   chunks: ArrivingFile['chunks'],
 ): AsyncGenerator<Uint8Array, void, undefined> {
   try {
-    yield* pages.readBack();
+    try {
+      yield* pages.readBack();
+    } finally {
+      await pages.remove();
+    }
+    if (rest.length > 0) yield rest;
+    yield* chunks;
   } finally {
-    await pages.remove();
+    // ends the connection if a part before the rest failed
+    await chunks.return();
   }
-  if (rest.length > 0) yield rest;
-  yield* chunks;
 }
 
 /** Writes a file page by page. */

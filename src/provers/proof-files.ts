@@ -240,11 +240,10 @@ const isUnchanged = async (url: string, version: Version): Promise<boolean> => {
   return response?.ok === true && areThose(validatorsOf(response), version);
 };
 
-/** Fetches a file. @throws MsmError `bad-argument` if the server has no such file; and errors of `fetch` */
+/** Fetches a file. @throws MsmError `bad-argument` if the server does not send it; and errors of `fetch` */
 const fetchFile = async (what: string, url: string): Promise<Response> => {
-  const response = await fetch(url);
-  if (!response.ok) throw badArgument(`${what}: the server answered ${response.status}`);
-  return response;
+  const remote = await import('../formats/remote-file.js').catch(notLoaded('remote-file'));
+  return remote.fetchFile(what, url);
 };
 
 /**

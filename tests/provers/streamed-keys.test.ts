@@ -395,7 +395,8 @@ describe('without room', () => {
     rmSync(folder);
   });
 
-  test('bytes that were written come back from the folder, when it fails in the middle', async () => {
+  /** Has the third page of an arriving key fail, and its file not open again where `isGone`. @returns pages tried */
+  const withFailingDisk = async (isGone: boolean, work: () => Promise<void>): Promise<number> => {
     const { open: openFile } = await import('node:fs/promises');
     let writes = 0;
     const real = process.getBuiltinModule;
@@ -405,6 +406,7 @@ describe('without room', () => {
       return {
         ...found,
         open: async (path: string, flags: string) => {
+          if (isGone && flags === 'r' && path.endsWith('.received')) throw new Error('the disk is gone');
           const handle = await openFile(path, flags);
           if (flags !== 'w' || !path.endsWith('.received')) return handle;
           const write = handle.write.bind(handle);
@@ -416,11 +418,36 @@ describe('without room', () => {
         },
       };
     }) as never);
-    await visit(streamOf(data, 100_000));
-    failing.mockRestore();
-    expect(writes).toBe(3);
+    try {
+      await work();
+    } finally {
+      failing.mockRestore();
+    }
+    return writes;
+  };
+
+  test('bytes that were written come back from the folder, when it fails in the middle', async () => {
+    expect(await withFailingDisk(false, () => visit(streamOf(data, 100_000)))).toBe(3);
     // stored anew from memory
     expect(names()).toHaveLength(1);
+  });
+
+  test('the source is told where these bytes do not come back', async () => {
+    let isCancelled = false;
+    let at = 0;
+    const source = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        controller.enqueue(data.slice(at, at + 100_000));
+        at += 100_000;
+      },
+      cancel: () => {
+        isCancelled = true;
+      },
+    });
+    await withFailingDisk(true, () => expect(open(source)).rejects.toThrow('the disk is gone'));
+    await until(() => isCancelled);
+    expect(at).toBeLessThan(data.length);
+    expect(names()).toEqual([]);
   });
 });
 

@@ -1,11 +1,15 @@
 /**
- * npm run check
+ * npm run check [-- --built]
  *
  * Checks all that needs no test run: style, types, sizes of the modules, and that generated parts
- * of the pages equal their sources. .githooks/pre-commit calls it.
+ * of the pages equal their sources. .githooks/pre-commit calls it. `--built` takes the build that
+ * is in dist/.
  */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const { values } = parseArgs({ options: { built: { type: 'boolean', default: false } } });
 
 const project = fileURLToPath(new URL('..', import.meta.url));
 
@@ -14,7 +18,7 @@ const project = fileURLToPath(new URL('..', import.meta.url));
 /** Lists that run beside each other. A step runs if those before it passed. @type {readonly Step[][]} */
 const lists = [
   [
-    ['build', 'npm run --silent build'],
+    ...(values.built ? [] : [/** @type {Step} */ (['build', 'npm run --silent build'])]),
     // the examples import the types of the build
     ['types', 'npm run --silent typecheck'],
     ['sizes', 'node scripts/package/weigh.mjs'],

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Lent, type VectorPool, VectorThreads } from '../../src/fields/cpu/vector-threads.js';
 import type { FieldEngine } from '../../src/fields.js';
 import { useAllWorkers } from '../support/all-workers.js';
+import { sleep } from '../support/time.js';
 import {
   Bench,
   computed,
@@ -18,6 +19,7 @@ import {
   ofPowers,
   quotient,
   startAfter,
+  startImpatient,
 } from '../support/vector-programs.js';
 
 useAllWorkers();
@@ -33,6 +35,7 @@ let bench: Bench | null = null;
 afterEach(() => {
   bench?.close();
   bench = null;
+  vi.restoreAllMocks();
 });
 
 describe('a single worker that shares memory', () => {
@@ -132,18 +135,18 @@ describe('right, whatever happens to workers', () => {
         const made = await instantiate(...parameters);
         if (!('multiplySubtract' in made.exports)) return made;
         const exports = Object.fromEntries(Object.entries(made.exports).map(([name, run]) => [name, (...of) => {
-          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4000);
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600);
           run(...of);
         }]));
         return { exports };
       };`;
-    bench = await Bench.open(2, startAfter(stops));
+    bench = await Bench.open(2, startImpatient(stops));
     const expected = await expectRightAfterSilence(
       bench,
       LENGTH,
       /was not heard of any more while it computed vectors/,
     );
-    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await sleep(500);
     expect(await computed(bench.together, LENGTH, quotient)).toEqual(expected);
   });
 
@@ -151,7 +154,7 @@ describe('right, whatever happens to workers', () => {
     const late = `
       const { parentPort } = process.getBuiltinModule('node:worker_threads');
       const { on } = parentPort;
-      parentPort.on = (event, listener) => on.call(parentPort, event, (message) => setTimeout(listener, 1000, message));`;
+      parentPort.on = (event, listener) => on.call(parentPort, event, (message) => setTimeout(listener, 300, message));`;
     bench = await Bench.open(2, startAfter(late));
     const expected = await bench.expected(quotient, LENGTH);
     for (let i = 0; i < 3; i++) {

@@ -16,7 +16,7 @@ import {
 } from '../../src/index.js';
 import { getDevice } from '../support/gpu.js';
 import { leaseDevice, leaseGpu } from '../support/leased-gpu.js';
-import { ffCurveOf, makeStatement } from '../support/proving.js';
+import { endCurves, makeStatement } from '../support/proving.js';
 import { sleep } from '../support/time.js';
 
 const PAGE = 2 ** 10;
@@ -39,7 +39,8 @@ const open = async (options: Partial<MsmEngineOptions> = {}, bytes = 64 * PAGE):
   });
 
 const known = makeKnownBases(bn254G1, COUNT, 51);
-const scalars = makeRandomScalars(bn254G1, COUNT, 52);
+/** A few have their full length, for which additions take most of the time. */
+const scalars = makeRandomScalars(bn254G1, COUNT, 52).map((value, i) => (i % 16 === 5 ? value : value % 2n ** 40n));
 const sumOf = (from: number, to: number, values = scalars) =>
   expectedMsm(bn254G1, known.logs.slice(from, to), values.slice(0, to - from));
 
@@ -202,7 +203,7 @@ describe('bases over several buffers', () => {
       const gpu = await leaseGpu(undefined, undefined, { limits: await limitsOf(64 * PAGE) });
       const engine = await open({ device: undefined, gpu: gpu.gpu, selfTest: false, retainBases });
       const bases = await engine.loadBases(known.bytes);
-      await expectRight(engine, bases);
+      if (retainBases) await expectRight(engine, bases);
       gpu.devices.at(-1)?.takeAway('at once');
       await sleep();
       if (retainBases) await expectRight(engine, bases);
@@ -254,4 +255,4 @@ test('a key with sections beyond one buffer proves', async () => {
   expect(await verify(await key.prove(circuit.witness))).toBe(true);
 });
 
-afterAll(async () => (await ffCurveOf('bn254')).terminate());
+afterAll(endCurves);

@@ -21,7 +21,7 @@ import { inWasm } from '../support/arithmetic.js';
 import { getDevice } from '../support/gpu.js';
 import { leaseDevice } from '../support/leased-gpu.js';
 import { dividedRunOf } from '../support/runs.js';
-import { sleep } from '../support/time.js';
+import { hastenClock, sleep } from '../support/time.js';
 
 /** Knobs with which the kernels compile fast. */
 const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 } as const;
@@ -223,17 +223,15 @@ describe('backend: auto', () => {
     const engine = await open({ ...(await onPhone()), maxWorkers: 0 });
     const made = makeCase({ points: 'distinct', scalars: 'random', n: 300, seed: 9 });
     const bases = await engine.loadBases(made.points.bytes);
-    // a clock that goes twenty times as fast, so that everything takes longer than is thought,
-    // whatever the machine
-    const real = performance.now.bind(performance);
-    const clock = vi.spyOn(performance, 'now').mockImplementation(() => 20 * real());
+    // everything takes longer than is thought, whatever the machine
+    hastenClock(20);
     const predicted: Prediction[] = [];
     for (let draw = 0; draw < 8; draw++) {
       const { scalars, expected } = redrawn(made, draw);
       expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
       predicted.push((engine.lastRun as RunRecord).predicted as Prediction);
     }
-    clock.mockRestore();
+    vi.restoreAllMocks();
     const [first, last] = [predicted[0] as Prediction, predicted.at(-1) as Prediction];
     // neither of the first two calls has changed anything; other scalars have a few digits more or
     // less

@@ -53,7 +53,10 @@ const shapes = [
   { fieldProduct: 'unsigned', walkerSlots: 4 },
   { fieldProduct: 'unsigned', walkerPrefixMemory: 'workgroup', walkerThreadsPerWorkgroup: 4, walkerSlots: 3 },
 ] as const;
-const cases = names.flatMap((name) => shapes.map((shape) => [name, shape] as const));
+// the prefixes of a walk are the same code over every field
+const cases = names.flatMap((name) =>
+  shapes.slice(0, name === 'bls12-377' ? 1 : undefined).map((shape) => [name, shape] as const),
+);
 test.each(cases)('%s, %j', { tags: 'long' }, multiplies);
 
 describe('an engine of BN254 G2', () => {

@@ -3,7 +3,6 @@
  * no buffer that stays.
  */
 import { afterEach, describe, expect, test } from 'vitest';
-import { makeCase } from '../../dev/cases/msm-case.js';
 import { DeviceWatch } from '../../src/gpu/device-watch.js';
 import { Runner, type RunnerOptions } from '../../src/gpu/runner.js';
 import type { SubmissionResult, Upload } from '../../src/gpu/submission.js';
@@ -11,6 +10,7 @@ import { LEAST_UPLOAD_BYTES, MOST_BUFFER_BYTES } from '../../src/gpu/upload-buff
 import { type Ticket, ticketOf } from '../../src/scheduling/edf.js';
 import { openEngine } from '../support/engines.js';
 import { type Call, type LeasedDevice, leaseDevice, type Tap } from '../support/leased-gpu.js';
+import { smallCase, smallCurve } from '../support/small-curve.js';
 import { sleep, until } from '../support/time.js';
 import { stopWatchClock } from '../support/watch-clock.js';
 
@@ -118,9 +118,9 @@ afterEach(async () => {
 
 test('an MSM of many scalars is right, before there is a buffer and with it', { tags: 'long' }, async () => {
   const lease = await leaseDevice();
-  const engine = await openEngine({ device: lease.device, backend: 'gpu', selfTest: false });
-  const n = LEAST_UPLOAD_BYTES / 32 + 5;
-  const { points, scalars, expected } = makeCase({ points: 'few-with-signs', scalars: 'random', n, seed: 3 });
+  const engine = await openEngine({ curve: smallCurve, device: lease.device, backend: 'gpu', selfTest: false });
+  // points of 16 bytes
+  const { points, scalars, expected } = smallCase(LEAST_UPLOAD_BYTES / 16 + 5);
   const written: number[] = [];
   const maps: unknown[] = [];
   lease.tap = (call) => {
@@ -130,12 +130,12 @@ test('an MSM of many scalars is right, before there is a buffer and with it', { 
     if (isOfBuffer(call, 'mapAsync')) maps.push(result);
     return result;
   };
-  const bases = await engine.loadBases(points.bytes);
+  const bases = await engine.loadBases(points);
   for (let run = 1; run <= 2; run++) {
     await until(() => maps.length === run);
     await Promise.all(maps);
     await sleep(20);
-    expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
+    expect(await engine.msm(bases, scalars)).toEqual(expected);
   }
   // the load of the bases made the buffer
   expect([written, maps.length]).toEqual([[], 3]);

@@ -141,17 +141,21 @@ describe('witness', () => {
 });
 
 describe('verify', () => {
-  test.each(systems.flatMap((system) => [`${system}.json`, `${system}.zkey`].map((key) => [system, key] as const)))(
-    'of %s by %s: 0 for a valid proof, 1 for other public values',
-    async (system, key) => {
-      const valid = await run(...verifyWords(key, system));
-      expect([valid.code, valid.stdout]).toEqual([0, 'The proof is valid.\n']);
-      write('false.proof.json', readJson(`${system}.proof.json`));
-      write('false.public.json', readJson(`${system}.public.json`).with(0, '1'));
-      const invalid = await run(...verifyWords(key, 'false'), '--json');
-      expect([invalid.code, invalid.stdout]).toEqual([1, '{"isValid":false}\n']);
-    },
-  );
+  const verifies = async (system: string, key: string): Promise<void> => {
+    const valid = await run(...verifyWords(key, system));
+    expect([valid.code, valid.stdout]).toEqual([0, 'The proof is valid.\n']);
+    write('false.proof.json', readJson(`${system}.proof.json`));
+    write('false.public.json', readJson(`${system}.public.json`).with(0, '1'));
+    const invalid = await run(...verifyWords(key, 'false'), '--json');
+    expect([invalid.code, invalid.stdout]).toEqual([1, '{"isValid":false}\n']);
+  };
+  const title = 'of %s by %s: 0 for a valid proof, 1 for other public values';
+  test.each(systems.map((system) => [system, `${system}.json`] as const))(title, verifies);
+  test.each([['groth16', 'groth16.zkey']])(title, verifies);
+  test.each([
+    ['plonk', 'plonk.zkey'],
+    ['fflonk', 'fflonk.zkey'],
+  ])(title, { tags: 'long' }, verifies);
 
   test('refuses keys that are damaged, and proofs of another system', async () => {
     const key = readJson('groth16.json');

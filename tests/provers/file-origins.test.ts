@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { FileOrigin } from '../../src/formats/source.js';
 import { openProvingKey, type ProvingKeyOptions } from '../../src/groth16.js';
 import {
@@ -24,10 +24,10 @@ import {
   verifyKey,
   verifyPowers,
 } from '../../src/setup.js';
-import { ffCurveOf, makeStatement, powersOf, type Statement } from '../support/proving.js';
+import { endCurves, ffCurveOf, makeStatement, powersOf, type Statement } from '../support/proving.js';
 import { randomCircuit } from '../support/random-circuit.js';
 import { expectSame } from '../support/setups.js';
-import { until } from '../support/time.js';
+import { skipWaits, until } from '../support/time.js';
 
 /** How a server answers. */
 interface Manners {
@@ -105,11 +105,16 @@ beforeAll(async () => {
 afterAll(async () => {
   server.closeAllConnections();
   server.close();
-  await (await ffCurveOf('bn254')).terminate();
+  await endCurves();
 });
 beforeEach(() => {
   manners = usual;
   requests = [];
+  // pauses between attempts
+  skipWaits([100, 200, 400]);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
 });
 
 type Origin = Parameters<typeof openProvingKey>[0];

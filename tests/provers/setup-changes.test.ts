@@ -13,12 +13,12 @@ import {
   verifyKey,
   verifyPowers,
 } from '../../src/setup.js';
-import { ffCurveOf } from '../support/proving.js';
+import { endCurves, ffCurveOf } from '../support/proving.js';
 import { randomCircuit } from '../support/random-circuit.js';
 import { quiet } from '../support/setups.js';
 import { binfile, sectionsOf } from '../support/snarkjs-files.js';
 
-const changes = Number(process.env.CHANGES ?? 200);
+const changes = Number(process.env.CHANGES ?? 100);
 const seed = Number(process.env.SEED ?? 1);
 const silent = { ...quiet, onWarning: () => undefined };
 
@@ -288,7 +288,7 @@ const outsideG2 = (p: bigint): Uint8Array => {
   }
 };
 
-afterAll(async () => (await ffCurveOf('bn254')).terminate());
+afterAll(endCurves);
 
 describe('a file that lies is refused with a reason:', { tags: 'long', timeout: 3_600_000 }, () => {
   it('keys', async () => {

@@ -11,7 +11,6 @@ type System = 'plonk' | 'fflonk';
 
 const cases: readonly (readonly [System, ProverCurve])[] = [
   ['plonk', 'bn254'],
-  ['plonk', 'bls12-381'],
   ['fflonk', 'bn254'],
 ];
 
@@ -47,7 +46,7 @@ const shapes: readonly [what: string, shape: Omit<CircuitShape, 'seed'>][] = [
   ['no private signals', { publicInputs: 3, privateInputs: 0, constraints: 3 }],
 ];
 
-describe.each(cases)('a key of %s on %s', (system, curve) => {
+const declare = (system: System, curve: ProverCurve): void => {
   it.each(shapes)('of a circuit with %s is that of snarkjs', async (_, shape) => {
     const { r } = await ffCurveOf(curve);
     const { r1cs } = randomCircuit(BigInt(r), { ...shape, seed: 11n });
@@ -83,7 +82,10 @@ describe.each(cases)('a key of %s on %s', (system, curve) => {
     expect(JSON.stringify(await exportVerificationKey(zkey))).toBe(JSON.stringify(verifying));
     expect(await snarkjs[system].verify(verifying, publicSignals, proof)).toBe(true);
   });
-});
+};
+describe.each(cases)('a key of %s on %s', declare);
+// it repeats those of the first curve
+describe('a key of plonk on bls12-381', { tags: 'long' }, () => declare('plonk', 'bls12-381'));
 
 it.each([
   ['plonk', 2001, 11],

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { MsmError } from '../../src/index.js';
 import { applyBeacon, contribute, newKey, type SetupOptions, verifyKey } from '../../src/setup.js';
-import { ffCurveOf, powersOf } from '../support/proving.js';
+import { endCurves, ffCurveOf, powersOf } from '../support/proving.js';
 import { randomCircuit } from '../support/random-circuit.js';
 import { binfile, sectionsOf } from '../support/snarkjs-files.js';
 
@@ -53,7 +53,7 @@ beforeAll(async () => {
   files = { ...(await make(11n)), ptau, other: (await make(12n)).zkey };
 });
 
-afterAll(async () => (await ffCurveOf('bn254')).terminate());
+afterAll(endCurves);
 
 const at = (sections: Map<number, Uint8Array>, id: number): Uint8Array => sections.get(id) as Uint8Array;
 
@@ -156,7 +156,7 @@ describe('a key', () => {
       return state % below;
     };
     const names = /Ada|Bob/;
-    for (let i = 0; i < 250; i++) {
+    for (let i = 0; i < 120; i++) {
       const wrong = zkey.slice();
       const place = draw(wrong.length);
       flip(wrong, place, draw(8));

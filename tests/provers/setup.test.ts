@@ -1,7 +1,7 @@
 /** New keys and contributions, byte for byte as those of snarkjs for the same randomness. */
 import { afterAll, afterEach, expect, it, vi } from 'vitest';
 import { knownPowers } from '../../dev/bench/known-powers.js';
-import { makeCircuit } from '../../dev/trial-keys/circuit.js';
+import { Bytes, fileOf } from '../../dev/trial-keys/bytes.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { openProvingKey } from '../../src/groth16.js';
 import { applyBeacon, contribute, exportVerificationKey, newKey, verifyKey } from '../../src/setup.js';
@@ -14,8 +14,9 @@ import {
   powersOf,
   snarkjs,
 } from '../support/proving.js';
-import { type CircuitShape, randomCircuit } from '../support/random-circuit.js';
+import { type CircuitShape, type Row, r1csOf, randomCircuit } from '../support/random-circuit.js';
 import { drawSame, expectSame, made, quiet } from '../support/setups.js';
+import { sectionsOf } from '../support/snarkjs-files.js';
 
 /** The part of snarkjs that makes keys. */
 const zKey = snarkjs.zKey as unknown as {
@@ -92,9 +93,40 @@ describeCurves('a key on %s', (curve) => {
   });
 });
 
+/**
+ * Returns powers of tau up to 2^power with the points of small ones again and again. They are no powers of one number,
+ * at which nobody looks who makes a key.
+ */
+const repeatedPowers = async (power: number): Promise<Uint8Array> => {
+  const sections = sectionsOf(await knownPowers('bn254', 5));
+  const size = 2 ** power;
+  for (const [id, count, bytes] of [
+    [2, 2 * size - 1, 64],
+    [3, size, 128],
+    [4, size, 64],
+    [5, size, 64],
+    [12, 4 * size - 1, 64],
+    [13, 2 * size - 1, 128],
+    [14, 2 * size - 1, 64],
+    [15, 2 * size - 1, 64],
+  ] as const) {
+    const before = sections.get(id) as Uint8Array;
+    // an odd number, so that points half a section apart differ; Lagrange points are behind zeros
+    const some = id < 12 ? before.slice(0, 31 * bytes) : before.slice(-31 * bytes);
+    const all = new Uint8Array(count * bytes);
+    for (let at = 0; at < all.length; at += some.length) all.set(some.subarray(0, all.length - at), at);
+    sections.set(id, all);
+  }
+  const prime = (sections.get(1) as Uint8Array).subarray(0, -8);
+  sections.set(1, new Bytes().raw(prime).u32(power).u32(power).done());
+  return fileOf('ptau', 1, [...sections]);
+};
+
 it('a key of a domain above 2^14 is that of snarkjs, which reads past the last power', { tags: 'long' }, async () => {
-  const ptau = await knownPowers('bn254', 15);
-  const { r1cs } = makeCircuit(bn254.order, 20_000, 'dense');
+  const ptau = await repeatedPowers(15);
+  const row: Row = [[[1, 1n]], [[2, 3n]], [[3, 5n]]];
+  const rows = Array.from({ length: 2 ** 14 }, (_, i): Row => (i % 100 === 0 ? row : [[], [], []]));
+  const r1cs = r1csOf(bn254.order, { variables: 4, publicInputs: 1, privateInputs: 2, rows });
   const theirs = await made((file) => zKey.newZKey(memoryFile(r1cs), memoryFile(ptau), file));
   expectSame(await newKey({ system: 'groth16', r1cs, ptau }, quiet), theirs);
 });

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openCircuit } from '../../src/circom.js';
 import { packZkey } from '../../src/formats.js';
 import { openProvingKeyWith } from '../../src/groth16/open-proving-key.js';
@@ -14,8 +14,8 @@ import { folderCache } from '../../src/node.js';
 import { compileCircuit, shapes } from '../support/circom.js';
 import { makeZkey } from '../support/circom-keys.js';
 import { floorOf } from '../support/limited-keys.js';
-import { ffCurveOf, makeStatement, type Statement, sameDraws } from '../support/proving.js';
-import { until } from '../support/time.js';
+import { endCurves, makeStatement, type Statement, sameDraws } from '../support/proving.js';
+import { skipWaits, until } from '../support/time.js';
 
 const PAGE = 2 ** 18;
 const root = mkdtempSync(join(tmpdir(), 'webgpu-msm-streams-'));
@@ -39,7 +39,7 @@ let server: Server;
 let address = '';
 
 beforeAll(async () => {
-  statement = await makeStatement('groth16', 'bn254', 11, 'dense');
+  statement = await makeStatement('groth16', 'bn254', 11, 'sparse');
   data = statement.zkey.data;
   using key = await openProvingKeyWith(data, onCpu, sameDraws());
   expected = await key.prove(statement.circuit.witness);
@@ -62,12 +62,17 @@ beforeAll(async () => {
 afterAll(async () => {
   server.closeAllConnections();
   server.close();
-  await (await ffCurveOf('bn254')).terminate();
+  await endCurves();
   rmSync(root, { recursive: true });
 });
 beforeEach(() => {
   folder = join(root, `${++count}`);
   [warnings.length, requests, breaks] = [0, 0, []];
+  // pauses between attempts
+  skipWaits([100, 200, 400]);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
 });
 
 type Origin = Parameters<typeof openProvingKeyWith>[0];

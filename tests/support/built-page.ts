@@ -3,11 +3,9 @@
  * few files ten times as fast as the dev server's hundreds of modules. The dev server itself has
  * dev-script.test.ts, and the drivers.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Page } from 'playwright';
 import { build, preview } from 'vite';
+import { madeOnce } from './made-once.js';
 import { inProject } from './run-script.js';
 
 /** A page that is being served. */
@@ -16,21 +14,18 @@ export interface ServedPage {
   close(): Promise<void>;
 }
 
+const SOURCES = ['src', 'wgsl', 'dev', 'scripts', 'vite.config.ts'];
+
 /** Builds the page, with names and texts that tests can change, and serves it. */
 export const servePage = async (): Promise<ServedPage> => {
-  const folder = await mkdtemp(join(tmpdir(), 'webgpu-msm-page-'));
   const config = { configFile: inProject('vite.config.ts'), logLevel: 'error' } as const;
-  await build({ ...config, build: { outDir: folder, minify: false } });
+  const folder = await madeOnce('page', SOURCES, {}, (outDir) =>
+    build({ ...config, build: { outDir, minify: false } }),
+  );
   const server = await preview({ ...config, build: { outDir: folder }, preview: { host: '127.0.0.1', port: 0 } });
   const [url] = server.resolvedUrls?.local ?? [];
   if (url === undefined) throw new Error('the page has no address');
-  return {
-    url,
-    close: async () => {
-      await server.close();
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
+  return { url, close: () => server.close() };
 };
 
 /**

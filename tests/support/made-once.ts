@@ -49,6 +49,34 @@ const removeOld = (name: string): void => {
   }
 };
 
+/** Age at which a process that makes a file counts as gone. */
+const MOST_MAKING_MS = 600_000;
+
+const isRunning = (id: number): boolean => {
+  try {
+    return process.kill(id, 0);
+  } catch {
+    return false;
+  }
+};
+
+/** Returns whether this process is the one that makes, which the file `lock` says to others. */
+const takes = (lock: string): boolean => {
+  try {
+    writeFileSync(lock, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  try {
+    const isOld = Date.now() - statSync(lock).mtimeMs > MOST_MAKING_MS;
+    if (isOld || !isRunning(Number(readFileSync(lock, 'utf8')))) rmSync(lock, { force: true });
+  } catch {
+    // the other process has just removed it
+  }
+  return false;
+};
+
 /**
  * Returns the folder with what `make` writes. `made-of.json` beside it says of what that was made.
  *
@@ -66,17 +94,25 @@ export const madeOnce = async (
   if (existsSync(folder)) return folder;
   mkdirSync(cache, { recursive: true });
   removeOld(name);
-  // complete or absent, also beside another process
+  const lock = `${whole}.making`;
+  while (!takes(lock)) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    if (existsSync(folder)) return folder;
+  }
+  // complete or absent, also where this process is killed
   const partial = mkdtempSync(`${whole}.`);
   try {
+    if (existsSync(folder)) return folder;
     mkdirSync(join(partial, 'made'));
     await make(join(partial, 'made'));
     writeFileSync(join(partial, 'made-of.json'), JSON.stringify({ sources, parameters }, null, 2));
     renameSync(partial, whole);
   } catch (error) {
-    rmSync(partial, { recursive: true, force: true });
     // another process was faster
     if (!existsSync(folder)) throw error;
+  } finally {
+    rmSync(partial, { recursive: true, force: true });
+    rmSync(lock, { force: true });
   }
   return folder;
 };

@@ -22,6 +22,21 @@ export const stopClock = (): { spend(ms: number): void } => {
   };
 };
 
+/** Has `performance.now()` go `factor` times as fast from now on, until `vi.restoreAllMocks`. */
+export const hastenClock = (factor: number): void => {
+  const real = performance.now.bind(performance);
+  const start = real();
+  vi.spyOn(performance, 'now').mockImplementation(() => start + factor * (real() - start));
+};
+
+/** Has timers of these durations fire at once, until `vi.restoreAllMocks`. @param waits in milliseconds */
+export const skipWaits = (waits: readonly number[]): void => {
+  const real = globalThis.setTimeout;
+  const wait = (run: () => void, ms = 0, ...given: unknown[]): unknown =>
+    real(run, waits.includes(ms) ? 0 : ms, ...given);
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation(wait as unknown as typeof setTimeout);
+};
+
 /** Lets a frame pass whenever the clock is read, until `vi.restoreAllMocks`. */
 export const passFrames = (): void => {
   let now = 0;

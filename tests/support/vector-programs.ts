@@ -8,6 +8,7 @@ import { expect } from 'vitest';
 import { createFieldEngine, type FieldEngine, type FieldOperations, type FieldVector } from '../../src/fields.js';
 import { createMsmEngine, type MsmEngine } from '../../src/index.js';
 import { workerStarter } from '../../src/msm/cpu/cpu-threads.js';
+import { hastenClock } from './time.js';
 
 const P = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
 
@@ -177,6 +178,20 @@ export const startAfter = (script: string) => (): Worker => {
   const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(text)}`));
   started.push(worker);
   return worker;
+};
+
+/**
+ * Starts workers as `startAfter` does. Once two are ready the clock goes ten times as fast, so that a silence counts
+ * as an end after 0.3 s.
+ */
+export const startImpatient = (script: string): (() => Worker) => {
+  const start = startAfter(script);
+  let ready = 0;
+  return () => {
+    const worker = start();
+    worker.once('message', () => ++ready === 2 && hastenClock(10));
+    return worker;
+  };
 };
 
 /** Expects right results, whenever a worker ends. @param moments milliseconds from the start of a run */

@@ -201,8 +201,8 @@ describe('the dev page in Chromium', () => {
   });
 
   it('shows activity while the time left is unknown', { tags: 'long' }, async () => {
-    // long enough for a second to pass
-    await page.goto(`${url}?autorun=msm-bench&logn=14&reps=2&peers=none`);
+    // its kernels take longer than a second to compile
+    await page.goto(`${url}?autorun=msm-bench&logn=10&reps=2&peers=none`);
     await page.waitForFunction(() => window.msmBench?.doing.includes('warming up'));
     const bar = page.getByRole('progressbar');
     // seconds tick, and the bar has no value, so that it moves
@@ -285,7 +285,7 @@ describe('the dev page in Chromium', () => {
       expect.stringMatching(/^walkertpb: 256 asked, \d+ used$/),
     ]);
     await page.getByText('This device limits some knobs').waitFor();
-    const { rows } = await run('autorun=msm-bench&logn=4&reps=1&cpubelow=100&peers=none');
+    const { rows } = await run(`autorun=msm-bench&logn=4&reps=1&cpubelow=100&peers=none&${quick}`);
     expect(rows.filter((row) => row.event === 'repetition')).toMatchObject([{ on: 'cpu', gpuMs: null }]);
     expect(rows.some(({ event }) => event === 'bound')).toBe(false);
     await page.getByText('Computed on the CPU').waitFor();

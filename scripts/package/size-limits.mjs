@@ -131,7 +131,7 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
   },
   'compact-key': { bytes: 832, holds: 'the reader of compact keys', loaded: 'by the first compact key' },
   'compact-chunks': {
-    bytes: 5376,
+    bytes: 5312,
     holds: 'the form of compact keys, and square roots',
     loaded: 'with `compact-key.js` and `compact-writer.js`',
   },

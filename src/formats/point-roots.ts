@@ -48,6 +48,8 @@ interface Opened {
   readonly memory: VectorMemory;
   readonly setup: VectorModule;
   readonly threads: VectorThreads | null;
+  /** Ends the workers. */
+  end(): void;
 }
 
 /** Computes roots in the base field of a curve. */
@@ -63,16 +65,17 @@ export class PointRoots {
   }
 
   /**
-   * Computes a y for each x, one of two, in Montgomery form as x. For an x without a y the result is
-   * any number.
+   * Computes a y for each x, one of two. For an x without a y the result is any number.
    *
    * @param xs coordinates, one behind the other; a pair is c0‖c1
+   * @param scale factor of x and y; by default R of their Montgomery form
    * @returns null if a number is not below p
    * @throws MsmError `unsupported-device` without WebAssembly; NoWasmMemory
    */
-  async ysOf(xs: Uint8Array, group: 'g1' | 'g2'): Promise<Uint8Array | null> {
+  async ysOf(xs: Uint8Array, group: 'g1' | 'g2', scale?: bigint): Promise<Uint8Array | null> {
     if (xs.length === 0) return xs;
-    const { p, b } = await openCurve(this.#curve, group);
+    const { p, b, field } = await openCurve(this.#curve, group);
+    const factor = scale ?? 1n << BigInt(8 * field.bytes);
     const words = new Uint32Array(xs.slice().buffer);
     if (!areBelow(words, p)) return null;
     clearTimeout(this.#idle);
@@ -80,7 +83,7 @@ export class PointRoots {
     try {
       const opened = await this.#opened;
       const parts = group === 'g1' ? [words] : split(words, opened.memory.kernel.wordBytes / 4);
-      const roots = await computeRoots(opened, parts, (program) =>
+      const roots = await computeRoots(opened, parts, factor, (program) =>
         group === 'g1' ? program.root(b as bigint) : program.rootOfPair(b as Fp2),
       );
       return new Uint8Array(
@@ -96,6 +99,15 @@ export class PointRoots {
       // in Node the timer must not keep the process alive
       (this.#idle as { unref?(): void }).unref?.();
     }
+  }
+
+  /** Frees the memory and ends the workers, which else end by themselves. */
+  end(): void {
+    clearTimeout(this.#idle);
+    const opened = this.#opened;
+    this.#opened = null;
+    // an error of opening has been thrown
+    opened?.then(({ end }) => end()).catch(() => undefined);
   }
 
   async #open(p: bigint): Promise<Opened> {
@@ -114,19 +126,20 @@ export class PointRoots {
       memory,
       setup: { module: memory.module, constants },
       threads: pool && new VectorThreads({ pool: pool as unknown as VectorPool, most, queue: new TurnQueue() }),
+      end: () => pool?.destroy(),
     };
   }
 }
 
-/** Computes the roots of all points. @param parts words of the coefficients of x */
+/** Computes the roots of all points. @param parts words of the coefficients of x, times `scale` */
 const computeRoots = async (
   { memory, setup, threads }: Opened,
   parts: readonly Uint32Array[],
+  scale: bigint,
   record: (program: RootProgram) => void,
 ): Promise<Uint32Array[]> => {
   const perNumber = memory.kernel.wordBytes / 4;
   const count = (parts[0] as Uint32Array).length / perNumber;
-  const scale = 1n << BigInt(8 * memory.kernel.wordBytes);
   const slice = new TimeSlice(() => undefined);
   const chains = Math.ceil(count / POINTS);
   const bytes = memory.elementBytes;

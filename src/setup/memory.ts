@@ -8,6 +8,8 @@ export interface Tables {
   readonly bytes: number;
   /** Bytes of the longest points that are computed with. */
   readonly pointBytes: number;
+  /** Pools of as many workers each. Default 1. */
+  readonly pools?: number;
 }
 
 /** The threads and the rounds of a call. */
@@ -42,7 +44,7 @@ const [MOST_SUMS, LEAST_SUMS] = [2 ** 15, 2 ** 11];
 export const planRounds = (
   options: Parameters<typeof mostWorkers>[0],
   limit?: number,
-  { bytes, pointBytes }: Tables = { bytes: 0, pointBytes: 0 },
+  { bytes, pointBytes, pools = 1 }: Tables = { bytes: 0, pointBytes: 0 },
 ): Rounds => {
   const most = mostWorkers(options);
   if (limit === undefined) return { workers: most, pointsPerRound: MOST_SUMS };
@@ -54,7 +56,8 @@ export const planRounds = (
       `options.memoryLimit is ${limit} bytes, and this call takes ${limit - rest} bytes on one thread`,
     );
   }
-  const workers = Math.min(most, Math.floor(rest / WORKER_BYTES));
-  const sums = LEAST_SUMS + Math.floor((rest - workers * WORKER_BYTES) / bytesPerSum);
+  const eachWorker = pools * WORKER_BYTES;
+  const workers = Math.min(most, Math.floor(rest / eachWorker));
+  const sums = LEAST_SUMS + Math.floor((rest - workers * eachWorker) / bytesPerSum);
   return { workers, pointsPerRound: Math.min(MOST_SUMS, sums) };
 };

@@ -95,10 +95,10 @@ export default defineConfig({
             },
             { name: 'plonk', test: /\/src\/plonk(\/|\.ts$)/ },
             { name: 'fflonk', test: /\/src\/fflonk(\/|\.ts$)/ },
-            // without what a setup on a GPU loads
+            // without what a setup on a GPU loads, and what the import of a response loads
             {
               name: 'setup',
-              test: /\/src\/(setup(\/(?!open-scaler)|\.ts$)|curves\/halving|msm\/cpu\/(point-sums|sum-threads))/,
+              test: /\/src\/(setup(\/(?!open-scaler|point-decompressor)|\.ts$)|curves\/halving|msm\/cpu\/(point-sums|sum-threads))/,
             },
             { name: 'plonkish', test: /\/src\/proofs\/plonkish\//, minShareCount: 2 },
           ],

@@ -161,22 +161,24 @@ const addSetup = (setup: Command, done: (outcome: Outcome) => void): void => {
     .requiredOption('--zkey <file>', 'proving key')
     .requiredOption('--out <file>', 'write the verification key there, as JSON')
     .action(async (given: ExportArguments) => done(await writeVerificationKey(given, new Terminal())));
-  addBellman(setup.command('bellman').description('exchange files with other programs of a ceremony'), done);
+  addBellman(setup, 'zkey', done);
   addPowers(setup.command('ptau').description('make powers of tau, which keys of many circuits share'), done);
 };
 
 /** Arguments in which an option names the file. */
 type FileOf<Kind extends CeremonyFile, Given> = Omit<Given, 'file'> & Readonly<Record<Kind, string>>;
 
-/** Adds challenges and responses to their command. */
-const addBellman = (bellman: Command, done: (outcome: Outcome) => void): void => {
+/** Adds challenges and responses of a kind of file. */
+const addBellman = (parent: Command, kind: CeremonyFile, done: (outcome: Outcome) => void): void => {
+  const bellman = parent.command('bellman').description('exchange files with other programs of a ceremony');
+  const file = `--${kind} <file>`;
   addWriting(
     bellman
       .command('export')
-      .description('write a Groth16 key as a challenge')
-      .requiredOption('--zkey <file>', 'result of the contribution before'),
-  ).action(async ({ zkey: file, ...given }: FileOf<'zkey', StepArguments>) =>
-    done(await writeChallenge({ ...given, file }, new Terminal())),
+      .description(`write ${kind === 'zkey' ? 'a Groth16 key' : 'powers of tau'} as a challenge`)
+      .requiredOption(file, 'result of the contribution before'),
+  ).action(async ({ [kind]: path, ...given }: FileOf<CeremonyFile, StepArguments>) =>
+    done(await writeChallenge(kind, { ...given, file: path }, new Terminal())),
   );
   addWriting(
     bellman
@@ -186,17 +188,19 @@ const addBellman = (bellman: Command, done: (outcome: Outcome) => void): void =>
       .addOption(curveOption())
       .addOption(entropyOption()),
     'write the response there, whole or not at all',
-  ).action(async ({ challenge: file, ...given }: Omit<RespondArguments, 'file'> & { readonly challenge: string }) =>
-    done(await respond({ ...given, file }, new Terminal())),
+  ).action(async ({ challenge, ...given }: Omit<RespondArguments, 'file'> & { readonly challenge: string }) =>
+    done(await respond(kind, { ...given, file: challenge }, new Terminal())),
   );
   addWriting(
     bellman
       .command('import')
-      .description('make a key of a response')
-      .requiredOption('--zkey <file>', 'key that the challenge was exported from')
+      .description('go on with a response')
+      .requiredOption(file, 'file that the challenge was exported from')
       .requiredOption('--response <file>', 'response')
       .option('--name <text>', nameHelp),
-  ).action(async (given: ImportArguments) => done(await readResponse(given, new Terminal())));
+  ).action(async ({ [kind]: path, ...given }: FileOf<CeremonyFile, ImportArguments>) =>
+    done(await readResponse(kind, { ...given, file: path }, new Terminal())),
+  );
 };
 
 const curveOption = (): Option =>
@@ -245,6 +249,7 @@ const addPowers = (ptau: Command, done: (outcome: Outcome) => void): void => {
       .requiredOption('--power <n>', powerHelp, Number),
   ).action(async (given: NewPowersArguments) => done(await makePowers(given, new Terminal())));
   addCeremony(ptau, 'ptau', done);
+  addBellman(ptau, 'ptau', done);
   addWriting(
     ptau
       .command('prepare')

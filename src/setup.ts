@@ -37,6 +37,14 @@ export {
 export { preparePhase2 } from './setup/prepare-powers.js';
 export type { RunOptions, SetupOptions } from './setup/run.js';
 export type { GpuOptions } from './setup/scaling.js';
+export {
+  contributeToPowersChallenge,
+  exportPowersChallenge,
+  type ImportedPowers,
+  importPowersResponse,
+  type PowersChallenge,
+  type PowersResponseInput,
+} from './setup/tau-exchange.js';
 export { exportVerificationKey, type VerificationKey } from './setup/verification-key.js';
 export {
   type KeyBeacon,

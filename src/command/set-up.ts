@@ -10,8 +10,11 @@ import {
   contribute,
   contributeToChallenge,
   contributeToPowers,
+  contributeToPowersChallenge,
   exportChallenge,
+  exportPowersChallenge,
   exportVerificationKey,
+  importPowersResponse,
   importResponse,
   type KeyContribution,
   type KeyVerdict,
@@ -68,14 +71,13 @@ export interface ContributeArguments extends StepArguments {
   readonly entropy?: (typeof entropySources)[number];
 }
 
-/** Arguments of `setup bellman contribute`. */
+/** Arguments of `setup bellman contribute` and `setup ptau bellman contribute`. */
 export interface RespondArguments extends Omit<ContributeArguments, 'name'> {
   readonly curve: SetupCurve;
 }
 
-/** Arguments of `setup bellman import`: paths of files. */
-export interface ImportArguments extends WriteArguments {
-  readonly zkey: string;
+/** Arguments of `setup bellman import` and `setup ptau bellman import`: paths of files. */
+export interface ImportArguments extends StepArguments {
   readonly response: string;
   readonly name?: string;
 }
@@ -167,33 +169,61 @@ export const writeVerificationKey = async ({ zkey, out }: ExportArguments, termi
   return { output: '', exitCode: 0 };
 };
 
-/** Writes a key as a challenge, as `snarkjs zkey export bellman` does. */
-export const writeChallenge = async ({ file, ...given }: StepArguments, terminal: Terminal): Promise<Outcome> => {
-  const source = await openFile(file);
-  return written(given, terminal, (options) => exportChallenge(source, options));
-};
-
-/** Makes a key of a response, as `snarkjs zkey import bellman` does. */
-export const readResponse = async (
-  { zkey, response, name, ...given }: ImportArguments,
+/** Writes a file as a challenge, as `snarkjs zkey export bellman` and `powersoftau export challenge` do. */
+export const writeChallenge = async (
+  kind: CeremonyFile,
+  { file, ...given }: StepArguments,
   terminal: Terminal,
 ): Promise<Outcome> => {
-  const files = { zkey: await openFile(zkey), response: await openFile(response) };
-  return written(given, terminal, (options) => importResponse({ ...files, name }, options));
+  const source = await openFile(file);
+  return written(given, terminal, (options) => ceremonies[kind].exportChallenge(source, options));
 };
 
-/** Contributes to a challenge, as `snarkjs zkey bellman contribute` does. */
-export const respond = async ({ curve, ...given }: RespondArguments, terminal: Terminal): Promise<Outcome> =>
+/** Goes on with a response, as `snarkjs zkey import bellman` and `powersoftau import response` do. */
+export const readResponse = async (
+  kind: CeremonyFile,
+  { file, response, name, ...given }: ImportArguments,
+  terminal: Terminal,
+): Promise<Outcome> => {
+  const files = { source: await openFile(file), response: await openFile(response) };
+  return written(given, terminal, (options) => ceremonies[kind].importResponse({ ...files, name }, options));
+};
+
+/** Contributes to a challenge, as `snarkjs zkey bellman contribute` and `powersoftau challenge contribute` do. */
+export const respond = async (
+  kind: CeremonyFile,
+  { curve, ...given }: RespondArguments,
+  terminal: Terminal,
+): Promise<Outcome> =>
   contributeBy(
-    (challenge, { entropy }, options) => contributeToChallenge({ challenge, curve }, { entropy }, options),
+    (challenge, { entropy }, options) => ceremonies[kind].respond({ challenge, curve }, { entropy }, options),
     given,
     terminal,
   );
 
+/** A response, and the file that its challenge was exported from. */
+interface ResponseFiles extends Record<'source' | 'response', Awaited<ReturnType<typeof openFile>>> {
+  readonly name: string | undefined;
+}
+
 /** Steps of a ceremony by the file that they go on with. */
 const ceremonies = {
-  zkey: { contribute, applyBeacon },
-  ptau: { contribute: contributeToPowers, applyBeacon: applyBeaconToPowers },
+  zkey: {
+    contribute,
+    applyBeacon,
+    exportChallenge,
+    respond: contributeToChallenge,
+    importResponse: ({ source: zkey, ...others }: ResponseFiles, options: SetupOptions) =>
+      importResponse({ zkey, ...others }, options),
+  },
+  ptau: {
+    contribute: contributeToPowers,
+    applyBeacon: applyBeaconToPowers,
+    exportChallenge: exportPowersChallenge,
+    respond: contributeToPowersChallenge,
+    importResponse: ({ source: ptau, ...others }: ResponseFiles, options: SetupOptions) =>
+      importPowersResponse({ ptau, ...others }, options),
+  },
 } as const;
 
 /** Kind of the file of a ceremony. */

@@ -60,6 +60,8 @@ interface Opened {
   readonly memory: VectorMemory;
   readonly setup: VectorModule;
   readonly threads: VectorThreads | null;
+  /** Ends the workers. */
+  end(): void;
 }
 
 /** Computes roots in the base field of a curve. */
@@ -77,14 +79,14 @@ export class PointRoots {
   }
 
   /**
-   * Computes a y for each x, one of two, in Montgomery form as x. For an x without a y the result is
-   * any number.
+   * Computes a y for each x, one of two. For an x without a y the result is any number.
    *
    * @param xs coordinates, one behind the other, in a buffer of their own; a pair is c0‖c1
+   * @param scale factor of x and y; by default R of their Montgomery form
    * @returns null if a number is not below p
    * @throws MsmError `unsupported-device` without WebAssembly; NoWasmMemory
    */
-  async ysOf(xs: Uint8Array<ArrayBuffer>, group: 'g1' | 'g2'): Promise<Uint8Array<ArrayBuffer> | null> {
+  async ysOf(xs: Uint8Array<ArrayBuffer>, group: 'g1' | 'g2', scale?: bigint): Promise<Uint8Array<ArrayBuffer> | null> {
     if (xs.length === 0) return xs;
     const { p, b } = await openCurve(this.#curve, group);
     const words = new Uint32Array(xs.buffer);
@@ -93,7 +95,8 @@ export class PointRoots {
     const size = wordBytesOf(p) / 4;
     const parts = group === 'g1' ? [words] : split(words, size);
     try {
-      const roots = (await this.#onGpu(p, parts, b)) ?? (await this.#onCpu(p, parts, b));
+      const onGpu = scale === undefined ? await this.#onGpu(p, parts, b) : null;
+      const roots = onGpu ?? (await this.#onCpu(p, parts, scale ?? 1n << BigInt(32 * size), b));
       return new Uint8Array(group === 'g1' ? (roots[0] as Words).buffer : joined(roots, size).buffer);
     } finally {
       this.#idle = setTimeout(() => this.#free(), IDLE_MS);
@@ -111,10 +114,10 @@ export class PointRoots {
     this.#gpu = null;
   }
 
-  async #onCpu(p: bigint, parts: readonly Words[], b: Coordinate): Promise<Words[]> {
+  async #onCpu(p: bigint, parts: readonly Words[], scale: bigint, b: Coordinate): Promise<Words[]> {
     this.#opened ??= this.#open(p);
     try {
-      return await computeRoots(await this.#opened, parts, b);
+      return await computeRoots(await this.#opened, parts, scale, b);
     } catch (error) {
       this.#opened = null;
       throw error;
@@ -135,6 +138,15 @@ export class PointRoots {
     }
   }
 
+  /** Frees the memory and ends the workers, which else end by themselves. */
+  end(): void {
+    clearTimeout(this.#idle);
+    const opened = this.#opened;
+    this.#free();
+    // an error of opening has been thrown
+    opened?.then(({ end }) => end()).catch(() => undefined);
+  }
+
   async #open(p: bigint): Promise<Opened> {
     const memory = await openMemory(await openField({ p }));
     if (memory === null) {
@@ -151,19 +163,20 @@ export class PointRoots {
       memory,
       setup: { module: memory.module, constants },
       threads: pool && new VectorThreads({ pool: pool as unknown as VectorPool, most, queue: new TurnQueue() }),
+      end: () => pool?.destroy(),
     };
   }
 }
 
-/** Computes the roots of all points. @param parts words of the coefficients of x */
+/** Computes the roots of all points. @param parts words of the coefficients of x, times `scale` */
 const computeRoots = async (
   { memory, setup, threads }: Opened,
   parts: readonly Words[],
+  scale: bigint,
   b: Coordinate,
 ): Promise<Words[]> => {
   const perNumber = memory.kernel.wordBytes / 4;
   const count = (parts[0] as Uint32Array).length / perNumber;
-  const scale = 1n << BigInt(8 * memory.kernel.wordBytes);
   const slice = new TimeSlice(() => undefined);
   const chains = Math.ceil(count / POINTS);
   const bytes = memory.elementBytes;

@@ -67,6 +67,30 @@ export interface AcceleratedPowersOfTau {
     iterations: number | string,
     logger?: unknown,
   ): Promise<unknown>;
+  /** Writes powers of tau as a challenge of bellman. @returns the hash of the challenge @throws errors of snarkjs */
+  exportChallenge(ptau: SnarkjsFile, challenge: SnarkjsTarget, logger?: unknown): Promise<unknown>;
+  /** Contributes to a challenge. @throws errors of snarkjs */
+  challengeContribute(
+    curve: { readonly name: string },
+    challenge: SnarkjsFile,
+    response: SnarkjsTarget,
+    entropy: string,
+    logger?: unknown,
+  ): Promise<unknown>;
+  /**
+   * Goes on with a response. Without its points, snarkjs does.
+   *
+   * @returns the hash of the next challenge
+   * @throws errors of snarkjs
+   */
+  importResponse(
+    from: SnarkjsFile,
+    response: SnarkjsFile,
+    to: SnarkjsTarget,
+    name?: string,
+    importPoints?: boolean,
+    logger?: unknown,
+  ): Promise<unknown>;
   /** Prepares powers of tau for the second phase. @throws errors of snarkjs */
   preparePhase2(from: SnarkjsFile, to: SnarkjsTarget, logger?: unknown): Promise<unknown>;
   /** Verifies powers of tau. @throws errors of snarkjs */
@@ -228,6 +252,21 @@ const endingBy =
   async (setup, settings, given) =>
     stepTo(stepOf(setup), given, beaconOf(given[2], given[3], given[4]), settings);
 
+const responding =
+  (stepOf: (setup: SetupModule) => SetupModule['contributeToChallenge']): Work =>
+  async (setup, settings, [curve, ...given]) => {
+    const name = ({ bn128: 'bn254', bls12381: 'bls12-381' } as Readonly<Record<string, SetupCurve>>)[
+      (curve as { readonly name: string }).name
+    ];
+    if (name === undefined) throw leftToSnarkjs('its curve is another');
+    const { entropy } = author('', given[2]);
+    const step: Step<ContributionInput> = async (challenge, input, options) => {
+      const { response, hash } = await stepOf(setup)({ challenge, curve: name }, input, options);
+      return { bytes: response, hash };
+    };
+    return stepTo(step, given, { entropy }, settings);
+  };
+
 const works: Readonly<Record<keyof AcceleratedSetups, Readonly<Record<string, Work>>>> = {
   zKey: {
     newZKey: async ({ newKey }, settings, [r1cs, ptau, zkey]) => {
@@ -252,18 +291,7 @@ const works: Readonly<Record<keyof AcceleratedSetups, Readonly<Record<string, Wo
       const source = await sourceOf(zkey);
       await writeTo(challenge, async (sink) => ({ bytes: await exportChallenge(source, { ...settings, sink }) }));
     },
-    bellmanContribute: async (setup, settings, [curve, ...given]) => {
-      const name = ({ bn128: 'bn254', bls12381: 'bls12-381' } as Readonly<Record<string, SetupCurve>>)[
-        (curve as { readonly name: string }).name
-      ];
-      if (name === undefined) throw leftToSnarkjs('its curve is another');
-      const { entropy } = author('', given[2]);
-      const step: Step<ContributionInput> = async (challenge, input, options) => {
-        const { response, hash } = await setup.contributeToChallenge({ challenge, curve: name }, input, options);
-        return { bytes: response, hash };
-      };
-      return stepTo(step, given, { entropy }, settings);
-    },
+    bellmanContribute: responding(({ contributeToChallenge }) => contributeToChallenge),
     importBellman: async ({ importResponse }, settings, [from, response, to, name]) => {
       const files = { zkey: await sourceOf(from), response: await sourceOf(response) };
       const input = { ...files, name: typeof name === 'string' ? name : '' };
@@ -276,6 +304,27 @@ const works: Readonly<Record<keyof AcceleratedSetups, Readonly<Record<string, Wo
   powersOfTau: {
     contribute: contributing(({ contributeToPowers }) => ofPowers(contributeToPowers)),
     beacon: endingBy(({ applyBeaconToPowers }) => ofPowers(applyBeaconToPowers)),
+    exportChallenge: async ({ exportPowersChallenge }, settings, [ptau, to]) => {
+      const source = await sourceOf(ptau);
+      const { hash } = await writeTo(to, async (sink) => {
+        const { challenge: bytes, hash } = await exportPowersChallenge(source, { ...settings, sink });
+        return { bytes, hash };
+      });
+      return hash;
+    },
+    challengeContribute: async (...given) => {
+      await responding(({ contributeToPowersChallenge }) => contributeToPowersChallenge)(...given);
+    },
+    importResponse: async ({ importPowersResponse }, settings, [from, response, to, name, importPoints]) => {
+      if (!importPoints) throw leftToSnarkjs('it leaves out the points');
+      const files = { ptau: await sourceOf(from), response: await sourceOf(response) };
+      const input = { ...files, name: typeof name === 'string' ? name : '' };
+      const { nextChallenge } = await writeTo(to, async (sink) => {
+        const { ptau: bytes, nextChallenge } = await importPowersResponse(input, { ...settings, sink });
+        return { bytes, nextChallenge };
+      });
+      return nextChallenge;
+    },
     preparePhase2: async ({ preparePhase2 }, settings, [from, to]) => {
       const source = await sourceOf(from);
       await writeTo(to, async (sink) => ({ bytes: await preparePhase2(source, { ...settings, sink }) }));

@@ -47,7 +47,7 @@ import { type Run, type SetupOptions, setupOptions, writeBy } from './run.js';
 
 /** A challenge that is contributed to. */
 export interface ChallengeInput {
-  /** The file, as `exportChallenge` and snarkjs write it. */
+  /** The file, as `exportChallenge`, `exportPowersChallenge` and snarkjs write it. */
   readonly challenge: FileOrigin;
   /** The curve of its points, which the file does not name. */
   readonly curve: SetupCurve;
@@ -71,8 +71,8 @@ export interface ResponseInput {
   readonly name?: string | undefined;
 }
 
-const challengeTable = {
-  of: 'contributeToChallenge',
+export const challengeTable = {
+  of: 'contributeToChallenge and contributeToPowersChallenge',
   rows: {
     challenge: { kind: 'any', isRequired: true },
     curve: { kind: 'choice', range: ['bn254', 'bls12-381'], isRequired: true },
@@ -368,7 +368,7 @@ interface Parameters {
 }
 
 /** Opens a challenge or a response. @throws MsmError `bad-argument` */
-const openPart = async (what: string, origin: FileOrigin, { signal }: SetupOptions): Promise<OpenFile> =>
+export const openPart = async (what: string, origin: FileOrigin, { signal }: SetupOptions): Promise<OpenFile> =>
   openFile(what, await openOrigin(what, origin, { signal, inParts: true }), signal);
 
 /** Reads the places and the transcript of a challenge. @throws MsmError `bad-argument` if it is cut off */

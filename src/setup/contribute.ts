@@ -64,7 +64,7 @@ const inputTable = {
 } as const satisfies OptionTable<ContributionInput>;
 
 const entropyTable = {
-  of: 'contributeToChallenge',
+  of: 'contributeToChallenge and contributeToPowersChallenge',
   rows: { entropy: inputTable.rows.entropy },
 } as const satisfies OptionTable<Pick<ContributionInput, 'entropy'>>;
 

@@ -82,7 +82,7 @@ export const hashedPoints = (curve: CurveContext, words: Uint32Array<ArrayBuffer
 };
 
 /** A first byte with this bit marks infinity in challenges and responses of other programs. */
-const INFINITY = 0x40;
+export const INFINITY = 0x40;
 
 /**
  * Returns points that transcripts, challenges and responses have, as x‖y of each, little-endian; infinity

@@ -8,6 +8,8 @@ export interface Tables {
   readonly bytes: number;
   /** Bytes of the longest points that are computed with. */
   readonly pointBytes: number;
+  /** Pools of as many workers each. Default 1. */
+  readonly pools?: number;
 }
 
 /** The threads and the rounds of a call. */
@@ -86,7 +88,8 @@ export const planRounds = (
   if (limit === undefined) return { workers: most, pointsPerRound: MOST_SUMS };
   if (!hasRoom(limit, tables)) throw tooLow(limit, leastBytes(tables));
   const rest = limit - leastBytes(tables);
-  const workers = Math.min(most, Math.floor(rest / WORKER_BYTES));
-  const sums = LEAST_SUMS + Math.floor((rest - workers * WORKER_BYTES) / (POINTS_PER_SUM * tables.pointBytes));
+  const eachWorker = (tables.pools ?? 1) * WORKER_BYTES;
+  const workers = Math.min(most, Math.floor(rest / eachWorker));
+  const sums = LEAST_SUMS + Math.floor((rest - workers * eachWorker) / (POINTS_PER_SUM * tables.pointBytes));
   return { workers, pointsPerRound: Math.min(MOST_SUMS, sums) };
 };

@@ -153,12 +153,14 @@ const tableBytes = (system: 'plonk' | 'fflonk', gates: number, domainSize: numbe
   return gates * GATE_BYTES + domainSize * (VECTORS_BYTES + copied + kept) + committed;
 };
 
-/** Writes a key by engines of its own. */
+/** Writes a key by engines of its own: a GPU commits to polynomials where it is asked for by name. */
 const writeKey = async (input: Input, run: Run, output: Output): Promise<void> => {
-  const { createWorker } = run.options;
+  const { createWorker, backend, device, gpu } = run.options;
   const curve = input.powers.groups.name;
+  const onGpu = { backend: 'gpu', ...(device && { device }), ...(gpu && { gpu }) } as const;
   const g1: MsmEngine = await createMsmEngine({
-    ...{ curve, backend: 'cpu', maxWorkers: run.workers },
+    ...{ curve, maxWorkers: run.workers },
+    ...(backend === 'gpu' ? onGpu : { backend: 'cpu' }),
     ...(createWorker === undefined ? {} : { createWorker }),
   });
   try {

@@ -4,14 +4,13 @@
  * and Miers (https://eprint.iacr.org/2017/1050), section 4.
  */
 import type { OwnBytes } from '../api/values.js';
-import type { CurveContext } from '../curves/curve.js';
 import type { Affine } from '../curves/jacobian.js';
 import { badArgument } from '../errors.js';
-import { readWords } from '../field/modulus.js';
 import type { Output } from '../formats/sink.js';
 import { CHUNK_BYTES, type FileOrigin, type PointSection } from '../formats/source.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import { Blake2b } from './blake2b.js';
+import { compressPoints, fewPoints } from './compressed-points.js';
 import {
   type BeaconInput,
   type ContributionInput,
@@ -27,7 +26,7 @@ import type { Tables } from './memory.js';
 import { multiples } from './point-transform.js';
 import { type OpenPowers, openPowers } from './prepared-powers.js';
 import type { RandomStream } from './randomness.js';
-import { type Run, type SetupOptions, setupOptions, writeBy } from './run.js';
+import { type Run, type RunOptions, type SetupOptions, setupOptions, writeBy } from './run.js';
 import {
   drawSecrets,
   endResponse,
@@ -56,7 +55,7 @@ export interface ContributedPowers<Bytes extends Uint8Array | undefined = Uint8A
 }
 
 /** Largest two-adicity that all curves have. */
-const MOST_POWER = 28;
+export const MOST_POWER = 28;
 
 const newTable = {
   of: 'newPowers',
@@ -78,10 +77,10 @@ export const powersSection = {
 } as const;
 
 /** Sections of points, in order. */
-const pointSections = ['tauG1', 'tauG2', 'alphaTauG1', 'betaTauG1', 'betaG2'] as const;
+export const pointSections = ['tauG1', 'tauG2', 'alphaTauG1', 'betaTauG1', 'betaG2'] as const;
 
 /** Group, and number of points, of a section with n = 2^power. */
-const countOf = (name: (typeof pointSections)[number], n: number): readonly ['g1' | 'g2', number] => {
+export const countOf = (name: (typeof pointSections)[number], n: number): readonly ['g1' | 'g2', number] => {
   if (name === 'tauG1') return ['g1', 2 * n - 1];
   if (name === 'betaG2') return ['g2', 1];
   return [name === 'tauG2' ? 'g2' : 'g1', n];
@@ -140,7 +139,7 @@ export const powersHeader = ({ g1 }: Groups, power: number, ceremonyPower: numbe
 };
 
 /** The tables of a call that copies sections in parts. */
-const inParts = ({ g2 }: Groups): Tables => ({ bytes: 2 * CHUNK_BYTES, pointBytes: g2.pointBytes });
+export const inParts = ({ g2 }: Groups): Tables => ({ bytes: 2 * CHUNK_BYTES, pointBytes: g2.pointBytes });
 
 /** Points that are written at a time. */
 const POINTS_AT_ONCE = 2 ** 12;
@@ -238,12 +237,8 @@ export async function applyBeaconToPowers(
 /** Applies a contribution. */
 const apply = async (source: FileOrigin, given: SetupOptions, drawn: Drawn): Promise<ContributedPowers> => {
   const options = readOptions(setupOptions, given);
-  const opened = await openPowers(source, options);
-  const { power, ceremonyPower, sections } = opened.ptau;
-  if (power !== ceremonyPower) {
-    throw badArgument(`ptau: the file was cut from powers up to 2^${ceremonyPower}: contribute to the whole file`);
-  }
-  if (power < 1) throw badArgument('ptau: the file has one power alone');
+  const opened = await openCeremony(source, options);
+  const { sections } = opened.ptau;
   const total = pointSections.reduce((sum, name) => sum + sections[name].count, 0);
   // all points, as the transcript hashes them twice
   const hashed = pointSections.reduce((sum, name) => sum + sections[name].byteLength, 0);
@@ -254,11 +249,19 @@ const apply = async (source: FileOrigin, given: SetupOptions, drawn: Drawn): Pro
   return { ptau: bytes, hash: result };
 };
 
+/** Opens powers of tau whose ceremony goes on. @throws MsmError `bad-argument` for a file that was cut off */
+export const openCeremony = async (source: FileOrigin, options: RunOptions): Promise<OpenPowers> => {
+  const opened = await openPowers(source, options);
+  const { power, ceremonyPower } = opened.ptau;
+  if (power !== ceremonyPower) {
+    throw badArgument(`ptau: the file was cut from powers up to 2^${ceremonyPower}: go on with the whole file`);
+  }
+  if (power < 1) throw badArgument('ptau: the file has one power alone');
+  return opened;
+};
+
 /** Bytes of points between which snarkjs updates the hash of a response, whose saved state shows them. */
 const ROUND_BYTES = 2 ** 20;
-
-/** Points that are compressed between two pauses, which takes a few milliseconds. */
-const COMPRESSED_AT_ONCE = 2 ** 11;
 
 /** A contribution that is being made. */
 class Contributing {
@@ -342,9 +345,8 @@ class Contributing {
         )) as [Uint32Array<ArrayBuffer>, Uint32Array<ArrayBuffer>];
         const written = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
         await writer.write(written);
-        for (let at = 0; at < plain.length; at += COMPRESSED_AT_ONCE * curve.pointWords) {
-          const some = plain.subarray(at, at + COMPRESSED_AT_ONCE * curve.pointWords);
-          parts.push(compressed(curve, some));
+        for (const some of fewPoints(curve, plain)) {
+          parts.push(compressPoints(curve, some));
           this.#hashed.push(hashedPoints(curve, some));
           await this.#run.pause();
         }
@@ -358,40 +360,6 @@ class Contributing {
     return found;
   }
 }
-
-/** Flags in the first byte of a compressed point. */
-const flag = { larger: 0x80, infinity: 0x40 } as const;
-
-/**
- * Compresses points as responses have them: x in big-endian bytes, of G2 the second coefficient first,
- * and a flag if y is larger than −y.
- *
- * @param words x‖y of each, little-endian
- */
-const compressed = (curve: CurveContext, words: Uint32Array): Uint8Array => {
-  const { pointWords, coordinates, p } = curve;
-  const half = pointWords / 2;
-  const each = half / coordinates.degree;
-  const count = words.length / pointWords;
-  const bytes = new Uint8Array(count * 4 * half);
-  const isZero = (from: number, to: number): boolean => words.subarray(from, to).every((word) => word === 0);
-  for (let i = 0; i < count; i++) {
-    const at = i * pointWords;
-    const x = new Uint8Array(words.buffer, words.byteOffset + 4 * at, 4 * half);
-    const to = 4 * half * i;
-    if (isZero(at, at + pointWords)) {
-      bytes[to] = flag.infinity;
-      continue;
-    }
-    bytes.set(x, to);
-    bytes.subarray(to, to + 4 * half).reverse();
-    let leading = at + pointWords - each;
-    while (leading > at + half && isZero(leading, leading + each)) leading -= each;
-    const isLarger = 2n * readWords(words, leading, each) > p;
-    if (isLarger) bytes[to] = (bytes[to] as number) | flag.larger;
-  }
-  return bytes;
-};
 
 /** A size of powers of tau. */
 export interface TruncateInput {

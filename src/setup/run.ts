@@ -71,7 +71,7 @@ export interface KeyPlan {
 
 /** One call. */
 export class Run {
-  readonly options: RunOptions;
+  readonly options: RunOptions & GpuOptions;
   /** Sums of one round at most, whose points are in memory at a time. */
   readonly pointsPerRound: number;
   /** Workers beside the thread of the caller. */

@@ -10,7 +10,8 @@ export interface GpuOptions {
   /**
    * Computes multiples of points, which are most of a contribution and of a preparation: `'cpu'` on
    * all cores; `'gpu'` on a GPU, software adapters included; `'auto'`, the default, on whichever is
-   * faster in the call, software adapters excluded. All else is computed on the CPU.
+   * faster in the call, software adapters excluded. Keys of PLONK and FFLONK have commitments in their
+   * place, which a GPU computes with `'gpu'` alone. All else is computed on the CPU.
    */
   readonly backend?: 'auto' | 'cpu' | 'gpu' | undefined;
   /** A device to compute on, which is not destroyed. Default: one of `gpu`. */

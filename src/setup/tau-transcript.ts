@@ -88,15 +88,20 @@ const readContribution = (reader: Reader, groups: Groups, what: string): PowersC
     return readPoints(curve, groups.scale, reader.take(curve.pointBytes), `${what}: ${name}`)[0] as Affine;
   };
   const first = Object.fromEntries(firstPoints.map(([name, group]) => [name, point(group, name)]));
-  const inG1 = secretNames.map((name) => ({ s: point('g1', `${name} s`), sx: point('g1', `${name} sx`) }));
-  const proofs = inG1.map((each, i) => ({ ...each, tx: point('g2', `${secretNames[i]} tx`) }));
   return {
     ...(first as unknown as FirstPoints),
-    proofs: proofs as unknown as PowersContribution['proofs'],
+    proofs: proofsBy(point),
     saved: reader.take(SAVED_BYTES),
     nextChallenge: reader.take(HASH_BYTES),
     ...readAuthor(reader, what),
   };
+};
+
+/** Returns proofs whose points `next` returns one after the other: all of G1 come first. */
+export const proofsBy = (next: (group: 'g1' | 'g2', name: string) => Affine): PowersContribution['proofs'] => {
+  const inG1 = secretNames.map((name) => ({ s: next('g1', `${name} s`), sx: next('g1', `${name} sx`) }));
+  const proofs = inG1.map((each, i) => ({ ...each, tx: next('g2', `${secretNames[i]} tx`) }));
+  return proofs as unknown as PowersContribution['proofs'];
 };
 
 /** Returns the bytes of a contribution. */
@@ -125,15 +130,16 @@ const proofPoints = (
   ...proofs.map(({ tx }) => write(g2, tx)),
 ];
 
+/** Returns proofs as responses have them. */
+export const hashedProofs = (groups: Groups, proofs: PowersContribution['proofs']): Uint8Array<ArrayBuffer> =>
+  joined(proofPoints(groups, proofs, hashedPoint));
+
 /** Ends the hash of a response by its proofs. */
 export const endResponse = (
   response: Blake2b,
   groups: Groups,
   proofs: PowersContribution['proofs'],
-): Uint8Array<ArrayBuffer> => {
-  for (const bytes of proofPoints(groups, proofs, hashedPoint)) response.update(bytes);
-  return response.digest();
-};
+): Uint8Array<ArrayBuffer> => response.update(hashedProofs(groups, proofs)).digest();
 
 /** Returns the hash by which a contribution is published. */
 export const responseHash = async (groups: Groups, own: PowersContribution): Promise<Uint8Array<ArrayBuffer>> =>

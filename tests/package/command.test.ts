@@ -472,6 +472,24 @@ describe('setup of other files', () => {
     expect((await run('setup', 'verify', ...words)).code).toBe(0);
   });
 
+  test('exchanges powers of tau with bellman, with the bytes of snarkjs', async () => {
+    const { exportChallenge, importResponse } = (snarkjs as unknown as { readonly powersOfTau: Record<string, Setup> })
+      .powersOfTau as Record<'exportChallenge' | 'importResponse', Setup>;
+    await ptau('new', '--power', '3', '--out', 'p0.ptau');
+    await ptau('bellman', 'export', '--ptau', 'p0.ptau', '--out', 'powers-challenge');
+    expect(bytesOf('powers-challenge')).toEqual(await made((file) => exportChallenge(at('p0.ptau'), file)));
+    const words = ['--challenge', 'powers-challenge', '--out', 'powers-response', '--entropy', 'random'];
+    expect(await ptau('bellman', 'contribute', ...words)).toMatch(/^Hash of the contribution: [\da-f]{128}\n$/);
+    const files = ['--ptau', 'p0.ptau', '--response', 'powers-response', '--name', 'Ada'];
+    await ptau('bellman', 'import', ...files, '--out', 'p1.ptau');
+    const args = [at('p0.ptau'), at('powers-response')] as const;
+    expect(bytesOf('p1.ptau')).toEqual(await made((file) => importResponse(...args, file, 'Ada', true)));
+    expect(await ptau('verify', '--ptau', 'p1.ptau')).toMatch(/^The powers are valid\.\n {2}1\. Ada: /);
+    const other = await run('setup', 'ptau', 'bellman', 'import', ...files.with(1, 'p1.ptau'), '--out', 'none.ptau');
+    expect(other.code).toBe(2);
+    expect(other.stderr).toMatch('another challenge');
+  });
+
   test('makes keys of PLONK, and exports verification keys', async () => {
     const words = ['setup', 'new', '--system', 'plonk', '--r1cs', 'circuit.r1cs', '--ptau', 'wide.ptau'];
     write('wide.ptau', await powersOf('bn254', 9, 2 ** 10 - 1, true));

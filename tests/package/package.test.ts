@@ -105,8 +105,8 @@ describe('the files of the package', () => {
     `);
     const later = words(`
       arithmetic circuit compact-chunks compact-key compact-writer constraints cpu-backend disk-file encodings
-      exported-key more-curves open-scaler open-vectors pairing plonkish prepared-matrices proofs provers r1cs remote-file
-      sha256 sink stored-keys streamed-quotient threads vectors verifiers worker-text
+      exported-key more-curves open-scaler open-vectors pairing plonkish point-decompressor prepared-matrices proofs
+      provers r1cs remote-file sha256 sink stored-keys streamed-quotient threads vectors verifiers worker-text
     `);
     const wanted = [
       ...[...entries, ...later].flatMap((name) => [`${name}.js`, `${name}.js.map`]),

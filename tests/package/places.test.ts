@@ -194,7 +194,7 @@ describe('the built package', () => {
       ['plonk.js', 'index.js', 'plonkish.js', 'proofs.js', 'vectors.js'],
       [
         ...['setup.js', 'arithmetic.js', 'exported-key.js', 'fields.js', 'formats.js', 'index.js'],
-        ...['open-scaler.js', 'proofs.js', 'r1cs.js', 'sink.js', 'threads.js'],
+        ...['open-scaler.js', 'point-decompressor.js', 'proofs.js', 'r1cs.js', 'sink.js', 'threads.js'],
       ],
       [
         ...['snarkjs-drop-in.js', 'circom.js', 'constraints.js', 'exported-key.js', 'fflonk.js', 'formats.js'],
@@ -216,6 +216,7 @@ describe('the built package', () => {
       ['open-vectors.js', 'index.js', 'vectors.js'],
       ['pairing.js', 'index.js'],
       ['plonkish.js', 'formats.js', 'index.js', 'proofs.js'],
+      ['point-decompressor.js', 'compact-chunks.js', 'index.js', 'setup.js'],
       ['prepared-matrices.js', 'formats.js', 'groth16.js'],
       ['proofs.js', 'fields.js', 'formats.js', 'index.js', 'pairing.js'],
       [

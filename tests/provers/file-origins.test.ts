@@ -1,6 +1,6 @@
 /** Files by address, path, response and stream: ranges, connections that break, and files that change. */
 
-import { mkdtempSync, openAsBlob, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, openAsBlob, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -15,8 +15,11 @@ import {
   contribute,
   contributeToChallenge,
   contributeToPowers,
+  contributeToPowersChallenge,
   exportChallenge,
+  exportPowersChallenge,
   exportVerificationKey,
+  importPowersResponse,
   importResponse,
   newKey,
   newPowers,
@@ -435,6 +438,25 @@ describe('files of a setup', () => {
     });
   });
 
+  test('of the first phase are read by ranges of a server, and from paths', async () => {
+    const first = await newPowers({ curve: 'bn254', power: 6 }, onCpu);
+    others.set('/first', first);
+    const { challenge } = await exportPowersChallenge(at('first'), onCpu);
+    expectSame(challenge, (await exportPowersChallenge(first, onCpu)).challenge);
+    others.set('/powers-challenge', challenge);
+    requests = [];
+    const [sink, last] = [join(folder, 'powers-response'), join(folder, 'imported.ptau')];
+    const input = { challenge: at('powers-challenge'), curve: 'bn254' } as const;
+    expect(await contributeToPowersChallenge(input, {}, { ...onCpu, sink })).toMatchObject({ response: undefined });
+    expect(requests.length).toBeGreaterThan(0);
+    expect(requests).not.toContain(null);
+    others.set('/powers-response', new Uint8Array(readFileSync(sink)));
+    const { ptau } = await importPowersResponse({ ptau: at('first'), response: at('powers-response') }, onCpu);
+    await importPowersResponse({ ptau: first, response: sink }, { ...onCpu, sink: last });
+    expectSame(new Uint8Array(readFileSync(last)), ptau as Uint8Array);
+    expect(await verifyPowers(last, checked)).toMatchObject({ isValid: true });
+  });
+
   test('that a server no longer sends have no verdict', async () => {
     const sources = { zkey: at('zkey'), initial: files.zkey, ptau: files.ptau };
     const wrong: readonly (readonly [Partial<Manners>, RegExp])[] = [
@@ -575,6 +597,7 @@ describe('files of a setup', () => {
       ['zkey', () => verifyKey({ zkey: none, initial: zkey, ptau }, checked)],
       ['ptau', () => verifyPowers(none, checked)],
       ['challenge', () => contributeToChallenge({ challenge: none, curve: 'bn254' }, {}, onCpu)],
+      ['challenge', () => contributeToPowersChallenge({ challenge: none, curve: 'bn254' }, {}, onCpu)],
     ] as const) {
       const message = expect.stringMatching(new RegExp(`^${what}: it cannot be opened`));
       await expect(call()).rejects.toMatchObject({ code: 'bad-argument', message });

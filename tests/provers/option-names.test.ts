@@ -159,7 +159,7 @@ const calls: readonly (readonly [string, (options: object) => unknown, Readonly<
   ['functions of webgpu-msm/setup', (options) => preparePhase2(nowhere, options), { onprogress: 'onProgress' }],
   ['contribute and contributeToPowers', (contribution) => contribute(nowhere, contribution), { entropie: 'entropy' }],
   [
-    'contributeToChallenge',
+    'contributeToChallenge and contributeToPowersChallenge',
     (contribution) => contributeToChallenge({ challenge: nowhere, curve: 'bn254' }, contribution),
     { entropie: 'entropy' },
   ],

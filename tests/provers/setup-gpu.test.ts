@@ -53,6 +53,33 @@ const compares = (curve: ProverCurve): void => {
 describe('a GPU, on bn254', () => compares('bn254'));
 describe('a GPU, on bls12-381', { tags: 'long' }, () => compares('bls12-381'));
 
+describe('a GPU that is asked for', () => {
+  const commits = async (system: 'plonk' | 'fflonk'): Promise<void> => {
+    const { r } = await ffCurveOf('bn254');
+    const { r1cs } = randomCircuit(BigInt(r), { publicInputs: 2, privateInputs: 3, constraints: 20, seed: 8n });
+    const ptau = await powersOf('bn254', 10, 2 ** 11 - 1, false);
+    let submits = 0;
+    const { gpu, devices } = await captureGpu((device) => {
+      const submit = device.queue.submit.bind(device.queue);
+      device.queue.submit = (buffers) => {
+        submits++;
+        submit(buffers);
+      };
+    });
+    const expected = await newKey({ system, r1cs, ptau }, { ...quiet, backend: 'cpu', gpu });
+    expectSame(await newKey({ system, r1cs, ptau }, { ...quiet, gpu }), expected);
+    expect(devices).toHaveLength(0);
+    expectSame(await newKey({ system, r1cs, ptau }, { ...quiet, backend: 'gpu', gpu }), expected);
+    expect(submits).toBeGreaterThan(0);
+    expect(await devices[0]?.lost).toMatchObject({ reason: 'destroyed' });
+    await expect(newKey({ system, r1cs, ptau }, { ...quiet, backend: 'gpu' })).rejects.toMatchObject({
+      code: 'no-webgpu',
+    });
+  };
+  it('commits to the polynomials of PLONK', () => commits('plonk'));
+  it('commits to the polynomials of FFLONK', { tags: 'long' }, () => commits('fflonk'));
+});
+
 describe('a setup that asks for a GPU', () => {
   let key: Uint8Array;
   beforeAll(async () => {

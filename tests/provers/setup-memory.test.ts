@@ -13,7 +13,10 @@ import {
   applyBeaconToPowers,
   contribute,
   contributeToPowers,
+  contributeToPowersChallenge,
   exportChallenge,
+  exportPowersChallenge,
+  importPowersResponse,
   newKey,
   newPowers,
   preparePhase2,
@@ -82,6 +85,19 @@ describe('rounds under the lowest limit', () => {
   });
 });
 
+it('exchanges powers of tau in rounds under the lowest limit, with the same bytes', { tags: 'long' }, async () => {
+  const ptau = await newPowers({ curve: 'bn254', power: 11 }, quiet);
+  const { challenge } = await exportPowersChallenge(ptau, quiet);
+  const contributing = (options: object) => contributeToPowersChallenge({ challenge, curve: 'bn254' }, {}, options);
+  const { response } = await contributing({ ...quiet, memoryLimit: await floorOf(contributing) });
+  const importing = async (options: object) => (await importPowersResponse({ ptau, response }, options)).ptau;
+  const rounds = watchRounds();
+  const imported = await importing({ ...quiet, memoryLimit: await floorOf(importing) });
+  expect(Math.max(...rounds.terms)).toBe(2 ** 11);
+  expectSame(imported, await importing(quiet));
+  expect(await verifyPowers(imported, quiet)).toMatchObject({ isValid: true, why: null });
+});
+
 it('transforms points the same in rounds of any length', async () => {
   const { g1, order, scale } = await openGroups('bn254');
   const power = 5;
@@ -106,6 +122,8 @@ it('computes the same under a limit, and says what a call takes at least', async
   const ptau = await powersOf('bn254', 3, 15, true);
   const powers = await newPowers({ curve: 'bn254', power: 3 }, quiet);
   const zkey = await newKey({ system: 'groth16', r1cs, ptau }, quiet);
+  const { challenge } = await exportPowersChallenge(powers, quiet);
+  const { response } = await contributeToPowersChallenge({ challenge, curve: 'bn254' }, {}, quiet);
   const calls = {
     newKey: (options: object) => newKey({ system: 'groth16', r1cs, ptau }, options),
     newPowers: (options: object) => newPowers({ curve: 'bn254', power: 3 }, options),
@@ -113,6 +131,11 @@ it('computes the same under a limit, and says what a call takes at least', async
     exportChallenge: (options: object) => exportChallenge(zkey, options),
     contribute: async (options: object) => (await contribute(zkey, {}, options)).zkey,
     contributeToPowers: async (options: object) => (await contributeToPowers(powers, {}, options)).ptau,
+    exportPowersChallenge: async (options: object) => (await exportPowersChallenge(powers, options)).challenge,
+    contributeToPowersChallenge: async (options: object) =>
+      (await contributeToPowersChallenge({ challenge, curve: 'bn254' }, {}, options)).response,
+    importPowersResponse: async (options: object) =>
+      (await importPowersResponse({ ptau: powers, response }, options)).ptau,
   };
   for (const [name, call] of Object.entries(calls)) {
     const error = (await call({ ...quiet, memoryLimit: 2 ** 20 }).catch((thrown: unknown) => thrown)) as Error;
@@ -298,6 +321,14 @@ describe('a limit', () => {
       await expect(newPowers({ curve: 'bn254', power: 1 }, { memoryLimit } as never)).rejects.toThrow(/memoryLimit/);
     }
   });
+});
+
+it('plans half the workers where two pools have them', () => {
+  const createWorker = () => ({}) as never;
+  const workers = (pools: number, limit: number): number =>
+    planRounds({ maxWorkers: 8, createWorker }, limit, { bytes: 0, pointBytes: 64, pools }).workers;
+  const limit = 2 ** 27 + 2 ** 22 + 4 * 2 ** 26;
+  expect([workers(1, limit), workers(2, limit)]).toEqual([4, 2]);
 });
 
 it('plans fewer workers, and then shorter rounds', () => {

@@ -127,6 +127,30 @@ describe('powersOfTau', () => {
   });
 });
 
+it('exchanges powers of tau with other programs as snarkjs does', async () => {
+  const curve = await ffCurveOf('bn254');
+  const first = memoryFile() as { data?: Uint8Array };
+  await theirs.powersOfTau.newAccumulator?.(curve, 3, first);
+  const { data } = first;
+  const challenge = await expectBoth('powersOfTau', 'exportChallenge', (to) => [memoryFile(data), to]);
+  const response = await expectBoth('powersOfTau', 'challengeContribute', (to) => [
+    ...[curve, memoryFile(challenge), to, 'dice'],
+  ]);
+  const importing = (name: string, importPoints: boolean) => (to: unknown) => [
+    ...[memoryFile(data), memoryFile(response), to, name, importPoints],
+  ];
+  const next = await expectBoth('powersOfTau', 'importResponse', importing('Ada', true));
+  await expectBoth('powersOfTau', 'verify', () => [memoryFile(next)]);
+  // a transcript alone
+  await expectBoth('powersOfTau', 'importResponse', importing('', false));
+  expect(warnings).toEqual([]);
+  const other = ours.powersOfTau.importResponse(
+    ...([memoryFile(next), memoryFile(response), memoryFile(), '', true] as [never, never, never, string, true]),
+  );
+  // in the words of snarkjs
+  await expect(other).rejects.toThrow(/not based on the previous hash/);
+});
+
 it('is replaced in a copy of the module, and put back', async () => {
   ours();
   const copy = { ...snarkjs } as unknown as typeof theirs;

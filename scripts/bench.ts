@@ -32,6 +32,7 @@ import {
 } from './command-line.js';
 import { countCommand } from './count.js';
 import { gpuDayCommand, selfTestCommand } from './gpu-day.js';
+import { keysCommand } from './key-memory.js';
 import { benchRemotely, remoteNotes, remoteOptions } from './remote.js';
 import { findLibrary, reportBench } from './run-bench.js';
 
@@ -183,6 +184,7 @@ usage: npm run bench -- COMMAND [options]`,
       count: subcommand(countCommand),
       setups: subcommand(setupsCommand),
       circuits: subcommand(circuitsCommand),
+      keys: subcommand(keysCommand),
       'gpu-day': subcommand(gpuDayCommand),
       'self-test': subcommand(selfTestCommand),
     },

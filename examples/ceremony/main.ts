@@ -23,13 +23,14 @@ const showProgress = ({ phase, done, total }: { phase: string; done: number; tot
 /** Adds a contribution, in workers where the page has some. */
 const addTo = async (source: File, signal: AbortSignal): Promise<void> => {
   const author = { name: name.value, ...(entropy.value !== '' && { entropy: entropy.value }) };
-  const options = { signal, onProgress: showProgress };
+  // browsers may keep blobs on the disk
+  const parts: Blob[] = [];
+  const sink = new WritableStream<Uint8Array<ArrayBuffer>>({ write: (bytes) => void parts.push(new Blob([bytes])) });
+  const options = { signal, sink, onProgress: showProgress };
   const isPowers = source.name.endsWith('.ptau');
-  const made = isPowers
-    ? await contributeToPowers(source, author, options).then(({ ptau, hash }) => ({ bytes: ptau, hash }))
-    : await contribute(source, author, options).then(({ zkey, hash }) => ({ bytes: zkey, hash }));
+  const made = await (isPowers ? contributeToPowers(source, author, options) : contribute(source, author, options));
   URL.revokeObjectURL(download.href);
-  download.href = URL.createObjectURL(new Blob([made.bytes]));
+  download.href = URL.createObjectURL(new Blob(parts));
   download.download = source.name.replace(/(\.\w+)?$/, `-contributed${isPowers ? '.ptau' : '.zkey'}`);
   download.textContent = `Download ${download.download}`;
   hash.value = [...made.hash].map((byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -75,7 +75,7 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
     loaded: 'when a circuit opens in workers',
   },
   constraints: { bytes: 1728, holds: 'the check of witnesses', loaded: 'when a circuit opens with `r1cs`' },
-  r1cs: { bytes: 1152, holds: 'the reader of constraints', loaded: 'with `constraints.js` and `setup.js`' },
+  r1cs: { bytes: 1216, holds: 'the reader of constraints', loaded: 'with `constraints.js` and `setup.js`' },
   command: {
     bytes: 20480,
     holds: 'the command `webgpu-msm`, with commander',
@@ -120,7 +120,7 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
       'by the import of `webgpu-msm/formats`, and with `circom.js`, `groth16.js`, `plonk.js`, `fflonk.js` and `provers.js`',
   },
   'remote-file': {
-    bytes: 2176,
+    bytes: 2432,
     holds: 'files of servers, and streams',
     loaded: 'by the first address, response or stream',
   },
@@ -131,7 +131,7 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
   },
   'compact-key': { bytes: 832, holds: 'the reader of compact keys', loaded: 'by the first compact key' },
   'compact-chunks': {
-    bytes: 4864,
+    bytes: 5376,
     holds: 'the form of compact keys, and square roots',
     loaded: 'with `compact-key.js` and `compact-writer.js`',
   },

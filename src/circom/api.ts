@@ -78,7 +78,7 @@ export interface CircuitOptions extends EngineOptions {
   readonly worker?: boolean | undefined;
   /**
    * Keeps the key from one visit to the next, as `openProvingKey` does. Workers open the cache
-   * themselves.
+   * themselves, and write a stream to it as it arrives.
    *
    * @defaultValue no cache
    */

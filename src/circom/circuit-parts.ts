@@ -1,7 +1,9 @@
 /** The two parts of a circuit that compute, here or in workers: a program and a key. */
 import type { Progress, TurnOptions } from '../api/calls.js';
 import { MsmError } from '../errors.js';
-import type { FileSource } from '../formats/source.js';
+import { isArriving, receive } from '../formats/file-origin.js';
+import type { KeyCacheAt } from '../formats/key-cache.js';
+import type { ArrivingFile, FileSource } from '../formats/source.js';
 import type { Zkey } from '../formats/zkey.js';
 import type { CircuitFacts, ProofProgress } from '../proofs/api.js';
 import { type AnyKeyOptions, type AnyProof, openAnyKey } from './any-key.js';
@@ -71,16 +73,32 @@ export interface KeyLoad {
   readonly onPart: (part: string, done: number, total: number) => void;
 }
 
+/** A file of a key, which may be one that arrives. */
+export type KeyFile = FileSource | ArrivingFile;
+
+/** A prover of this thread. */
+export interface ProverHere extends Prover {
+  /** Id of the key in its cache, if it came as it arrived and is kept. */
+  readonly cachedAs: string | null;
+}
+
 /** Opens a key on this thread. @throws MsmError as `openProvingKey` */
 export const openKeyHere = async (
-  zkey: FileSource,
+  zkey: KeyFile,
   { engines, signal, onPart: onLoaded }: KeyLoad,
-): Promise<Prover> => {
+): Promise<ProverHere> => {
   const onProgress = ({ done, total }: Progress): void => onLoaded('section', done, total);
-  const { key, protocol } = await openAnyKey(zkey, { ...engines, signal }, onProgress);
+  const cache = engines.cache as KeyCacheAt | undefined;
+  const file = isArriving(zkey) ? await receive(zkey, cache) : zkey;
+  const { key, protocol } = await openAnyKey(file, { ...engines, signal }, onProgress).catch(async (error: unknown) => {
+    // what the key has taken into its cache is left there
+    await cache?.leave(file);
+    throw error;
+  });
   const { curve, variables, publicSignals, domainSize } = key;
   return {
     facts: { protocol, curve, variables, publicSignals, domainSize },
+    cachedAs: (await cache?.idOf(file)) ?? null,
     prove: (witness, { onPart, ...options }) => {
       const onProgress = ({ part, done, total }: ProofProgress): void => onPart(part, done, total);
       return key.prove(witness, { ...options, onProgress });

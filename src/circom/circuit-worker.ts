@@ -7,6 +7,9 @@ import { type FromCircuitWorker, receiveError, type ToCircuitWorker, type Worker
 /** Time for a worker to get ready, in milliseconds. A slower one counts as not found. */
 const START_MS = 10_000;
 
+/** Time for a worker to destroy what it has open, in milliseconds. One that computes hears nothing until it is done. */
+const CLOSE_MS = 1000;
+
 const NAME = 'webgpu-msm-circuit';
 
 /** Returns the ways to start the worker, the usual one first; none where there are no threads. */
@@ -41,6 +44,8 @@ export interface WorkerHost {
   readonly onWarning: (message: string) => void;
   /** Reads the key. Its error is that of the call that reads. */
   readonly read?: (from: number, to: number) => Promise<Uint8Array>;
+  /** Returns the next piece of a key that arrives, which the worker takes over; none behind the last one. */
+  readonly next?: () => Promise<Uint8Array<ArrayBuffer>>;
 }
 
 export class CircuitWorker {
@@ -51,6 +56,7 @@ export class CircuitWorker {
   #whyDead: string | null = null;
   /** The error of the last read that failed. */
   #readError: { readonly error: unknown } | null = null;
+  #onClosed: () => void = () => undefined;
   #onReady: (isReady: boolean) => void = () => undefined;
 
   private constructor(worker: ComputeWorker, host: WorkerHost) {
@@ -143,8 +149,17 @@ export class CircuitWorker {
       case 'warning':
         this.#host.onWarning(message.message);
         return;
-      case 'read':
-        void this.#read(message);
+      case 'read': {
+        const { read, from, to } = message;
+        // a copy, which the worker takes over: a source may return a view of its own
+        void this.#answer(read, async () => new Uint8Array((await this.#host.read?.(from, to)) ?? []));
+        return;
+      }
+      case 'next':
+        void this.#answer(message.read, async () => (await this.#host.next?.()) ?? new Uint8Array());
+        return;
+      case 'closed':
+        this.#onClosed();
         return;
       case 'result':
         this.#pending.get(message.id)?.resolve(message.value);
@@ -168,11 +183,10 @@ export class CircuitWorker {
     }
   }
 
-  async #read({ read, from, to }: Extract<FromCircuitWorker, { readonly say: 'read' }>): Promise<void> {
+  async #answer(read: number, take: () => Promise<Uint8Array<ArrayBuffer>>): Promise<void> {
     let bytes: Uint8Array<ArrayBuffer> | null = null;
     try {
-      // a copy, which the worker takes over: a source may return a view of its own
-      bytes = new Uint8Array((await this.#host.read?.(from, to)) ?? []);
+      bytes = await take();
     } catch (error) {
       this.#readError = { error };
     }
@@ -184,11 +198,28 @@ export class CircuitWorker {
   }
 
   #die(why: string): void {
-    if (this.#whyDead !== null) return;
+    if (this.#forsake(why)) this.#worker.terminate();
+  }
+
+  /** Rejects all calls. @returns false if the worker is dead already */
+  #forsake(why: string): boolean {
+    if (this.#whyDead !== null) return false;
     this.#whyDead = why;
     this.#onReady(false);
     for (const { reject } of this.#pending.values()) reject(this.#deadError());
-    this.#worker.terminate();
+    return true;
+  }
+
+  /** Ends the worker once it has destroyed what is open. Calls under way reject at once. */
+  close(): void {
+    if (!this.#forsake('was ended')) return;
+    if (isOfNode(this.#worker)) this.#worker.ref();
+    const timer = setTimeout(() => this.#worker.terminate(), CLOSE_MS);
+    this.#onClosed = () => {
+      clearTimeout(timer);
+      this.#worker.terminate();
+    };
+    this.#send({ say: 'close' });
   }
 
   /** Ends the worker, also while it computes. Calls under way reject. */

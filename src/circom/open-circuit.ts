@@ -2,9 +2,8 @@
 import { progressRow } from '../engine/options.js';
 import { assertNotAborted, badArgument, fromCaller, kindOf, notLoaded, openUntilAborted, warnBy } from '../errors.js';
 import { orderOf } from '../formats/binfile.js';
-import { openOrigin } from '../formats/file-origin.js';
-import type { KeyCacheAt } from '../formats/key-cache.js';
-import { type FileOrigin, type FileSource, openFile, readRange } from '../formats/source.js';
+import { beginOrigin, openOrigin } from '../formats/file-origin.js';
+import { type FileOrigin, type FileSource, type OriginOptions, openFile, readRange } from '../formats/source.js';
 import { type OptionTable, readOptions, setOptions } from '../option-table.js';
 import type { EngineOptions } from '../proofs/api.js';
 import { keyOptions } from '../proofs/circuit-prover.js';
@@ -12,6 +11,7 @@ import type { Circuit, CircuitFiles, CircuitOptions, CircuitProgress } from './a
 import { LoadedCircuit } from './circuit.js';
 import {
   type KeyFacts,
+  type KeyFile,
   type KeyLoad,
   type KeyOptions,
   openKeyHere,
@@ -111,7 +111,7 @@ class PartOpener {
     return (await this.#inWorker((warn) => openProgramInWorker(compiled, warn))) ?? openProgramHere(compiled);
   }
 
-  async openKey(zkey: FileSource, load: KeyLoad): Promise<Prover> {
+  async openKey(zkey: KeyFile, load: KeyLoad): Promise<Prover> {
     return (await this.#inWorker((warn) => openKeyInWorker(zkey, load, warn))) ?? openKeyHere(zkey, load);
   }
 
@@ -153,12 +153,12 @@ export const openCircuit = (files: CircuitFiles, options: CircuitOptions = {}): 
     const engines: KeyOptions = setOptions(read);
     const report = (stage: CircuitProgress['stage'], part: string, done: number, total: number | null): void =>
       onProgress?.({ stage, part, done, total, remainingMs: null });
-    const inParts = (what: (typeof fileNames)[number]): boolean =>
-      what === 'zkey' && (engines.cache !== undefined || engines.memoryLimit !== undefined);
-    const open = (what: (typeof fileNames)[number], file: FileOrigin, cache?: KeyCacheAt): Promise<FileSource> => {
+    const optionsOf = (what: (typeof fileNames)[number], inParts: boolean): OriginOptions => {
       const onBytes = (done: number, total: number | null): void => report('download', what, done, total);
-      return openOrigin(what, file, { signal, onBytes, inParts: inParts(what) }, cache);
+      return { signal, onBytes, inParts };
     };
+    const open = (what: 'wasm' | 'sym' | 'r1cs', file: FileOrigin): Promise<FileSource> =>
+      openOrigin(what, file, optionsOf(what, false));
     const onPart = (part: string, done: number, total: number): void => report('key', part, done, total);
     const parts = new PartOpener(wantsWorker(worker, engines), engines.onWarning);
     // one after the other, so that a wrong program is found before a large key is read
@@ -176,13 +176,9 @@ export const openCircuit = (files: CircuitFiles, options: CircuitOptions = {}): 
         constraints.assertProgram(program.facts);
       }
       if (files.zkey !== undefined) {
-        // a worker that is started again reads the file again, so what arrives stays in memory for it
-        const cache = parts.inWorkers ? undefined : (engines.cache as KeyCacheAt | undefined);
-        const zkey = await open('zkey', files.zkey, cache);
-        const opening = parts.openKey(zkey, { engines, signal, onPart });
-        // what the key has taken into its cache is left there
-        opening.catch(() => cache?.leave(zkey));
-        prover = await openUntilAborted(opening, signal);
+        const inParts = engines.cache !== undefined || engines.memoryLimit !== undefined;
+        const zkey = await beginOrigin('zkey', files.zkey, optionsOf('zkey', inParts));
+        prover = await openUntilAborted(parts.openKey(zkey, { engines, signal, onPart }), signal);
         assertSameCircuit(program.facts, prover.facts);
         constraints?.assertKey(prover.facts);
       }

@@ -2,13 +2,20 @@
  * The worker of circuits: the package's `webgpu-msm-circuit-worker.js`, one file without imports and
  * without exports. It has the program of a circuit, or its key.
  */
+import { inheritMemoryLimit } from '../engine/main-memory.js';
 import { badArgument, MsmError } from '../errors.js';
 import { KeyCacheAt } from '../formats/key-cache.js';
-import type { RandomAccess } from '../formats/source.js';
 import { nodeModule } from '../threads/platform.js';
-import { openKeyHere, openProgramHere, type Prover, type WitnessMaker } from './circuit-parts.js';
+import { type KeyFile, openKeyHere, openProgramHere, type Prover, type WitnessMaker } from './circuit-parts.js';
 import { eraseSignals } from './input-signals.js';
-import { type FromCircuitWorker, sendError, type ToCircuitWorker, type WorkerCall } from './worker-messages.js';
+import {
+  type FromCircuitWorker,
+  type OpenedKey,
+  type SentFile,
+  sendError,
+  type ToCircuitWorker,
+  type WorkerCall,
+} from './worker-messages.js';
 
 type Say = (message: FromCircuitWorker, transfer?: readonly ArrayBuffer[]) => void;
 
@@ -28,6 +35,7 @@ class ServedCircuit {
   #program: WitnessMaker | null = null;
   #prover: Prover | null = null;
   readonly #endings = new Map<number, AbortController>();
+  readonly #running = new Set<Promise<void>>();
   /** Reads of the key that wait for their bytes. */
   readonly #reads = new Map<number, (bytes: Uint8Array | null) => void>();
   #readCount = 0;
@@ -37,12 +45,31 @@ class ServedCircuit {
   }
 
   hear(message: ToCircuitWorker): void {
-    if (message.say === 'call') void this.#run(message.id, message.call);
-    else if (message.say === 'abort') this.#endings.get(message.id)?.abort();
-    else {
-      this.#reads.get(message.read)?.(message.bytes);
-      this.#reads.delete(message.read);
+    switch (message.say) {
+      case 'call': {
+        const running = this.#run(message.id, message.call);
+        this.#running.add(running);
+        void running.then(() => this.#running.delete(running));
+        return;
+      }
+      case 'abort':
+        this.#endings.get(message.id)?.abort();
+        return;
+      case 'close':
+        void this.#close();
+        return;
+      case 'bytes':
+        this.#reads.get(message.read)?.(message.bytes);
+        this.#reads.delete(message.read);
     }
+  }
+
+  async #close(): Promise<void> {
+    for (const ending of this.#endings.values()) ending.abort();
+    for (const answer of this.#reads.values()) answer(null);
+    await Promise.all(this.#running);
+    this.#prover?.destroy();
+    this.#say({ say: 'closed' });
   }
 
   async #run(id: number, call: WorkerCall): Promise<void> {
@@ -75,11 +102,14 @@ class ServedCircuit {
         }
       }
       case 'key': {
-        const zkey = typeof call.zkey === 'number' ? this.#fileByMessages(call.zkey, call.version) : call.zkey;
+        inheritMemoryLimit(call.defaultLimit);
         const cache = call.cache === null ? undefined : new KeyCacheAt(call.cache);
+        const zkey = await this.#open(call.zkey, cache);
         const onWarning = (message: string): void => this.#say({ say: 'warning', message });
-        this.#prover = await openKeyHere(zkey, { engines: { ...call.engines, cache, onWarning }, signal, onPart });
-        return this.#prover.facts;
+        const prover = await openKeyHere(zkey, { engines: { ...call.engines, cache, onWarning }, signal, onPart });
+        this.#prover = prover;
+        const { facts, cachedAs } = prover;
+        return { facts, cachedAs } satisfies OpenedKey;
       }
       case 'prove': {
         const proving = opened(this.#prover).prove(call.witness, { ...call.options, signal, onPart });
@@ -92,20 +122,43 @@ class ServedCircuit {
     }
   }
 
-  #fileByMessages(byteLength: number, version: string): RandomAccess {
-    return {
-      byteLength,
-      version,
-      read: async (from, to) => {
-        const read = ++this.#readCount;
-        const bytes = await new Promise<Uint8Array | null>((resolve) => {
-          this.#reads.set(read, resolve);
-          this.#say({ say: 'read', read, from, to });
-        });
-        if (bytes === null) throw badArgument('zkey: the file could not be read');
-        return bytes;
-      },
-    };
+  /** Opens the file of a key. @throws MsmError `bad-argument` if the cache has it no more */
+  async #open(file: SentFile, cache: KeyCacheAt | undefined): Promise<KeyFile> {
+    switch (file.from) {
+      case 'blob':
+        return file.blob;
+      case 'reads': {
+        const { byteLength, version } = file;
+        return { byteLength, version, read: (from, to) => this.#ask((read) => ({ say: 'read', read, from, to })) };
+      }
+      case 'pieces':
+        return { byteLength: file.byteLength, chunks: this.#pieces() };
+      case 'cache': {
+        const stored = await cache?.open(file.id);
+        if (stored) return stored;
+        throw badArgument('zkey: it came as a stream, and the cache has it no more; open the circuit again');
+      }
+    }
+  }
+
+  /** Yields the pieces of a file that arrives. */
+  async *#pieces(): AsyncGenerator<Uint8Array, void, undefined> {
+    for (;;) {
+      const piece = await this.#ask((read) => ({ say: 'next', read }));
+      if (piece.length === 0) return;
+      yield piece;
+    }
+  }
+
+  /** Asks for bytes. @param questionOf makes the question with the number of its answer */
+  async #ask(questionOf: (read: number) => FromCircuitWorker): Promise<Uint8Array> {
+    const read = ++this.#readCount;
+    const bytes = await new Promise<Uint8Array | null>((resolve) => {
+      this.#reads.set(read, resolve);
+      this.#say(questionOf(read));
+    });
+    if (bytes === null) throw badArgument('zkey: the file could not be read');
+    return bytes;
   }
 }
 

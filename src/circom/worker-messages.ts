@@ -2,7 +2,7 @@
 import type { TurnOptions } from '../api/calls.js';
 import { MsmError, type MsmErrorCode } from '../errors.js';
 import type { CachePlace } from '../formats/cache-folder.js';
-import type { KeyOptions } from './circuit-parts.js';
+import type { KeyFacts, KeyOptions } from './circuit-parts.js';
 import type { SignalValues } from './input-signals.js';
 import type { CompiledProgram } from './program.js';
 
@@ -18,13 +18,12 @@ export type WorkerCall =
   | { readonly name: 'compute'; readonly signals: readonly SignalValues[] }
   | {
       readonly name: 'key';
-      /** A Blob, or the length of a file that is read by messages. */
-      readonly zkey: Blob | number;
-      /** Text that changes with the contents of the file. */
-      readonly version: string;
+      readonly zkey: SentFile;
       /** The cache of keys that the worker opens. */
       readonly cache: CachePlace | null;
       readonly engines: SentEngineOptions;
+      /** The default of `memoryLimit` here: the navigator of a worker does not say all that one of a page says. */
+      readonly defaultLimit: number;
     }
   | {
       readonly name: 'prove';
@@ -33,11 +32,30 @@ export type WorkerCall =
     }
   | { readonly name: 'verify'; readonly proof: unknown; readonly publicSignals: unknown };
 
+/** The file of a key, as a worker gets it. */
+export type SentFile =
+  | { readonly from: 'blob'; readonly blob: Blob }
+  /** A file that is read by messages. */
+  | { readonly from: 'reads'; readonly byteLength: number; readonly version: string }
+  /** A file that arrives by messages, once; `byteLength` is null if nobody says it. */
+  | { readonly from: 'pieces'; readonly byteLength: number | null }
+  /** A key in the cache. */
+  | { readonly from: 'cache'; readonly id: string };
+
+/** Result of the call `key`. */
+export interface OpenedKey {
+  readonly facts: KeyFacts;
+  /** Id of a key that came in pieces, if the cache keeps it. */
+  readonly cachedAs: string | null;
+}
+
 export type ToCircuitWorker =
   | { readonly say: 'call'; readonly id: number; readonly call: WorkerCall }
   /** Ends a call, if its stage hears messages. */
   | { readonly say: 'abort'; readonly id: number }
-  /** Answers `read`; null if reading failed. */
+  /** Has the worker end its calls, destroy what is open, and say `closed`. */
+  | { readonly say: 'close' }
+  /** Answers `read` and `next`; null if reading failed. */
   | { readonly say: 'bytes'; readonly read: number; readonly bytes: Uint8Array<ArrayBuffer> | null };
 
 export type FromCircuitWorker =
@@ -55,6 +73,9 @@ export type FromCircuitWorker =
   /** Lines that the circuit logged, in their order. */
   | { readonly say: 'log'; readonly id: number; readonly lines: readonly string[] }
   | { readonly say: 'warning'; readonly message: string }
+  | { readonly say: 'closed' }
+  /** Asks for the next piece of the key, which has no bytes behind the last one. */
+  | { readonly say: 'next'; readonly read: number }
   /** Asks for the bytes [from, to) of the key. */
   | { readonly say: 'read'; readonly read: number; readonly from: number; readonly to: number };
 

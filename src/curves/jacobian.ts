@@ -94,13 +94,26 @@ export const negated = <Point extends { readonly y: Coordinate }>(
 
 /** Returns k·P for k ≥ 0, by double and add; not in constant time. */
 export const multiply = (curve: Equation, k: bigint, point: Affine): Jacobian => {
+  const steps = multiplySteps(curve, k, point);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+};
+
+/** Doublings of a step: less than a millisecond in G2. */
+const DOUBLINGS = 16;
+
+/** Computes k·P for k ≥ 0 in steps, between which the caller may let others go on. */
+export function* multiplySteps(curve: Equation, k: bigint, point: Affine): Generator<void, Jacobian, void> {
   let sum = infinityOf(curve);
-  for (const bit of k.toString(2)) {
+  for (const [i, bit] of [...k.toString(2)].entries()) {
     sum = double(curve, sum);
     if (bit === '1') sum = addAffine(curve, sum, point);
+    if (i % DOUBLINGS === DOUBLINGS - 1) yield;
   }
   return sum;
-};
+}
 
 /** Returns reduced affine coordinates; null for infinity. */
 export const toAffine = (curve: Equation, { x, y, z }: Jacobian): Affine => {

@@ -80,12 +80,26 @@ const memoryOfProcess = ({ process, os }: MemorySources): number | null => {
   return Math.min(all, constrained);
 };
 
+/** The default of the thread that started this worker; null if it told none. */
+let inheritedLimit: number | null = null;
+
+/**
+ * Takes the default of `memoryLimit` of the thread that started this worker. The navigator of a worker has no
+ * `maxTouchPoints`, by which alone a tablet of Apple differs from a Mac.
+ */
+export const inheritMemoryLimit = (bytes: number): void => {
+  inheritedLimit = bytes;
+};
+
 /**
  * Returns the default of `memoryLimit` in bytes: half of the memory that a browser tells, a quarter of it on
  * a phone, where 0.5 GiB stand for an unknown size; in Node three quarters of the memory of the machine or
  * its container. Infinity where nothing is known.
  */
-export const defaultMemoryLimit = (sources: MemorySources = sourcesHere()): number => {
+export const defaultMemoryLimit = (sources?: MemorySources): number =>
+  (sources === undefined ? inheritedLimit : null) ?? limitByPlatform(sources ?? sourcesHere());
+
+const limitByPlatform = (sources: MemorySources): number => {
   const { navigator } = sources;
   const onPhone = navigator !== undefined && isMobile(navigator);
   const gibibytes = amountOf(() => navigator?.deviceMemory);
@@ -131,16 +145,22 @@ interface PointsHolder {
   readonly source: { readonly bytes: Uint8Array } | null;
 }
 
-/** Main memory of engines that share threads: the points that they keep, and the sums of all threads. */
+/**
+ * Main memory of engines that share threads: the points that they keep, and the sums of all threads.
+ * Without any explicit limit the default of the platform holds, which refuses nothing. An explicit
+ * limit replaces the default, also where it is higher, and is strict. Of several explicit limits the
+ * lowest holds. A limit holds as long as the threads do.
+ */
 export class MainMemory {
   #limit: MemoryLimit = { bytes: Number.POSITIVE_INFINITY, isStrict: false };
   /** Handles that their callers may leave to the garbage collector. */
   #holders: readonly WeakRef<PointsHolder>[] = [];
   #reserved = 0;
 
-  /** Lowers the limit. If several engines set one, the lowest holds. */
-  restrict(limit: MemoryLimit): void {
-    if (limit.bytes < this.#limit.bytes) this.#limit = limit;
+  /** Takes the limit of one more engine. */
+  restrict({ bytes, isStrict }: MemoryLimit): void {
+    const isReplaced = isStrict === this.#limit.isStrict ? bytes < this.#limit.bytes : isStrict;
+    if (isReplaced) this.#limit = { bytes, isStrict };
   }
 
   /** Bytes of the limit; Infinity: none. */

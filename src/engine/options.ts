@@ -103,8 +103,9 @@ export interface MsmEngineOptions<Of extends Coordinate = bigint> {
   /**
    * Limit on main memory in bytes: points that engines with the same threads keep there, and sums of all
    * threads, 80 MiB and 32 MiB for each worker. Where workers find no room beside the points, sums have
-   * fewer; points that find none are refused with `out-of-memory`, unless the limit is the default. With
-   * `deviceOf` the lowest limit holds. Not counted: scalars of calls and programs.
+   * fewer; points that find none are refused with `out-of-memory`, unless the limit is the default. Of
+   * engines that share threads by `deviceOf`, the lowest limit that is set holds for all, in the place of
+   * the default, also where it is higher. Not counted: scalars of calls and programs.
    *
    * @defaultValue as `openProvingKey` has it
    */

@@ -31,6 +31,9 @@ export interface FileWriter {
   abort(): Promise<void>;
 }
 
+/** Ends the use of a file of a folder. A second call has no effect. */
+export type EndUse = () => void;
+
 /** A folder without folders. */
 export interface CacheFolder {
   list(): Promise<readonly FolderEntry[]>;
@@ -44,6 +47,14 @@ export interface CacheFolder {
   rename(from: string, to: string): Promise<void>;
   /** Removes a file, if there is one. */
   remove(name: string): Promise<void>;
+  /**
+   * Marks a file as used, for all visits. Where there is no way to do so nothing is marked.
+   *
+   * @returns ends the use
+   */
+  use(name: string): Promise<EndUse>;
+  /** Removes a file that no visit uses. @returns false if one does */
+  removeUnused(name: string): Promise<boolean>;
   /** Returns the bytes that the platform has room for; `Infinity` where it does not say. */
   freeBytes(): Promise<number>;
 }
@@ -180,11 +191,41 @@ class PrivateFolder implements CacheFolder {
     await this.#handle.removeEntry(name).catch(() => undefined);
   }
 
+  /** Holds a Web Lock, which a tab that is closed or killed gives back. */
+  async use(name: string): Promise<EndUse> {
+    const { locks } = navigator as Partial<Navigator>;
+    if (locks === undefined) return () => undefined;
+    return new Promise((resolve) => {
+      const held = () => new Promise<void>((release) => resolve(release));
+      locks.request(this.#lockOf(name), { mode: 'shared' }, held).catch(() => resolve(() => undefined));
+    });
+  }
+
+  async removeUnused(name: string): Promise<boolean> {
+    const { locks } = navigator as Partial<Navigator>;
+    const remove = async (): Promise<boolean> => {
+      await this.remove(name);
+      return true;
+    };
+    if (locks === undefined) return remove();
+    return locks.request(this.#lockOf(name), { ifAvailable: true }, (lock) => lock !== null && remove());
+  }
+
+  #lockOf(name: string): string {
+    return `webgpu-msm ${this.#handle.name}/${name}`;
+  }
+
   async freeBytes(): Promise<number> {
     const { quota, usage = 0 } = await navigator.storage.estimate();
     return quota === undefined ? Number.POSITIVE_INFINITY : quota - usage;
   }
 }
+
+/** End of the names of files that mark others as used, behind the name of the other and a random part. */
+export const USE = '.use';
+
+/** Time between two signs of life of a use, and the time without one after which it has ended, in milliseconds. */
+const [ALIVE_MS, ENDED_MS] = [30_000, 150_000];
 
 type FileModule = NonNullable<ReturnType<typeof nodeModule<'node:fs/promises'>>>;
 
@@ -254,6 +295,44 @@ class DiskFolder implements CacheFolder {
 
   async remove(name: string): Promise<void> {
     await this.#fs.rm(this.#at(name), { force: true });
+  }
+
+  /**
+   * Writes an empty file beside the file, and its time again and again. No id of a process is in it: a
+   * folder may be that of several containers.
+   */
+  async use(name: string): Promise<EndUse> {
+    const at = this.#at(`${name}.${crypto.randomUUID()}${USE}`);
+    try {
+      await (await this.#fs.open(at, 'wx')).close();
+    } catch {
+      // a folder that cannot be written evicts nothing
+      return () => undefined;
+    }
+    const timer = setInterval(() => {
+      const now = new Date();
+      // all keys may have been deleted
+      this.#fs.utimes(at, now, now).catch(() => clearInterval(timer));
+    }, ALIVE_MS);
+    (timer as { unref?(): void }).unref?.();
+    return () => {
+      clearInterval(timer);
+      try {
+        // at once: the process may end with the call that ends the use
+        nodeModule('node:fs')?.rmSync(at, { force: true });
+      } catch {
+        // without a sign of life it counts as ended
+      }
+    };
+  }
+
+  async removeUnused(name: string): Promise<boolean> {
+    const from = Date.now() - ENDED_MS;
+    const isUsed = (await this.list()).some(
+      (entry) => entry.name.startsWith(`${name}.`) && entry.name.endsWith(USE) && entry.changedMs > from,
+    );
+    if (!isUsed) await this.remove(name);
+    return !isUsed;
   }
 
   async freeBytes(): Promise<number> {

@@ -56,7 +56,7 @@ export class StoredKeyReader implements KeyReader {
   readonly #source: OpenFile | null;
   readonly #onDamage: (why: string) => Promise<void>;
   readonly #another: () => Promise<StoredFile | null>;
-  /** Resolves when another file was looked for. */
+  /** Resolves when another file was looked for; null if none was since the last file. */
   #looking: Promise<void> | null = null;
   #areChecked = true;
 
@@ -141,7 +141,7 @@ export class StoredKeyReader implements KeyReader {
    */
   async #fromAnother(failed: StoredFile, number: number): Promise<Uint8Array | null> {
     if (this.#stored === failed) {
-      this.#looking ??= this.#lookFor(failed);
+      this.#looking ??= this.#lookForAnother();
       await this.#looking;
     }
     const { index, file } = this.#stored;
@@ -150,9 +150,10 @@ export class StoredKeyReader implements KeyReader {
   }
 
   /** Looks for another file that has the key. Never rejects. */
-  async #lookFor(failed: StoredFile): Promise<void> {
+  async #lookForAnother(): Promise<void> {
     const other = await this.#another().catch(() => null);
-    this.#stored = other ?? failed;
+    if (other === null) return;
+    this.#stored = other;
     this.#looking = null;
   }
 
@@ -163,7 +164,7 @@ export class StoredKeyReader implements KeyReader {
     if (page !== null) await this.#onDamage(`${what} are missing or damaged in the cache`);
     if (this.#source === null) {
       throw badArgument(
-        `${what} are not in the cache${page === null ? '' : ' as they were stored'}; open the key from its file`,
+        `${what} are not in the cache${page === null ? '' : ' as they were stored'}; open the key again from its source`,
       );
     }
     const bytes = await this.#source.read(from, to);
@@ -241,6 +242,18 @@ export const isOfSource = async (
     assertNotAborted(signal, 'proof');
     if (bytes === null) return true;
     if (!(await areThose(bytes, [page]))) return false;
+  }
+  return true;
+};
+
+/** Returns whether all pages of a file of the cache are as they were stored. */
+export const isIntact = async ({ index: { facts, pages }, file }: StoredFile): Promise<boolean> => {
+  const prepared = firstPrepared(facts.byteLength);
+  for (const [number, page] of pages) {
+    const isOfKey = number < prepared;
+    const start = PAGE_BYTES * (isOfKey ? number : number - prepared);
+    const bytes = await inOrder(file, [page], start, isOfKey ? facts.byteLength : facts.preparedBytes);
+    if (bytes === null) return false;
   }
   return true;
 };

@@ -11,16 +11,17 @@ import {
   readPoints,
   unpackEntries,
 } from './compact-file.js';
-import { PointRoots, type RootWorkers } from './point-roots.js';
+import { PointRoots, type RootPlaces } from './point-roots.js';
 
 /** Packs and unpacks chunks. */
 export class ChunkCodec {
   readonly #curve: CompactTable['curve'];
   readonly #roots: PointRoots;
 
-  constructor(curve: CompactTable['curve'], workers: RootWorkers) {
+  /** @param places where square roots are computed */
+  constructor(curve: CompactTable['curve'], places: RootPlaces) {
     this.#curve = curve;
-    this.#roots = new PointRoots(curve, workers);
+    this.#roots = new PointRoots(curve, places);
   }
 
   /**

@@ -2,7 +2,7 @@
 import { badArgument } from '../errors.js';
 import { ChunkCodec } from './compact-chunks.js';
 import { type CompactChunk, firstChunkAt, itemBytesOf, type ReadTable, readCompactTable } from './compact-file.js';
-import type { RootWorkers } from './point-roots.js';
+import type { RootPlaces } from './point-roots.js';
 import { hexOf, sha256 } from './sha256.js';
 import type { OpenFile, RandomAccess } from './source.js';
 
@@ -30,13 +30,13 @@ export class CompactKey implements RandomAccess {
   /** One chunk is unpacked at a time, so that memory holds no more than two. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  private constructor(file: OpenFile, table: ReadTable, workers: RootWorkers) {
+  private constructor(file: OpenFile, table: ReadTable, places: RootPlaces) {
     const { curve, byteLength, hash, chunks, digest } = table;
     this.byteLength = byteLength;
     this.sha256 = hexOf(hash);
     this.version = `compact ${hexOf(digest)}`;
     this.#file = file;
-    this.#codec = new ChunkCodec(curve, workers);
+    this.#codec = new ChunkCodec(curve, places);
     let [from, at] = [0, firstChunkAt];
     this.#chunks = chunks.map((chunk) => {
       const to = from + chunk.items * itemBytesOf(chunk.kind, curve);
@@ -48,8 +48,8 @@ export class CompactKey implements RandomAccess {
   }
 
   /** @throws MsmError `bad-argument` if the file is damaged, cut off, or of another version */
-  static async open(file: OpenFile, { maxWorkers, createWorker }: RootWorkers): Promise<CompactKey> {
-    return new CompactKey(file, await readCompactTable(file), { maxWorkers, createWorker });
+  static async open(file: OpenFile, { maxWorkers, createWorker, onGpu }: RootPlaces): Promise<CompactKey> {
+    return new CompactKey(file, await readCompactTable(file), { maxWorkers, createWorker, onGpu });
   }
 
   async read(from: number, to: number): Promise<Uint8Array> {

@@ -2,7 +2,7 @@
 import { notLoaded } from '../errors.js';
 import { HEADER_BYTES } from './binfile.js';
 import type { CompactKey } from './compact-key.js';
-import type { RootWorkers } from './point-roots.js';
+import type { RootPlaces } from './point-roots.js';
 import { COMPACT_MAGIC, type OpenFile, openFile, readRange } from './source.js';
 
 /** Reads the bytes before the first section of a `.zkey`, or as many as there are. */
@@ -24,15 +24,15 @@ export interface ZkeyFile {
 /**
  * Returns the `.zkey` of a file: the file itself, or what a compact key gives where it is read.
  *
- * @param workers that compute square roots
+ * @param places where square roots are computed
  * @param signal ends every read
  * @throws MsmError `bad-argument` if it is a compact key that is damaged, or of another version
  */
-export const zkeyOf = async (file: OpenFile, workers: RootWorkers = {}, signal?: AbortSignal): Promise<ZkeyFile> => {
+export const zkeyOf = async (file: OpenFile, places: RootPlaces = {}, signal?: AbortSignal): Promise<ZkeyFile> => {
   const head = await readHead(file);
-  return isCompactHead(head) ? { file: openFile('zkey', await openCompact(file, workers), signal) } : { file, head };
+  return isCompactHead(head) ? { file: openFile('zkey', await openCompact(file, places), signal) } : { file, head };
 };
 
 /** Opens a compact key. @throws MsmError `bad-argument` if it is damaged, or of another version */
-export const openCompact = async (file: OpenFile, workers: RootWorkers = {}): Promise<CompactKey> =>
-  (await import('./compact-key.js').catch(notLoaded('compact-key'))).CompactKey.open(file, workers);
+export const openCompact = async (file: OpenFile, places: RootPlaces = {}): Promise<CompactKey> =>
+  (await import('./compact-key.js').catch(notLoaded('compact-key'))).CompactKey.open(file, places);

@@ -1,7 +1,7 @@
 /** Caches of keys as callers hold them. The code that keeps keys is loaded by their first use. */
 import { badArgument, notLoaded, show } from '../errors.js';
 import type { CachePlace } from './cache-folder.js';
-import type { RandomAccess } from './source.js';
+import type { FileSource, RandomAccess } from './source.js';
 import type { CachedKey, KeyCache, StoredKeys } from './stored-keys.js';
 
 export type { CachedKey, KeyCache } from './stored-keys.js';
@@ -9,7 +9,8 @@ export type { CachedKey, KeyCache } from './stored-keys.js';
 /** Options of `opfsCache` and `folderCache`. */
 export interface KeyCacheOptions {
   /**
-   * Most bytes of all keys together. The keys that were used least recently make room for others.
+   * Most bytes of all keys together. The keys that were used least recently, and that are not open in any
+   * visit, make room for others.
    *
    * @defaultValue 4 GiB
    */
@@ -54,6 +55,11 @@ export class KeyCacheAt implements KeyCache {
   /** Removes a key that `receive` returned, and that did not come to `through`. */
   async leave(...given: Parameters<StoredKeys['leave']>): ReturnType<StoredKeys['leave']> {
     return (await this.#open()).leave(...given);
+  }
+
+  /** Returns the id of a key that `receive` returned, by which `open` finds it; null if it is not kept. */
+  async idOf(file: FileSource): Promise<string | null> {
+    return (await this.#open()).idOf(file);
   }
 
   /** Opens the file of a key through the cache. */

@@ -1,7 +1,7 @@
 /**
- * Second coordinates of points whose first ones a compact key has: square roots of x³ + b, of some
- * hundred points at a time, as calls of the kernels of vectors, which each thread makes in memory of
- * its own. Vectors of all points would leave the cache of a core at each product.
+ * Second coordinates of points whose first ones a compact key has: square roots of x³ + b, on the CPU of
+ * some hundred points at a time, as calls of the kernels of vectors, which each thread makes in memory of
+ * its own. Vectors of all points would leave the cache of a core at each product. A GPU has them all.
  *
  * Both primes are 3 modulo 4, so a^((p + 1)/4) is a root of a, if there is one. A pair a0 + a1·u with
  * u² = −1 has a root by two such powers (Adj, Rodríguez-Henríquez, https://eprint.iacr.org/2012/685,
@@ -10,13 +10,15 @@
  * of the root: (c, d) if t is a square, else (d, c).
  */
 import type { ComputeWorker } from '../api/calls.js';
-import type { Fp2 } from '../api/values.js';
+import type { FieldBytesOptions, FieldEngine, FieldOperations, FieldVector } from '../api/fields.js';
+import type { Coordinate, Fp2 } from '../api/values.js';
 import { openCurve } from '../curves/open-curve.js';
-import { digitsOf, isBelow, mod } from '../field/modulus.js';
+import { notLoaded } from '../errors.js';
+import { digitsOf, isBelow, mod, wordBytesOf } from '../field/modulus.js';
 import { powerSteps } from '../field/powers.js';
 import { openMemory } from '../fields/cpu/open-memory.js';
 import { type VectorPool, VectorThreads } from '../fields/cpu/vector-threads.js';
-import { openField } from '../fields/program/open-field.js';
+import { type FieldEngineOptions, openField } from '../fields/program/open-field.js';
 // From the entry, so that the build leaves in index.js what the two share.
 import { MsmError } from '../index.js';
 import { openPool } from '../msm/cpu/cpu-threads.js';
@@ -37,6 +39,14 @@ export interface RootWorkers {
   readonly createWorker?: (() => ComputeWorker) | undefined;
 }
 
+/** Where roots are computed. */
+export interface RootPlaces extends RootWorkers {
+  /** The GPU that computes them; the CPU does where it fails. Absent: the CPU. */
+  readonly onGpu?: Pick<FieldEngineOptions, 'device' | 'deviceOf' | 'gpu'> | undefined;
+}
+
+type Words = Uint32Array<ArrayBuffer>;
+
 /** Milliseconds after the last roots until their memory is freed. Workers end by themselves. */
 const IDLE_MS = 5000;
 
@@ -53,48 +63,73 @@ interface Opened {
 /** Computes roots in the base field of a curve. */
 export class PointRoots {
   readonly #curve: SnarkjsCurve['name'];
-  readonly #workers: RootWorkers;
+  readonly #places: RootPlaces;
   #opened: Promise<Opened> | null = null;
+  #gpu: Promise<FieldEngine> | null = null;
+  #hasGpuFailed = false;
   #idle: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(curve: SnarkjsCurve['name'], workers: RootWorkers) {
+  constructor(curve: SnarkjsCurve['name'], places: RootPlaces) {
     this.#curve = curve;
-    this.#workers = workers;
+    this.#places = places;
   }
 
   /**
    * Computes a y for each x, one of two, in Montgomery form as x. For an x without a y the result is
    * any number.
    *
-   * @param xs coordinates, one behind the other; a pair is c0‖c1
+   * @param xs coordinates, one behind the other, in a buffer of their own; a pair is c0‖c1
    * @returns null if a number is not below p
    * @throws MsmError `unsupported-device` without WebAssembly; NoWasmMemory
    */
-  async ysOf(xs: Uint8Array, group: 'g1' | 'g2'): Promise<Uint8Array | null> {
+  async ysOf(xs: Uint8Array<ArrayBuffer>, group: 'g1' | 'g2'): Promise<Uint8Array<ArrayBuffer> | null> {
     if (xs.length === 0) return xs;
     const { p, b } = await openCurve(this.#curve, group);
-    const words = new Uint32Array(xs.slice().buffer);
+    const words = new Uint32Array(xs.buffer);
     if (!areBelow(words, p)) return null;
     clearTimeout(this.#idle);
+    const size = wordBytesOf(p) / 4;
+    const parts = group === 'g1' ? [words] : split(words, size);
+    try {
+      const roots = (await this.#onGpu(p, parts, b)) ?? (await this.#onCpu(p, parts, b));
+      return new Uint8Array(group === 'g1' ? (roots[0] as Words).buffer : joined(roots, size).buffer);
+    } finally {
+      this.#idle = setTimeout(() => this.#free(), IDLE_MS);
+      // in Node the timer must not keep the process alive
+      (this.#idle as { unref?(): void }).unref?.();
+    }
+  }
+
+  #free(): void {
+    this.#opened = null;
+    void this.#gpu?.then(
+      (engine) => engine.destroy(),
+      () => undefined,
+    );
+    this.#gpu = null;
+  }
+
+  async #onCpu(p: bigint, parts: readonly Words[], b: Coordinate): Promise<Words[]> {
     this.#opened ??= this.#open(p);
     try {
-      const opened = await this.#opened;
-      const parts = group === 'g1' ? [words] : split(words, opened.memory.kernel.wordBytes / 4);
-      const roots = await computeRoots(opened, parts, (program) =>
-        group === 'g1' ? program.root(b as bigint) : program.rootOfPair(b as Fp2),
-      );
-      return new Uint8Array(
-        (roots.length === 1 ? (roots[0] as Uint32Array) : joined(roots, opened.memory.kernel.wordBytes / 4)).buffer,
-      );
+      return await computeRoots(await this.#opened, parts, b);
     } catch (error) {
       this.#opened = null;
       throw error;
-    } finally {
-      this.#idle = setTimeout(() => {
-        this.#opened = null;
-      }, IDLE_MS);
-      // in Node the timer must not keep the process alive
-      (this.#idle as { unref?(): void }).unref?.();
+    }
+  }
+
+  /** Returns null where the CPU is to compute. */
+  async #onGpu(p: bigint, parts: readonly Words[], b: Coordinate): Promise<Words[] | null> {
+    const { onGpu } = this.#places;
+    if (onGpu === undefined || this.#hasGpuFailed) return null;
+    this.#gpu ??= openGpu(p, onGpu);
+    try {
+      return await computeOnGpu(await this.#gpu, parts, b);
+    } catch (error) {
+      if (!(error instanceof MsmError)) throw error;
+      this.#hasGpuFailed = true;
+      return null;
     }
   }
 
@@ -106,9 +141,9 @@ export class PointRoots {
         "WebAssembly is missing or forbidden; a content security policy must have 'wasm-unsafe-eval'",
       );
     }
-    const most = mostWorkers(this.#workers);
+    const most = mostWorkers(this.#places);
     // chains come and go by messages, in pages without shared memory, too
-    const pool = most === 0 ? null : openPool<never, unknown>(this.#workers.createWorker, false);
+    const pool = most === 0 ? null : openPool<never, unknown>(this.#places.createWorker, false);
     const constants = [...memory.kernel.constants].map(([at, words]) => ({ at, words }));
     return {
       memory,
@@ -118,12 +153,19 @@ export class PointRoots {
   }
 }
 
+/** Opens vectors of the field on a GPU. @throws MsmError as `createFieldEngine` */
+const openGpu = async (p: bigint, onGpu: NonNullable<RootPlaces['onGpu']>): Promise<FieldEngine> => {
+  const { createFieldEngine } = await import('../fields.js').catch(notLoaded('fields'));
+  // after a loss the CPU computes, so nothing needs a copy
+  return createFieldEngine({ ...onGpu, field: { p }, backend: 'gpu', retainVectors: false });
+};
+
 /** Computes the roots of all points. @param parts words of the coefficients of x */
 const computeRoots = async (
   { memory, setup, threads }: Opened,
-  parts: readonly Uint32Array[],
-  record: (program: RootProgram) => void,
-): Promise<Uint32Array[]> => {
+  parts: readonly Words[],
+  b: Coordinate,
+): Promise<Words[]> => {
   const perNumber = memory.kernel.wordBytes / 4;
   const count = (parts[0] as Uint32Array).length / perNumber;
   const scale = 1n << BigInt(8 * memory.kernel.wordBytes);
@@ -143,10 +185,8 @@ const computeRoots = async (
     for (const [k, part] of parts.entries())
       await inTimeSlices(memory.enter(vectors[k] as VectorAt, part, scale), slice);
     const first = 64 * Math.ceil(memory.kernel.end / 64);
-    const there = new RootProgram(memory, parts.length, first);
-    record(there);
-    const here = new RootProgram(memory, parts.length, take(there.elements));
-    record(here);
+    const there = new RootProgram(memory, b, first);
+    const here = new RootProgram(memory, b, take(there.elements));
     here.writeNumbers();
     const list = { numbers: there.numbers, calls: writeCalls(there.calls) };
     const calls = writeCalls(here.calls);
@@ -195,8 +235,121 @@ const computeRoots = async (
   }
 };
 
+/* The formulas, alike on the CPU and on a GPU. */
+
+/** Operations on vectors, of which a root is made. */
+interface RootOperations<Vector> {
+  readonly p: bigint;
+  multiply(a: Vector, b: Vector): Vector;
+  /** a^(2^times)·b. If a is a result of this operation, it is not used again. */
+  squareMultiply(a: Vector, times: number, b: Vector): Vector;
+  add(a: Vector, b: Vector): Vector;
+  subtract(a: Vector, b: Vector): Vector;
+  /** factor·a. */
+  scale(a: Vector, factor: bigint): Vector;
+  /** a + number. */
+  plus(a: Vector, number: bigint): Vector;
+}
+
+const square = <Vector>(f: RootOperations<Vector>, a: Vector): Vector => f.multiply(a, a);
+
+/** Returns a^exponent. */
+const powerOf = <Vector>(f: RootOperations<Vector>, a: Vector, exponent: bigint): Vector => {
+  const [first, ...others] = powerSteps(exponent);
+  const most = Math.max(...[first, ...others].map((step) => step?.odd ?? 0));
+  const odd = [a];
+  const twice = square(f, a);
+  for (let i = 1; i <= most; i++) odd.push(f.multiply(odd[i - 1] as Vector, twice));
+  let power = odd[first?.odd ?? 0] as Vector;
+  for (const { squares, odd: factor } of others) {
+    if (factor !== null) power = f.squareMultiply(power, squares, odd[factor] as Vector);
+    else for (let i = 0; i < squares; i++) power = square(f, power);
+  }
+  return power;
+};
+
+/** Returns roots of x³ + b. */
+const rootOf = <Vector>(f: RootOperations<Vector>, x: Vector, b: bigint): Vector =>
+  powerOf(f, f.plus(f.multiply(square(f, x), x), b), (f.p + 1n) / 4n);
+
+/** Returns roots of (x0 + x1·u)³ + b0 + b1·u, with u² = −1. */
+const rootOfPair = <Vector>(
+  f: RootOperations<Vector>,
+  [x0, x1]: readonly [Vector, Vector],
+  b: Fp2,
+): [Vector, Vector] => {
+  const half = (f.p + 1n) / 2n;
+  const [s0, s1] = [square(f, x0), square(f, x1)];
+  // x³ = x0·(x0² − 3·x1²) + x1·(3·x0² − x1²)·u
+  const a0 = f.plus(f.multiply(f.subtract(s0, f.scale(s1, 3n)), x0), b.c0);
+  const a1 = f.plus(f.multiply(f.subtract(f.scale(s0, 3n), s1), x1), b.c1);
+  const n = powerOf(f, f.add(square(f, a0), square(f, a1)), (f.p + 1n) / 4n);
+  const t = f.scale(f.add(a0, n), half);
+  const w = powerOf(f, t, (f.p - 3n) / 4n);
+  const c = f.multiply(t, w);
+  const sign = f.multiply(c, w);
+  const d = f.scale(f.multiply(f.multiply(a1, w), sign), half);
+  // (sign + 1)/2 is 1 or 0
+  const isSquare = f.scale(f.plus(sign, 1n), half);
+  const y0 = f.add(f.multiply(isSquare, f.subtract(c, d)), d);
+  return [y0, f.subtract(f.add(c, d), y0)];
+};
+
+/** Returns a root for each x, as its coefficients. @param xs coefficients of x */
+const rootsBy = <Vector>(f: RootOperations<Vector>, xs: readonly Vector[], b: Coordinate): Vector[] =>
+  typeof b === 'bigint' ? [rootOf(f, xs[0] as Vector, b)] : rootOfPair(f, xs as [Vector, Vector], b);
+
+/* On a GPU, as a run of an engine of vectors. */
+
+/** Computes the roots of all points. @param parts words of the coefficients of x, in Montgomery form */
+const computeOnGpu = async (engine: FieldEngine, parts: readonly Words[], b: Coordinate): Promise<Words[]> => {
+  const encoding = 'le-montgomery' as const;
+  const vectors: FieldVector[] = [];
+  const load = async (numbers: Uint32Array, options: FieldBytesOptions = {}): Promise<FieldVector> => {
+    const vector = await engine.load(numbers, options);
+    vectors.push(vector);
+    return vector;
+  };
+  try {
+    const xs: FieldVector[] = [];
+    for (const part of parts) xs.push(await load(part, { encoding }));
+    const [{ length }] = parts as [Uint32Array];
+    const numbers = new Uint32Array(length);
+    for (let at = 0; at < length; at += engine.numberBytes / 4) numbers[at] = 1;
+    const ones = await load(numbers);
+    const roots = await engine.run((ops) => rootsBy(operationsOf(engine.p, ops, ones), xs, b).map((y) => ops.keep(y)));
+    vectors.push(...roots);
+    const words: Words[] = [];
+    for (const root of roots) words.push(new Uint32Array((await engine.read(root, { encoding })).buffer));
+    return words;
+  } finally {
+    for (const vector of vectors) vector.destroy();
+  }
+};
+
+/** @param ones a vector of ones */
+const operationsOf = (p: bigint, ops: FieldOperations, ones: FieldVector): RootOperations<FieldVector> => ({
+  p,
+  multiply: (a, b) => ops.multiply(a, b),
+  squareMultiply: (a, times, b) => {
+    let power = a;
+    for (let i = 0; i < times; i++) power = ops.multiply(power, power);
+    return ops.multiply(power, b);
+  },
+  add: (a, b) => ops.add(a, b),
+  subtract: (a, b) => ops.subtract(a, b),
+  scale: (a, factor) => ops.scale(a, factor),
+  plus: (a, number) =>
+    ops.linearCombination([
+      [1n, a],
+      [number, ones],
+    ]),
+});
+
+/* On the CPU, as calls of kernels. */
+
 /** Calls that compute the roots of some points in a block of memory, from an address on. */
-class RootProgram {
+class RootProgram implements RootOperations<number> {
   readonly calls: KernelCall[] = [];
   readonly numbers: PlacedWords[] = [];
   readonly #memory: VectorMemory;
@@ -204,15 +357,26 @@ class RootProgram {
   /** Addresses of the coefficients of x, and of those of the roots. */
   readonly input: number;
   readonly output: number;
+  /** Results of `squareMultiply`, which the next one overwrites. */
+  readonly #powers = new Set<number>();
   #next: number;
 
   /** @param first address of the block */
-  constructor(memory: VectorMemory, degree: number, first: number) {
+  constructor(memory: VectorMemory, b: Coordinate, first: number) {
+    const degree = typeof b === 'bigint' ? 1 : 2;
     this.#memory = memory;
     this.#first = first;
     this.#next = first;
     this.input = this.#take(degree);
     this.output = this.#take(degree);
+    const bytes = POINTS * this.#bytes;
+    const xs = Array.from({ length: degree }, (_, k) => this.input + k * bytes);
+    for (const [k, root] of rootsBy(this, xs, b).entries())
+      this.calls.push(call('copy', this.output + k * bytes, root, bytes));
+  }
+
+  get p(): bigint {
+    return this.#memory.kernel.field.p;
   }
 
   /** Elements of the block. */
@@ -244,87 +408,38 @@ class RootProgram {
     for (const { at, words } of this.numbers) this.#memory.putWords(at, Uint32Array.from(words));
   }
 
-  /** Writes a·b. @param b a vector, or a number */
-  #multiply(to: number, a: number, b: number, isNumber = false): number {
-    const step = this.#bytes;
-    this.calls.push(call('multiply', to, a, b, POINTS, step, step, isNumber ? 0 : step));
+  /** @param stepB bytes between elements of b; 0: b is a number */
+  #ofTwo(name: 'multiply' | 'add' | 'subtract', a: number, b: number, stepB = this.#bytes): number {
+    const to = this.#take();
+    this.calls.push(call(name, to, a, b, POINTS, this.#bytes, this.#bytes, stepB));
     return to;
   }
 
-  /** Writes a·b + c, or minus c. @param isNumber whether b is a number, and c is one */
-  #multiplyAdd(
-    to: number,
-    [a, b, c]: readonly [number, number, number],
-    { b: isB = false, c: isC = false, minus = false } = {},
-  ): number {
-    const step = this.#bytes;
-    const name = minus ? 'multiplySubtract' : 'multiplyAdd';
-    this.calls.push(call(name, to, a, b, c, POINTS, step, step, isB ? 0 : step, isC ? 0 : step));
+  multiply(a: number, b: number): number {
+    return this.#ofTwo('multiply', a, b);
+  }
+
+  squareMultiply(a: number, times: number, b: number): number {
+    const to = this.#powers.has(a) ? a : this.#take();
+    this.#powers.add(to);
+    this.calls.push(call('squareMultiply', to, a, b, times, POINTS));
     return to;
   }
 
-  #sum(name: 'add' | 'subtract', to: number, a: number, b: number): number {
-    const step = this.#bytes;
-    this.calls.push(call(name, to, a, b, POINTS, step, step, step));
-    return to;
+  add(a: number, b: number): number {
+    return this.#ofTwo('add', a, b);
   }
 
-  /** Writes a^exponent. `to` is not a. */
-  #power(to: number, a: number, exponent: bigint): number {
-    const steps = powerSteps(exponent);
-    const odd = [a];
-    const square = this.#multiply(this.#take(), a, a);
-    const most = Math.max(...steps.map((step) => step.odd ?? 0));
-    for (let i = 1; i <= most; i++) odd.push(this.#multiply(this.#take(), odd[i - 1] as number, square));
-    const [first, ...others] = steps;
-    let power = odd[first?.odd ?? 0] as number;
-    for (const { squares, odd: factor } of others) {
-      for (let i = 0; i < squares; i++) power = this.#multiply(to, power, power);
-      if (factor !== null) power = this.#multiply(to, power, odd[factor] as number);
-    }
-    return power;
+  subtract(a: number, b: number): number {
+    return this.#ofTwo('subtract', a, b);
   }
 
-  /** Root of x³ + b. */
-  root(b: bigint): void {
-    const { p } = this.#memory.kernel.field;
-    const x = this.input;
-    const square = this.#multiply(this.#take(), x, x);
-    this.#multiplyAdd(square, [square, x, this.#number(b)], { c: true });
-    this.#power(this.output, square, (p + 1n) / 4n);
+  scale(a: number, factor: bigint): number {
+    return this.#ofTwo('multiply', a, this.#number(factor), 0);
   }
 
-  /** Root of (x0 + x1·u)³ + b0 + b1·u, with u² = −1. */
-  rootOfPair({ c0: b0, c1: b1 }: Fp2): void {
-    const { p } = this.#memory.kernel.field;
-    const half = this.#number((p + 1n) / 2n);
-    const three = this.#number(3n);
-    const vector = POINTS * this.#bytes;
-    const [x0, x1] = [this.input, this.input + vector];
-    const [y0, y1] = [this.output, this.output + vector];
-    const [a0, a1, s0, s1] = [this.#take(), this.#take(), this.#take(), this.#take()];
-    this.#multiply(s0, x0, x0);
-    this.#multiply(s1, x1, x1);
-    // x³ = x0·(x0² − 3·x1²) + x1·(3·x0² − x1²)·u
-    this.#multiplyAdd(a0, [s1, this.#number(-3n), s0], { b: true });
-    this.#multiplyAdd(a0, [a0, x0, this.#number(b0)], { c: true });
-    this.#multiplyAdd(a1, [s0, three, s1], { b: true, minus: true });
-    this.#multiplyAdd(a1, [a1, x1, this.#number(b1)], { c: true });
-    this.#multiply(s0, a0, a0);
-    this.#multiplyAdd(s0, [a1, a1, s0]);
-    const n = this.#power(s1, s0, (p + 1n) / 4n);
-    const t = this.#multiply(s0, this.#sum('add', s0, a0, n), half, true);
-    const w = this.#power(s1, t, (p - 3n) / 4n);
-    const c = this.#multiply(y1, t, w);
-    const sign = this.#multiply(a0, c, w);
-    const d = this.#multiply(a1, this.#multiply(a1, a1, w), sign);
-    this.#multiply(d, d, half, true);
-    // (1 + sign)/2 is 1 or 0
-    const isSquare = this.#multiplyAdd(a0, [sign, half, half], { b: true, c: true });
-    this.#sum('subtract', s0, c, d);
-    this.#multiplyAdd(y0, [isSquare, s0, d]);
-    this.#sum('add', s0, c, d);
-    this.#sum('subtract', y1, s0, y0);
+  plus(a: number, number: bigint): number {
+    return this.#ofTwo('add', a, this.#number(number), 0);
   }
 }
 
@@ -336,23 +451,20 @@ const areBelow = (words: Uint32Array, prime: bigint): boolean => {
 };
 
 /** Returns the first and the second numbers of pairs. @param size words of a number */
-const split = (pairs: Uint32Array, size: number): Uint32Array[] =>
-  [0, 1].map((k) => {
+const split = (pairs: Uint32Array, size: number): Words[] =>
+  [0, size].map((first) => {
     const part = new Uint32Array(pairs.length / 2);
-    for (let at = 0; at < part.length; at += size) {
-      const from = 2 * at + k * size;
-      part.set(pairs.subarray(from, from + size), at);
-    }
+    for (let at = 0; at < part.length; at += size)
+      for (let j = 0; j < size; j++) part[at + j] = pairs[2 * at + first + j] as number;
     return part;
   });
 
 /** Returns pairs of numbers. */
-const joined = ([first, second]: readonly Uint32Array[], size: number): Uint32Array => {
-  const [a, b] = [first as Uint32Array, second as Uint32Array];
-  const pairs = new Uint32Array(2 * a.length);
-  for (let at = 0; at < a.length; at += size) {
-    pairs.set(a.subarray(at, at + size), 2 * at);
-    pairs.set(b.subarray(at, at + size), 2 * at + size);
-  }
+const joined = (parts: readonly Uint32Array[], size: number): Words => {
+  const [{ length }] = parts as [Uint32Array];
+  const pairs = new Uint32Array(2 * length);
+  for (const [k, part] of parts.entries())
+    for (let at = 0; at < length; at += size)
+      for (let j = 0; j < size; j++) pairs[2 * at + k * size + j] = part[at + j] as number;
   return pairs;
 };

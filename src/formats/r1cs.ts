@@ -2,7 +2,7 @@
  * Circuits in `.r1cs` files: constraints A·B = C of sums of variables times numbers. Source:
  * https://github.com/iden3/r1csfile/blob/master/doc/r1cs_bin_format.md.
  */
-import { badArgument } from '../errors.js';
+import { badArgument, type MsmError } from '../errors.js';
 import { Fields, ORDER_BYTES, openSnarkjsFile, readSections, type SnarkjsFileOptions, sectionOf } from './binfile.js';
 import { type FileSource, type OpenFile, readRange } from './source.js';
 
@@ -32,16 +32,22 @@ export interface R1cs {
 
 const NEWEST = 1;
 
+/** Bytes of the numbers of terms of a constraint, and of a term: a variable and a number. */
+const [COUNTS_BYTES, TERM_BYTES] = [3 * 4, 4 + ORDER_BYTES];
+
 /**
  * Reads the constraints of a circuit.
  *
  * @param pause called now and then, so that the event loop runs
+ * @param check called with the number of all terms, and of different numbers so far, before the constraints are
+ *   read and now and then after it; its errors end the read
  * @throws MsmError `bad-argument` naming the section or the constraint
  */
 export const readR1cs = async (
   source: FileSource,
   { signal, onWarning }: SnarkjsFileOptions,
   pause: () => Promise<void>,
+  check: (terms: number, numbers: number) => void = () => undefined,
 ): Promise<R1cs> => {
   const { file, warn } = openSnarkjsFile('r1cs', source, { signal, onWarning });
   const sections = await readSections(file, 'r1cs', NEWEST, warn);
@@ -65,19 +71,26 @@ export const readR1cs = async (
     );
   }
   const { at, byteLength } = sectionOf(file, sections, 2, 'constraints');
+  if (byteLength < COUNTS_BYTES * constraints) throw cutOff(file);
+  const count = Math.floor((byteLength - COUNTS_BYTES * constraints) / TERM_BYTES);
+  check(count, 1);
   const terms = new TermReader(file, await readRange(file, at, at + byteLength), { order, variables });
   for (let constraint = 0; constraint < constraints; constraint++) {
     for (const matrix of ['a', 'b', 'c'] as const) terms.read(matrix, constraint);
-    if (constraint % 1024 === 0) await pause();
+    if (constraint % 1024 !== 0) continue;
+    check(count, terms.numbers.length);
+    await pause();
   }
   terms.end();
   return { order, variables, publicSignals, constraints, matrices: terms.matrices(), numbers: terms.numbers };
 };
 
+const cutOff = ({ what }: OpenFile): MsmError => badArgument(`${what}: section 2 (constraints) is cut off`);
+
 /** Reads terms one after the other. */
 class TermReader {
   readonly numbers: bigint[] = [1n];
-  readonly #what: string;
+  readonly #file: OpenFile;
   readonly #view: DataView;
   readonly #limits: { readonly order: bigint; readonly variables: number };
   /** Indices of numbers, by their words. */
@@ -85,16 +98,14 @@ class TermReader {
   readonly #terms = { a: newTerms(), b: newTerms(), c: newTerms() };
   #at = 0;
 
-  constructor({ what }: OpenFile, bytes: Uint8Array, limits: { readonly order: bigint; readonly variables: number }) {
-    this.#what = what;
+  constructor(file: OpenFile, bytes: Uint8Array, limits: { readonly order: bigint; readonly variables: number }) {
+    this.#file = file;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#limits = limits;
   }
 
   #u32(): number {
-    if (this.#at + 4 > this.#view.byteLength) {
-      throw badArgument(`${this.#what}: section 2 (constraints) is cut off`);
-    }
+    if (this.#at + 4 > this.#view.byteLength) throw cutOff(this.#file);
     this.#at += 4;
     return this.#view.getUint32(this.#at - 4, true);
   }
@@ -106,7 +117,7 @@ class TermReader {
       const variable = this.#u32();
       if (variable >= this.#limits.variables) {
         throw badArgument(
-          `${this.#what}: constraint ${constraint} has variable ${variable} of ${this.#limits.variables}`,
+          `${this.#file.what}: constraint ${constraint} has variable ${variable} of ${this.#limits.variables}`,
         );
       }
       terms.variables.push(variable);
@@ -125,7 +136,7 @@ class TermReader {
     if (known !== undefined) return known;
     const value = words.reduceRight((sum, word) => (sum << 32n) | BigInt(word), 0n);
     if (value >= this.#limits.order) {
-      throw badArgument(`${this.#what}: constraint ${constraint} has a number that is not below the prime`);
+      throw badArgument(`${this.#file.what}: constraint ${constraint} has a number that is not below the prime`);
     }
     this.numbers.push(value);
     this.#known.set(key, this.numbers.length - 1);
@@ -134,7 +145,7 @@ class TermReader {
 
   end(): void {
     const left = this.#view.byteLength - this.#at;
-    if (left > 0) throw badArgument(`${this.#what}: section 2 (constraints) has ${left} bytes too many`);
+    if (left > 0) throw badArgument(`${this.#file.what}: section 2 (constraints) has ${left} bytes too many`);
   }
 
   matrices(): R1cs['matrices'] {

@@ -81,12 +81,17 @@ async function* fileAnew(
   chunks: ArrivingFile['chunks'],
 ): AsyncGenerator<Uint8Array, void, undefined> {
   try {
-    yield* pages.readBack();
+    try {
+      yield* pages.readBack();
+    } finally {
+      await pages.remove();
+    }
+    if (rest.length > 0) yield rest;
+    yield* chunks;
   } finally {
-    await pages.remove();
+    // ends the connection if a part before the rest failed
+    await chunks.return();
   }
-  if (rest.length > 0) yield rest;
-  yield* chunks;
 }
 
 /** Writes a file page by page. */
@@ -166,6 +171,8 @@ export class ReceivedKey implements KeyReader {
   readonly prepared = null;
   readonly byteLength: number;
   readonly version: string;
+  /** Its id in the cache; null if that has it not. */
+  id: string | null = null;
   readonly #folder: CacheFolder;
   readonly #name: string;
   readonly #pages: ReadonlyMap<number, StoredPage>;
@@ -213,6 +220,7 @@ export class ReceivedKey implements KeyReader {
     await this.#folder.rename(this.#name, name);
     this.#reader = await open();
     this.#isKept = true;
+    this.id = key.id;
   }
 
   /** Removes it, unless it is kept. Never rejects. */

@@ -54,23 +54,66 @@ export const blobOf = async ({ chunks }: ArrivingFile): Promise<Blob> => {
   return new Blob(parts);
 };
 
-const request = (url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal | undefined) =>
-  untilAborted(fetch(url, { headers, signal: signal ?? null }), signal, 'load');
+/** Asks a server for a file. @returns its answer, or the fourth one that says that it has no time */
+const request = async (
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal | undefined,
+): Promise<Response> => {
+  for (let attempt = 0; ; attempt++) {
+    const answer = await untilAborted(fetch(url, { headers, signal: signal ?? null }), signal, 'load');
+    if (!isBusy(answer) || attempt + 1 >= ATTEMPTS) return answer;
+    hangUp(answer);
+    await pause(attempt, signal, askedForMs(answer));
+  }
+};
+
+/** Fetches a file. @throws MsmError `bad-argument` if the server does not send it; and errors of `fetch` */
+export const fetchFile = async (what: string, url: string): Promise<Response> => {
+  const answer = await request(url, {}, undefined);
+  if (answer.ok) return answer;
+  hangUp(answer);
+  throw refused(what, answer);
+};
+
+/** Returns whether a server may answer another time: it is overloaded, restarts, or had no time for the request. */
+const isBusy = ({ status }: Response): boolean => status >= 500 || status === 429 || status === 408;
+
+/** Returns the pause that a server asks for, in milliseconds (RFC 9110, section 10.2.3); 0 if it asks for none. */
+const askedForMs = ({ headers }: Response): number => {
+  const text = headers.get('retry-after') ?? '';
+  const ms = /^\d+$/.test(text) ? 1000 * Number(text) : Date.parse(text) - Date.now();
+  return Number.isNaN(ms) ? 0 : ms;
+};
 
 /** Ends the connection of an answer whose body nobody reads. A stalled one may never end, so nobody waits for it. */
-const hangUp = (answer: Response): void => {
+export const hangUp = (answer: Response): void => {
   // whoever reads the body has ended it
   if (!answer.bodyUsed) void answer.body?.cancel().catch(() => undefined);
 };
 
-/** Attempts at a range or the rest of a file without any byte, before its error is the caller's. */
+/** Attempts at a request, and at a range or the rest of a file without any byte, before the error is the caller's. */
 const ATTEMPTS = 4;
 
 /** Pause before the second attempt, in milliseconds; each further one takes twice as long. */
 const PAUSE_MS = 100;
 
-const pause = (attempt: number, signal: AbortSignal | undefined): Promise<void> =>
-  untilAborted(new Promise((resolve) => setTimeout(resolve, PAUSE_MS * 2 ** attempt)), signal, 'load');
+/** The longest pause that a server can ask for, in milliseconds. */
+const MOST_PAUSE_MS = 10_000;
+
+/** Waits before the next attempt. @param leastMs what the server asks for */
+const pause = async (attempt: number, signal: AbortSignal | undefined, leastMs = 0): Promise<void> => {
+  const ms = Math.min(MOST_PAUSE_MS, Math.max(leastMs, PAUSE_MS * 2 ** attempt));
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const waiting = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  try {
+    await untilAborted(waiting, signal, 'load');
+  } finally {
+    clearTimeout(timer);
+  }
+};
 
 /** Returns the text by which a server tells versions of a file apart; empty if it does not. */
 const versionOf = ({ headers }: Response): string => headers.get('etag') ?? headers.get('last-modified') ?? '';
@@ -89,26 +132,57 @@ const rangeOf = ({ status, headers }: Response): ContentRange | null => {
     : null;
 };
 
+const refused = (what: string, { status }: Response): MsmError => badArgument(`${what}: the server answered ${status}`);
+
 const changed = (what: string): MsmError => badArgument(`${what}: it changed on the server while it was read`);
 
 /** Bytes of the first range, which also tells whether there are ranges. */
 const FIRST_BYTES = 2 ** 16;
 
-/** Opens a file that is read by ranges. @returns null if the server has no ranges, or no versions */
-export const openRanges = async (
+/** Asks for the first range of a file. Servers without ranges answer with all of it. */
+export const requestStart = (url: string, signal: AbortSignal | undefined): Promise<Response> =>
+  request(url, { range: `bytes=0-${FIRST_BYTES - 1}` }, signal);
+
+/** Returns the bytes of a whole file, of which an answer has the first range; null if it is no such answer. */
+export const totalOf = (answer: Response): number | null => {
+  const range = rangeOf(answer);
+  return range?.from === 0 ? range.total : null;
+};
+
+/**
+ * Opens a file that is read by ranges.
+ *
+ * @returns null if the server has no ranges, or no versions
+ * @throws MsmError `bad-argument` if the server has no time for it; and errors of `fetch`
+ */
+const openRanges = async (
   what: string,
   url: string,
+  options: Omit<OriginOptions, 'inParts'>,
+): Promise<RandomAccess | null> => {
+  const first = await requestStart(url, options.signal);
+  const opened = await rangesFrom(what, url, first, options);
+  if (opened !== null) return opened;
+  hangUp(first);
+  if (isBusy(first)) throw refused(what, first);
+  return null;
+};
+
+/**
+ * Opens a file that is read by ranges, from the answer to `requestStart`.
+ *
+ * @returns null if the server has no ranges, or no versions
+ */
+export const rangesFrom = async (
+  what: string,
+  url: string,
+  first: Response,
   { signal, onBytes }: Omit<OriginOptions, 'inParts'>,
-): Promise<(RandomAccess & { readonly version: string }) | null> => {
-  const first = await request(url, { range: `bytes=0-${FIRST_BYTES - 1}` }, signal);
-  const range = rangeOf(first);
+): Promise<RandomAccess | null> => {
+  const byteLength = totalOf(first);
   const version = versionOf(first);
   // without a version, ranges of two files would be taken for one
-  if (range === null || range.from !== 0 || version === '') {
-    hangUp(first);
-    return null;
-  }
-  const { total: byteLength } = range;
+  if (byteLength === null || version === '') return null;
   let done = 0;
   const count = (bytes: number): void => {
     // pages are read again by each proof under a limit of memory
@@ -182,11 +256,8 @@ class RangeReader {
 
   #check(answer: Response, from: number): void {
     const { what, version, byteLength } = this.#file;
-    const { status } = answer;
-    // an overloaded server may answer later
-    if (status >= 500 || status === 429) throw new TypeError(`${what}: the server answered ${status}`);
     const range = rangeOf(answer);
-    if (!answer.ok) throw badArgument(`${what}: the server answered ${status}`);
+    if (!answer.ok) throw refused(what, answer);
     if (versionOf(answer) !== version || range?.total !== byteLength || range.from !== from) throw changed(what);
   }
 }
@@ -252,7 +323,7 @@ async function* bodyAndRest(
 ): ArrivingFile['chunks'] {
   if (!first.ok) {
     hangUp(first);
-    throw badArgument(`${what}: the server answered ${first.status}`);
+    throw refused(what, first);
   }
   const version = versionOf(first);
   const canResume = total !== null && version !== '' && first.url.startsWith('http');
@@ -299,7 +370,7 @@ const rest = async (
   if (range === null && answer.ok) {
     throw badArgument(`${what}: the connection ended after ${done} of ${total} bytes, and the server has no ranges`);
   }
-  if (!answer.ok) throw new TypeError(`the server answered ${answer.status}`);
+  if (!answer.ok) throw refused(what, answer);
   throw changed(what);
 };
 

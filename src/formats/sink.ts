@@ -1,5 +1,6 @@
 /** Places where results are written: memory, streams and files. They have all of a result or nothing. */
 import { badArgument, kindOf, MsmError, show } from '../errors.js';
+import { TimeSlice } from '../scheduling/time-slice.js';
 import { type NodeFile, nodeModule } from '../threads/platform.js';
 
 /** A file of a page's file system, such as `FileSystemFileHandle` of the Origin Private File System. */
@@ -59,6 +60,8 @@ export const written = async <Result>(
   }
 };
 
+const NOTHING = new Uint8Array();
+
 const inMemory = (): Output => {
   let parts: Uint8Array[] = [];
   return {
@@ -73,10 +76,14 @@ const inMemory = (): Output => {
       } catch (cause) {
         throw new MsmError('out-of-memory', `there is no room for ${length} bytes: pass options.sink`, { cause });
       }
+      const slice = new TimeSlice(() => undefined);
       let at = 0;
-      for (const part of parts) {
+      for (const [i, part] of parts.entries()) {
         all.set(part, at);
         at += part.length;
+        // so that there are no two results in memory
+        parts[i] = NOTHING;
+        if (slice.isOver) await slice.yield();
       }
       return all;
     },

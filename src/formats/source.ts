@@ -80,6 +80,12 @@ export const COMPACT_MAGIC = 'zkyc';
 /** The most bytes that are read from a source at a time. */
 export const CHUNK_BYTES = 2 ** 24;
 
+/** Errors of reads: of servers, file systems and callers. */
+const failedReads = /* @__PURE__ */ new WeakSet<object>();
+
+/** Returns whether an error says that a file could not be read, and nothing about the contents of the file. */
+export const isFailedRead = (error: unknown): boolean => failedReads.has(error as object);
+
 /** Checks the result of a read. @throws MsmError `bad-argument` if it is not the bytes asked for */
 const checkRead = (what: string, bytes: unknown, from: number, to: number): Uint8Array => {
   const name = `${what}: reading [${from}, ${to})`;
@@ -175,12 +181,20 @@ const openRandomAccess = (what: string, source: Partial<RandomAccess>): OpenFile
  */
 export const openFile = (what: string, source: FileSource, signal?: AbortSignal): OpenFile => {
   if (typeof source !== 'object' || source === null) throw noFile(what, source);
-  const inMemory = openBytes(what, source);
-  if (inMemory !== null) return inMemory;
-  const file = ['Blob', 'File'].includes(kindTag(source))
-    ? openBlob(what, source as Blob)
-    : openRandomAccess(what, source as RandomAccess);
-  return { ...file, read: (from, to) => untilAborted(file.read(from, to), signal) };
+  const file =
+    openBytes(what, source) ??
+    (['Blob', 'File'].includes(kindTag(source))
+      ? openBlob(what, source as Blob)
+      : openRandomAccess(what, source as RandomAccess));
+  const read = async (from: number, to: number): Promise<Uint8Array> => {
+    try {
+      return await (file.inMemory ? file.read(from, to) : untilAborted(file.read(from, to), signal));
+    } catch (error) {
+      if (typeof error === 'object' && error !== null) failedReads.add(error);
+      throw error;
+    }
+  };
+  return { ...file, read };
 };
 
 /** `openAsBlob` of Node counts the bytes of a file modulo this number. */

@@ -3,8 +3,22 @@ import { badArgument } from '../errors.js';
 // From the entry, so that the build leaves in index.js what the two share.
 import { MsmError } from '../index.js';
 import { readSections } from './binfile.js';
-import { type CacheFolder, type CachePlace, type FolderEntry, openCacheFolder } from './cache-folder.js';
-import { isOfSource, type KeyReader, type StoredFile, StoredKeyReader, StoringKeyReader } from './cached-file.js';
+import {
+  type CacheFolder,
+  type CachePlace,
+  type EndUse,
+  type FolderEntry,
+  openCacheFolder,
+  USE,
+} from './cache-folder.js';
+import {
+  isIntact,
+  isOfSource,
+  type KeyReader,
+  type StoredFile,
+  StoredKeyReader,
+  StoringKeyReader,
+} from './cached-file.js';
 import type { ZkeyFile } from './compact-source.js';
 import { RECEIVED, ReceivedKey, receiveKey } from './received-key.js';
 import { hasSha256, sha256 } from './sha256.js';
@@ -55,7 +69,8 @@ export interface KeyCache {
    */
   open(id: string): Promise<RandomAccess | null>;
   /**
-   * Deletes a key, or all.
+   * Deletes a key, or all. A key that is open reads what is missing from its source; one that came as a
+   * stream fails to prove, if it does not have all it needs in memory.
    *
    * @param id as `list` has it; left out: all keys
    * @throws errors as `list`
@@ -68,8 +83,10 @@ export interface KeyLoading {
   readonly reader: KeyReader;
   /** Stores the key, after all its points have been checked. Never rejects. */
   keep(key: Pick<StoredFacts, 'protocol' | 'curve'>): Promise<void>;
-  /** Ends the storing. Never rejects. */
+  /** Ends the storing, and the use of the key. Never rejects. */
   drop(): Promise<void>;
+  /** Ends the use of the key, which keeps its file from being evicted. */
+  endUse(): void;
   /**
    * Compares the key in the cache with its source, and deletes it if they differ. Of a source that cannot
    * be read nothing is known, and the key stays.
@@ -93,6 +110,11 @@ const ABANDONED_MS = 3_600_000;
 interface Stored extends StoredFile {
   readonly name: string;
   readonly index: StoredIndex;
+}
+
+/** A stored key in use. */
+interface UsedKey extends Stored {
+  readonly endUse: EndUse;
 }
 
 /** Keys in a folder. */
@@ -151,6 +173,11 @@ export class StoredKeys implements KeyCache {
     });
   }
 
+  /** Returns the id of a key that `receive` returned; null if it is not kept. */
+  idOf(file: FileSource): string | null {
+    return file instanceof ReceivedKey ? file.id : null;
+  }
+
   /** Removes a file that `receive` returned. Never rejects. */
   async leave(file: FileSource): Promise<void> {
     if (file instanceof ReceivedKey) await file.drop();
@@ -178,10 +205,10 @@ export class StoredKeys implements KeyCache {
     const id = await identify(source, head);
     try {
       const folder = await this.#open();
-      const stored = await this.#find(folder, id);
-      if (stored !== null) {
+      const used = await this.#use(folder, id);
+      if (used !== null) {
         await noteUse(folder, id);
-        return this.#stored(stored, source, folder, warn);
+        return this.#stored(used, source, folder, warn);
       }
       const mostPrepared = Math.ceil(source.byteLength / PREPARED_SHARE);
       const hasRoom = async (bytes: number): Promise<boolean> => this.#makeRoom(folder, source.byteLength + bytes);
@@ -195,23 +222,29 @@ export class StoredKeys implements KeyCache {
       const reader = new StoringKeyReader(source, writer, isRoomy ? mostPrepared : 0, (error) =>
         fail('the key is not kept', error),
       );
+      const endUse = await folder.use(name);
+      const drop = async (): Promise<void> => {
+        await reader.drop();
+        endUse();
+      };
       try {
         // stores the pages that identify the key, and finds a file that changes
         if ((await identify(openFile('zkey', reader))) !== id)
           throw badArgument('zkey: it changed while it was loaded');
       } catch (error) {
-        await reader.drop();
+        await drop();
         throw error;
       }
       let kept: KeyLoading | null = null;
       return {
         reader,
-        drop: () => reader.drop(),
+        drop,
+        endUse: () => (kept === null ? endUse() : kept.endUse()),
         forgetIfWrong: async (signal) => (await kept?.forgetIfWrong(signal)) ?? false,
         keep: async ({ protocol, curve }) => {
           const { version, byteLength } = source;
           const open = async (): Promise<KeyReader> => {
-            kept = this.#stored(await openWritten(folder, name), source, folder, warn);
+            kept = this.#stored({ ...(await openWritten(folder, name)), endUse }, source, folder, warn);
             return kept.reader;
           };
           if (await reader.keep({ id, version, byteLength, protocol, curve }, open)) await noteUse(folder, id);
@@ -232,27 +265,39 @@ export class StoredKeys implements KeyCache {
   ): Promise<KeyLoading> {
     const id = await identify(file, head);
     const folder = await this.#open();
-    const drop = (): Promise<void> => received.drop();
-    const stored = await this.#find(folder, id);
-    if (stored !== null && received.isSameAs(stored.index)) {
+    const used = await this.#use(folder, id);
+    // what arrived is the last copy, if the stored one is damaged
+    if (used !== null && received.isSameAs(used.index) && (await isIntact(used))) {
+      received.id = id;
       await noteUse(folder, id);
-      return { ...this.#stored(stored, file, folder, warn), keep: drop, drop };
+      const loading = this.#stored(used, file, folder, warn);
+      const keep = (): Promise<void> => received.drop();
+      return { ...loading, keep, drop: () => Promise.all([keep(), loading.drop()]).then(() => undefined) };
     }
+    used?.endUse();
     const name = nameOf(id);
+    let endUse = await folder.use(name);
     const keep = async ({ protocol, curve }: Pick<StoredFacts, 'protocol' | 'curve'>): Promise<void> => {
       const { version, byteLength } = file;
-      const open = async (): Promise<KeyReader> =>
-        this.#stored(await openWritten(folder, name), null, folder, warn).reader;
+      const open = async (): Promise<KeyReader> => {
+        const loading = this.#stored({ ...(await openWritten(folder, name)), endUse }, null, folder, warn);
+        endUse = loading.endUse;
+        return loading.reader;
+      };
       try {
         await received.keep({ id, version, byteLength, protocol, curve }, name, open);
-        // another file with the same header: the source has changed, or was damaged
-        if (stored !== null) await folder.remove(stored.name);
+        // another file with the same header: the source has changed, or one of the two was damaged
+        if (used !== null) await folder.remove(used.name);
         await noteUse(folder, id);
       } catch (error) {
         warn(`cache: the key is not kept: ${String(error)}`);
       }
     };
-    return { reader: received, keep, drop, forgetIfWrong: async () => false };
+    const drop = async (): Promise<void> => {
+      await received.drop();
+      endUse();
+    };
+    return { reader: received, keep, drop, endUse: () => endUse(), forgetIfWrong: async () => false };
   }
 
   #open(): Promise<CacheFolder> {
@@ -276,10 +321,23 @@ export class StoredKeys implements KeyCache {
     return found;
   }
 
+  /** Returns a stored key, which stays until its use ends, unless a caller deletes it. */
+  async #use(folder: CacheFolder, id: string): Promise<UsedKey | null> {
+    const stored = await this.#find(folder, id);
+    if (stored === null) return null;
+    const endUse = await folder.use(stored.name);
+    // another visit may have evicted it before
+    const isThere = await stored.file.read(0, 1).catch(() => null);
+    if (isThere !== null) return { ...stored, endUse };
+    endUse();
+    return null;
+  }
+
   /** @param source null: there is none beside the cache */
-  #stored(stored: Stored, source: OpenFile | null, folder: CacheFolder, warn: (message: string) => void): KeyLoading {
+  #stored(stored: UsedKey, source: OpenFile | null, folder: CacheFolder, warn: (message: string) => void): KeyLoading {
     let isDamaged = false;
-    let { name } = stored;
+    let { name, endUse } = stored;
+    let isOver = false;
     const onDamage = async (why: string): Promise<void> => {
       if (isDamaged) return;
       isDamaged = true;
@@ -289,7 +347,9 @@ export class StoredKeys implements KeyCache {
     const another = async (): Promise<Stored | null> => {
       const found = await this.#find(folder, stored.index.facts.id);
       if (found === null || found.name === name || !includesPagesOf(found.index.pages, stored.index)) return null;
-      name = found.name;
+      endUse();
+      [name, endUse] = [found.name, await folder.use(found.name)];
+      if (isOver) endUse();
       return found;
     };
     const reader = new StoredKeyReader(stored, source, onDamage, another);
@@ -300,10 +360,14 @@ export class StoredKeys implements KeyCache {
       const { id } = stored.index.facts;
       return isRight ? false : this.#delete((name) => idOf(name) === id).catch(() => false);
     };
-    return { reader, forgetIfWrong, keep: async () => undefined, drop: async () => undefined };
+    const end = (): void => {
+      isOver = true;
+      endUse();
+    };
+    return { reader, forgetIfWrong, keep: async () => undefined, drop: async () => end(), endUse: end };
   }
 
-  /** Deletes leftovers, and keys by last use, until some bytes fit. @returns false if they do not fit */
+  /** Deletes leftovers, and keys by last use that no visit uses, until some bytes fit. @returns false if they do not fit */
   async #makeRoom(folder: CacheFolder, bytes: number): Promise<boolean> {
     const { maxBytes } = this.place;
     const needed = bytes + Math.ceil(bytes / PAGE_BYTES) * 64 + 2 * PAGE_BYTES;
@@ -312,8 +376,7 @@ export class StoredKeys implements KeyCache {
     let files = (await folder.list()).filter(({ name }) => isOfKey(name));
     files.sort((left, right) => usedAt(times, left) - usedAt(times, right));
     const remove = async (entry: FolderEntry): Promise<void> => {
-      files = files.filter((each) => each !== entry);
-      await folder.remove(entry.name);
+      if (await folder.removeUnused(entry.name)) files = files.filter((each) => each !== entry);
     };
     const isOver = async (): Promise<boolean> =>
       files.reduce((sum, { byteLength }) => sum + byteLength, needed) > maxBytes || (await folder.freeBytes()) < needed;
@@ -340,11 +403,12 @@ const plainFile = (source: OpenFile): KeyLoading => ({
   },
   keep: async () => undefined,
   drop: async () => undefined,
+  endUse: () => undefined,
   forgetIfWrong: async () => false,
 });
 
-/** Returns whether a file is a key, or one that is arriving. */
-const isOfKey = (name: string): boolean => name.endsWith(ENDING) || name.endsWith(RECEIVED);
+/** Returns whether a file is a key, one that is arriving, or the mark of one in use. */
+const isOfKey = (name: string): boolean => [ENDING, RECEIVED, USE].some((ending) => name.endsWith(ending));
 
 /** Returns a new name for the file of a key. */
 const nameOf = (id: string): string => `${id}.${crypto.randomUUID()}${ENDING}`;

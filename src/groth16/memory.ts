@@ -1,9 +1,14 @@
 /** Main memory of a key of Groth16 and its proofs under a limit. */
 
-import type { MemoryLimit } from '../engine/main-memory.js';
 import type { PointSection } from '../formats/source.js';
-import type { EngineOptions } from '../proofs/api.js';
-import { bytesOfPoints, bytesOfSums, ELEMENT_BYTES, type KeyPlan, planPoints } from '../proofs/key-memory.js';
+import {
+  bytesOfPoints,
+  bytesOfSums,
+  ELEMENT_BYTES,
+  type KeyLimit,
+  type KeyPlan,
+  planPoints,
+} from '../proofs/key-memory.js';
 import { SCALAR_BYTES } from '../proofs/witness.js';
 
 /** Sizes of a key, in bytes unless said otherwise. */
@@ -37,8 +42,8 @@ export const mostBytesOfQuotient = (
 ): number => loaded + ELEMENT_BYTES * (variables + MOST_VECTORS * domainSize);
 
 /** Returns whether all of a key and of two proofs has room. */
-export const hasRoom = (sizes: KeySizes, matrices: MatrixSizes, limit: MemoryLimit, options: EngineOptions): boolean =>
-  !limit.isStrict && planKey(sizes, matrices, limit, options).proofsAtATime > 1;
+export const hasRoom = (sizes: KeySizes, matrices: MatrixSizes, limit: KeyLimit): boolean =>
+  !limit.isStrict && planKey(sizes, matrices, limit).proofsAtATime > 1;
 
 /** Bytes for each element of a quotient that is streamed, of so many at most, while it is computed part by part. */
 const [PART_BYTES, MOST_IN_PARTS] = [80, 2 ** 14];
@@ -52,15 +57,14 @@ const [PART_BYTES, MOST_IN_PARTS] = [80, 2 ** 14];
 export const planKey = (
   { variables, domainSize, sections, isOnGpu }: KeySizes,
   { quotient, isInOrder, entries }: MatrixSizes,
-  limit: MemoryLimit,
-  options: EngineOptions,
+  limit: KeyLimit,
 ): KeyPlan => {
   const [witness, scalars] = [variables * SCALAR_BYTES, domainSize * SCALAR_BYTES];
-  const fixed = bytesOfSums(options) + witness + scalars;
+  const fixed = witness + scalars;
   const vector = domainSize * (ELEMENT_BYTES + (isInOrder ? 0 : SCALAR_BYTES));
   const parts = PART_BYTES * Math.min(domainSize, MOST_IN_PARTS);
   const bytes = {
-    whole: bytesOfSums(options) + quotient + witness + Math.max(witness, scalars),
+    whole: quotient + witness + Math.max(witness, scalars),
     least: isOnGpu ? fixed : fixed + vector + parts + entries,
   };
   return planPoints(sections, domainSize, bytes, limit);
@@ -70,11 +74,7 @@ export const planKey = (
 const WHOLE_VECTORS = 6;
 
 /** Returns false for a limit that has no room for all points and matrices, whatever the matrices are. */
-export const mayStayWhole = (
-  { variables, domainSize, sections }: KeySizes,
-  limit: number,
-  options: EngineOptions,
-): boolean => {
+export const mayStayWhole = ({ variables, domainSize, sections }: KeySizes, limit: KeyLimit): boolean => {
   const elements = 2 * variables + (1 + WHOLE_VECTORS) * domainSize;
-  return bytesOfSums(options) + bytesOfPoints(sections) + elements * SCALAR_BYTES <= limit;
+  return bytesOfSums(limit) + bytesOfPoints(sections) + elements * SCALAR_BYTES <= limit.bytes;
 };

@@ -2,7 +2,6 @@
 import type { Bases, MsmEngine } from '../api/engine.js';
 import type { FieldEngine } from '../api/fields.js';
 import type { AffinePoint, Coordinate, Fp2 } from '../api/values.js';
-import type { MemoryLimit } from '../engine/main-memory.js';
 import { progressRow } from '../engine/options.js';
 import { assertNotAborted, badArgument, notLoaded, warnBy } from '../errors.js';
 import type { PackedEntries } from '../fields/program/entries.js';
@@ -24,8 +23,8 @@ import {
   warnOfOldNode,
 } from '../proofs/circuit-prover.js';
 import { assertFinite, inSection, readPoint } from '../proofs/few-points.js';
-import type { KeyPlan } from '../proofs/key-memory.js';
-import { KeyPoints, pagePointsOf } from '../proofs/key-points.js';
+import type { KeyLimit, KeyPlan } from '../proofs/key-memory.js';
+import { KeyPoints } from '../proofs/key-points.js';
 import { KeyVectors } from '../proofs/key-vectors.js';
 import { publicSignalsOf } from '../proofs/snarkjs-json.js';
 import { type DrawScalar, drawRandomScalar, dropCopy, readWitness } from '../proofs/witness.js';
@@ -136,12 +135,12 @@ const openMatrices = async (
   const section = await CoefficientSection.open(zkey);
   const entries = section.bytesOfChunks;
   const inFile = async (isInOrder: boolean) => {
-    const plan = planKey(sizes, { quotient: Number.POSITIVE_INFINITY, isInOrder, entries }, limit, ofEngines);
+    const plan = planKey(sizes, { quotient: Number.POSITIVE_INFINITY, isInOrder, entries }, limit);
     const { StreamedQuotient } = await import('./streamed-quotient.js').catch(notLoaded('streamed-quotient'));
     const vectors = new StreamedQuotient({ section, ...facts, domainSize, isInOrder });
     return { matrices: { kind: 'in file', vectors }, plan } as const;
   };
-  if (!isOnGpu && !mayStayWhole(sizes, limit.bytes, ofEngines)) {
+  if (!isOnGpu && !mayStayWhole(sizes, limit)) {
     return inFile(await areInOrder(section, timeSlice));
   }
   const { matrices, isInOrder } = await readMatrices(section, zkey, reader, timeSlice);
@@ -151,10 +150,10 @@ const openMatrices = async (
   try {
     let quotient = isOnGpu ? 0 : mostBytesOfQuotient(sizes, vectors.memoryUsed);
     // a plan of the vectors takes memory and time, which a key far below the limit need not
-    if (!isOnGpu && !hasRoom(sizes, { quotient, isInOrder, entries }, limit, ofEngines)) {
+    if (!isOnGpu && !hasRoom(sizes, { quotient, isInOrder, entries }, limit)) {
       quotient = await bytesOfQuotient(vectors.home, facts.coset, variables);
     }
-    const plan = planKey(sizes, { quotient, isInOrder, entries }, limit, ofEngines);
+    const plan = planKey(sizes, { quotient, isInOrder, entries }, limit);
     if (!plan.isLimited || isOnGpu) return { matrices: { kind: 'in memory', vectors }, plan };
   } catch (error) {
     vectors.destroy();
@@ -170,7 +169,7 @@ const sectionsOfSums = ({ sections: { a, b1, b2, c, h } }: Groth16Zkey): readonl
 /** Options of a key. */
 interface KeyOptions {
   readonly ofEngines: EngineOptions;
-  readonly limit: MemoryLimit;
+  readonly limit: KeyLimit;
 }
 
 const loadKey = async (
@@ -198,7 +197,7 @@ const loadKey = async (
   const coset = cosetOf(field, domainSize);
   const { matrices, plan } = await openMatrices(engines, zkey, reader, { field, coset }, options, signal);
   const counts = new Map(sectionsOfSums(zkey).map((section, i) => [section, plan.counts[i] as number]));
-  const pagePoints = pagePointsOf(domainSize);
+  const { pagePoints } = plan;
   const load = async <Of extends Coordinate>(section: PointSection, engine: MsmEngine<Of>): Promise<KeyPoints<Of>> => {
     const place = { section, engine, file, reader, pagePoints, refusesInfinity: section === sections.h };
     return step(await KeyPoints.load(place, counts.get(section) as number, signal));

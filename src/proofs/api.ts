@@ -171,7 +171,8 @@ export interface ProvingKeyOptions extends EngineOptions {
    * have room, proofs read the matrices from the file, too. Not counted: bytes that are the file,
    * programs, and garbage that the platform has not collected. Without `maxWorkers`, threads take half
    * of the limit at most. A limit below what a proof takes without any points is refused; under the
-   * default such a key is loaded all the same, without points.
+   * default such a key is loaded all the same, without points. A worker of your own cannot tell an iPad
+   * from a Mac: set a limit there.
    *
    * @defaultValue half of the memory that a browser tells (`navigator.deviceMemory`), a quarter of it on a
    *   phone, 0.5 GiB on a phone that tells none; in Node three quarters of the memory of the machine or its

@@ -2,7 +2,7 @@
 import type { EngineStats, TurnOptions } from '../api/calls.js';
 import type { MsmEngine } from '../api/engine.js';
 import type { Coordinate } from '../api/values.js';
-import { defaultMemoryLimit, limitOf, type MemoryLimit, workersWithin } from '../engine/main-memory.js';
+import { defaultMemoryLimit, limitOf } from '../engine/main-memory.js';
 import { engineOptions, memoryLimitRow, progressRow, signalRow, turnRows } from '../engine/options.js';
 import { assertNotAborted, badArgument, fromCaller, MsmError, onAbort, UNVERIFIED, warnBy } from '../errors.js';
 import type { KeyReader } from '../formats/cached-file.js';
@@ -10,6 +10,7 @@ import { zkeyOf } from '../formats/compact-source.js';
 import { openOrigin } from '../formats/file-origin.js';
 import type { KeyCacheAt } from '../formats/key-cache.js';
 import { type FileOrigin, type FileSource, openFile } from '../formats/source.js';
+import type { KeyLoading } from '../formats/stored-keys.js';
 import { readZkey, type Zkey } from '../formats/zkey.js';
 import { inspect, printed } from '../handle.js';
 import { type OptionTable, pickRows, type ReadOptions, readOptions, setOptions } from '../option-table.js';
@@ -26,6 +27,7 @@ import type {
   ProvingKeyOptions,
   VerifyOptions,
 } from './api.js';
+import { type KeyLimit, workersUnder } from './key-memory.js';
 import type { KeyVectors } from './key-vectors.js';
 import { copyWitness, erase, giveBack } from './witness.js';
 
@@ -97,7 +99,7 @@ export interface KeySettings {
   /** Options of engines that are set; a limit above the default, which would leave sums fewer workers. */
   readonly ofEngines: EngineOptions & Pick<ProvingKeyOptions, 'memoryLimit'>;
   /** Main memory of the key and its proofs. */
-  readonly limit: MemoryLimit;
+  readonly limit: KeyLimit;
   /** Limits of the queue of its proofs. */
   readonly mostQueued: QueueCaps;
   readonly onEvent: EngineOptions['onEvent'];
@@ -112,7 +114,7 @@ export interface KeySettings {
  *   that they were checked before
  * @throws MsmError `bad-argument`; errors of reading the file, and of `load`
  */
-export const loadThroughCache = async <Key extends Pick<CircuitProver<never>, 'forgetBy'>>(
+export const loadThroughCache = async <Key extends Pick<CircuitProver<never>, 'keptBy'>>(
   origin: FileOrigin,
   {
     cache,
@@ -121,14 +123,31 @@ export const loadThroughCache = async <Key extends Pick<CircuitProver<never>, 'f
     memoryLimit,
     maxWorkers,
     createWorker,
-  }: Pick<ProvingKeyOptions, 'cache' | 'signal' | 'onWarning' | 'memoryLimit' | 'maxWorkers' | 'createWorker'>,
+    backend,
+    device,
+    deviceOf,
+    gpu,
+  }: Pick<
+    ProvingKeyOptions,
+    | 'cache'
+    | 'signal'
+    | 'onWarning'
+    | 'memoryLimit'
+    | 'maxWorkers'
+    | 'createWorker'
+    | 'backend'
+    | 'device'
+    | 'deviceOf'
+    | 'gpu'
+  >,
   load: (zkey: Zkey, reader: KeyReader | null) => Promise<Key>,
 ): Promise<Key> => {
   const through = cache as KeyCacheAt | undefined;
   const inParts = cache !== undefined || memoryLimit !== undefined;
   const given = await openOrigin('zkey', origin, { signal, inParts }, through);
   const warn = (message: string): void => warnBy(onWarning, message);
-  const opening = zkeyOf(openFile('zkey', given, signal), { maxWorkers, createWorker }, signal);
+  const onGpu = backend === 'gpu' ? { device, deviceOf, gpu } : undefined;
+  const opening = zkeyOf(openFile('zkey', given, signal), { maxWorkers, createWorker, onGpu }, signal);
   if (through === undefined) return load(await readZkey(await opening, warn), null);
   const loading = await opening
     .then((file) => through.through(given, file, warn))
@@ -140,7 +159,7 @@ export const loadThroughCache = async <Key extends Pick<CircuitProver<never>, 'f
     const zkey = await readZkey({ file: openFile('zkey', loading.reader, signal) }, warn);
     const key = await load(zkey, loading.reader);
     await loading.keep(zkey);
-    key.forgetBy((ending) => loading.forgetIfWrong(ending));
+    key.keptBy(loading);
     return key;
   } catch (error) {
     await loading.drop();
@@ -150,16 +169,13 @@ export const loadThroughCache = async <Key extends Pick<CircuitProver<never>, 'f
 
 const NO_LIMITS = { calls: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY } as const;
 
-/** Share of a limit that threads take at most, unless the caller says how many: points need the rest. */
-const SHARE_OF_THREADS = 1 / 2;
-
 /** Returns the settings of a key. */
 export const keySettingsOf = (read: ReadOptions<ProvingKeyOptions, typeof keyOptions.rows>): KeySettings => {
   const { maxQueued = NO_LIMITS, onEvent, sharing, memoryLimit } = read;
-  const limit = limitOf(memoryLimit);
   const engines = setOptions(Object.fromEntries(ofEngines.map((name) => [name, read[name]]))) as EngineOptions;
   const most = mostWorkers(engines);
-  const maxWorkers = workersWithin(SHARE_OF_THREADS * limit.bytes, most);
+  const limit = { ...limitOf(memoryLimit), mostWorkers: most, hasFixedWorkers: engines.maxWorkers !== undefined };
+  const maxWorkers = workersUnder(limit);
   const isRaised = memoryLimit !== undefined && memoryLimit > defaultMemoryLimit();
   return {
     ofEngines: { ...(maxWorkers < most && { maxWorkers }), ...engines, ...(isRaised && { memoryLimit }) },
@@ -183,6 +199,9 @@ interface ProverParts {
   /** Returns the bytes of the key's points. */
   points(): PointBytes;
 }
+
+/** A key in its cache, as the key that is loaded sees it. */
+type KeptKey = Pick<KeyLoading, 'forgetIfWrong' | 'endUse'>;
 
 /** Bytes of points that stay in main memory, and of those that each proof reads from the file. */
 export interface PointBytes {
@@ -208,8 +227,8 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
   /** Ends the proofs that are being computed. */
   readonly #endings = new Set<AbortController>();
   #isDestroyed = false;
-  /** Deletes the key from its cache, if that has another key than the source. */
-  #forget: ((signal: AbortSignal) => Promise<boolean>) | null = null;
+  /** The cache that has the key. */
+  #kept: KeptKey | null = null;
 
   /** @param parts of a proof */
   constructor(
@@ -241,9 +260,9 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
   /** Destroys the engines. */
   protected abstract free(): void;
 
-  /** Takes what deletes the key from its cache if it is wrong there, for when a proof does not verify. */
-  forgetBy(forget: (signal: AbortSignal) => Promise<boolean>): void {
-    this.#forget = forget;
+  /** Takes the cache that has the key, for when a proof does not verify, and when the key is destroyed. */
+  keptBy(kept: KeptKey): void {
+    this.#kept = kept;
   }
 
   /**
@@ -254,7 +273,7 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
    */
   async #assertVerifies(result: Result, { ending, onPart }: ProofRun): Promise<void> {
     if (!(await this.check(result, ending.signal))) {
-      const isForgotten = (await this.#forget?.(ending.signal)) === true;
+      const isForgotten = (await this.#kept?.forgetIfWrong(ending.signal)) === true;
       throw badArgument(
         `${UNVERIFIED}, so the witness does not satisfy the circuit, the key is damaged, or a computation was wrong${isForgotten ? '; the key in the cache was not that of its file and was deleted, so open it again' : ''}`,
       );
@@ -396,6 +415,7 @@ export abstract class CircuitProver<Result extends Statement> implements Circuit
     this.#vectors.destroy();
     this.free();
     this.#queue.end(destroyedError());
+    this.#kept?.endUse();
   }
 
   [Symbol.dispose](): void {

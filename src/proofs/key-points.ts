@@ -13,15 +13,19 @@ import { assertNotAborted, untilAborted } from '../errors.js';
 import type { KeyReader } from '../formats/cached-file.js';
 import { CHUNK_BYTES, type OpenFile, type PointSection } from '../formats/source.js';
 import { assertFinite, combine, inSection, ONE } from './few-points.js';
+import { giveBack } from './witness.js';
 
 /** Most points of a page: sums are computed by as many at a time anyway. */
 const MOST_PAGE_POINTS = 2 ** 16;
 
-/** Pages of a whole section: a sum in 16 parts takes no longer than one. */
-const PAGES = 16;
+/** Least and most pages of a whole section: the buckets of each page are added up once. */
+const [LEAST_PAGES, MOST_PAGES] = [4, 16];
 
-/** Returns the number of points of a page. */
-export const pagePointsOf = (domainSize: number): number => Math.min(MOST_PAGE_POINTS, Math.ceil(domainSize / PAGES));
+/** Returns the least and the most points of a page. */
+export const pagePointsOf = (domainSize: number): [least: number, most: number] => [
+  Math.min(MOST_PAGE_POINTS, Math.ceil(domainSize / MOST_PAGES)),
+  Math.min(MOST_PAGE_POINTS, Math.ceil(domainSize / LEAST_PAGES)),
+];
 
 /** Pages of a sum in memory: one is added up while the next one is read. */
 export const PAGES_AT_A_TIME = 2;
@@ -173,9 +177,9 @@ export class KeyPoints<Of extends Coordinate = Coordinate> {
   async #walk(end: number, signal: AbortSignal, visit: (points: Bases, from: number) => Promise<void>): Promise<void> {
     const { section, pagePoints } = this.#place;
     const first = this.#loaded?.length ?? 0;
-    const read = (from: number): Promise<Bases> | null => {
+    const read = (from: number): Promise<Page> | null => {
       if (from >= end) return null;
-      const page = loadPoints(this.#place, from, Math.min(section.count, from + pagePoints), signal);
+      const page = loadPage(this.#place, from, Math.min(section.count, from + pagePoints), signal);
       // awaited after the page before
       page.catch(() => undefined);
       return page;
@@ -184,17 +188,19 @@ export class KeyPoints<Of extends Coordinate = Coordinate> {
     try {
       if (this.#loaded !== null) await visit(this.#loaded, 0);
       for (let from = first; next !== null; from += pagePoints) {
-        const page: Bases = await next;
+        const { points, bytes }: Page = await next;
         next = read(from + pagePoints);
         try {
-          await visit(page, from);
+          await visit(points, from);
         } finally {
-          page.destroy();
+          points.destroy();
         }
+        // only here nothing computes with them any more
+        if (bytes !== null) giveBack([bytes]);
       }
     } catch (error) {
       next?.then(
-        (page) => page.destroy(),
+        ({ points }) => points.destroy(),
         () => undefined,
       );
       throw error;
@@ -202,23 +208,40 @@ export class KeyPoints<Of extends Coordinate = Coordinate> {
   }
 }
 
+/** Points of a page. */
+interface Page {
+  readonly points: Bases;
+  /** Their bytes, where nobody else has them; else null. */
+  readonly bytes: Uint8Array | null;
+}
+
 /** Loads the points [from, to), and checks them. @throws MsmError naming the section */
 const loadPoints = async <Of extends Coordinate>(
+  place: SectionPlace<Of>,
+  from: number,
+  to: number,
+  signal: AbortSignal | undefined,
+): Promise<Bases> => (await loadPage(place, from, to, signal)).points;
+
+/** As `loadPoints`. */
+const loadPage = async <Of extends Coordinate>(
   { section, engine, refusesInfinity, file, reader }: SectionPlace<Of>,
   from: number,
   to: number,
   signal: AbortSignal | undefined,
-): Promise<Bases> => {
+): Promise<Page> => {
   const { name, encoding, count } = section;
   const bytes = await untilAborted(section.points(from, to), signal);
   assertNotAborted(signal);
   if (refusesInfinity && reader?.areChecked !== true) assertFinite(section, bytes, from);
   // an array of several chunks was made for this call; a smaller one may be the source's own
   const isFresh = file.readsFresh || (!file.inMemory && bytes.byteLength > CHUNK_BYTES);
-  const points = isFresh ? handOver(bytes) : bytes;
+  const given = isFresh ? handOver(bytes) : bytes;
   const isWhole = from === 0 && to === count;
   const options = { label: isWhole ? name : `${name} from ${from}`, encoding, ...(signal && { signal }) };
-  return inSection(isWhole ? name : `${name} from point ${from} on`, () => loadBases(engine, points, options, reader));
+  const where = isWhole ? name : `${name} from point ${from} on`;
+  const points = await inSection(where, () => loadBases(engine, given, options, reader));
+  return { points, bytes: isFresh ? bytes : null };
 };
 
 /** Loads points, which are not checked again if a cache has them. @throws MsmError as `loadBases` */

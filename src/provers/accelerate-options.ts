@@ -107,7 +107,7 @@ export interface ReadAccelerateOptions {
   readonly memoryLimit: number | undefined;
   /** undefined: none. */
   readonly cache: KeyCache | undefined;
-  /** Whether keys of servers are read by ranges: with `memoryLimit` or `cache`. */
+  /** Whether keys of servers are read by ranges, whatever their size: with `memoryLimit` or `cache`. */
   readonly readsInParts: boolean;
   readonly leastPoints: number;
   readonly singleThread: boolean;

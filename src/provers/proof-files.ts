@@ -2,6 +2,7 @@
  * Files of a proof in the forms that snarkjs takes: a name, bytes, or an object that names one. Files
  * of servers are fetched again only if they may have changed.
  */
+import { defaultMemoryLimit } from '../engine/main-memory.js';
 import { badArgument, kindOf, notLoaded } from '../errors.js';
 import { FileOnDisk, type FileSystem, fileSystem } from '../formats/disk-file.js';
 import { digestOf as digestOfPart, hasSha256 } from '../formats/sha256.js';
@@ -83,19 +84,8 @@ const inMemory = (bytes: Uint8Array): KeySource => ({
   identify: () => digestOf(bytes),
 });
 
-/** Opens a key that is read by ranges. @returns null if the server has no ranges, or no `ETag` */
-const inParts = async (address: string): Promise<KeySource | null> => {
-  const { openRanges } = await import('../formats/remote-file.js').catch(notLoaded('remote-file'));
-  const { url } = new Request(address);
-  const source = url.startsWith('http') ? await openRanges('zkey', url, { signal: undefined }) : null;
-  // a file may change twice within the second that `Last-Modified` names
-  if (source === null || !/^(W\/)?"/.test(source.version)) return null;
-  const { byteLength, version } = source;
-  return { source, byteLength, identify: async () => `${url} ${version} ${byteLength}` };
-};
-
-const onServer = async (url: string): Promise<KeySource> => {
-  const { source, byteLength, identity } = await openFetched('zkey', url);
+const onServer = async (url: string, mostInParts: number): Promise<KeySource> => {
+  const { source, byteLength, identity } = await openFetched('zkey', url, mostInParts);
   return { source, byteLength, identify: async () => identity };
 };
 
@@ -114,10 +104,14 @@ const onDisk = async (fs: FileSystem, path: string): Promise<KeySource> => {
   return { source: file, byteLength: file.byteLength, identify: () => file.identify() };
 };
 
+/** Share of the default limit up to which a file has room for its points and proofs. */
+const SHARE_OF_LIMIT = 1 / 2;
+
 /**
  * Opens a key, and reads it only where it has to be fetched.
  *
- * @param isInParts true to read a file of a server by ranges, if it has them
+ * @param isInParts true to read a file of a server by ranges, if it has them, whatever its size; false to do
+ *   so where it has room: of a larger one each proof would read points from the server
  * @throws MsmError `bad-argument` for another form; and errors of the file system or of `fetch`
  */
 export const openKeySource = async (given: unknown, isInParts: boolean): Promise<KeySource> => {
@@ -126,7 +120,7 @@ export const openKeySource = async (given: unknown, isInParts: boolean): Promise
   const name = nameIn('zkey', given);
   const fs = fileSystem();
   if (fs !== null) return onDisk(fs, name);
-  return (isInParts ? await inParts(name) : null) ?? onServer(name);
+  return onServer(name, isInParts ? Number.POSITIVE_INFINITY : SHARE_OF_LIMIT * defaultMemoryLimit());
 };
 
 /** Reads the last bytes of a file on a disk. @throws errors of the file system */
@@ -199,6 +193,8 @@ interface Version {
   /** Whether the validators would have changed with the contents. */
   readonly isReliable: boolean;
   readonly byteLength: number;
+  /** Text of a file that is read by ranges, as `RandomAccess` has it; empty of another one. */
+  readonly version: string;
   /** Tells its contents apart from all others: the validators, or a digest where they do not tell. */
   readonly identity: string;
 }
@@ -214,8 +210,11 @@ interface FetchedFile {
 const REMEMBERED = 64;
 const versions = /* @__PURE__ */ new Map<string, Version>();
 
-const validatorsOf = ({ headers }: Response): Validators =>
-  Object.fromEntries(headerNames.map((name) => [name, headers.get(name)])) as Validators;
+/** @param total bytes of the file, if the answer has a part of it; else null */
+const validatorsOf = ({ headers }: Response, total: number | null = null): Validators => ({
+  ...(Object.fromEntries(headerNames.map((name) => [name, headers.get(name)])) as Validators),
+  ...(total !== null && { 'content-length': String(total) }),
+});
 
 /** Returns whether the validators would have changed with the contents. */
 const areReliable = (validators: Validators): boolean => {
@@ -241,65 +240,89 @@ const isUnchanged = async (url: string, version: Version): Promise<boolean> => {
   return response?.ok === true && areThose(validatorsOf(response), version);
 };
 
-/** Fetches a file. @throws MsmError `bad-argument` if the server has no such file; and errors of `fetch` */
+/** Fetches a file. @throws MsmError `bad-argument` if the server does not send it; and errors of `fetch` */
 const fetchFile = async (what: string, url: string): Promise<Response> => {
-  const response = await fetch(url);
-  if (!response.ok) throw badArgument(`${what}: the server answered ${response.status}`);
-  return response;
+  const remote = await import('../formats/remote-file.js').catch(notLoaded('remote-file'));
+  return remote.fetchFile(what, url);
 };
 
 /**
  * Opens a file of a server. Fetches it unless the server says by its headers that it has the version
- * that was fetched before; then it is fetched when it is read. It is a `Blob`, which is read in
- * parts: pages may have it on the disk.
+ * that was opened before; then it is fetched when it is read. It is read by ranges, if the server has them
+ * and an `ETag`: a file may change twice within the second that `Last-Modified` names. Else it is a
+ * `Blob`, which pages may have on the disk.
  *
+ * @param mostInParts bytes of the largest file that is read by ranges
  * @throws errors of `fetchFile`; `bad-argument` where only the contents tell versions apart, and the
  *   page has no SHA-256
  */
-const openFetched = async (what: string, url: string): Promise<FetchedFile> => {
+const openFetched = async (what: string, url: string, mostInParts: number): Promise<FetchedFile> => {
+  const remote = await import('../formats/remote-file.js').catch(notLoaded('remote-file'));
   // relative addresses change their meaning with the address of the page
   const key = new Request(url).url;
   const before = versions.get(key);
-  const read = async (response: Response): Promise<FetchedFile> => {
+  const remember = (version: Version): void => {
+    versions.delete(key);
+    versions.set(key, version);
+    const [oldest] = versions.keys();
+    if (versions.size > REMEMBERED) versions.delete(oldest as string);
+  };
+  const identityBy = (validators: Validators): string => `${key} ${headerNames.map((name) => validators[name])}`;
+  const fetchStart = async (): Promise<Response> => {
+    // a server of another origin may refuse the header
+    const start = key.startsWith('http') ? await remote.requestStart(key, undefined).catch(() => null) : null;
+    return start?.ok === true ? start : fetchFile(what, url);
+  };
+  const inParts = async (start: Response, byteLength: number): Promise<FetchedFile | null> => {
+    if (byteLength > mostInParts || start.headers.get('etag') === null) return null;
+    const source = await remote.rangesFrom(what, key, start, { signal: undefined });
+    if (source === null) return null;
+    const validators = validatorsOf(start, byteLength);
+    const identity = identityBy(validators);
+    remember({ validators, isReliable: true, byteLength, version: source.version ?? '', identity });
+    return { source, byteLength, identity };
+  };
+  const whole = async (response: Response): Promise<FetchedFile> => {
     const source = await response.blob();
     const validators = validatorsOf(response);
     const isReliable = areReliable(validators);
     // a digest stays the identity of contents that were recognised by it
     const isTold = isReliable && before?.identity.startsWith('sha256') !== true;
-    const identity = isTold ? `${key} ${headerNames.map((name) => validators[name])}` : await digestOf(source);
-    versions.delete(key);
-    versions.set(key, { validators, isReliable, byteLength: source.size, identity });
-    const [oldest] = versions.keys();
-    if (versions.size > REMEMBERED) versions.delete(oldest as string);
+    const identity = isTold ? identityBy(validators) : await digestOf(source);
+    remember({ validators, isReliable, byteLength: source.size, version: '', identity });
     return { source, byteLength: source.size, identity };
   };
-  if (before === undefined) return read(await fetchFile(what, url));
-  if (await isUnchanged(url, before)) return later(what, url, before, read);
-  const response = await fetchFile(what, url);
-  if (!areThose(validatorsOf(response), before)) return read(response);
+  const read = async (start: Response): Promise<FetchedFile> => {
+    const total = remote.totalOf(start);
+    if (total === null && start.status !== 206) return whole(start);
+    const opened = total === null ? null : await inParts(start, total);
+    if (opened !== null) return opened;
+    remote.hangUp(start);
+    return whole(await fetchFile(what, url));
+  };
+  if (before === undefined) return read(await fetchStart());
+  const readSame = async (): Promise<FetchedFile> => {
+    const now = await read(await fetchStart());
+    if (now.identity === before.identity) return now;
+    throw badArgument(`${what}: it changed on the server while it was loaded`);
+  };
+  if (await isUnchanged(url, before)) return later(before, readSame);
+  const start = await fetchStart();
+  if (!areThose(validatorsOf(start, remote.totalOf(start)), before)) return read(start);
   // the server does not answer HEAD, and tells now
-  await response.body?.cancel();
-  return later(what, url, before, read);
+  remote.hangUp(start);
+  return later(before, readSame);
 };
 
 /** Returns a version that is fetched when it is read. */
-const later = (
-  what: string,
-  url: string,
-  { byteLength, identity }: Version,
-  fetched: (response: Response) => Promise<FetchedFile>,
-): FetchedFile => {
-  let fetching: Promise<Blob> | null = null;
-  const fetchSame = async (): Promise<Blob> => {
-    const now = await fetched(await fetchFile(what, url));
-    if (now.identity !== identity) throw badArgument(`${what}: it changed on the server while it was loaded`);
-    return now.source as Blob;
-  };
+const later = ({ byteLength, version, identity }: Version, open: () => Promise<FetchedFile>): FetchedFile => {
+  let opening: Promise<FetchedFile> | null = null;
   const read = async (from: number, to: number): Promise<Uint8Array> => {
-    fetching ??= fetchSame();
-    return new Uint8Array(await (await fetching).slice(from, to).arrayBuffer());
+    opening ??= open();
+    const { source } = await opening;
+    return source instanceof Blob ? new Uint8Array(await source.slice(from, to).arrayBuffer()) : source.read(from, to);
   };
-  return { byteLength, identity, source: { byteLength, read } };
+  return { byteLength, identity, source: { byteLength, version, read } };
 };
 
 /* Memory of circom's witness programs, which are modules of WebAssembly. */

@@ -220,10 +220,11 @@ export async function contributeToChallenge(
     { phase: 'contribute', total, tables: tablesOf(groups, 0) },
     (run, output) =>
       withStream(drawn, run, async (stream) => {
-        const { k, added } = await nextContribution(groups, contributions, points.delta1, stream, drawn.author);
+        const next = { delta1: points.delta1, stream, author: drawn.author, pause: run.pause };
+        const { k, added } = await nextContribution(groups, contributions, next);
         await copyBytes(output, file, [0, 2 * (g1.pointBytes + g2.pointBytes)], run);
         await output.write(hashedPoint(g1, added.delta));
-        await output.write(hashedPoint(g2, times(g2, k, points.delta2)));
+        await output.write(hashedPoint(g2, await times(g2, k, points.delta2, run.pause)));
         const factors = { first: invert(k, order), step: 1n };
         for (const part of partNames) {
           const { at, count, curve } = parts[part];

@@ -8,31 +8,11 @@ import type { CurveContext } from '../curves/curve.js';
 import { type Affine, addAffine, negated, toAffine } from '../curves/jacobian.js';
 import { MsmError } from '../errors.js';
 import { mod } from '../field/modulus.js';
-import { openOrigin } from '../formats/file-origin.js';
-import { type FileOrigin, type FileSource, numbersOf, type PointSection } from '../formats/source.js';
+import { isFailedRead, numbersOf, type PointSection } from '../formats/source.js';
 import { createMsmEngine } from '../index.js';
 import { areInGroup, type FewPoints, isProductOne, openFewPoints } from '../proofs/few-points.js';
 import { affineOf, type Groups, publicPoint } from './groups.js';
 import type { RunOptions } from './run.js';
-
-/** Errors of servers and file systems, which say nothing about a file. */
-const failedReads = new WeakSet<object>();
-
-/** Opens a file that is verified: an error of one of its reads is no rule that it breaks. @throws as `openOrigin` */
-export const openVerified = async (what: string, origin: FileOrigin, { signal }: RunOptions): Promise<FileSource> => {
-  const file = await openOrigin(what, origin, { signal, inParts: true });
-  if (!('read' in file)) return file;
-  const { byteLength, version } = file;
-  const read = async (from: number, to: number): Promise<Uint8Array> => {
-    try {
-      return await file.read(from, to);
-    } catch (error) {
-      if (error instanceof Error) failedReads.add(error);
-      throw error;
-    }
-  };
-  return { byteLength, read, ...(version !== undefined && { version }) };
-};
 
 /** A file breaks a rule. */
 export class Refusal extends Error {}
@@ -44,7 +24,7 @@ export class Refusal extends Error {}
  */
 export const whyRefused = (error: unknown, file: 'zkey' | 'ptau'): string | null => {
   if (error instanceof Refusal) return error.message;
-  if (failedReads.has(error as object)) return null;
+  if (isFailedRead(error)) return null;
   const isOfFile = error instanceof MsmError && error.code === 'bad-argument' && error.message.startsWith(file);
   return isOfFile ? error.message : null;
 };

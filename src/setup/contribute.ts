@@ -23,7 +23,7 @@ import {
   writeContribution,
   writeContributions,
 } from './contributions.js';
-import { type Groups, openGroups, readPoints, times } from './groups.js';
+import { type Groups, openGroups, type Pause, readPoints, times } from './groups.js';
 import { type HeaderPoints, SectionWriter, section } from './key-writer.js';
 import { multiples } from './point-transform.js';
 import { beaconStream, RandomStream, secretStream } from './randomness.js';
@@ -199,7 +199,7 @@ export const readBeacon = (beacon: BeaconInput): Drawn => {
   const bytes = readValue(value);
   return {
     author: { name: name ?? null, beacon: { bytes, iterations } },
-    begin: (run) => beaconStream(bytes, iterations, () => run.pause()),
+    begin: (run) => beaconStream(bytes, iterations, run.pause),
   };
 };
 
@@ -260,8 +260,9 @@ const multiply = async (
   output: Output,
 ): Promise<Uint8Array<ArrayBuffer>> => {
   const { circuitHash, all } = contributions;
-  const { k, added } = await nextContribution(groups, contributions, points.delta1, stream, author);
-  const delta2 = times(groups.g2, k, points.delta2);
+  const next = { delta1: points.delta1, stream, author, pause: run.pause };
+  const { k, added } = await nextContribution(groups, contributions, next);
+  const delta2 = await times(groups.g2, k, points.delta2, run.pause);
   const writer = await SectionWriter.begin(output, 'zkey', 10);
   const file = fileOf(zkey);
   await writer.header(groups, zkey, { ...points, delta1: added.delta, delta2 });
@@ -276,28 +277,35 @@ const multiply = async (
   return contributionHash(groups, added);
 };
 
+/** The key before a contribution, and where its secret and its name come from. */
+interface NextContribution {
+  readonly delta1: Affine;
+  readonly stream: RandomStream;
+  readonly author: Author;
+  readonly pause: Pause;
+}
+
 /** Draws the secret k of a contribution, and the proof that its author knows k. */
 export const nextContribution = async (
   groups: Groups,
   { circuitHash, all }: Contributions,
-  delta1: Affine,
-  stream: RandomStream,
-  author: Author,
+  { delta1, stream, author, pause }: NextContribution,
 ): Promise<{ readonly k: bigint; readonly added: Contribution }> => {
   const { g1, g2, order } = groups;
   const k = stream.element(order);
-  const s = stream.point(g1);
-  const sx = times(g1, k, s);
+  const s = await stream.point(g1, pause);
+  const sx = await times(g1, k, s, pause);
   const before = await beginTranscript(circuitHash);
   for (const each of all) hashContribution(before, groups, each);
   const transcript = transcriptWith(before, groups, s, sx);
-  const tx = times(g2, k, pointOfTranscript(groups, transcript));
-  return { k, added: { delta: times(g1, k, delta1), s, sx, tx, transcript, ...author } };
+  const tx = await times(g2, k, await pointOfTranscript(groups, transcript, pause), pause);
+  const delta = await times(g1, k, delta1, pause);
+  return { k, added: { delta, s, sx, tx, transcript, ...author } };
 };
 
 /** Returns the point of G2 that a transcript hashes to, of which nobody knows the logarithm. */
-export const pointOfTranscript = ({ g2 }: Groups, transcript: Uint8Array): Affine =>
-  new RandomStream(transcript).point(g2);
+export const pointOfTranscript = ({ g2 }: Groups, transcript: Uint8Array, pause: Pause): Promise<Affine> =>
+  new RandomStream(transcript).point(g2, pause);
 
 /** Writes a section whose points are all multiplied by one scalar. */
 const writeMultiples = async (

@@ -19,6 +19,7 @@ export interface Selectors<Of> {
 /** The gates of a circuit. */
 export interface Gates {
   readonly count: number;
+  readonly additionCount: number;
   /** Number of variables: those of the circuit, and one for each addition. */
   readonly variables: number;
   /** Variables a, b and c of each gate. */
@@ -40,18 +41,24 @@ type Combination = readonly Term[];
 /** Constraints between two pauses. */
 const CONSTRAINTS_AT_ONCE = 2 ** 8;
 
+/** Gates between two looks at the room for them. */
+const GATES_AT_ONCE = 2 ** 10;
+
 /**
  * Returns the gates of a circuit. Of several terms of one variable in one sum the last one counts, as
  * in snarkjs; circom writes one.
  *
  * @param dropsZeros leaves out terms with the factor 0, as FFLONK does and PLONK does not
+ * @param hasRoom called with the numbers of gates and of additions so far: once it returns false they are counted,
+ *   and neither these nor those before are kept
  */
 export const gatesOf = async (
   { order, variables, constraints, publicSignals, matrices, numbers }: R1cs,
   dropsZeros: boolean,
   pause: () => Promise<void>,
+  hasRoom: (gates: number, additions: number) => boolean = () => true,
 ): Promise<Gates> => {
-  const list = new GateList(order, variables, dropsZeros);
+  const list = new GateList(order, variables, dropsZeros, hasRoom);
   for (let signal = 1; signal <= publicSignals; signal++) list.addPublic(signal);
   const rows = [matrices.a, matrices.b, matrices.c].map((matrix) => new RowReader(matrix, numbers, dropsZeros));
   const [ofA, ofB, ofC] = rows as [RowReader, RowReader, RowReader];
@@ -99,21 +106,33 @@ const constantOf = ([first, ...others]: Combination): bigint | null =>
 class GateList {
   readonly #order: bigint;
   readonly #dropsZeros: boolean;
+  readonly #hasRoom: (gates: number, additions: number) => boolean;
   readonly #wires: readonly [number[], number[], number[]] = [[], [], []];
   readonly #selectors: Selectors<bigint[]> = { qm: [], ql: [], qr: [], qo: [], qc: [] };
   readonly #additions: Addition[] = [];
   #variables: number;
+  #count = 0;
+  #additionCount = 0;
+  /** False: gates are counted, and not kept. */
+  #areKept = true;
 
-  constructor(order: bigint, variables: number, dropsZeros: boolean) {
+  constructor(
+    order: bigint,
+    variables: number,
+    dropsZeros: boolean,
+    hasRoom: (gates: number, additions: number) => boolean,
+  ) {
     this.#order = order;
     this.#variables = variables;
     this.#dropsZeros = dropsZeros;
+    this.#hasRoom = hasRoom;
   }
 
   gates(): Gates {
     const [a, b, c] = this.#wires;
     return {
-      count: a.length,
+      count: this.#count,
+      additionCount: this.#additionCount,
       variables: this.#variables,
       wires: [Uint32Array.from(a), Uint32Array.from(b), Uint32Array.from(c)],
       selectors: this.#selectors,
@@ -178,7 +197,8 @@ class GateList {
       const sum = this.#variables++;
       const [ql, qr] = [mod(-first[1], this.#order), mod(-second[1], this.#order)];
       this.#add([first[0], second[0], sum], { ql, qr, qo: 1n });
-      this.#additions.push([first, second]);
+      this.#additionCount++;
+      if (this.#areKept) this.#additions.push([first, second]);
       terms.push([sum, 1n]);
     }
     const left = terms.slice(next);
@@ -187,8 +207,17 @@ class GateList {
   }
 
   #add(variables: readonly [number, number, number], factors: Partial<Selectors<bigint>>): void {
+    if (++this.#count % GATES_AT_ONCE === 0 && this.#areKept) this.#makeRoom();
+    if (!this.#areKept) return;
     for (const [wire, variable] of variables.entries()) (this.#wires[wire] as number[]).push(variable);
     for (const name of ['qm', 'ql', 'qr', 'qo', 'qc'] as const) this.#selectors[name].push(factors[name] ?? 0n);
+  }
+
+  /** Frees what was kept, where there is no room for more. */
+  #makeRoom(): void {
+    if (this.#hasRoom(this.#count, this.#additionCount)) return;
+    this.#areKept = false;
+    for (const list of [...this.#wires, ...Object.values(this.#selectors), this.#additions]) list.length = 0;
   }
 }
 

@@ -14,6 +14,7 @@ import { bigEndian, u32, writeContributions } from './contributions.js';
 import { hashedPoint, hashedPoints, readPoints } from './groups.js';
 import { type HeaderPoints, SectionWriter, section } from './key-writer.js';
 import { type MatrixSums, matrixSums, type Product } from './matrix-sums.js';
+import { circuitBytes } from './memory.js';
 import { domainFor, type PreparedPowers } from './prepared-powers.js';
 import type { KeyPlan, Run } from './run.js';
 
@@ -51,12 +52,6 @@ export const planGroth16Key = (circuit: R1cs, powers: PreparedPowers): Groth16Ke
   };
 };
 
-/** Bytes of a term: in a matrix, in its transpose, and in the file that it is read from. */
-const TERM_BYTES = 128;
-
-/** Bytes of a number of a matrix, as a BigInt and as it is written. */
-const NUMBER_BYTES = 128;
-
 /** Returns the bytes of the matrices and of the Lagrange points that are in memory at the same time. */
 const tableBytes = (
   { matrices, numbers }: R1cs,
@@ -66,7 +61,7 @@ const tableBytes = (
   const terms = Object.values(matrices).reduce((sum, { variables }) => sum + variables.length, 0);
   // those of tau, alpha and beta, and beside them those of G2 or of twice the domain, read and copied
   const points = 3 * g1.pointBytes + 2 * Math.max(g2.pointBytes, 2 * g1.pointBytes);
-  return terms * TERM_BYTES + numbers.length * NUMBER_BYTES + domainSize * points;
+  return circuitBytes(terms, numbers.length) + domainSize * points;
 };
 
 /** Writes a key, in the order in which snarkjs hashes its parts. */

@@ -1,7 +1,7 @@
 /** The groups of a setup, and their points as its files and its transcripts have them. */
 import type { AffinePoint, Coordinate } from '../api/values.js';
 import { type CurveContext, isOnCurve } from '../curves/curve.js';
-import { type Affine, multiply, toAffine } from '../curves/jacobian.js';
+import { type Affine, multiplySteps, toAffine } from '../curves/jacobian.js';
 import { openCurve } from '../curves/open-curve.js';
 import { readerOf, writePoint } from '../curves/point-source.js';
 import { badArgument } from '../errors.js';
@@ -99,9 +99,22 @@ export const plainPoints = (curve: CurveContext, bytes: Uint8Array): Uint32Array
   return words;
 };
 
-/** Returns k·P. */
-export const times = (curve: CurveContext, k: bigint, point: Affine): Affine =>
-  point && toAffine(curve, multiply(curve, mod(k, curve.order), point));
+/** Lets the event loop run where that is due; ends the call if its signal was aborted. */
+export type Pause = () => Promise<void>;
+
+/** Returns k·P for k ≥ 0, with pauses. */
+export const multiplied = async (curve: CurveContext, k: bigint, point: Affine, pause: Pause): Promise<Affine> => {
+  const steps = multiplySteps(curve, k, point);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return toAffine(curve, value);
+    await pause();
+  }
+};
+
+/** Returns k·P with k modulo the order, with pauses. */
+export const times = async (curve: CurveContext, k: bigint, point: Affine, pause: Pause): Promise<Affine> =>
+  multiplied(curve, mod(k, curve.order), point, pause);
 
 /** Returns whether two points are equal. */
 export const areEqual = ({ coordinates: f }: CurveContext, P: Affine, Q: Affine): boolean =>

@@ -1,15 +1,15 @@
 /** New keys of circuits, from powers of tau. */
 import type { OwnBytes } from '../api/values.js';
-import { assertNotAborted, badArgument, show } from '../errors.js';
+import { badArgument, show } from '../errors.js';
 import { openOrigin } from '../formats/file-origin.js';
 import { type R1cs, readR1cs } from '../formats/r1cs.js';
 import type { FileOrigin } from '../formats/source.js';
 import { type OptionTable, readOptions } from '../option-table.js';
-import { TimeSlice } from '../scheduling/time-slice.js';
 import { planGroth16Key } from './groth16-key.js';
+import { assertReadable } from './memory.js';
 import { planPlonkishKey } from './plonkish-key.js';
 import { openPreparedPowers, type PreparedPowers } from './prepared-powers.js';
-import { type KeyPlan, type RunOptions, type SetupOptions, setupOptions, writeBy } from './run.js';
+import { type KeyPlan, pauseOf, type RunOptions, type SetupOptions, setupOptions, writeBy } from './run.js';
 
 /** The circuit and the powers of tau of a new key. */
 export interface NewKeyInput {
@@ -61,31 +61,38 @@ export async function newKey(input: NewKeyInput, given: SetupOptions = {}): Prom
   const { system, r1cs, ptau } = readOptions(inputTable, input, { argument: 'input', path: 'input.' });
   const options = readOptions(setupOptions, given);
   const powers = await openPreparedPowers(ptau, options);
-  const circuit = await readCircuit(r1cs, powers, options);
-  const plan: KeyPlan =
-    system === 'groth16'
-      ? planGroth16Key(circuit, powers)
-      : await planPlonkishKey(system, circuit, powers, pauseOf(options));
+  const plan = await planKey(system, r1cs, powers, options);
   const { bytes } = await writeBy(options, { phase: 'new key', total: plan.total, tables: plan.tables }, plan.write);
   return bytes;
 }
 
-/** Returns a function that lets the event loop run where that is due. */
-const pauseOf = ({ signal }: RunOptions): (() => Promise<void>) => {
-  const slice = new TimeSlice(() => assertNotAborted(signal));
-  return async () => {
-    if (slice.isOver) await slice.yield();
-  };
+/** Plans a key. PLONK and FFLONK leave the matrices of the circuit to the garbage collector. */
+const planKey = async (
+  system: NewKeyInput['system'],
+  r1cs: FileOrigin,
+  powers: PreparedPowers,
+  options: RunOptions,
+): Promise<KeyPlan> => {
+  const circuit = await readCircuit(r1cs, powers, options);
+  if (system === 'groth16') return planGroth16Key(circuit, powers);
+  return planPlonkishKey(system, circuit, powers, options, pauseOf(options));
 };
 
-/** Reads a circuit. @throws MsmError `bad-argument` if it cannot be read, or is not of the curve of the powers */
+/**
+ * Reads a circuit.
+ *
+ * @throws MsmError `bad-argument` if it cannot be read, or is not of the curve of the powers; `out-of-memory` before
+ *   its matrices take more than the limit
+ */
 export const readCircuit = async (
   source: FileOrigin,
   { groups }: PreparedPowers,
   options: RunOptions,
 ): Promise<R1cs> => {
   const file = await openOrigin('r1cs', source, { signal: options.signal, inParts: true });
-  const circuit = await readR1cs(file, options, pauseOf(options));
+  const circuit = await readR1cs(file, options, pauseOf(options), (terms, numbers) =>
+    assertReadable(options.memoryLimit, terms, numbers),
+  );
   if (circuit.order === groups.order) return circuit;
   throw badArgument(
     `r1cs: the circuit's prime ${show(circuit.order)} is not the order of ${groups.name}, as ptau has it`,

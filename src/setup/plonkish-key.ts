@@ -23,9 +23,10 @@ import { joined, u32 } from './contributions.js';
 import { type Gates, gatesOf, type Selectors } from './gates.js';
 import { affineOf, filePoint } from './groups.js';
 import { headerOfCircuit, number, SectionWriter } from './key-writer.js';
+import { hasRoom, planRounds, type Tables } from './memory.js';
 import { rootOf } from './point-transform.js';
-import { domainFor, type PreparedPowers } from './prepared-powers.js';
-import type { KeyPlan, Run } from './run.js';
+import { domainFor, domainOf, type PreparedPowers } from './prepared-powers.js';
+import type { KeyPlan, Run, RunOptions } from './run.js';
 
 type SelectorName = keyof Selectors<unknown>;
 
@@ -79,7 +80,7 @@ const [K1, K2] = [2n, 3n] as const;
 /** A circuit as gates, and the powers of tau. */
 interface Input {
   readonly layout: Layout;
-  readonly circuit: R1cs;
+  readonly publicSignals: number;
   readonly gates: Gates;
   readonly powers: PreparedPowers;
   readonly domainSize: number;
@@ -90,6 +91,7 @@ export const planPlonkishKey = async (
   system: 'plonk' | 'fflonk',
   circuit: R1cs,
   powers: PreparedPowers,
+  options: RunOptions,
   pause: () => Promise<void>,
 ): Promise<KeyPlan> => {
   const { groups, ptau } = powers;
@@ -98,20 +100,30 @@ export const planPlonkishKey = async (
     throw badArgument(`ptau: the powers are on ${groups.name}; FFLONK of snarkjs has bn254 alone`);
   }
   const layout = layouts[system];
-  const gates = await gatesOf(circuit, layout.dropsZeros, pause);
+  const { tauG1 } = ptau.sections;
+  const tablesOf = (count: number, additions: number): Tables => {
+    const n = domainOf(count + layout.blindedRows, LEAST_POWER);
+    return { bytes: tableBytes(system, count + additions, n, tauG1.pointBytes), pointBytes: tauG1.pointBytes };
+  };
+  const gates = await gatesOf(circuit, layout.dropsZeros, pause, (...counts) =>
+    hasRoom(options.memoryLimit, tablesOf(...counts)),
+  );
   const rows = gates.count + layout.blindedRows;
   if (rows === 0) throw badArgument('r1cs: the circuit has neither constraints nor public signals');
   const domainSize = domainFor(rows, powers, LEAST_POWER);
   const count = layout.powers.count(domainSize);
-  const { tauG1 } = ptau.sections;
   if (count > tauG1.count) {
     throw badArgument(`ptau: a domain of ${domainSize} takes ${count} powers, and the file has ${tauG1.count}`);
   }
-  const polynomials = 8 + Math.max(1, circuit.publicSignals);
+  const tables = tablesOf(gates.count, gates.additionCount);
+  // gates that found no room are not kept
+  planRounds(options, options.memoryLimit, tables);
+  const { publicSignals } = circuit;
+  const polynomials = 8 + Math.max(1, publicSignals);
   return {
     total: polynomials * domainSize,
-    tables: { bytes: tableBytes(system, gates, domainSize, tauG1.pointBytes), pointBytes: tauG1.pointBytes },
-    write: (run, output) => writeKey({ layout, circuit, gates, powers, domainSize }, run, output),
+    tables,
+    write: (run, output) => writeKey({ layout, publicSignals, gates, powers, domainSize }, run, output),
   };
 };
 
@@ -130,20 +142,15 @@ const VECTORS_BYTES = 15 * ELEMENT_BYTES;
 /** Bytes of an element of the domain that FFLONK keeps: eight polynomials, and these interleaved. */
 const INTERLEAVED_BYTES = 2 * 8 * SCALAR_BYTES;
 
-/** Returns the bytes of gates, vectors and points that are in memory at the same time. */
-const tableBytes = (
-  system: 'plonk' | 'fflonk',
-  { count, additions }: Gates,
-  domainSize: number,
-  pointBytes: number,
-): number => {
+/** Returns the bytes of gates and additions, vectors and points that are in memory at the same time. */
+const tableBytes = (system: 'plonk' | 'fflonk', gates: number, domainSize: number, pointBytes: number): number => {
   // values that are read and written, and points as they are read and as they are computed with
   const copied = 2 * 4 * SCALAR_BYTES;
   const points = 4 * pointBytes;
   const kept = system === 'fflonk' ? INTERLEAVED_BYTES : points;
   const coefficients = system === 'fflonk' ? Math.min(8 * domainSize, COMMITTED_AT_ONCE) : 0;
   const committed = coefficients * (points + SCALAR_BYTES + ELEMENT_BYTES);
-  return (count + additions.length) * GATE_BYTES + domainSize * (VECTORS_BYTES + copied + kept) + committed;
+  return gates * GATE_BYTES + domainSize * (VECTORS_BYTES + copied + kept) + committed;
 };
 
 /** Writes a key by engines of its own. */
@@ -236,9 +243,8 @@ class PlonkishKey {
 
   /** Writes the header. */
   async #writeHeader(roots: readonly bigint[], points: readonly Uint8Array[]): Promise<void> {
-    const { powers, circuit, gates, domainSize } = this.#input;
+    const { powers, publicSignals, gates, domainSize } = this.#input;
     const { variables, additions, count } = gates;
-    const { publicSignals } = circuit;
     const parts = [
       headerOfCircuit(powers.groups, { variables, publicSignals, domainSize }),
       ...[additions.length, count].map(u32),
@@ -306,9 +312,9 @@ class PlonkishKey {
 
   /** Writes the Lagrange polynomials of the public signals, and at least one. */
   async #writeLagrange(): Promise<void> {
-    const { layout, circuit, domainSize: n } = this.#input;
+    const { layout, publicSignals, domainSize: n } = this.#input;
     const { p } = this.#fr;
-    const count = Math.max(1, circuit.publicSignals);
+    const count = Math.max(1, publicSignals);
     await this.#writer.section(layout.lagrange, count * this.#polynomialBytes);
     const ones = await this.#ones();
     const factor = invert(BigInt(n), p);

@@ -257,6 +257,9 @@ const apply = async (source: FileOrigin, given: SetupOptions, drawn: Drawn): Pro
 /** Bytes of points between which snarkjs updates the hash of a response, whose saved state shows them. */
 const ROUND_BYTES = 2 ** 20;
 
+/** Points that are compressed between two pauses, which takes a few milliseconds. */
+const COMPRESSED_AT_ONCE = 2 ** 11;
+
 /** A contribution that is being made. */
 class Contributing {
   readonly #opened: OpenPowers;
@@ -275,8 +278,8 @@ class Contributing {
   async write({ author }: Drawn, stream: RandomStream): Promise<Uint8Array<ArrayBuffer>> {
     const { groups, ptau } = this.#opened;
     const { all, bytes } = await readTranscript(this.#opened, groups);
-    const challenge = all.at(-1)?.nextChallenge ?? (await firstChallenge(groups, ptau.power, () => this.#run.pause()));
-    const { secrets, proofs } = await drawSecrets(groups, challenge, stream);
+    const challenge = all.at(-1)?.nextChallenge ?? (await firstChallenge(groups, ptau.power, this.#run.pause));
+    const { secrets, proofs } = await drawSecrets(groups, challenge, stream, this.#run.pause);
     const [tau, alpha, beta] = secrets;
     const response = (await Blake2b.begin()).update(challenge);
     const writer = await SectionWriter.begin(this.#output, 'ptau', 7);
@@ -339,8 +342,12 @@ class Contributing {
         )) as [Uint32Array<ArrayBuffer>, Uint32Array<ArrayBuffer>];
         const written = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
         await writer.write(written);
-        parts.push(compressed(curve, plain));
-        this.#hashed.push(hashedPoints(curve, plain));
+        for (let at = 0; at < plain.length; at += COMPRESSED_AT_ONCE * curve.pointWords) {
+          const some = plain.subarray(at, at + COMPRESSED_AT_ONCE * curve.pointWords);
+          parts.push(compressed(curve, some));
+          this.#hashed.push(hashedPoints(curve, some));
+          await this.#run.pause();
+        }
         if (from === 0) {
           found.push(...readPoints(curve, scale, written.slice(0, 2 * points.pointBytes), `ptau: ${points.name}`));
         }

@@ -73,15 +73,18 @@ export const openPreparedPowers = async (source: FileOrigin, options: RunOptions
   };
 };
 
+/** Returns the size of the domain for some rows. */
+export const domainOf = (rows: number, leastPower = 1): number => 2 ** Math.max(leastPower, Math.ceil(Math.log2(rows)));
+
 /**
  * Returns the size of the domain for some rows.
  *
  * @throws MsmError `bad-argument` if the powers of tau are too few
  */
 export const domainFor = (rows: number, { ptau }: PreparedPowers, leastPower = 1): number => {
-  const power = Math.max(leastPower, Math.ceil(Math.log2(rows)));
-  if (power > ptau.power) {
-    throw badArgument(`ptau: the circuit needs a domain of 2^${power}, and the file has powers up to 2^${ptau.power}`);
-  }
-  return 2 ** power;
+  const size = domainOf(rows, leastPower);
+  if (size <= 2 ** ptau.power) return size;
+  throw badArgument(
+    `ptau: the circuit needs a domain of 2^${Math.log2(size)}, and the file has powers up to 2^${ptau.power}`,
+  );
 };

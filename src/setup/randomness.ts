@@ -3,12 +3,13 @@
  * (RFC 8439, with a counter and a nonce of zeros), whose key is the beginning of a hash.
  */
 import { type CurveContext, cubic } from '../curves/curve.js';
-import { type Affine, multiply, negated, toAffine } from '../curves/jacobian.js';
+import { type Affine, negated } from '../curves/jacobian.js';
 import { MsmError } from '../errors.js';
 import { invert } from '../field/modulus.js';
 import { squareRootIn } from '../field/powers.js';
 import { nodeModule } from '../threads/platform.js';
 import { blake2b } from './blake2b.js';
+import { multiplied, type Pause } from './groups.js';
 
 /** Bytes of a key. */
 const KEY_BYTES = 32;
@@ -90,18 +91,19 @@ export class RandomStream {
   }
 
   /** Returns a point of the group of order r: x and the sign of y are drawn until there is a y. */
-  point(curve: CurveContext): NonNullable<Affine> {
+  async point(curve: CurveContext, pause: Pause): Promise<NonNullable<Affine>> {
     const { coordinates: f, p } = curve;
     for (;;) {
       const x = f.of(Array.from({ length: f.degree }, () => this.element(p)));
       const isGreater = this.u32() % 2 === 1;
       const root = squareRootIn(f, cubic(curve, x));
+      await pause();
       if (root === null) continue;
       const y = f.reduced(root);
       const leading = [...f.coefficients(y)].reverse().find((value) => value !== 0n) ?? 0n;
       const point = { x, y };
       const signed = 2n * leading > p === isGreater ? point : negated(curve, point);
-      return toAffine(curve, multiply(curve, cofactorOf(curve), signed)) as NonNullable<Affine>;
+      return (await multiplied(curve, cofactorOf(curve), signed, pause)) as NonNullable<Affine>;
     }
   }
 
@@ -139,11 +141,7 @@ export const secretStream = async (entropy: string | Uint8Array): Promise<Random
 };
 
 /** Returns the stream of a beacon: of its bytes, hashed 2^`iterations` times by SHA-256. */
-export const beaconStream = async (
-  beacon: Uint8Array,
-  iterations: number,
-  pause: () => Promise<void>,
-): Promise<RandomStream> => {
+export const beaconStream = async (beacon: Uint8Array, iterations: number, pause: Pause): Promise<RandomStream> => {
   const sha256 = sha256Here();
   let hash = beacon;
   for (let i = 0; i < 2 ** iterations; i++) {

@@ -6,6 +6,8 @@ import { type Output, type Sink, written } from '../formats/sink.js';
 import type { ManySums } from '../msm/cpu/point-sums.js';
 import { PointNotOnCurve, SumThreads } from '../msm/cpu/sum-threads.js';
 import type { OptionTable } from '../option-table.js';
+import { TimeSlice } from '../scheduling/time-slice.js';
+import type { Pause } from './groups.js';
 import { planRounds, type Tables } from './memory.js';
 import { type GpuOptions, gpuRows, ScalingChoice } from './scaling.js';
 
@@ -79,6 +81,7 @@ export class Run {
   readonly #phase: string;
   readonly #total: number;
   #done = 0;
+  readonly pause: Pause = () => this.#threads.pause();
 
   /**
    * @param total number of points or coefficients of the call
@@ -106,11 +109,6 @@ export class Run {
     for (let from = 0; from < count; from += pointsPerRound) await work(from, Math.min(count, from + pointsPerRound));
   }
 
-  /** Lets the event loop run where that is due; ends the call if its signal was aborted. */
-  async pause(): Promise<void> {
-    await this.#threads.pause();
-  }
-
   /**
    * Computes sums, multiples of points on a GPU where there is one and it is worth it.
    *
@@ -133,6 +131,14 @@ export class Run {
     await this.#scaling.end();
   }
 }
+
+/** Returns a function that lets the event loop run where that is due, and ends the call if its signal was aborted. */
+export const pauseOf = ({ signal }: RunOptions): Pause => {
+  const slice = new TimeSlice(() => assertNotAborted(signal));
+  return async () => {
+    if (slice.isOver) await slice.yield();
+  };
+};
 
 /**
  * Has `work` write a file by the threads of a call.

@@ -12,7 +12,7 @@ import { readRange } from '../formats/source.js';
 import type { KeyFile } from '../formats/zkey.js';
 import { Blake2b, blake2b, HASH_BYTES, SAVED_BYTES } from './blake2b.js';
 import { type Author, joined, Reader, readAuthor, u32, writeAuthor } from './contributions.js';
-import { filePoint, type Groups, hashedPoint, readPoints, times } from './groups.js';
+import { filePoint, type Groups, hashedPoint, type Pause, readPoints, times } from './groups.js';
 import { RandomStream } from './randomness.js';
 
 /** Secrets of a contribution, in the order of their proofs. */
@@ -146,7 +146,7 @@ const POINTS_AT_ONCE = 2 ** 12;
 export const firstChallenge = async (
   { g1, g2 }: Groups,
   power: number,
-  pause: () => Promise<void>,
+  pause: Pause,
 ): Promise<Uint8Array<ArrayBuffer>> => {
   const hash = (await Blake2b.begin()).update(await blake2b());
   const repeat = async (curve: CurveContext, count: number): Promise<void> => {
@@ -177,15 +177,16 @@ export const drawSecrets = async (
   groups: Groups,
   challenge: Uint8Array,
   stream: RandomStream,
+  pause: Pause,
 ): Promise<DrawnSecrets> => {
   const { g1, g2, order } = groups;
   const secrets = secretNames.map(() => stream.element(order));
   const proofs: KnowledgeProof[] = [];
   for (const [i, k] of secrets.entries()) {
-    const s = stream.point(g1);
-    const sx = times(g1, k, s);
-    const t = await pointOfChallenge(groups, i, challenge, { s, sx });
-    proofs.push({ s, sx, tx: times(g2, k, t) });
+    const s = await stream.point(g1, pause);
+    const sx = await times(g1, k, s, pause);
+    const t = await pointOfChallenge(groups, i, challenge, { s, sx }, pause);
+    proofs.push({ s, sx, tx: await times(g2, k, t, pause) });
   }
   return { secrets, proofs } as unknown as DrawnSecrets;
 };
@@ -196,7 +197,8 @@ export const pointOfChallenge = async (
   secret: number,
   challenge: Uint8Array,
   { s, sx }: Pick<KnowledgeProof, 's' | 'sx'>,
+  pause: Pause,
 ): Promise<Affine> => {
   const hash = await blake2b(Uint8Array.of(secret), challenge, hashedPoint(g1, s), hashedPoint(g1, sx));
-  return new RandomStream(hash).point(g2);
+  return new RandomStream(hash).point(g2, pause);
 };

@@ -8,12 +8,12 @@ import { assertNotAborted, badArgument, MsmError } from '../errors.js';
 import { invert, mod, writeNumber } from '../field/modulus.js';
 import { power } from '../field/powers.js';
 import { sectionOf } from '../formats/binfile.js';
+import { openOrigin } from '../formats/file-origin.js';
 import { CHUNK_BYTES, type FileOrigin, type PointSection } from '../formats/source.js';
 import { fileOf } from '../formats/zkey.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import {
   differenceOf,
-  openVerified,
   PointChecks,
   partBytes,
   Refusal,
@@ -31,14 +31,14 @@ import {
   transcriptWith,
 } from './contributions.js';
 import { planGroth16Key } from './groth16-key.js';
-import { areEqual, type Groups, times } from './groups.js';
+import { areEqual, type Groups, type Pause, times } from './groups.js';
 import { section } from './key-writer.js';
 import { planRounds, type Tables } from './memory.js';
 import { readCircuit } from './new-key.js';
 import { oddRoot, progression } from './point-transform.js';
 import { openPreparedPowers, type PreparedPowers } from './prepared-powers.js';
 import { beaconStream } from './randomness.js';
-import { type RunOptions, runRows, writeBy } from './run.js';
+import { pauseOf, type RunOptions, runRows, writeBy } from './run.js';
 
 /** The files of a key that is verified. */
 export interface VerifyKeyInput {
@@ -98,9 +98,10 @@ type Opened = Awaited<ReturnType<typeof openKey>>;
  * Verifies a Groth16 key against its circuit, or against its first key. Whether enough people have
  * contributed, and which of the hashes are theirs, is for the caller to judge.
  *
- * @returns the verdict; a `.zkey` that cannot be read is not valid
- * @throws MsmError `bad-argument` for another file that cannot be read, or that is of another curve;
- *   `aborted`; `unsupported-device` without WebAssembly
+ * @returns the verdict; bytes that are no `.zkey` are not valid
+ * @throws MsmError `bad-argument` for another file that is not what it should be, or that is of another curve, and
+ *   where the bytes of a file cannot be read; `aborted`; `unsupported-device` without WebAssembly; errors of
+ *   the source and of the file system
  * @throws MsmError `out-of-memory` if `options.memoryLimit` is too low
  * @example
  * ```ts
@@ -123,11 +124,14 @@ export const verifyKey = async (input: VerifyKeyInput, given: RunOptions = {}): 
   const powers = await openPreparedPowers(ptau, options);
   const { source, workers } =
     initial === undefined ? await makeFirst(r1cs as FileOrigin, powers, options) : { source: initial, workers: null };
-  const start = await openKey(await openVerified('initial', source, options), options).catch(blameInitial);
+  const start = await openKey(
+    await openOrigin('initial', source, { signal: options.signal, inParts: true }),
+    options,
+  ).catch(blameInitial);
   const maxWorkers = workers ?? planRounds(options, options.memoryLimit, tablesOf(start)).workers;
   const contributions: KeyContribution[] = [];
   // not within: a file that is not there is no wrong one
-  const file = await openVerified('zkey', zkey, options);
+  const file = await openOrigin('zkey', zkey, { signal: options.signal, inParts: true });
   try {
     const key = await openKey(file, options);
     if (key.groups.name !== start.groups.name) throw new Refusal(`the key is on ${key.groups.name}`);
@@ -187,6 +191,7 @@ class KeyCheck {
   readonly #powers: PreparedPowers;
   readonly #checks: PointChecks;
   readonly #options: RunOptions;
+  readonly #pause: Pause;
   readonly #groups: Groups;
 
   constructor(key: Opened, start: Opened, powers: PreparedPowers, checks: PointChecks, options: RunOptions) {
@@ -195,6 +200,7 @@ class KeyCheck {
     this.#powers = powers;
     this.#checks = checks;
     this.#options = options;
+    this.#pause = pauseOf(options);
     this.#groups = key.groups;
   }
 
@@ -225,7 +231,7 @@ class KeyCheck {
       if (!sameBytes(transcriptWith(transcript, this.#groups, s, sx), own.transcript))
         refuse('its transcript is wrong');
       if (!(await this.#checks.areInGroup([s, sx, own.delta], [tx]))) refuse('a point is not in the group of order r');
-      const t = pointOfTranscript(this.#groups, own.transcript);
+      const t = await pointOfTranscript(this.#groups, own.transcript, this.#pause);
       if (!(await this.#checks.haveSameRatio([s, sx], [t, tx]))) refuse('nobody has proved to know its secret');
       if (!(await this.#checks.haveSameRatio([delta, own.delta], [t, tx])))
         refuse('delta is not multiplied by its secret');
@@ -240,10 +246,10 @@ class KeyCheck {
   async #isOfBeacon({ beacon, s, sx }: Contribution): Promise<boolean> {
     const { g1, order } = this.#groups;
     const { bytes, iterations } = beacon as NonNullable<Contribution['beacon']>;
-    const stream = await beaconStream(bytes, iterations, async () => assertNotAborted(this.#options.signal));
+    const stream = await beaconStream(bytes, iterations, this.#pause);
     const k = stream.element(order);
-    const expected = stream.point(g1);
-    return areEqual(g1, expected, s) && areEqual(g1, times(g1, k, expected), sx);
+    const expected = await stream.point(g1, this.#pause);
+    return areEqual(g1, expected, s) && areEqual(g1, await times(g1, k, expected, this.#pause), sx);
   }
 
   /** Checks the numbers and the points of the header. */

@@ -9,11 +9,12 @@ import { assertNotAborted } from '../errors.js';
 // From the entry, so that the build leaves in fields.js what both share.
 import { createFieldEngine } from '../fields.js';
 import { sectionOf } from '../formats/binfile.js';
+import { openOrigin } from '../formats/file-origin.js';
 import { type FileOrigin, type PointSection, readRange } from '../formats/source.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import { VECTOR_BYTES } from '../proofs/key-vectors.js';
 import { Blake2b } from './blake2b.js';
-import { openVerified, PointChecks, Refusal, randomFactors, sameBytes, sumOf, whyRefused } from './checks.js';
+import { PointChecks, Refusal, randomFactors, sameBytes, sumOf, whyRefused } from './checks.js';
 import { areEqual, hashedPoints, readPoints } from './groups.js';
 import { planRounds, type Tables } from './memory.js';
 import { lagrangeCount, lagrangeSections } from './powers.js';
@@ -53,8 +54,9 @@ const optionTable = { of: 'verifyPowers', rows: runRows } as const satisfies Opt
  * have contributed, and which of the hashes are theirs, is for the caller to judge.
  *
  * @param source a `.ptau`
- * @returns the verdict; a file that cannot be read is not valid
- * @throws MsmError `aborted`; `unsupported-device` without WebAssembly
+ * @returns the verdict; bytes that are no `.ptau` are not valid
+ * @throws MsmError `bad-argument` where the bytes of the file cannot be read; `aborted`; `unsupported-device`
+ *   without WebAssembly; errors of the source and of the file system
  * @throws MsmError `out-of-memory` if `options.memoryLimit` is too low
  * @example
  * ```ts
@@ -71,7 +73,7 @@ export const verifyPowers = async (source: FileOrigin, given: RunOptions = {}): 
   const contributions: KeyContribution[] = [];
   let isPrepared = false;
   // not within: a file that is not there is no wrong one
-  const file = await openVerified('ptau', source, options);
+  const file = await openOrigin('ptau', source, { signal: options.signal, inParts: true });
   try {
     const opened = await openPowers(file, options);
     isPrepared = lagrangeSections.every(({ id }) => opened.sections.has(id));
@@ -128,7 +130,7 @@ class PowersCheck {
       ...{ tauG1: g1.generator, tauG2: g2.generator, alphaG1: g1.generator, betaG1: g1.generator },
       ...{
         betaG2: g2.generator,
-        nextChallenge: await firstChallenge(groups, ptau.ceremonyPower, () => this.#run.pause()),
+        nextChallenge: await firstChallenge(groups, ptau.ceremonyPower, this.#run.pause),
       },
     };
     for (const [i, own] of all.entries()) {
@@ -156,7 +158,7 @@ class PowersCheck {
     if (own.beacon !== null && !(await this.#isOfBeacon(own, before))) refuse('it is not that of its beacon');
     const ratios: Ratio[] = [];
     for (const [k, { s, sx, tx }] of proofs.entries()) {
-      const t = await pointOfChallenge(this.#opened.groups, k, before.nextChallenge, { s, sx });
+      const t = await pointOfChallenge(this.#opened.groups, k, before.nextChallenge, { s, sx }, this.#run.pause);
       ratios.push([t, tx]);
       if (!(await this.#checks.haveSameRatio([s, sx], [t, tx]))) {
         refuse(`nobody has proved to know its secret ${secretNames[k]}`);
@@ -180,8 +182,8 @@ class PowersCheck {
     const { groups } = this.#opened;
     const { g1, g2 } = groups;
     const { bytes, iterations } = beacon as NonNullable<PowersContribution['beacon']>;
-    const stream = await beaconStream(bytes, iterations, () => this.#run.pause());
-    const expected = await drawSecrets(groups, before.nextChallenge, stream);
+    const stream = await beaconStream(bytes, iterations, this.#run.pause);
+    const expected = await drawSecrets(groups, before.nextChallenge, stream, this.#run.pause);
     return proofs.every(({ s, sx, tx }, i) => {
       const other = expected.proofs[i] as KnowledgeProof;
       return areEqual(g1, s, other.s) && areEqual(g1, sx, other.sx) && areEqual(g2, tx, other.tx);

@@ -126,12 +126,16 @@ interface NodeModules {
   'node:crypto': {
     createHash(name: string): { update(bytes: Uint8Array): { digest(): Uint8Array<ArrayBuffer> } };
   };
+  'node:fs': {
+    rmSync(path: string, options: { readonly force: boolean }): void;
+  };
   'node:fs/promises': {
     open(path: string, flags: 'r' | 'w' | 'wx' | 'a'): Promise<NodeFile>;
     realpath(path: string | URL): Promise<string>;
     mkdir(path: string, options: { readonly recursive: true }): Promise<unknown>;
     readdir(path: string): Promise<string[]>;
     stat(path: string): Promise<{ readonly size: number; readonly mtimeMs: number; isFile(): boolean }>;
+    utimes(path: string, read: Date, changed: Date): Promise<void>;
     statfs(path: string): Promise<{ readonly bavail: number; readonly bsize: number }>;
     rename(from: string, to: string): Promise<void>;
     rm(path: string, options: { readonly force: boolean }): Promise<void>;

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { makeCase } from '../../dev/cases/msm-case.js';
 import type { MsmEngine, MsmEngineOptions } from '../../src/index.js';
+import { PointAdder } from '../../src/wasm/points/point-adder.js';
 import { useAllWorkers } from '../support/all-workers.js';
 import { openEngine } from '../support/engines.js';
 import { cpuRunOf } from '../support/runs.js';
@@ -20,10 +21,18 @@ const [CALLER, WORKER] = [80 * 2 ** 20, 32 * 2 ** 20];
 const open = (memoryLimit?: number, options: Partial<MsmEngineOptions> = {}): Promise<MsmEngine> =>
   openEngine({ backend: 'cpu', maxWorkers: 2, tuning: { cpuDistribution: 'static' }, memoryLimit, ...options });
 
-/** Opens an engine in a process whose container has some bytes. */
-const openWithin = (bytes: number): Promise<MsmEngine> => {
+/** Opens an engine without a limit in a process whose container has some bytes. */
+const openWithin = (bytes: number, options?: Partial<MsmEngineOptions>): Promise<MsmEngine> => {
   vi.spyOn(process, 'constrainedMemory').mockReturnValue(bytes);
-  return open();
+  return open(undefined, options);
+};
+
+type Open = (options: Partial<MsmEngineOptions>) => Promise<MsmEngine>;
+
+/** Opens two engines on the same threads. */
+const openBoth = async (openFirst: Open, openSecond: Open): Promise<readonly [MsmEngine, MsmEngine]> => {
+  const first = await openFirst({});
+  return [first, await openSecond({ deviceOf: first })];
 };
 
 const mainOf = async (engine: MsmEngine): Promise<readonly [bytes: number, limit: number]> => {
@@ -97,6 +106,31 @@ describe('points beyond the limit', () => {
   });
 });
 
+test.each(['before', 'after'])(
+  'a limit above the default replaces it, set %s an engine without one shares the threads, and is strict',
+  async (when) => {
+    const limit = CALLER + 2 * pointsBytes;
+    const [first, second] =
+      when === 'before'
+        ? await openBoth(
+            (options) => open(limit, options),
+            (options) => openWithin(2 ** 20, options),
+          )
+        : await openBoth(
+            (options) => openWithin(2 ** 20, options),
+            (options) => open(limit, options),
+          );
+    await first.loadBases(points.bytes);
+    await second.loadBases(points.bytes);
+    for (const engine of [first, second]) {
+      expect(await mainOf(engine)).toEqual([2 * pointsBytes, limit]);
+      await expect(engine.loadBases(points.bytes)).rejects.toMatchObject({ code: 'out-of-memory' });
+    }
+    await open(limit + 1, { deviceOf: first });
+    expect(await mainOf(first)).toEqual([2 * pointsBytes, limit]);
+  },
+);
+
 describe('workers', () => {
   test.each([0, 1, 2])('are as many as have room beside the points: %i', async (workers) => {
     for (const spare of [0, WORKER - 1]) {
@@ -135,4 +169,22 @@ test.each([0, -1, 1.5, '5', Number.NaN, Number.POSITIVE_INFINITY])('a limit of %
     code: 'bad-argument',
     message: expect.stringContaining('memoryLimit must be a positive integer of bytes'),
   });
+});
+
+test('sums one after the other take one memory of WebAssembly, which trim and destroy free', async () => {
+  const engine = await open(undefined, { maxWorkers: 0 });
+  const bases = await engine.loadBases(points.bytes);
+  await engine.trim();
+  const opened = vi.spyOn(PointAdder, 'open');
+  const sums = async (): Promise<number> => {
+    opened.mockClear();
+    for (let turn = 0; turn < 3; turn++) expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
+    return opened.mock.calls.length;
+  };
+  expect(await sums()).toBe(1);
+  expect(await sums()).toBe(0);
+  await engine.trim();
+  expect(await sums()).toBe(1);
+  (await open()).destroy();
+  expect(await sums()).toBe(1);
 });

@@ -1,4 +1,5 @@
 /** Sums of few terms in WebAssembly, on one thread and on several, compared with BigInts. */
+import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { describe, expect, it } from 'vitest';
 import { halvingOf } from '../../src/curves/halving.js';
 import { type Affine, addAffine, infinityOf, multiply, negated, toAffine } from '../../src/curves/jacobian.js';
@@ -8,6 +9,7 @@ import { readerOf, writePoint } from '../../src/curves/point-source.js';
 import { mod } from '../../src/field/modulus.js';
 import { withAdder } from '../../src/msm/cpu/adder.js';
 import { PointNotOnCurve, SumThreads } from '../../src/msm/cpu/sum-threads.js';
+import { times } from '../../src/setup/groups.js';
 import { hasArithmetic, wasmArithmetics } from '../../src/wasm/points/kernel.js';
 
 const groups = (['bn254', 'bls12-381'] as const).flatMap((curve) =>
@@ -170,4 +172,22 @@ describe.each(groups)('%s %s', (name, group) => {
     );
     expect(left).toEqual(words);
   });
+});
+
+it('multiplies a single point in steps, between which a pause may end it', async () => {
+  const g2 = await openCurve('bls12-381', 'g2');
+  const k = g2.order - 12345n;
+  let pauses = 0;
+  const product = await times(g2, k, g2.generator, async () => void pauses++);
+  const { x, y } = bls12_381.G2.Point.BASE.multiply(k).toAffine();
+  expect(product).toEqual({ x: { c0: x.c0, c1: x.c1 }, y: { c0: y.c0, c1: y.c1 } });
+  expect(pauses).toBe(Math.floor(k.toString(2).length / 16));
+  const ended = new Error('ended');
+  const end = async (): Promise<void> => {
+    throw ended;
+  };
+  await expect(times(g2, k, g2.generator, end)).rejects.toBe(ended);
+  const goOn = async (): Promise<void> => undefined;
+  expect(await times(g2, g2.order, g2.generator, goOn)).toBeNull();
+  expect(await times(g2, k, null, goOn)).toBeNull();
 });

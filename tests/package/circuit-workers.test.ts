@@ -443,4 +443,57 @@ describe('in Chromium', { tags: 'long' }, () => {
       await end();
     }
   });
+
+  test('keeps the key of a tab from being evicted by another tab, until it is closed', async () => {
+    const { address, end } = await serve(
+      'tabs',
+      `import { openCircuit } from 'webgpu-msm/circom';
+      import { opfsCache } from 'webgpu-msm/formats';
+      // room for one key
+      const cache = opfsCache('keys', { maxBytes: 800_000 });
+      const [version, place] = location.search.slice(1).split('-');
+      const warnings = [];
+      try {
+        const all = new Uint8Array(await (await fetch('/circuit.zkey')).arrayBuffer());
+        // each version is another key
+        const zkey = { byteLength: all.length, version, read: async (from, to) => all.slice(from, to) };
+        const onWarning = (message) => warnings.push(message);
+        window.circuit = await openCircuit({ wasm: '/circuit.wasm', zkey }, { cache, worker: place === 'worker', onWarning });
+        const result = await window.circuit.prove(${JSON.stringify(input)});
+        document.querySelector('output').textContent = JSON.stringify({
+          ...result, ids: (await cache.list()).map(({ id }) => id),
+          warnings: warnings.filter((each) => !each.includes('γ equals δ')),
+        });
+      } catch (error) {
+        document.querySelector('output').textContent = JSON.stringify({ error: String(error.stack) });
+      }`,
+    );
+    const { browser } = await launchChromium('software');
+    try {
+      for (const place of ['worker', 'here']) {
+        const context = await browser.newContext();
+        const [first, second] = [await context.newPage(), await context.newPage()];
+        const visit = async (page: Page, version: string) => {
+          const said = await saidBy(page, `${address}?${version}-${place}`);
+          expect(said.error).toBeUndefined();
+          expect(await verifyBySnarkjs('groth16', zkey, said)).toBe(true);
+          return said;
+        };
+        const { ids } = await visit(first, 'one');
+        expect(ids).toHaveLength(1);
+        expect(await visit(second, 'two')).toMatchObject({
+          ids,
+          warnings: [expect.stringContaining('finds no room, so it is not kept')],
+        });
+        await first.close();
+        const later = await visit(second, 'two');
+        expect(later).toMatchObject({ ids: [expect.any(String)], warnings: [] });
+        expect(later.ids).not.toEqual(ids);
+        await context.close();
+      }
+    } finally {
+      await browser.close();
+      await end();
+    }
+  });
 });

@@ -5,12 +5,11 @@
  *
  * @module-tag long
  */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BrowserContext, chromium } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launchChromium } from '../../scripts/browser/launch.js';
+import { bytesOfBrowser, openProfile } from '../../scripts/browser/browser-memory.js';
 import { buildLibrary } from '../support/build-library.js';
 import { ffCurveOf, makeStatement, type Statement } from '../support/proving.js';
 import { serveFolder } from '../support/worker-place.js';
@@ -93,35 +92,6 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Anonymous and shared memory of a browser with a profile, which its processes share, in bytes. Linux only. */
-const bytesOfBrowser = (profile: string): number => {
-  const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  const read = (pid: string, name: string): string => {
-    try {
-      return readFileSync(`/proc/${pid}/${name}`, 'latin1');
-    } catch {
-      // the process has ended
-      return '';
-    }
-  };
-  const parents = new Map(processes.map((pid) => [pid, read(pid, 'stat').replace(/^.*\) \S+ (\d+) .*$/s, '$1')]));
-  const roots = new Set(processes.filter((pid) => read(pid, 'cmdline').includes(profile)));
-  const isInside = (pid: string | undefined): boolean =>
-    pid !== undefined && (roots.has(pid) || isInside(parents.get(pid)));
-  const kilobytes = processes.filter(isInside).flatMap((pid) => {
-    const found = read(pid, 'smaps_rollup').matchAll(/^Pss_(?:Anon|Shmem):\s+(\d+) kB$/gm);
-    return [...found].map(([, amount]) => Number(amount));
-  });
-  return 1024 * kilobytes.reduce((sum, each) => sum + each, 0);
-};
-
-/** Starts Chromium with a profile on the disk: others keep the origin private file system in memory. */
-const openBrowser = async (profile: string): Promise<BrowserContext> => {
-  const { browser, launchOptions } = await launchChromium('software');
-  await browser.close();
-  return chromium.launchPersistentContext(profile, launchOptions);
-};
-
 /** What a visit says. */
 interface Visit {
   readonly proofs: readonly { readonly proof: unknown; readonly publicSignals: string[]; readonly isValid: boolean }[];
@@ -136,7 +106,7 @@ test(
   async ({ annotate }) => {
     const { zkey, witness, statement } = files;
     const profile = join(folder, 'profile');
-    const context = await openBrowser(profile);
+    const context = await openProfile(profile);
     let most = 0;
     const timer =
       process.platform === 'linux' && statement === null

@@ -11,6 +11,8 @@ import { openProvingKey, type ProvingKeyOptions } from '../../src/groth16.js';
 import { folderCache, openFile } from '../../src/node.js';
 import { openProvingKeyWith as openPlonk } from '../../src/plonk/open-proving-key.js';
 import { accelerate } from '../../src/snarkjs.js';
+import { quick } from '../support/engines.js';
+import { getDevice } from '../support/gpu.js';
 import {
   describeCurves,
   endCurves,
@@ -296,6 +298,37 @@ describe('a compact key', () => {
     expect(warnings).toEqual([]);
     expect(await cache.list()).toMatchObject([{ byteLength: groth16.zkey.length }]);
   });
+});
+
+test('a key on a GPU makes the same proof, and names a point off the curve', { tags: 'long' }, async () => {
+  const { compact, statement, zkey } = groth16;
+  const { witness } = statement.circuit;
+  const onGpu = { ...onCpu, backend: 'gpu', device: await getDevice(), tuning: quick } as const;
+  {
+    using key = await openProvingKeyWith(compact, onGpu, sameDraws());
+    using whole = await openProvingKeyWith(zkey, onCpu, sameDraws());
+    expect(await key.prove(witness)).toEqual(await whole.prove(witness));
+  }
+  const points = rowsOf(compact).rows.find(({ kind, items }) => kind === 1 && items > 4) as {
+    at: number;
+    items: number;
+  };
+  const first = points.at + Math.ceil(points.items / 4);
+  const openWith = (file: Uint8Array, options: ProvingKeyOptions) =>
+    openProvingKey(file, options).then(
+      (key) => key.destroy(),
+      (error: unknown) => error as Error,
+    );
+  // about every other x has no y
+  for (let i = 1; ; i++) {
+    const file = compact.slice();
+    file[first] = (file[first] as number) ^ i;
+    const expected = await openWith(sign(file), onCpu);
+    if (expected === undefined) continue;
+    expect(expected).toMatchObject({ code: 'not-on-curve', message: expect.stringMatching(/points\[\d+\]/) });
+    expect(await openWith(file, onGpu)).toMatchObject({ code: 'not-on-curve', message: expected.message });
+    break;
+  }
 });
 
 test('a cache tells a doctored compact key from the one whose hash it has', async () => {

@@ -35,21 +35,21 @@ afterAll(async () => {
   await server?.close();
 });
 
-const contribute = async (name: string, bytes: Uint8Array): Promise<void> => {
+const contribute = async (name: string, bytes: Uint8Array, to = page): Promise<void> => {
   const mimeType = 'application/octet-stream';
-  await page.getByLabel('File .zkey').setInputFiles({ name, mimeType, buffer: Buffer.from(bytes) });
-  await page.getByRole('textbox', { name: 'Name' }).fill('Ada');
-  await page.getByLabel('Random text').fill(SECRET);
-  await page.getByRole('button', { name: 'Contribute' }).click();
+  await to.getByLabel('File .zkey').setInputFiles({ name, mimeType, buffer: Buffer.from(bytes) });
+  await to.getByRole('textbox', { name: 'Name' }).fill('Ada');
+  await to.getByLabel('Random text').fill(SECRET);
+  await to.getByRole('button', { name: 'Contribute' }).click();
 };
 
 /** Returns the file that the page offers, and the hash that it shows. */
-const result = async (): Promise<{ bytes: Uint8Array; hash: string; name: string }> => {
-  const link = page.getByRole('link', { name: 'Download' });
+const result = async (of = page): Promise<{ bytes: Uint8Array; hash: string; name: string }> => {
+  const link = of.getByRole('link', { name: 'Download' });
   await link.waitFor({ timeout: 120_000 });
-  const [download] = await Promise.all([page.waitForEvent('download'), link.click()]);
+  const [download] = await Promise.all([of.waitForEvent('download'), link.click()]);
   const bytes = new Uint8Array(readFileSync(await download.path()));
-  const hash = await page.getByLabel('Hash, to publish').inputValue();
+  const hash = await of.getByLabel('Hash, to publish').inputValue();
   return { bytes, hash, name: download.suggestedFilename() };
 };
 
@@ -76,6 +76,27 @@ test('contributes to powers of tau', async () => {
   expect(name).toBe('pot-contributed.ptau');
   const { isValid, contributions } = await verifyPowers(bytes);
   expect([isValid, hex(contributions[0]?.hash)]).toEqual([true, hash]);
+});
+
+test('contributes in a hidden tab, where timers and frames may stand still', async () => {
+  const powers = await newPowers({ curve: 'bn254', power: 11 });
+  const hidden = await browser.newPage();
+  hidden.on('pageerror', (error) => faults.push(String(error)));
+  // a browser without windows hides no page; those that do run timers once a second, or once a minute
+  await hidden.addInitScript(() => {
+    Object.defineProperty(document, 'visibilityState', { get: () => 'hidden' });
+    Object.defineProperty(document, 'hidden', { get: () => true });
+    Object.assign(globalThis, { setTimeout: () => 0, setInterval: () => 0, requestAnimationFrame: () => 0 });
+  });
+  await hidden.goto(server.origin);
+  await contribute('pot.ptau', powers, hidden);
+  const { bytes, hash } = await result(hidden);
+  const { isValid, contributions } = await verifyPowers(bytes);
+  expect([isValid, hex(contributions[0]?.hash)]).toEqual([true, hash]);
+  await contribute('pot.ptau', await newPowers({ curve: 'bn254', power: 13 }), hidden);
+  await hidden.getByRole('button', { name: 'Cancel' }).click();
+  await hidden.getByText('Cancelled.').waitFor({ timeout: 30_000 });
+  await hidden.close();
 });
 
 test('says what is wrong with a file, and is cancelled', async () => {

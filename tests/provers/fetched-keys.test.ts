@@ -1,7 +1,12 @@
 /** Keys that `accelerate` takes by URL, as in a page: from a server that counts its answers. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { folderCache } from '../../src/node.js';
 import { type Accelerated, type AccelerateOptions, accelerate } from '../../src/snarkjs.js';
 import { ffCurveOf, makeStatement, type Statement, snarkjs } from '../support/proving.js';
 
@@ -12,8 +17,9 @@ let origin: string;
 
 /** The file that the server has, and the headers by which it tells versions apart. */
 let served: { file: Uint8Array; headers: Record<string, string>; hasHead: boolean };
-/** Whether it answers requests for ranges with them, and the ranges that it was asked for. */
+/** Whether it answers requests for ranges with them, or refuses them, and the ranges that it was asked for. */
 let hasRanges = false;
+let refusesRanges = false;
 const ranges: string[] = [];
 /** Methods of the requests for keys. */
 const methods: string[] = [];
@@ -35,6 +41,10 @@ beforeAll(async () => {
     const isHead = request.method === 'HEAD';
     const { range } = request.headers;
     if (range !== undefined) ranges.push(range);
+    if (refusesRanges && range !== undefined) {
+      request.socket.destroy();
+      return;
+    }
     if (hasRanges && range !== undefined) {
       const [, from, last] = /^bytes=(\d+)-(\d+)$/.exec(range) ?? [];
       const part = served.file.subarray(Number(from), Number(last) + 1);
@@ -60,7 +70,7 @@ afterAll(async () => {
 beforeEach(() => {
   methods.length = 0;
   ranges.length = 0;
-  hasRanges = false;
+  [hasRanges, refusesRanges] = [false, false];
   url = `${origin}/${++tests}.zkey`;
   // a page has no module of files
   vi.spyOn(process, 'getBuiltinModule').mockImplementation((() => undefined) as never);
@@ -126,8 +136,8 @@ describe('a key by URL', () => {
     hasRanges = true;
     serve(one, { etag: '"1"' });
     for (let i = 0; i < 2; i++) await expectProof(one, groth16);
-    expect(ranges).toHaveLength(methods.length);
-    expect(ranges.filter((range) => range === 'bytes=0-65535')).toHaveLength(2);
+    expect(ranges).toHaveLength(methods.filter((method) => method === 'GET').length);
+    expect(ranges.filter((range) => range === 'bytes=0-65535')).toHaveLength(1);
     serve(other, { etag: '"2"' });
     await expectProof(other, groth16);
     expect(accelerate.stats).toMatchObject({ wholeProofs: 3, snarkjsProofs: 0, keyLoads: 2 });
@@ -135,6 +145,78 @@ describe('a key by URL', () => {
     serve(one, { etag: '"1"' });
     await expectProof(one, groth16);
     expect(accelerate.stats).toMatchObject({ wholeProofs: 4, snarkjsProofs: 0 });
+  });
+
+  test('is read by ranges without a limit, and asked for its version by each proof', async () => {
+    const download = vi.spyOn(Response.prototype, 'blob');
+    hasRanges = true;
+    serve(one, { etag: '"1"' });
+    for (let turn = 0; turn < 2; turn++) {
+      const groth16 = await begin();
+      const before = methods.length;
+      for (let i = 0; i < 3; i++) await expectProof(one, groth16);
+      const asked = methods.slice(before);
+      expect(asked.filter((method) => method === 'HEAD')).toHaveLength(2 + turn);
+      expect(accelerate.stats).toMatchObject({ wholeProofs: 3, snarkjsProofs: 0, keyLoads: 1 });
+      restore();
+    }
+    expect(ranges).toHaveLength(methods.filter((method) => method === 'GET').length);
+    expect(download).not.toHaveBeenCalled();
+    const groth16 = await begin();
+    await expectProof(one, groth16);
+    serve(other, { etag: '"2"' });
+    await expectProof(other, groth16);
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 2, snarkjsProofs: 0, keyLoads: 2 });
+  });
+
+  test.each([
+    ['that the default limit has no room for', { etag: '"1"' }, 2 ** 15, ['GET', 'GET', 'HEAD']],
+    ['without an ETag', { 'last-modified': new Date(Date.now() - 3_600_000).toUTCString() }, 0, ['GET', 'GET', 'HEAD']],
+  ])('%s is downloaded whole', async (_, headers, memory, expected) => {
+    vi.spyOn(process, 'constrainedMemory').mockReturnValue(memory);
+    hasRanges = true;
+    serve(one, headers);
+    const groth16 = await begin();
+    for (let i = 0; i < 2; i++) await expectProof(one, groth16);
+    expect(methods).toEqual(expected);
+    expect(ranges).toEqual(['bytes=0-65535']);
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 2, keyLoads: 1 });
+  });
+
+  test('is downloaded from a server that refuses requests for ranges', async () => {
+    refusesRanges = true;
+    serve(one, { etag: '"1"' });
+    const groth16 = await begin();
+    for (let i = 0; i < 2; i++) await expectProof(one, groth16);
+    expect(methods.at(-1)).toBe('HEAD');
+    expect(accelerate.stats).toMatchObject({ wholeProofs: 2, keyLoads: 1 });
+  });
+
+  test('is kept in a cache by its ETag, and read from there by the next visit', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-fetched-'));
+    const files = vi.mocked(process.getBuiltinModule);
+    // the cache has a disk, and keys have none
+    files.mockRestore();
+    const cache = folderCache(folder);
+    expect(await cache.list()).toEqual([]);
+    vi.spyOn(process, 'getBuiltinModule').mockImplementation((() => undefined) as never);
+    hasRanges = true;
+    serve(one, { etag: '"1"' });
+    for (let turn = 0; turn < 2; turn++) {
+      const groth16 = await begin({ cache });
+      ranges.length = 0;
+      await expectProof(one, groth16);
+      const bytes = ranges.reduce((sum, range) => {
+        const [, from, last] = /^bytes=(\d+)-(\d+)$/.exec(range) ?? [];
+        return sum + Math.min(served.file.length, Number(last) + 1) - Number(from);
+      }, 0);
+      // the header, which is in the first range
+      if (turn === 0) expect(bytes).toBeGreaterThanOrEqual(served.file.length);
+      else expect(bytes).toBeLessThan(70_000);
+      restore();
+    }
+    expect(await cache.list()).toHaveLength(1);
+    rmSync(folder, { recursive: true });
   });
 
   test('is not read again with an ETag where the server does not answer HEAD', async () => {

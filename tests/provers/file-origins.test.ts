@@ -1,6 +1,6 @@
 /** Files by address, path, response and stream: ranges, connections that break, and files that change. */
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, openAsBlob, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -8,15 +8,18 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { FileOrigin } from '../../src/formats/source.js';
 import { openProvingKey, type ProvingKeyOptions } from '../../src/groth16.js';
 import {
   applyBeacon,
   contribute,
   contributeToChallenge,
+  contributeToPowers,
   exportChallenge,
   exportVerificationKey,
   importResponse,
   newKey,
+  newPowers,
   truncatePowers,
   verifyKey,
   verifyPowers,
@@ -35,6 +38,8 @@ interface Manners {
   /** Status of a request; 200 means as usual. */
   readonly status: (request: number) => number;
   readonly stalls: (request: number) => boolean;
+  /** The header `Retry-After` of an error. */
+  readonly retryAfter?: string;
   /** Whether an error has a body, which never ends. */
   readonly errorsStall?: boolean;
 }
@@ -62,14 +67,14 @@ const others = new Map<string, Uint8Array>();
 
 const answer = ({ headers, url }: IncomingMessage, response: ServerResponse): void => {
   const data = others.get(url as string) ?? statement.zkey.data;
-  const { hasRanges, etag, breakAfter, status, stalls, errorsStall = false } = manners;
+  const { hasRanges, etag, breakAfter, status, stalls, retryAfter, errorsStall = false } = manners;
   open.add(response);
   response.once('close', () => open.delete(response));
   const number = requests.push(headers.range ?? null) - 1;
   const tag = etag(number);
   const common = tag === null ? {} : { etag: tag };
   if (status(number) !== 200) {
-    response.writeHead(status(number));
+    response.writeHead(status(number), retryAfter === undefined ? {} : { 'retry-after': retryAfter });
     if (errorsStall) response.write('not yet');
     else response.end();
     return;
@@ -113,6 +118,9 @@ afterEach(() => {
 });
 
 type Origin = Parameters<typeof openProvingKey>[0];
+
+/** Returns whether the next read is whole. */
+type Read = () => boolean;
 
 const proves = async (origin: Origin, options: ProvingKeyOptions = {}): Promise<void> => {
   using key = await openProvingKey(origin, { ...onCpu, ...options });
@@ -166,9 +174,76 @@ describe('an address', () => {
     await expect(openProvingKey(address, onCpu)).rejects.toThrow('zkey: the server answered 404');
   });
 
-  test('survives a server that is overloaded for a while', async () => {
-    manners = { ...usual, status: (request) => (request === 5 || request === 6 ? 503 : 200) };
+  test('survives a server that is busy for a while, from the first request on', async () => {
+    const answers = [503, 500, 429, 200, 200, 408, 504];
+    manners = { ...usual, status: (request) => answers[request] ?? 200, errorsStall: true };
+    await proves(address);
+    expect(requests).toEqual([null, null, null, null]);
+    requests = [];
     await proves(address, { memoryLimit });
+    expect(requests).not.toContain(null);
+    expect(new Set(requests.slice(0, 4))).toEqual(new Set(['bytes=0-65535']));
+  });
+
+  test('is refused after four attempts, whole and in parts, and leaves no connection', async () => {
+    manners = { ...usual, status: () => 503, errorsStall: true };
+    for (const options of [{}, { memoryLimit }]) {
+      requests = [];
+      await expect(openProvingKey(address, { ...onCpu, ...options })).rejects.toMatchObject({
+        code: 'bad-argument',
+        message: 'zkey: the server answered 503',
+      });
+      expect(requests).toHaveLength(4);
+      await until(() => open.size === 0);
+    }
+  });
+
+  test('is asked for again when the server says, ten seconds later at most', async () => {
+    const pauses: number[] = [];
+    vi.restoreAllMocks();
+    const real = globalThis.setTimeout;
+    const timers = vi.spyOn(globalThis, 'setTimeout').mockImplementation(((
+      work: () => void,
+      ms: number,
+      ...more: unknown[]
+    ) => {
+      if (more.length > 0 || ![100, 200, 7000, 10_000].includes(ms)) return real(work, ms, ...more);
+      pauses.push(ms);
+      return real(work, 0);
+    }) as typeof setTimeout);
+    try {
+      for (const [retryAfter, expected] of [
+        ['7', [7000, 7000]],
+        ['3600', [10_000, 10_000]],
+        [new Date(Date.now() + 3_600_000).toUTCString(), [10_000, 10_000]],
+        [new Date(0).toUTCString(), [100, 200]],
+        ['soon', [100, 200]],
+      ] as const) {
+        [requests, pauses.length] = [[], 0];
+        manners = { ...usual, status: (request) => (request < 2 ? 503 : 200), retryAfter };
+        await proves(address);
+        expect(pauses).toEqual(expected);
+      }
+    } finally {
+      timers.mockRestore();
+    }
+  });
+
+  test('that is busy is left at once by an abort', async () => {
+    manners = { ...usual, status: () => 503, retryAfter: '10' };
+    for (const options of [{}, { memoryLimit }]) {
+      requests = [];
+      const ending = new AbortController();
+      const opening = openProvingKey(address, { ...onCpu, ...options, signal: ending.signal });
+      const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+      const before = timers();
+      const ended = expect(opening).rejects.toMatchObject({ code: 'aborted' });
+      await until(() => requests.length === 1 && timers() > before);
+      ending.abort();
+      await ended;
+      expect(timers()).toBeLessThanOrEqual(before);
+      expect(requests).toHaveLength(1);
+    }
   });
 
   test('is refused when the file changes, while it is opened or while a proof reads it', async () => {
@@ -364,7 +439,8 @@ describe('files of a setup', () => {
   test('that a server no longer sends have no verdict', async () => {
     const sources = { zkey: at('zkey'), initial: files.zkey, ptau: files.ptau };
     const wrong: readonly (readonly [Partial<Manners>, RegExp])[] = [
-      [{ status: (request) => (request === 0 ? 200 : 500) }, /^(zkey|ptau): the server does not send it/],
+      [{ status: (request) => (request === 0 ? 200 : 500) }, /^(zkey|ptau): the server answered 500/],
+      [{ breakAfter: (request) => (request === 0 ? null : 0) }, /^(zkey|ptau): the server does not send it/],
       [{ status: (request) => (request === 0 ? 200 : 410) }, /^(zkey|ptau): the server answered 410/],
       [{ etag: (request) => `"${request}"` }, /^(zkey|ptau): it changed on the server/],
     ];
@@ -375,6 +451,99 @@ describe('files of a setup', () => {
         await expect(verify()).rejects.toMatchObject({ code: 'bad-argument', message: expect.stringMatching(message) });
       }
     }
+  });
+
+  test('that can no longer be read have no verdict', async () => {
+    const gone = new DOMException('gone', 'NotReadableError');
+    /** Files that fail from some read on, of each kind that is read in parts. */
+    const failing = {
+      blob: (read: Read, bytes: Uint8Array) =>
+        ({
+          size: bytes.length,
+          slice: (from: number, to: number) => ({
+            arrayBuffer: async () => {
+              if (!read()) throw gone;
+              return bytes.slice(from, to).buffer;
+            },
+          }),
+          [Symbol.toStringTag]: 'Blob',
+        }) as unknown as Blob,
+      source: (read: Read, bytes: Uint8Array) => ({
+        byteLength: bytes.length,
+        read: (from: number, to: number) => {
+          if (!read()) throw gone;
+          return bytes.subarray(from, to);
+        },
+      }),
+      short: (read: Read, bytes: Uint8Array) => ({
+        byteLength: bytes.length,
+        read: (from: number, to: number) => bytes.subarray(from, read() ? to : to - 1),
+      }),
+    };
+    const { zkey } = await contribute(files.zkey, {}, onCpu);
+    const powers = await newPowers({ curve: 'bn254', power: 3 }, onCpu);
+    const { ptau } = await contributeToPowers(powers, {}, onCpu);
+    const sources = { zkey, initial: files.zkey, ptau: files.ptau };
+    const verdicts = [
+      [zkey, (file: FileOrigin) => verifyKey({ ...sources, zkey: file }, checked)],
+      [files.zkey, (file: FileOrigin) => verifyKey({ ...sources, initial: file }, checked)],
+      [files.ptau, (file: FileOrigin) => verifyKey({ ...sources, ptau: file }, checked)],
+      [ptau, (file: FileOrigin) => verifyPowers(file, checked)],
+    ] as const;
+    for (const [bytes, verify] of verdicts) {
+      let reads = 0;
+      const counted = () => {
+        reads++;
+        return true;
+      };
+      expect(await verify(failing.source(counted, bytes))).toMatchObject({ isValid: true });
+      expect(reads).toBeGreaterThan(10);
+      for (const [kind, fileOf] of Object.entries(failing)) {
+        for (const whole of kind === 'blob' ? [0, Math.floor(reads / 2), reads - 1] : [reads - 1]) {
+          let left = whole;
+          const error = await verify(fileOf(() => left-- > 0, bytes)).then(
+            (verdict) => expect.fail(`${kind}, ${whole} of ${reads} reads: ${JSON.stringify(verdict)}`),
+            (thrown: unknown) => thrown,
+          );
+          if (kind === 'source') expect(error).toBe(gone);
+          else expect(error).toMatchObject({ name: 'MsmError', code: 'bad-argument' });
+        }
+      }
+    }
+  });
+
+  test('that other programs write anew, or whose bytes were transferred, have no verdict', async () => {
+    const { ptau } = await contributeToPowers(await newPowers({ curve: 'bn254', power: 3 }, onCpu), {}, onCpu);
+    const path = join(folder, 'written');
+    writeFileSync(path, ptau);
+    /** Calls a function at the first progress. */
+    const once = (change: () => void) => {
+      let isDone = false;
+      return {
+        ...checked,
+        onProgress: () => {
+          if (!isDone) change();
+          isDone = true;
+        },
+      };
+    };
+    const ofBlob = verifyPowers(
+      await openAsBlob(path),
+      once(() => writeFileSync(path, ptau.subarray(0, 1000))),
+    );
+    await expect(ofBlob).rejects.toMatchObject({
+      code: 'bad-argument',
+      message: expect.stringMatching(/^ptau: bytes .* cannot be read$/),
+    });
+    const bytes = ptau.slice();
+    const ofBytes = verifyPowers(
+      bytes,
+      once(() => structuredClone(bytes, { transfer: [bytes.buffer] })),
+    );
+    await expect(ofBytes).rejects.toMatchObject({
+      code: 'bad-argument',
+      message: expect.stringMatching(/^ptau: its bytes cannot be read/),
+    });
   });
 
   test('that are not the first key are refused by its name', async () => {

@@ -8,6 +8,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,6 +18,7 @@ import { openProvingKeyWith } from '../../src/groth16/open-proving-key.js';
 import { openProvingKey, type ProvingKeyOptions } from '../../src/groth16.js';
 import { folderCache, openFile } from '../../src/node.js';
 import { version } from '../../src/version.js';
+import { floorOf } from '../support/limited-keys.js';
 import { endCurves, makeStatement, type Statement, sameDraws } from '../support/proving.js';
 
 const PAGE = 2 ** 18;
@@ -188,7 +190,7 @@ describe('a second visit', () => {
     });
     await expect(openProvingKey(source as never, { ...onCpu, cache })).rejects.toMatchObject({
       code: 'bad-argument',
-      message: expect.stringMatching(/are not in the cache as they were stored; open the key from its file/),
+      message: expect.stringMatching(/are not in the cache as they were stored; open the key again from its source/),
     });
     expect(await cache.list()).toEqual([]);
   });
@@ -209,6 +211,54 @@ describe('a second visit', () => {
     });
     expect(await statement.verify((await key.prove(statement.circuit.witness)) as never)).toBe(true);
     expect(file.bytesRead).toBeGreaterThan(bytesRead);
+  });
+});
+
+describe('pages that another visit takes away while a key proves from them come from the source', () => {
+  const openings = ['by a path', 'by a Blob', 'by parts'] as const;
+  const changes = {
+    deleted: () => folderCache(folder).delete(),
+    'cut off': () => change((bytes) => bytes.subarray(0, PAGE + 1000)),
+    damaged: () =>
+      change((bytes) => {
+        for (let at = 0; at < bytes.length; at += 1000) bytes[at] = (bytes[at] as number) ^ 1;
+        return bytes;
+      }),
+    'of another key': async () => {
+      const path = keyFile();
+      rmSync(path);
+      (await openProvingKey(fileOf(other.zkey.data), { ...onCpu, cache: folderCache(folder) })).destroy();
+      renameSync(keyFile(), path);
+    },
+  } as const;
+
+  const originOf = (opening: (typeof openings)[number]) => {
+    const { data } = statement.zkey;
+    if (opening === 'by a Blob') return new Blob([data as Uint8Array<ArrayBuffer>]);
+    if (opening === 'by parts') return fileOf(data);
+    const path = join(root, 'source.zkey');
+    writeFileSync(path, data);
+    return path;
+  };
+
+  test.each(Object.keys(changes) as (keyof typeof changes)[])('%s', async (what) => {
+    const memoryLimit = await floorOf((limit) => openProvingKey(statement.zkey.data, { ...onCpu, memoryLimit: limit }));
+    // the cache reads all sources in the same way
+    for (const opening of what === 'deleted' ? openings : (['by parts'] as const)) {
+      const origin = originOf(opening);
+      const open = () => openProvingKeyWith(origin, { ...onCpu, memoryLimit, cache: folderCache(folder) }, sameDraws());
+      for (const isFirst of [true, false]) {
+        if (!isFirst) (await open()).destroy();
+        using key = await open();
+        expect(key.memory.pagedPoints).toBeGreaterThan(0);
+        await changes[what]();
+        expect(await key.prove(statement.circuit.witness)).toEqual(expected);
+        expect(await statement.verify((await key.prove(statement.circuit.witness)) as never)).toBe(true);
+        expect(warnings.splice(0)).toEqual([expect.stringMatching(/damaged in the cache, so the next visit stores/)]);
+        key.destroy();
+        await folderCache(folder).delete();
+      }
+    }
   });
 });
 
@@ -541,6 +591,22 @@ describe('room', () => {
     const small = folderCache(folder, { maxBytes: 1000 });
     (await openProvingKey(fileOf(statement.zkey.data), { ...onCpu, cache: small })).destroy();
     expect(warnings).toEqual([`webgpu-msm: cache: a key of ${bytes} bytes finds no room, so it is not kept`]);
+  });
+
+  test('is not made of a key in use, unless its visit has not been seen for minutes', async () => {
+    const cache = folderCache(folder, { maxBytes: statement.zkey.data.length + 3 * PAGE });
+    const open = (source: Uint8Array) => openProvingKey(fileOf(source), { ...onCpu, cache });
+    using _key = await open(statement.zkey.data);
+    const marks = readdirSync(folder).filter((name) => name.endsWith('.use'));
+    expect(marks).toHaveLength(1);
+    (await open(other.zkey.data)).destroy();
+    expect(warnings.splice(0)).toEqual([expect.stringContaining('finds no room, so it is not kept')]);
+    // as if the process of the visit had been killed
+    const longAgo = new Date(Date.now() - 600_000);
+    for (const name of marks) utimesSync(join(folder, name), longAgo, longAgo);
+    (await open(other.zkey.data)).destroy();
+    expect((await cache.list()).map(({ byteLength }) => byteLength)).toEqual([other.zkey.data.length]);
+    expect(warnings).toEqual([]);
   });
 
   test('a folder that cannot be written is left out, with a warning', async () => {

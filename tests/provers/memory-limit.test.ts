@@ -9,6 +9,7 @@ import { openProvingKey, type ProvingKeyOptions } from '../../src/groth16.js';
 import { openFile } from '../../src/node.js';
 import { readOptions } from '../../src/option-table.js';
 import { keySettingsOf } from '../../src/proofs/circuit-prover.js';
+import { planPoints } from '../../src/proofs/key-memory.js';
 import { drawRandomScalar } from '../../src/proofs/witness.js';
 import { leaseGpu } from '../support/leased-gpu.js';
 import { expectAborts, countedFile as fileOf, floorOf as leastLimit, placeOf } from '../support/limited-keys.js';
@@ -72,6 +73,36 @@ describeCurves('a key on %s', (curve) => {
     using roomy = await open(2 ** 40);
     expect(await roomy.prove(circuit.witness)).toEqual(expected);
     expect(roomy.memory.vectors).toBeGreaterThan(0);
+  });
+});
+
+describe('the least limit', () => {
+  const sections = [
+    { count: 2 ** 20, pointBytes: 64 },
+    { count: 2 ** 20 - 2, pointBytes: 128 },
+  ];
+  const bytes = { whole: 700e6, least: 150e6 };
+  const planAt = (limit: number, mostWorkers: number, hasFixedWorkers = false) =>
+    planPoints(sections, 2 ** 20, bytes, { bytes: limit, isStrict: true, mostWorkers, hasFixedWorkers });
+
+  test('is the same under every limit, and all limits from it on have room for the threads that they allow', () => {
+    for (const [most, isFixed] of [0, 1, 2, 3, 7, 15, 63].flatMap((each) => [
+      [each, false] as const,
+      [each, true] as const,
+    ])) {
+      const { leastLimit } = planAt(2 ** 40, most, isFixed);
+      expect(leastLimit).toBeLessThanOrEqual(bytes.least + 2 ** 24 + CALLER + most * WORKER);
+      expect(() => planAt(leastLimit - 1, most, isFixed)).toThrow(`takes ${leastLimit} bytes`);
+      for (let limit = leastLimit; limit < 3e9; limit += 7e6) {
+        const plan = planAt(limit, most, isFixed);
+        expect(plan.leastLimit).toBe(leastLimit);
+        const points = plan.counts.reduce((sum, count, i) => sum + count * (sections[i]?.pointBytes ?? 0), 0);
+        const pages = plan.counts.every((count, i) => count === sections[i]?.count) ? 0 : 2 * plan.pagePoints * 128;
+        const workers = isFixed ? most : Math.max(0, Math.min(most, Math.floor((limit / 2 - CALLER) / WORKER)));
+        const rest = plan.isLimited ? bytes.least : bytes.whole;
+        expect(points + pages + rest + CALLER + workers * WORKER).toBeLessThanOrEqual(limit);
+      }
+    }
   });
 });
 

@@ -1,7 +1,10 @@
 /** Setups under a limit of memory: the same bytes, and a floor that is said. */
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { readR1cs } from '../../src/formats/r1cs.js';
+import type { RandomAccess } from '../../src/formats/source.js';
 import { fileOf } from '../../src/formats/zkey.js';
 import { openZkey } from '../../src/formats.js';
+import { gatesOf } from '../../src/setup/gates.js';
 import { filePoint, openGroups } from '../../src/setup/groups.js';
 import { planRounds } from '../../src/setup/memory.js';
 import { multiples, PointTransform, rootOf } from '../../src/setup/point-transform.js';
@@ -126,6 +129,42 @@ it('computes the same under a limit, and says what a call takes at least', async
   }
 });
 
+/** Powers of tau on BN254 with the tables of their sections, and zeros for points. */
+const unreadPowers = (power: number, prime: bigint): RandomAccess => {
+  const n = 2 ** power;
+  const words = (bytes: number, ...values: readonly bigint[]): Uint8Array =>
+    Uint8Array.from({ length: bytes * values.length }, (_, i) =>
+      Number(((values[Math.floor(i / bytes)] as bigint) >> BigInt(8 * (i % bytes))) & 255n),
+    );
+  const header = Uint8Array.from(
+    [words(4, 32n), words(32, prime), words(4, BigInt(power), BigInt(power))].flatMap((part) => [...part]),
+  );
+  const sizes = [44, 64 * (2 * n - 1), 128 * n, 64 * n, 64 * n, 128];
+  const sections = [...sizes.map((size, i) => [i + 1, size] as const), [12, 64 * (2 * n - 1)] as const];
+  const pieces: (readonly [at: number, bytes: Uint8Array])[] = [
+    [0, new TextEncoder().encode('ptau')],
+    [4, words(4, 1n, BigInt(sections.length))],
+  ];
+  let at = 12;
+  for (const [id, size] of sections) {
+    pieces.push([at, words(4, BigInt(id))], [at + 4, words(8, BigInt(size))]);
+    at += 12;
+    if (id === 1) pieces.push([at, header]);
+    at += size;
+  }
+  return {
+    byteLength: at,
+    read: (from, to) => {
+      const bytes = new Uint8Array(to - from);
+      for (const [start, piece] of pieces) {
+        for (const [i, byte] of piece.entries())
+          if (start + i >= from && start + i < to) bytes[start + i - from] = byte;
+      }
+      return bytes;
+    },
+  };
+};
+
 /** Expects a refusal below the least limit of a call, and its result there. */
 const expectFloor = async <Result>(call: (options: object) => Promise<Result>): Promise<Result> => {
   const memoryLimit = await floorOf(call);
@@ -140,6 +179,93 @@ describe('a limit', () => {
     const ptau = await powersOf('bn254', 9, 1023, false);
     const call = (options: object) => newKey({ system, r1cs, ptau }, options);
     expectSame((await expectFloor(call)) as Uint8Array, (await call(quiet)) as Uint8Array);
+  });
+
+  it.each(['plonk', 'fflonk'] as const)(
+    'keeps no more gates of %s than have room, and counts the others',
+    async (system) => {
+      const r = BigInt((await ffCurveOf('bn254')).r);
+      const { r1cs } = randomCircuit(r, { publicInputs: 1, privateInputs: 30, constraints: 1500, seed: 3n });
+      const isFflonk = system === 'fflonk';
+      const circuit = await readR1cs(r1cs, {}, async () => undefined);
+      const all = await gatesOf(circuit, isFflonk, async () => undefined);
+      const asked: number[] = [];
+      const some = await gatesOf(
+        circuit,
+        isFflonk,
+        async () => undefined,
+        (gates) => {
+          asked.push(gates);
+          return gates < 2048;
+        },
+      );
+      expect(all.count).toBeGreaterThan(3 * 1024);
+      expect(all.additions).toHaveLength(all.additionCount);
+      expect(asked).toEqual([1024, 2048]);
+      const { count, additionCount, variables, wires, selectors, additions } = some;
+      expect([count, additionCount, variables]).toEqual([all.count, all.additionCount, all.variables]);
+      expect([...wires, ...Object.values(selectors), additions].map(({ length }) => length)).toEqual(
+        new Array(9).fill(0),
+      );
+      const ptau = unreadPowers(16, BigInt((await ffCurveOf('bn254')).q));
+      const call = (options: object) => newKey({ system, r1cs, ptau }, options);
+      // with and without gates that are kept
+      const least = await floorOf(call);
+      const error = await call({ ...quiet, memoryLimit: least - 1 }).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: 'out-of-memory', message: expect.stringContaining(`takes ${least} bytes`) });
+    },
+  );
+
+  it.each(['groth16', 'plonk', 'fflonk'] as const)('refuses a circuit for %s before it is read', async (system) => {
+    const r = BigInt((await ffCurveOf('bn254')).r);
+    const factor: Combination = [[1, 3n]];
+    const file = r1csOf(r, {
+      variables: 2,
+      publicInputs: 0,
+      privateInputs: 1,
+      rows: new Array<Row>(60_000).fill([factor, factor, factor]),
+    });
+    const ptau = await powersOf('bn254', 3, 15, true);
+    const unread = new Error('the constraints are read');
+    const r1cs = {
+      byteLength: file.length,
+      read: (from: number, to: number) => {
+        if (to - from > 4096) throw unread;
+        return file.subarray(from, to);
+      },
+    };
+    const call = (memoryLimit: number) => newKey({ system, r1cs, ptau }, { ...quiet, memoryLimit });
+    const error = (await call(2 ** 20).catch((thrown: unknown) => thrown)) as Error;
+    expect(error).toMatchObject({ name: 'MsmError', code: 'out-of-memory' });
+    const [, least] =
+      /^options\.memoryLimit is 1048576 bytes, and this call takes at least (\d+) bytes/.exec(error.message) ?? [];
+    await expect(call(Number(least) - 1)).rejects.toMatchObject({ code: 'out-of-memory' });
+    await expect(call(Number(least))).rejects.toBe(unread);
+  });
+
+  it('tells the terms of a circuit before they are read, and its numbers as they are read', async () => {
+    const r = BigInt((await ffCurveOf('bn254')).r);
+    const rows = Array.from(
+      { length: 3000 },
+      (_, i): Row => [[[1, BigInt(2 * i + 2)]], [[0, 1n]], [[1, BigInt(2 * i + 3)]]],
+    );
+    const r1cs = r1csOf(r, { variables: 2, publicInputs: 0, privateInputs: 1, rows });
+    const seen: (readonly [number, number])[] = [];
+    await readR1cs(
+      r1cs,
+      {},
+      async () => undefined,
+      (...counts) => void seen.push(counts),
+    );
+    expect(seen).toEqual([1, 3, 2051, 4099].map((numbers) => [9000, numbers]));
+    const full = new Error('full');
+    const check = (_: number, numbers: number): void => {
+      if (numbers > 2000) throw full;
+    };
+    await expect(readR1cs(r1cs, {}, async () => undefined, check)).rejects.toBe(full);
+    await expect(readR1cs(r1cs.slice(0, -1), {}, async () => undefined)).rejects.toMatchObject({
+      code: 'bad-argument',
+    });
   });
 
   it('bounds verifications, and leaves their verdicts', async () => {

@@ -90,7 +90,9 @@ const visit = async (origin: Origin, options?: ProvingKeyOptions): Promise<void>
   expect(await key.prove(statement.circuit.witness)).toEqual(expected);
 };
 
-const names = (): string[] => (existsSync(folder) ? readdirSync(folder).filter((name) => name !== 'times.json') : []);
+/** Files of keys, without the marks of those in use. */
+const names = (): string[] =>
+  existsSync(folder) ? readdirSync(folder).filter((name) => name !== 'times.json' && !name.endsWith('.use')) : [];
 
 /** The bytes as a stream whose chunks share memory. @param onChunk called before each chunk */
 async function* streamOf(
@@ -152,6 +154,24 @@ describe('a stream', () => {
     expect(warnings).toEqual([]);
   });
 
+  test('replaces a key of the cache that is damaged, and proves on from the pages that arrived', async () => {
+    const memoryLimit = await leastLimit();
+    await visit(streamOf(data, 50_000));
+    const [name = ''] = names();
+    const path = join(folder, name);
+    const whole = readFileSync(path);
+    for (const page of [1, 3, Math.floor(whole.length / PAGE) - 1]) {
+      const bytes = Buffer.from(whole);
+      bytes[page * PAGE + 77] = (bytes[page * PAGE + 77] as number) ^ 1;
+      for (const each of names()) rmSync(join(folder, each));
+      writeFileSync(path, bytes);
+      await visit(streamOf(data, 50_000), { memoryLimit });
+      expect(names()).toHaveLength(1);
+      expect(names()).not.toContain(name);
+    }
+    expect(warnings).toEqual([]);
+  });
+
   test('replaces a key with the same header and other pages', async () => {
     const wrong = data.slice();
     // a coefficient, which nothing checks
@@ -179,7 +199,7 @@ describe('a stream', () => {
     writeFileSync(path, bytes);
     await expect(key.prove(statement.circuit.witness)).rejects.toMatchObject({
       code: 'bad-argument',
-      message: expect.stringContaining('are not in the cache as they were stored'),
+      message: expect.stringContaining('are not in the cache as they were stored; open the key again from its source'),
     });
     expect(await folderCache(folder).list()).toEqual([]);
     await visit(streamOf(data, 90_000), { memoryLimit });
@@ -197,6 +217,40 @@ describe('a stream', () => {
       key.destroy();
     }
     expect(names()).toEqual(left);
+    expect(warnings).toEqual([]);
+  });
+
+  test('that another visit deletes proves no more, and says that it must be opened again', async () => {
+    const memoryLimit = await leastLimit();
+    using key = await open(streamOf(data, 90_000), { memoryLimit });
+    await folderCache(folder).delete();
+    for (let turn = 0; turn < 2; turn++) {
+      await expect(key.prove(statement.circuit.witness)).rejects.toMatchObject({
+        code: 'bad-argument',
+        message: expect.stringMatching(/^zkey: bytes .* are not in the cache .*; open the key again from its source$/),
+      });
+    }
+    await visit(streamOf(data, 90_000), { memoryLimit });
+  });
+
+  test('is not evicted while a key proves from it, and is afterwards', async () => {
+    const memoryLimit = await leastLimit();
+    const cache = folderCache(folder, { maxBytes: data.length + 3 * PAGE });
+    const other = await makeStatement('groth16', 'bn254', 10, 'dense');
+    const openOther = async (): Promise<void> => (await open(streamOf(other.zkey.data, 50_000), { cache })).destroy();
+    const keys = [await open(streamOf(data, 90_000), { memoryLimit, cache })];
+    keys.push(await open(new Blob([data as Uint8Array<ArrayBuffer>]), { memoryLimit, cache }));
+    const [name] = names();
+    for (const key of keys) {
+      await openOther();
+      expect(warnings.splice(0)).toEqual([expect.stringContaining('finds no room, so it is not kept')]);
+      expect(names()).toEqual([name]);
+      expect(await key.prove(statement.circuit.witness)).toEqual(expected);
+      key.destroy();
+    }
+    expect(readdirSync(folder).filter((each) => each.endsWith('.use'))).toEqual([]);
+    await openOther();
+    expect((await cache.list()).map(({ byteLength }) => byteLength)).toEqual([other.zkey.data.length]);
     expect(warnings).toEqual([]);
   });
 
@@ -346,7 +400,8 @@ describe('without room', () => {
     rmSync(folder);
   });
 
-  test('bytes that were written come back from the folder, when it fails in the middle', async () => {
+  /** Has the third page of an arriving key fail, and its file not open again where `isGone`. @returns pages tried */
+  const withFailingDisk = async (isGone: boolean, work: () => Promise<void>): Promise<number> => {
     const { open: openFile } = await import('node:fs/promises');
     let writes = 0;
     const real = process.getBuiltinModule;
@@ -356,6 +411,7 @@ describe('without room', () => {
       return {
         ...found,
         open: async (path: string, flags: string) => {
+          if (isGone && flags === 'r' && path.endsWith('.received')) throw new Error('the disk is gone');
           const handle = await openFile(path, flags);
           if (flags !== 'w' || !path.endsWith('.received')) return handle;
           const write = handle.write.bind(handle);
@@ -367,11 +423,36 @@ describe('without room', () => {
         },
       };
     }) as never);
-    await visit(streamOf(data, 100_000));
-    failing.mockRestore();
-    expect(writes).toBe(3);
+    try {
+      await work();
+    } finally {
+      failing.mockRestore();
+    }
+    return writes;
+  };
+
+  test('bytes that were written come back from the folder, when it fails in the middle', async () => {
+    expect(await withFailingDisk(false, () => visit(streamOf(data, 100_000)))).toBe(3);
     // stored anew from memory
     expect(names()).toHaveLength(1);
+  });
+
+  test('the source is told where these bytes do not come back', async () => {
+    let isCancelled = false;
+    let at = 0;
+    const source = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        controller.enqueue(data.slice(at, at + 100_000));
+        at += 100_000;
+      },
+      cancel: () => {
+        isCancelled = true;
+      },
+    });
+    await withFailingDisk(true, () => expect(open(source)).rejects.toThrow('the disk is gone'));
+    await until(() => isCancelled);
+    expect(at).toBeLessThan(data.length);
+    expect(names()).toEqual([]);
   });
 });
 

@@ -1,13 +1,17 @@
 /**
- * Hundreds of proofs in a row from inputs, on one circuit, with and without a limit of memory: neither objects
- * nor bytes stay behind.
+ * Hundreds of proofs in a row from inputs, on one circuit, with and without a limit of memory, and of keys that are
+ * opened from a cache for each: neither objects nor bytes stay behind.
  *
  * @module-tag long
  */
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { queryObjects, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, expect, test, vi } from 'vitest';
 import { openCircuit } from '../../src/circom.js';
+import { folderCache } from '../../src/node.js';
 import { compileCircuit } from '../support/circom.js';
 import { makeZkey } from '../support/circom-keys.js';
 import { floorOf } from '../support/limited-keys.js';
@@ -87,5 +91,30 @@ test.each([
     });
     reads.mockRestore();
     circuit.destroy();
+  },
+);
+
+test.each(['a Blob', 'a stream'])(
+  'memory and folder are flat over rounds that open a key of %s from a cache, prove and destroy it',
+  {
+    timeout: 1_800_000,
+  },
+  async (source) => {
+    const { wasm, r1cs } = await compileProduct();
+    const zkey = await makeZkey('groth16', 'bn254', r1cs);
+    const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-rounds-'));
+    const cache = folderCache(folder);
+    await expectFlat(400, async (i) => {
+      const file = new Blob([zkey]);
+      const circuit = await openCircuit(
+        { wasm, zkey: source === 'a Blob' ? file : file.stream() },
+        { ...options, cache },
+      );
+      const { publicSignals } = await circuit.prove({ a: i, b: 3 });
+      expect(publicSignals).toEqual([String(3 * i)]);
+      circuit.destroy();
+    });
+    expect(readdirSync(folder)).toEqual([expect.stringMatching(/\.key$/), 'times.json']);
+    rmSync(folder, { recursive: true });
   },
 );

@@ -287,6 +287,8 @@ describe('npm run bench', () => {
     [['run', '--b.build', '/nowhere'], '--build: /nowhere/dist/index.js does not exist'],
     [['run', '--op', 'ntt', '--backend', 'both'], '--backend: "both" is not gpu or cpu'],
     [['circuits', '--witnesses', '--pages'], '--witnesses and --pages exclude each other'],
+    [['keys', '--zkey', 'a.zkey'], '--zkey and --witness are missing'],
+    [['keys', '--limit', '0,1.5'], "--limit: '1.5' is not an integer from 0 to 1048576"],
   ])('refuses %j with the name of the option and code 2', async (args, named) => {
     const { code, stdout, stderr } = await runHere(benchCommand, args);
     expect(code).toBe(2);
@@ -305,7 +307,7 @@ describe('npm run bench', () => {
     expect(code).toBe(0);
     const listed = [...stdout.matchAll(/^ {2}([a-z-]+) {2,}\S/gm)].map(([, name]) => name);
     const measured = ['run', 'check', 'proof', 'proofs', 'field', 'calibrate'];
-    expect(listed).toEqual([...measured, 'count', 'setups', 'circuits', 'gpu-day', 'self-test']);
+    expect(listed).toEqual([...measured, 'count', 'setups', 'circuits', 'keys', 'gpu-day', 'self-test']);
   });
 
   it('lists every knob of a mode in its help, and no other', async () => {

@@ -1,6 +1,6 @@
 /** Defaults in bytes from the size of main memory: the budget of loaded points, and the ceiling of keys. */
 import { expect, test } from 'vitest';
-import { defaultBasesBudget, defaultMemoryLimit } from '../../src/engine/main-memory.js';
+import { defaultBasesBudget, defaultMemoryLimit, inheritMemoryLimit } from '../../src/engine/main-memory.js';
 
 const [MiB, GiB] = [2 ** 20, 2 ** 30];
 
@@ -67,4 +67,10 @@ test('the ceiling of this process is below the memory of the machine', async () 
   const { totalmem } = await import('node:os');
   expect(defaultMemoryLimit()).toBeLessThanOrEqual(0.75 * totalmem());
   expect(defaultMemoryLimit()).toBeGreaterThan(2 ** 26);
+});
+
+test('a worker has the ceiling of the thread that started it', () => {
+  inheritMemoryLimit(512 * MiB);
+  expect(defaultMemoryLimit()).toBe(512 * MiB);
+  expect(defaultMemoryLimit({ navigator: { deviceMemory: 8 } })).toBe(4 * GiB);
 });

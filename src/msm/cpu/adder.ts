@@ -40,7 +40,12 @@ export const arithmeticHere = ({ p }: CurveContext): CpuArithmetic => {
 const kernels = new WeakMap<object, Map<WasmArithmetic, Promise<CompiledKernel | null>>>();
 
 /** Idle adders by the constants of the curve. */
-const idle = new WeakMap<object, Map<WasmArithmetic, PointAdder>>();
+let idle = new WeakMap<object, Map<WasmArithmetic, PointAdder>>();
+
+/** Leaves the memory of idle adders to the garbage collector. */
+export const dropIdleAdders = (): void => {
+  idle = new WeakMap();
+};
 
 const ofCurve = <Value>(all: WeakMap<object, Map<WasmArithmetic, Value>>, key: object): Map<WasmArithmetic, Value> => {
   const own = all.get(key) ?? new Map<WasmArithmetic, Value>();
@@ -61,8 +66,11 @@ export const kernelOf = (curve: CurveContext, arithmetic: WasmArithmetic): Promi
   return compiled;
 };
 
-/** Adders with more memory than this are not kept, in bytes. */
-const MAX_IDLE_BYTES = 2 ** 20;
+/**
+ * Adders with more memory than this are not kept, in bytes. That of 2^16 points in G2 is, so that sums of one
+ * page after the other do not take new memory each: the garbage collector ran at each page.
+ */
+const MAX_IDLE_BYTES = 2 ** 24;
 
 /** Returns an idle or new adder, and its kernel; null if the arithmetic is missing or wrong. */
 const openAdder = async (

@@ -14,6 +14,7 @@ import {
 } from '../../threads/platform.js';
 import { Pool } from '../../threads/pool.js';
 import type { Knobs } from '../plan/tuning.js';
+import { dropIdleAdders } from './adder.js';
 import type { RoundTask, WindowSums } from './share.js';
 
 /** A pool whose workers add up buckets, and compute vectors. */
@@ -104,13 +105,15 @@ export class CpuThreads {
     );
   }
 
-  /** Ends the workers, unless they compute. */
+  /** Ends the workers, unless they compute, and frees memory that is kept for sums. */
   trim(): void {
+    dropIdleAdders();
     if (!this.#pool?.isBusy) this.#pool?.destroy();
   }
 
-  /** Ends the workers. */
+  /** Ends the workers, and frees memory that is kept for sums. */
   destroy(): void {
+    dropIdleAdders();
     this.#pool?.destroy();
   }
 }

@@ -37,7 +37,7 @@ export interface SumsTask extends Omit<ManySums, 'multipliers'> {
   readonly kind: 'sums';
   /** Root of unity of the endomorphism. */
   readonly beta: bigint;
-  /** Multipliers, as `writeMultipliers` writes them. */
+  /** Multipliers, as `writeMultiplier` writes them. */
   readonly multipliers: Uint32Array;
   /** First sum of each chunk, and behind them the number of sums. */
   readonly cuts: readonly number[];
@@ -54,21 +54,21 @@ export interface PartialSums {
   readonly wrong: number | null;
 }
 
-/** Returns multipliers as words. @param halves both halves of each */
-export const writeMultipliers = (halves: readonly (readonly [bigint, bigint])[]): Uint32Array<ArrayBuffer> => {
-  const words = new Uint32Array(halves.length * MULTIPLIER_WORDS);
-  for (const [i, pair] of halves.entries()) {
-    const at = i * MULTIPLIER_WORDS;
-    for (const [h, half] of pair.entries()) {
-      if (half < 0n) words[at] = (words[at] as number) | (1 << h);
-      let rest = half < 0n ? -half : half;
-      for (let k = 0; k < HALF_WORDS; k++, rest >>= 32n) {
-        words[at + 1 + h * HALF_WORDS + k] = Number(BigInt.asUintN(32, rest));
-      }
-      if (rest > 0n) throw new RangeError('a half of a multiplier is too long');
+/** Returns room for multipliers as words, each 0. */
+export const roomForMultipliers = (count: number): Uint32Array<ArrayBuffer> =>
+  new Uint32Array(count * MULTIPLIER_WORDS);
+
+/** Writes a multiplier as words. @param halves both of its halves */
+export const writeMultiplier = (words: Uint32Array, i: number, halves: readonly [bigint, bigint]): void => {
+  const at = i * MULTIPLIER_WORDS;
+  for (const [h, half] of halves.entries()) {
+    if (half < 0n) words[at] = (words[at] as number) | (1 << h);
+    let rest = half < 0n ? -half : half;
+    for (let k = 0; k < HALF_WORDS; k++, rest >>= 32n) {
+      words[at + 1 + h * HALF_WORDS + k] = Number(BigInt.asUintN(32, rest));
     }
+    if (rest > 0n) throw new RangeError('a half of a multiplier is too long');
   }
-  return words;
 };
 
 /** Digits of one half, from the lowest. */

@@ -14,8 +14,9 @@ import {
   type ManySums,
   type PartialSums,
   PointSums,
+  roomForMultipliers,
   type SumsTask,
-  writeMultipliers,
+  writeMultiplier,
 } from './point-sums.js';
 
 /** A term whose point is not on the curve. */
@@ -30,6 +31,9 @@ export class PointNotOnCurve extends Error {
 
 /** Sums in a chunk at most. Of more terms than a block has, a chunk is one block. */
 const CHUNK = 512;
+
+/** Multipliers that are written between two looks at the clock: less than a millisecond. */
+const MULTIPLIERS_AT_ONCE = 2 ** 6;
 
 /** Terms that another thread is worth waiting for. */
 const LEAST_TERMS = 2 ** 10;
@@ -87,21 +91,23 @@ export class SumThreads {
     if (which.length === 0) {
       return scales.map(() => new Uint32Array((starts.length - 1) * curve.pointWords));
     }
-    const halves: (readonly [bigint, bigint])[] = [];
-    for (const k of sums.multipliers) {
-      halves.push(split(k));
-      await this.pause();
-    }
+    const multipliers = roomForMultipliers(sums.multipliers.length);
     const task: SumsTask = {
       kind: 'sums',
-      ...{ points, scale, beta, starts, which, scales },
-      multipliers: writeMultipliers(halves),
+      ...{ points, scale, beta, starts, which, scales, multipliers },
       cuts: cutSums(starts),
     };
-    const parts = await withAdder(curve, (adder, kernel) => this.#run(task, adder, kernel)).finally(() => {
+    let parts: readonly PartialSums[] | null;
+    try {
+      for (const [i, k] of sums.multipliers.entries()) {
+        writeMultiplier(multipliers, i, split(k));
+        if (i % MULTIPLIERS_AT_ONCE === 0) await this.pause();
+      }
+      parts = await withAdder(curve, (adder, kernel) => this.#run(task, adder, kernel));
+    } finally {
       // they may be secret
-      task.multipliers.fill(0);
-    });
+      multipliers.fill(0);
+    }
     if (parts === null) {
       throw new MsmError(
         'unsupported-device',

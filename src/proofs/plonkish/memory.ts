@@ -1,9 +1,8 @@
 /** Main memory of a key of PLONK or FFLONK and its proofs under a limit. */
-import type { MemoryLimit } from '../../engine/main-memory.js';
 import type { PlonkZkey } from '../../formats/zkey.js';
-import { canShare, mostWorkers } from '../../threads/platform.js';
+import { canShare } from '../../threads/platform.js';
 import type { EngineOptions } from '../api.js';
-import { bytesOfSums, ELEMENT_BYTES, planPoints } from '../key-memory.js';
+import { ELEMENT_BYTES, type KeyLimit, planPoints, workersUnder } from '../key-memory.js';
 import { COEFFICIENTS_AT_A_TIME } from '../key-points.js';
 import { VECTOR_BYTES } from '../key-vectors.js';
 import { SCALAR_BYTES } from '../witness.js';
@@ -34,8 +33,9 @@ export interface PlonkishPlan {
   readonly leastLimit: number;
   /** Most bytes of vectors in main memory. */
   readonly memoryBudget: number;
-  /** Points that stay loaded. */
+  /** Points that stay loaded, and those of a page of the others. */
   readonly count: number;
+  readonly pagePoints: number;
   /** Proofs that are under way at a time. */
   readonly proofsAtATime: number;
 }
@@ -52,19 +52,19 @@ export const planKey = (
   { additions, wires }: Pick<PlonkishCircuit, 'additions' | 'wires'>,
   powers: number,
   { whole, least }: VectorCounts,
-  limit: MemoryLimit,
+  limit: KeyLimit,
   options: EngineOptions,
 ): PlonkishPlan => {
   const isOnGpu = options.backend === 'gpu';
   const vector = isOnGpu ? 0 : domainSize * ELEMENT_BYTES;
-  const late = !isOnGpu && canShare() && mostWorkers(options) > 0 ? LATE_BYTES : 0;
+  const late = !isOnGpu && canShare() && workersUnder(limit) > 0 ? LATE_BYTES : 0;
   const inputs = (isOnGpu ? 0 : ELEMENT_BYTES) * variables;
   // the witness and a copy, indices of wires and copies, additions
   const kept =
     2 * SCALAR_BYTES * variables + 8 * wires[0].length * 3 + (additions.variables.length / 2) * ADDITION_BYTES;
   const coefficientBytes = SCALAR_BYTES + (isOnGpu ? 0 : ELEMENT_BYTES);
   const coefficients = COMMITTED * Math.min(powers, COEFFICIENTS_AT_A_TIME) * coefficientBytes;
-  const fixed = bytesOfSums(options) + kept + inputs + late;
+  const fixed = kept + inputs + late;
   const bytes = {
     whole: fixed + Math.ceil(whole * vector) + COMMITTED * powers * SCALAR_BYTES,
     // memory of WebAssembly does not shrink while points are added up
@@ -76,6 +76,6 @@ export const planKey = (
   const vectors = Math.ceil(least * vector) + inputs + late + coefficients;
   // vectors on the GPU are not in main memory
   const isLimited = plan.isLimited && !isOnGpu;
-  const { leastLimit, proofsAtATime } = plan;
-  return { isLimited, leastLimit, count, memoryBudget: isLimited ? vectors : VECTOR_BYTES, proofsAtATime };
+  const { leastLimit, pagePoints, proofsAtATime } = plan;
+  return { isLimited, leastLimit, count, pagePoints, memoryBudget: isLimited ? vectors : VECTOR_BYTES, proofsAtATime };
 };

@@ -19,7 +19,7 @@ import {
   type Statement,
   warnOfOldNode,
 } from '../circuit-prover.js';
-import { type CheckedReader, KeyPoints, pagePointsOf } from '../key-points.js';
+import { type CheckedReader, KeyPoints } from '../key-points.js';
 import { type InEngine, KeyVectors, type Load, wantsBoth } from '../key-vectors.js';
 import { publicSignalsOf } from '../snarkjs-json.js';
 import { type DrawScalar, numberOf, numbersIn, readWitness, SCALAR_BYTES } from '../witness.js';
@@ -44,7 +44,7 @@ export interface OpenedFile {
 }
 
 /** Opens a key of a proof system. @param load loads the key @throws errors of `openProvingKey` */
-export const openKey = async <Key extends Pick<CircuitProver<never>, 'forgetBy'>>(
+export const openKey = async <Key extends Pick<CircuitProver<never>, 'keptBy'>>(
   source: FileOrigin,
   options: ProvingKeyOptions,
   protocol: PlonkZkey['protocol'],
@@ -108,7 +108,7 @@ export const loadPowers = async (
     readonly vectors: VectorCounts;
   },
 ): Promise<OpenedPowers> => {
-  const { curve, domainSize, sections } = zkey;
+  const { curve, sections } = zkey;
   const { ptau } = sections;
   const plan = planKey(zkey, circuit, count, vectors, limit, ofEngines);
   const { isLimited, leastLimit, memoryBudget, proofsAtATime } = plan;
@@ -121,7 +121,7 @@ export const loadPowers = async (
       ...{ name: `${section} (ptau)`, encoding: ptau.encoding, pointBytes: ptau.pointBytes, count },
       points: (from?: number, to?: number) => ptau.points(from, to),
     },
-    ...{ engine: g1, reader, file: fileOf(zkey).file, pagePoints: pagePointsOf(domainSize) },
+    ...{ engine: g1, reader, file: fileOf(zkey).file, pagePoints: plan.pagePoints },
     refusesInfinity: true,
   };
   const powers = await KeyPoints.load(place, plan.count, signal);

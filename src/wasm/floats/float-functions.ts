@@ -2,7 +2,7 @@
 import { range } from '../../field/straight-line.js';
 import type { Address, Code, Local } from '../encoder/code.js';
 import type { WasmModule } from '../encoder/module.js';
-import type { FloatMemory } from './float-field.js';
+import type { FloatField, FloatMemory } from './float-field.js';
 import {
   type Constant,
   type FloatOperation,
@@ -10,9 +10,10 @@ import {
   type LaneSource,
   lanesAt,
   type Operand,
+  roundingConstants,
   wideAt,
 } from './float-line.js';
-import type { CoordinateLine, PointPrograms, SignedPoint } from './point-programs.js';
+import type { Coordinate, CoordinateLine, PointPrograms, SignedPoint, StoredAs } from './point-programs.js';
 
 export interface FloatParts {
   readonly module: WasmModule;
@@ -303,3 +304,55 @@ export class FloatWriter {
     this.#free.push(...locals);
   }
 }
+
+/* Coordinates that a loop keeps in locals. */
+
+/** A coordinate in locals, which a loop changes. */
+export class HeldCoordinate {
+  readonly as: StoredAs;
+  readonly #prefix: string;
+  readonly #locals: readonly Local[];
+
+  constructor(code: Code, prefix: string, { limbs }: FloatField, as: StoredAs) {
+    this.#prefix = prefix;
+    this.#locals = range(limbs).map(() => code.local('v128'));
+    this.as = as;
+  }
+
+  get values(): [string, Local][] {
+    return this.#locals.map((local, i) => [`${this.#prefix}${i}`, local]);
+  }
+
+  /** Loads it from memory, before a loop. */
+  load(code: Code, at: number): void {
+    for (const [i, local] of this.#locals.entries()) {
+      code.i32(at).at('v128.load', 16 * i);
+      code.set(local);
+    }
+  }
+
+  store(code: Code, at: number): void {
+    for (const [i, local] of this.#locals.entries()) {
+      code.i32(at).get(local);
+      code.at('v128.store', 16 * i);
+    }
+  }
+
+  value(c: CoordinateLine): Coordinate {
+    return c.given(this.#prefix, this.as);
+  }
+
+  set(code: Code, locals: readonly Local[]): void {
+    for (const [i, local] of locals.entries()) code.get(local).set(this.#locals[i] as Local);
+  }
+}
+
+/** Returns the names of the limbs of a coordinate. */
+export const namesOf = (coordinate: Coordinate): string[] =>
+  coordinate.flatMap(({ limbs }) => limbs.map(({ name }) => name));
+
+/** Loads the constants of every product into locals. */
+export const hoist = (writer: FloatWriter, field: FloatField): void => {
+  const { high, both } = roundingConstants(field);
+  writer.hoist(high, both);
+};

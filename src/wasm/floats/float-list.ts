@@ -1,5 +1,4 @@
 /** The parts of the list adder (../arithmetic/list-adder.ts) on floats, two additions side by side. */
-import { range } from '../../field/straight-line.js';
 import {
   addListAdder,
   calledPasses,
@@ -12,8 +11,17 @@ import {
 } from '../arithmetic/list-adder.js';
 import type { Code, Local } from '../encoder/code.js';
 import { centred, type FloatField } from './float-field.js';
-import { areZero, copyFloats, type FloatParts, type FloatWriter, interleaved, signedPoint } from './float-functions.js';
-import { type LaneSource, lanesAt, roundingConstants, wideAt } from './float-line.js';
+import {
+  areZero,
+  copyFloats,
+  type FloatParts,
+  HeldCoordinate,
+  hoist,
+  interleaved,
+  namesOf,
+  signedPoint,
+} from './float-functions.js';
+import { type LaneSource, lanesAt, wideAt } from './float-line.js';
 import { addFloatInverse } from './float-numbers.js';
 import {
   type Coordinate,
@@ -268,54 +276,6 @@ const functionPasses = (
       code.call(finish, slopeAt, ...to, ...P, ...items.barePoints(of.second));
     },
   });
-};
-
-/** A coordinate in locals, which a loop changes. */
-class HeldCoordinate {
-  readonly as: StoredAs;
-  readonly #prefix: string;
-  readonly #locals: readonly Local[];
-
-  constructor(code: Code, prefix: string, { limbs }: FloatField, as: StoredAs) {
-    this.#prefix = prefix;
-    this.#locals = range(limbs).map(() => code.local('v128'));
-    this.as = as;
-  }
-
-  get values(): [string, Local][] {
-    return this.#locals.map((local, i) => [`${this.#prefix}${i}`, local]);
-  }
-
-  /** Loads it from memory, before a loop. */
-  load(code: Code, at: number): void {
-    for (const [i, local] of this.#locals.entries()) {
-      code.i32(at).at('v128.load', 16 * i);
-      code.set(local);
-    }
-  }
-
-  store(code: Code, at: number): void {
-    for (const [i, local] of this.#locals.entries()) {
-      code.i32(at).get(local);
-      code.at('v128.store', 16 * i);
-    }
-  }
-
-  value(c: CoordinateLine): Coordinate {
-    return c.given(this.#prefix, this.as);
-  }
-
-  set(code: Code, locals: readonly Local[]): void {
-    for (const [i, local] of locals.entries()) code.get(local).set(this.#locals[i] as Local);
-  }
-}
-
-const namesOf = (coordinate: Coordinate): string[] => coordinate.flatMap(({ limbs }) => limbs.map(({ name }) => name));
-
-/** Loads the constants of every product into locals. */
-const hoist = (writer: FloatWriter, field: FloatField): void => {
-  const { high, both } = roundingConstants(field);
-  writer.hoist(high, both);
 };
 
 const addForward = ({ module, memory, programs, functions }: FloatParts, slopes: Slopes, at: FloatLists): number => {

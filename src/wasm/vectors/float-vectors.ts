@@ -2,12 +2,15 @@
  * Vectors whose elements are floats, in two lanes. Butterflies leave sums without a carry where the
  * next pass has room for them: a carry and a reduction take a quarter of the time of a product.
  */
+
+import { range } from '../../field/straight-line.js';
 import type { Local } from '../encoder/code.js';
 import { WasmModule } from '../encoder/module.js';
 import { type FloatField, FloatMemory, floatField } from '../floats/float-field.js';
-import { areZero, FloatFunctions } from '../floats/float-functions.js';
+import { areZero, FloatFunctions, HeldCoordinate, hoist, interleaved, namesOf } from '../floats/float-functions.js';
 import { type LaneSource, pairAt, wideAt } from '../floats/float-line.js';
 import { addFloatJoin, splitFloats } from '../floats/float-numbers.js';
+import { boundOfProducts, SETTLED } from '../floats/float-products.js';
 import {
   type Coordinate,
   type CoordinateLine,
@@ -24,12 +27,14 @@ const FLOAT_BYTES = 8;
 const generate = (field: FloatField, wordBytes: number, isLazy: boolean): VectorModule => {
   const module = new WasmModule();
   const memory = new FloatMemory(field);
-  const functions = new FloatFunctions(module, memory, new PointPrograms(field, 0, null, true));
+  const programs = new PointPrograms(field, 0, null, true);
+  const functions = new FloatFunctions(module, memory, programs);
   return {
     module,
     functions: {
       ...{ lanes: 2 as const, field },
       ...addElementwise(functions),
+      squareMultiply: addSquareMultiply(module, functions, programs, isLazy),
       butterflies: floatButterflies(functions, field, isLazy),
       isZero: module.add(null, { parameters: ['i32'], result: 'i32' }, (code) =>
         areZero(code, code.parameter(0), field.limbs),
@@ -84,6 +89,74 @@ const addElementwise = (
     ),
     ...{ multiplyAdd: plus(1), multiplySubtract: plus(-1), add: sum(1), subtract: sum(-1) },
   };
+};
+
+/* Squares in a row. */
+
+/** Returns a bound that squares of numbers within it have, too, without being settled; null if there is none. */
+const boundOfSquares = (field: FloatField): StoredAs | null => {
+  const candidates = range(16).map((i) => SETTLED + i / 16);
+  const most = candidates.find((each) => boundOfProducts(field, each ** 2) + 2 ** -20 <= each);
+  return most === undefined ? null : { most, terms: 1 };
+};
+
+/** Most limbs of a number whose squares are computed two pairs in turns: of longer ones too many values wait. */
+const MOST_LIMBS_IN_TURNS = 6;
+
+/**
+ * Adds `squareMultiply`. Squares stay in locals and are not settled: one takes 0.6 of the time of a product
+ * in memory (row `compact-keys-squares`). Those of two pairs are computed in turns, since the latency of a square
+ * is longer than its instructions take.
+ *
+ * @param isLazy whether squares may be left unsettled
+ */
+const addSquareMultiply = (
+  module: WasmModule,
+  functions: FloatFunctions,
+  programs: PointPrograms,
+  isLazy: boolean,
+): VectorFunctions['squareMultiply'] => {
+  const { field } = programs;
+  const { bytes, limbs } = field;
+  const elements = limbs > MOST_LIMBS_IN_TURNS ? 2 : 4;
+  const unsettled = isLazy ? boundOfSquares(field) : null;
+  const as = unsettled ?? settled;
+  const index = module.add(null, { parameters: ['i32', 'i32', 'i32', 'i32'] }, (code, to, a, b, times) => {
+    const pairs = range(elements / 2).map((k) => ({
+      held: new HeldCoordinate(code, `held${k}-`, field, as),
+      at: (base: Local): LaneSource => pairAt(base, [2 * k * bytes, (2 * k + 1) * bytes], 1),
+    }));
+    const values = new Map(pairs.flatMap(({ held }) => held.values));
+    const writer = functions.writer(code);
+    hoist(writer, field);
+    /** Writes the statements of all pairs in turns, and holds the results. */
+    const hold = (next: (c: CoordinateLine, pair: (typeof pairs)[number]) => Coordinate): void => {
+      const lines = pairs.map((pair, k) => {
+        const c = programs.begin(`pair${k}-`);
+        const result = next(c, pair);
+        c.assertWithin(result, as);
+        return { statements: c.line.statements, names: namesOf(result) };
+      });
+      const statements = interleaved(...lines.map((line) => line.statements));
+      const names = lines.flatMap((line) => line.names);
+      const locals = writer.write(statements, values, names);
+      for (const [k, { held }] of pairs.entries()) held.set(code, locals.slice(k * limbs, (k + 1) * limbs));
+      writer.release(locals);
+    };
+    hold((c, { at }) => c.load(at(a)));
+    code.countDown(times, () =>
+      hold((c, { held }) => {
+        const x = held.value(c);
+        return c.multiply(x, x, [], unsettled === null);
+      }),
+    );
+    for (const { held, at } of pairs) {
+      const c = programs.begin();
+      c.store(at(to), c.multiply(held.value(c), c.load(at(b)), [], true));
+      writer.write(c.line.statements, values);
+    }
+  });
+  return { index, elements };
 };
 
 /* Butterflies. */

@@ -39,6 +39,11 @@ export interface VectorFunctions {
   readonly add: number;
   /** (to, a, b): a − b. */
   readonly subtract: number;
+  /**
+   * (to, a, b, times): a^(2^times)·b of as many elements one behind the other, with one address for all of
+   * them; `to` is not b.
+   */
+  readonly squareMultiply: { readonly index: number; readonly elements: 1 | 2 | 4 };
   readonly butterflies: Butterflies;
   /** (a): whether an element is 0; one lane. */
   readonly isZero: number;
@@ -162,12 +167,28 @@ const formulaVectors = <Field extends Exclude<KernelField, { kind: 'floats' }>>(
   };
   const functions = {
     ...{ lanes, field, ...elementwise },
+    squareMultiply: addSquareMultiply(module, { lanes, bytes: field.bytes, multiply: elementwise.multiply }),
     butterflies: addButterflies(module, { lanes, ...elementwise, subtractTwice: define(sumFormula({ a: 1, b: -2 })) }),
     isZero: prime.isZero(),
     split: splitOf(module, field, wordBytes),
     join: prime.join(wordBytes),
   };
   return { module, functions, memory };
+};
+
+/** Adds `squareMultiply` as products in memory. */
+const addSquareMultiply = (
+  module: WasmModule,
+  { lanes, bytes, multiply }: Pick<VectorFunctions, 'lanes' | 'multiply'> & { readonly bytes: number },
+): VectorFunctions['squareMultiply'] => {
+  const index = module.add(null, { parameters: ['i32', 'i32', 'i32', 'i32'] }, (code, to, a, b, times) => {
+    const at = (base: Local): Address[] => range(lanes).map((lane) => [base, lane * bytes]);
+    code.call(multiply, ...at(to), ...at(a), ...at(a));
+    code.get(times).i32(1).do('i32.sub').tee(times);
+    code.if(() => code.countDown(times, () => code.call(multiply, ...at(to), ...at(to), ...at(to))));
+    code.call(multiply, ...at(to), ...at(to), ...at(b));
+  });
+  return { index, elements: lanes };
 };
 
 /* Butterflies that are made of products, sums and differences in memory. */

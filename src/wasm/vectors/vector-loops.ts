@@ -29,6 +29,11 @@ export const kernelParameters = {
   /** a − b. */
   subtract: OF_TWO,
   /**
+   * Computes a^(2^times)·b for `count` elements one behind the other, a multiple of four; `times` is at
+   * least 1. `to` may be a, and is not b.
+   */
+  squareMultiply: ['to', 'a', 'b', 'times', 'count'],
+  /**
    * Adds products a[i]·b[j] to elements to[k], for `count` triples (k, i, j) of words; an even
    * number. Two triples in a row must not have the same k.
    */
@@ -105,6 +110,21 @@ const addElementLoop = (
     ];
     if ('c' in third) walks.push([third.c, third.stepC]);
     walk(code, lanes, count, walks, (...all) => code.call(index, ...all.flat()));
+  });
+};
+
+const addSquareMultiplyLoop = (parts: LoopParts): void => {
+  const { field, squareMultiply } = parts.functions;
+  const { index, elements } = squareMultiply;
+  addKernel(parts, 'squareMultiply', (code, { to, a, b, times, count }) => {
+    code.countDown(
+      count,
+      () => {
+        code.call(index, to, a, b, times);
+        for (const each of [to, a, b]) code.increase(each, elements * field.bytes);
+      },
+      elements,
+    );
   });
 };
 
@@ -260,6 +280,7 @@ export const addVectorLoops = (parts: LoopParts): void => {
   for (const name of ['difFirst', 'difOdd', 'difEven', 'dit', 'ditLast'] as const) addPass(parts, name);
   for (const name of ['difLast', 'ditFirst', 'sums'] as const) addSums(parts, name);
   addPairing(parts);
+  addSquareMultiplyLoop(parts);
 };
 
 /* Loops over the butterflies of one pass. */

@@ -48,8 +48,8 @@ export class CompactKey implements RandomAccess {
   }
 
   /** @throws MsmError `bad-argument` if the file is damaged, cut off, or of another version */
-  static async open(file: OpenFile, { maxWorkers, createWorker, onGpu }: RootPlaces): Promise<CompactKey> {
-    return new CompactKey(file, await readCompactTable(file), { maxWorkers, createWorker, onGpu });
+  static async open(file: OpenFile, { maxWorkers, createWorker, openGpu }: RootPlaces): Promise<CompactKey> {
+    return new CompactKey(file, await readCompactTable(file), { maxWorkers, createWorker, openGpu });
   }
 
   async read(from: number, to: number): Promise<Uint8Array> {

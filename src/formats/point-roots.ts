@@ -13,12 +13,11 @@ import type { ComputeWorker } from '../api/calls.js';
 import type { FieldBytesOptions, FieldEngine, FieldOperations, FieldVector } from '../api/fields.js';
 import type { Coordinate, Fp2 } from '../api/values.js';
 import { openCurve } from '../curves/open-curve.js';
-import { notLoaded } from '../errors.js';
 import { digitsOf, isBelow, mod, wordBytesOf } from '../field/modulus.js';
 import { powerSteps } from '../field/powers.js';
 import { openMemory } from '../fields/cpu/open-memory.js';
 import { type VectorPool, VectorThreads } from '../fields/cpu/vector-threads.js';
-import { type FieldEngineOptions, openField } from '../fields/program/open-field.js';
+import { openField } from '../fields/program/open-field.js';
 // From the entry, so that the build leaves in index.js what the two share.
 import { MsmError } from '../index.js';
 import { openPool } from '../msm/cpu/cpu-threads.js';
@@ -41,8 +40,11 @@ export interface RootWorkers {
 
 /** Where roots are computed. */
 export interface RootPlaces extends RootWorkers {
-  /** The GPU that computes them; the CPU does where it fails. Absent: the CPU. */
-  readonly onGpu?: Pick<FieldEngineOptions, 'device' | 'deviceOf' | 'gpu'> | undefined;
+  /**
+   * Opens vectors modulo p on a GPU; the CPU computes where that fails. Absent: the CPU. Keys that prove hand it
+   * over, so that programs that read files have no shaders.
+   */
+  readonly openGpu?: ((p: bigint) => Promise<FieldEngine>) | undefined;
 }
 
 type Words = Uint32Array<ArrayBuffer>;
@@ -121,9 +123,9 @@ export class PointRoots {
 
   /** Returns null where the CPU is to compute. */
   async #onGpu(p: bigint, parts: readonly Words[], b: Coordinate): Promise<Words[] | null> {
-    const { onGpu } = this.#places;
-    if (onGpu === undefined || this.#hasGpuFailed) return null;
-    this.#gpu ??= openGpu(p, onGpu);
+    const { openGpu } = this.#places;
+    if (openGpu === undefined || this.#hasGpuFailed) return null;
+    this.#gpu ??= openGpu(p);
     try {
       return await computeOnGpu(await this.#gpu, parts, b);
     } catch (error) {
@@ -152,13 +154,6 @@ export class PointRoots {
     };
   }
 }
-
-/** Opens vectors of the field on a GPU. @throws MsmError as `createFieldEngine` */
-const openGpu = async (p: bigint, onGpu: NonNullable<RootPlaces['onGpu']>): Promise<FieldEngine> => {
-  const { createFieldEngine } = await import('../fields.js').catch(notLoaded('fields'));
-  // after a loss the CPU computes, so nothing needs a copy
-  return createFieldEngine({ ...onGpu, field: { p }, backend: 'gpu', retainVectors: false });
-};
 
 /** Computes the roots of all points. @param parts words of the coefficients of x */
 const computeRoots = async (

@@ -5,6 +5,8 @@ import type { Coordinate } from '../api/values.js';
 import { defaultMemoryLimit, limitOf } from '../engine/main-memory.js';
 import { engineOptions, memoryLimitRow, progressRow, signalRow, turnRows } from '../engine/options.js';
 import { assertNotAborted, badArgument, fromCaller, MsmError, onAbort, UNVERIFIED, warnBy } from '../errors.js';
+// From the entry, so that the build leaves in fields.js what both share.
+import { createFieldEngine } from '../fields.js';
 import type { KeyReader } from '../formats/cached-file.js';
 import { zkeyOf } from '../formats/compact-source.js';
 import { openOrigin } from '../formats/file-origin.js';
@@ -146,8 +148,11 @@ export const loadThroughCache = async <Key extends Pick<CircuitProver<never>, 'k
   const inParts = cache !== undefined || memoryLimit !== undefined;
   const given = await openOrigin('zkey', origin, { signal, inParts }, through);
   const warn = (message: string): void => warnBy(onWarning, message);
-  const onGpu = backend === 'gpu' ? { device, deviceOf, gpu } : undefined;
-  const opening = zkeyOf(openFile('zkey', given, signal), { maxWorkers, createWorker, onGpu }, signal);
+  // after a loss the CPU computes, so nothing needs a copy
+  const openGpu = (p: bigint) =>
+    createFieldEngine({ field: { p }, backend: 'gpu', retainVectors: false, device, deviceOf, gpu });
+  const places = { maxWorkers, createWorker, openGpu: backend === 'gpu' ? openGpu : undefined };
+  const opening = zkeyOf(openFile('zkey', given, signal), places, signal);
   if (through === undefined) return load(await readZkey(await opening, warn), null);
   const loading = await opening
     .then((file) => through.through(given, file, warn))

@@ -2,6 +2,7 @@
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { bn254 } from '@noble/curves/bn254.js';
 import { expect, test } from 'vitest';
+import { createFieldEngine, type FieldEngineOptions } from '../../src/fields.js';
 import { ChunkCodec } from '../../src/formats/compact-chunks.js';
 import type { RootPlaces } from '../../src/formats/point-roots.js';
 import { leaseDevice } from '../support/leased-gpu.js';
@@ -62,6 +63,11 @@ interface Place {
   readonly passes: { count: number };
 }
 
+const openGpuOf =
+  (options: FieldEngineOptions): RootPlaces['openGpu'] =>
+  (p) =>
+    createFieldEngine({ ...options, field: { p }, backend: 'gpu', retainVectors: false });
+
 const onGpu = async (): Promise<Place> => {
   const lease = await leaseDevice();
   const passes = { count: 0 };
@@ -69,7 +75,7 @@ const onGpu = async (): Promise<Place> => {
     if (call.method === 'beginComputePass') passes.count++;
     return call.proceed();
   };
-  return { places: { maxWorkers: 0, onGpu: { device: lease.device } }, passes };
+  return { places: { maxWorkers: 0, openGpu: openGpuOf({ device: lease.device }) }, passes };
 };
 
 const places: readonly (readonly [string, () => Promise<Place>])[] = [
@@ -118,7 +124,7 @@ test('the CPU computes what a GPU does not', async () => {
       return null;
     },
   } as unknown as GPU;
-  const codec = new ChunkCodec('bn254', { maxWorkers: 0, onGpu: { gpu } });
+  const codec = new ChunkCodec('bn254', { maxWorkers: 0, openGpu: openGpuOf({ gpu }) });
   const { payload, points } = packed(multiplesOf('g1', 7));
   for (let i = 0; i < 2; i++) {
     expect(Buffer.compare((await codec.unpack('g1', 7, payload)) as Uint8Array, points)).toBe(0);
@@ -132,7 +138,7 @@ test('the CPU computes what a GPU does not', async () => {
 test('the CPU goes on where a GPU was lost', async () => {
   const { multiplesOf, packed } = curveOf('bn254');
   const lease = await leaseDevice();
-  const codec = new ChunkCodec('bn254', { maxWorkers: 0, onGpu: { device: lease.device } });
+  const codec = new ChunkCodec('bn254', { maxWorkers: 0, openGpu: openGpuOf({ device: lease.device }) });
   const { payload, points } = packed(multiplesOf('g1', 7));
   const unpacked = async () => Buffer.compare((await codec.unpack('g1', 7, payload)) as Uint8Array, points);
   expect(await unpacked()).toBe(0);

@@ -18,7 +18,7 @@ import { floorOf } from '../support/limited-keys.js';
 import { ffCurveOf, makeStatement, type Statement, sameDraws } from '../support/proving.js';
 
 const PAGE = 2 ** 18;
-const changes = Number(process.env.CHANGES ?? 16);
+const changes = Number(process.env.CHANGES ?? 10);
 const seed = Number(process.env.SEED ?? 1);
 
 const root = mkdtempSync(join(tmpdir(), 'webgpu-msm-faults-'));
@@ -462,5 +462,5 @@ describe.each(campaigns)('%s make no wrong proof', (_, round) => {
     }
   };
   test('first draws', () => run(seed, changes));
-  test('further draws', { tags: 'long', timeout: 600_000 }, () => run(seed + changes, 10 * changes));
+  test('further draws', { tags: 'long', timeout: 1_200_000 }, () => run(seed + changes, 20 * changes));
 });

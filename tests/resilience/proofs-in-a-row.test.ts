@@ -1,5 +1,5 @@
 /**
- * Hundreds of proofs in a row from inputs, on one circuit, with and without a limit of memory, and of keys that are
+ * Up to 1,000 proofs in a row from inputs, on one circuit, with and without a limit of memory, and of keys that are
  * opened from a cache for each: neither objects nor bytes stay behind.
  *
  * @module-tag long
@@ -94,17 +94,20 @@ test.each([
   },
 );
 
-test.each(['a Blob', 'a stream'])(
+test.each([
+  ['a Blob', 1000],
+  ['a stream', 400],
+] as const)(
   'memory and folder are flat over rounds that open a key of %s from a cache, prove and destroy it',
   {
     timeout: 1_800_000,
   },
-  async (source) => {
+  async (source, rounds) => {
     const { wasm, r1cs } = await compileProduct();
     const zkey = await makeZkey('groth16', 'bn254', r1cs);
     const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-rounds-'));
     const cache = folderCache(folder);
-    await expectFlat(400, async (i) => {
+    await expectFlat(rounds, async (i) => {
       const file = new Blob([zkey]);
       const circuit = await openCircuit(
         { wasm, zkey: source === 'a Blob' ? file : file.stream() },

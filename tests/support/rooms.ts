@@ -115,7 +115,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   formats: {
     imports:
-      'field curves scheduling threads wasm/points wasm/vectors msm/cpu engine fields/program fields/cpu fields.ts index.ts',
+      'field curves scheduling threads wasm/points wasm/vectors msm/cpu engine fields/program fields/cpu index.ts',
     holds: 'where in the files of provers their points are; keys that are kept between visits, and compact ones',
   },
   pairing: { imports: 'field curves scheduling index.ts', holds: 'products of pairings, on the CPU; no proof' },

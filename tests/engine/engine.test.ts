@@ -161,7 +161,8 @@ test('calls of many scalars, side by side and one after the other, each have the
     const controller = new AbortController();
     const ended = own.msm(loaded, new Uint8Array(32 * count).fill(5), { signal: controller.signal });
     const calls = [0, 1].map(async (k) => {
-      const values = makeRandomScalars(bn254G1, count, 100 + 2 * round + k);
+      // short ones, of which additions take less
+      const values = makeRandomScalars(bn254G1, count, 100 + 2 * round + k).map((value) => value % 2n ** 40n);
       const bytes = encodeScalars(bn254G1, values);
       const sum = own.msm(loaded, bytes);
       bytes.fill(1);

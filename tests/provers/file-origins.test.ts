@@ -203,6 +203,7 @@ describe('an address', () => {
 
   test('is asked for again when the server says, ten seconds later at most', async () => {
     const pauses: number[] = [];
+    vi.restoreAllMocks();
     const real = globalThis.setTimeout;
     const timers = vi.spyOn(globalThis, 'setTimeout').mockImplementation(((
       work: () => void,

@@ -14,7 +14,7 @@ import type { Affine } from '../curves/jacobian.js';
 import { badArgument } from '../errors.js';
 import { invert } from '../field/modulus.js';
 import { openOrigin } from '../formats/file-origin.js';
-import { CHUNK_BYTES, type FileOrigin, numbersOf, type OpenFile, openFile, readRange } from '../formats/source.js';
+import { type FileOrigin, numbersOf, type OpenFile, openFile, readRange } from '../formats/source.js';
 import { fileOf } from '../formats/zkey.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import { HASH_BYTES } from './blake2b.js';
@@ -41,7 +41,7 @@ import {
   type SetupCurve,
   times,
 } from './groups.js';
-import { copyBytes, SectionWriter, section } from './key-writer.js';
+import { COPIED_BYTES, copyBytes, SectionWriter, section } from './key-writer.js';
 import { multiples, oddRoot, PointTransform, rootOf } from './point-transform.js';
 import { type Run, type SetupOptions, setupOptions, writeBy } from './run.js';
 
@@ -422,7 +422,7 @@ const contributionBytes = ({ g1, g2 }: Groups, { delta, s, sx, tx, transcript }:
 
 /** The tables of a transform: points H before it, within it, and after it; and what is copied in parts. */
 const tablesOf = ({ g1, g2 }: Groups, domainSize: number) => ({
-  bytes: 3 * domainSize * g1.pointBytes + 2 * CHUNK_BYTES,
+  bytes: 3 * domainSize * g1.pointBytes + 2 * COPIED_BYTES,
   pointBytes: g2.pointBytes,
 });
 

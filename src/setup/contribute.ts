@@ -5,7 +5,7 @@ import { badArgument, show } from '../errors.js';
 import { invert } from '../field/modulus.js';
 import { openOrigin } from '../formats/file-origin.js';
 import type { Output } from '../formats/sink.js';
-import { CHUNK_BYTES, type FileOrigin, type PointSection } from '../formats/source.js';
+import type { FileOrigin, PointSection } from '../formats/source.js';
 import { fileOf, type Groth16Zkey } from '../formats/zkey.js';
 // From the entry, so that the build leaves in formats.js what both share.
 import { openZkey } from '../formats.js';
@@ -24,7 +24,7 @@ import {
   writeContributions,
 } from './contributions.js';
 import { type Groups, openGroups, type Pause, readPoints, times } from './groups.js';
-import { type HeaderPoints, SectionWriter, section } from './key-writer.js';
+import { COPIED_BYTES, type HeaderPoints, SectionWriter, section } from './key-writer.js';
 import { multiples } from './point-transform.js';
 import { beaconStream, RandomStream, secretStream } from './randomness.js';
 import { type Run, type RunOptions, type SetupOptions, setupOptions, writeBy } from './run.js';
@@ -222,7 +222,7 @@ const apply = async (source: FileOrigin, given: SetupOptions, drawn: Drawn): Pro
   const key = await openKey(source, options);
   const { c, h } = key.zkey.sections;
   // sections are copied in parts
-  const tables = { bytes: 2 * CHUNK_BYTES, pointBytes: c.pointBytes };
+  const tables = { bytes: 2 * COPIED_BYTES, pointBytes: c.pointBytes };
   const call = { phase: 'contribute', total: c.count + h.count, tables };
   const { bytes, result } = await writeBy(options, call, (run, output) =>
     withStream(drawn, run, (stream) => multiply(key, stream, drawn.author, run, output)),

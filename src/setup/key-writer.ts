@@ -4,7 +4,7 @@ import type { Affine } from '../curves/jacobian.js';
 import { badArgument } from '../errors.js';
 import { writeNumber } from '../field/modulus.js';
 import type { Output } from '../formats/sink.js';
-import { CHUNK_BYTES, type OpenFile } from '../formats/source.js';
+import type { OpenFile } from '../formats/source.js';
 import type { KeyFile } from '../formats/zkey.js';
 import { joined, u32 } from './contributions.js';
 import { filePoint, type Groups } from './groups.js';
@@ -98,8 +98,8 @@ export class SectionWriter {
   }
 }
 
-/** Bytes that are written at a time: a place in memory copies them, which takes a millisecond. */
-const WRITTEN_BYTES = 2 ** 22;
+/** Bytes that are copied at a time: a page copies them once more, which takes a millisecond. */
+export const COPIED_BYTES = 2 ** 22;
 
 /** Copies bytes of another file, part by part. */
 export const copyBytes = async (
@@ -108,12 +108,9 @@ export const copyBytes = async (
   [from, to]: readonly [number, number],
   run: Run,
 ): Promise<void> => {
-  for (let at = from; at < to; at += CHUNK_BYTES) {
-    const bytes = await file.read(at, Math.min(to, at + CHUNK_BYTES));
-    for (let done = 0; done < bytes.length; done += WRITTEN_BYTES) {
-      await output.write(bytes.subarray(done, done + WRITTEN_BYTES));
-      await run.pause();
-    }
+  for (let at = from; at < to; at += COPIED_BYTES) {
+    await output.write(await file.read(at, Math.min(to, at + COPIED_BYTES)));
+    await run.pause();
   }
 };
 

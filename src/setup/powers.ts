@@ -7,7 +7,7 @@ import type { OwnBytes } from '../api/values.js';
 import type { Affine } from '../curves/jacobian.js';
 import { badArgument } from '../errors.js';
 import type { Output } from '../formats/sink.js';
-import { CHUNK_BYTES, type FileOrigin, type PointSection } from '../formats/source.js';
+import type { FileOrigin, PointSection } from '../formats/source.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import { Blake2b } from './blake2b.js';
 import { compressPoints, fewPoints } from './compressed-points.js';
@@ -21,7 +21,7 @@ import {
 } from './contribute.js';
 import { joined, u32 } from './contributions.js';
 import { filePoint, type Groups, hashedPoints, openGroups, readPoints, type SetupCurve } from './groups.js';
-import { number, SectionWriter } from './key-writer.js';
+import { COPIED_BYTES, number, SectionWriter } from './key-writer.js';
 import type { Tables } from './memory.js';
 import { multiples } from './point-transform.js';
 import { type OpenPowers, openPowers } from './prepared-powers.js';
@@ -139,7 +139,7 @@ export const powersHeader = ({ g1 }: Groups, power: number, ceremonyPower: numbe
 };
 
 /** The tables of a call that copies sections in parts. */
-export const inParts = ({ g2 }: Groups): Tables => ({ bytes: 2 * CHUNK_BYTES, pointBytes: g2.pointBytes });
+export const inParts = ({ g2 }: Groups): Tables => ({ bytes: 2 * COPIED_BYTES, pointBytes: g2.pointBytes });
 
 /** Points that are written at a time. */
 const POINTS_AT_ONCE = 2 ** 12;

@@ -11,7 +11,7 @@ import type { CurveContext } from '../curves/curve.js';
 import type { Affine } from '../curves/jacobian.js';
 import { badArgument, notLoaded } from '../errors.js';
 import type { Output } from '../formats/sink.js';
-import { CHUNK_BYTES, type FileOrigin, type OpenFile, readRange } from '../formats/source.js';
+import { type FileOrigin, type OpenFile, readRange } from '../formats/source.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import { type ChallengeInput, type ContributedChallenge, challengeTable, openPart } from './bellman.js';
 import { Blake2b, blake2b, HASH_BYTES } from './blake2b.js';
@@ -20,7 +20,7 @@ import { compressedBytes, compressPoints, fewPoints } from './compressed-points.
 import { type ContributionInput, readEntropy, withStream } from './contribute.js';
 import { joined, Reader } from './contributions.js';
 import { type Groups, hashedPoints, openGroups, plainPoints, readPoints } from './groups.js';
-import { SectionWriter } from './key-writer.js';
+import { COPIED_BYTES, SectionWriter } from './key-writer.js';
 import { multiples } from './point-transform.js';
 import {
   type ContributedPowers,
@@ -374,13 +374,13 @@ const challengeOf = async (
   power: number,
   last: PowersContribution | undefined,
   run: Run,
-): Promise<Uint8Array> => last?.nextChallenge ?? firstChallenge(groups, power, () => run.pause());
+): Promise<Uint8Array> => last?.nextChallenge ?? firstChallenge(groups, power, run.pause);
 
 /** Returns the hash of a file. */
 const hashOf = async (file: OpenFile, run: Run): Promise<Uint8Array<ArrayBuffer>> => {
   const hash = await Blake2b.begin();
-  for (let at = 0; at < file.byteLength; at += CHUNK_BYTES) {
-    hash.update(await file.read(at, Math.min(file.byteLength, at + CHUNK_BYTES)));
+  for (let at = 0; at < file.byteLength; at += COPIED_BYTES) {
+    hash.update(await file.read(at, Math.min(file.byteLength, at + COPIED_BYTES)));
     await run.pause();
   }
   return hash.digest();

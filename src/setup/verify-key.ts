@@ -9,7 +9,7 @@ import { invert, mod, writeNumber } from '../field/modulus.js';
 import { power } from '../field/powers.js';
 import { sectionOf } from '../formats/binfile.js';
 import { openOrigin } from '../formats/file-origin.js';
-import { CHUNK_BYTES, type FileOrigin, type PointSection } from '../formats/source.js';
+import type { FileOrigin, PointSection } from '../formats/source.js';
 import { fileOf } from '../formats/zkey.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import {
@@ -32,7 +32,7 @@ import {
 } from './contributions.js';
 import { planGroth16Key } from './groth16-key.js';
 import { areEqual, type Groups, type Pause, times } from './groups.js';
-import { section } from './key-writer.js';
+import { COPIED_BYTES, section } from './key-writer.js';
 import { planRounds, type Tables } from './memory.js';
 import { readCircuit } from './new-key.js';
 import { oddRoot, progression } from './point-transform.js';
@@ -190,7 +190,6 @@ class KeyCheck {
   readonly #start: Opened;
   readonly #powers: PreparedPowers;
   readonly #checks: PointChecks;
-  readonly #options: RunOptions;
   readonly #pause: Pause;
   readonly #groups: Groups;
 
@@ -199,7 +198,6 @@ class KeyCheck {
     this.#start = start;
     this.#powers = powers;
     this.#checks = checks;
-    this.#options = options;
     this.#pause = pauseOf(options);
     this.#groups = key.groups;
   }
@@ -292,11 +290,11 @@ class KeyCheck {
   }
 
   async #haveSameBytes(left: Extended, right: Extended): Promise<boolean> {
-    for (let at = 0; at < left.extent.byteLength; at += CHUNK_BYTES) {
-      const to = Math.min(left.extent.byteLength, at + CHUNK_BYTES);
+    for (let at = 0; at < left.extent.byteLength; at += COPIED_BYTES) {
+      const to = Math.min(left.extent.byteLength, at + COPIED_BYTES);
       const own = await left.file.read(left.extent.at + at, left.extent.at + to);
       if (!sameBytes(own, await right.file.read(right.extent.at + at, right.extent.at + to))) return false;
-      assertNotAborted(this.#options.signal);
+      await this.#pause();
     }
     return true;
   }

@@ -308,6 +308,8 @@ describe('setup', () => {
     return new Uint8Array(file.data as Uint8Array);
   };
   const bytesOf = (name: string): Uint8Array => new Uint8Array(readFileSync(at(name)));
+  /** A file for snarkjs, which leaves files that it opens by their paths to the garbage collector. */
+  const inMemory = (name: string): object => memoryFile(bytesOf(name));
   const beaconWords = (zkey: string, out: string, beacon: string, iterations: string) => [
     ...['setup', 'beacon', '--zkey', zkey, '--out', out],
     ...['--beacon', beacon, '--iterations', iterations],
@@ -326,7 +328,7 @@ describe('setup', () => {
   test('makes the key of snarkjs, contributes, ends by a beacon, and verifies as snarkjs does', async () => {
     const made = await run('setup', 'new', '--r1cs', 'circuit.r1cs', '--ptau', 'prepared.ptau', '--out', 'first.zkey');
     expect(made).toEqual({ code: 0, stdout: '', stderr: '' });
-    const files = [at('circuit.r1cs'), at('prepared.ptau')];
+    const files = ['circuit.r1cs', 'prepared.ptau'].map(inMemory);
     expect(bytesOf('first.zkey')).toEqual(await theirs('newZKey', ...files));
 
     const words = ['setup', 'contribute', '--zkey', 'first.zkey', '--out', 'second.zkey', '--name', 'Ada'];
@@ -341,7 +343,7 @@ describe('setup', () => {
       ...['--name', 'a block', '--json'],
     );
     expect(ended.code).toBe(0);
-    expect(bytesOf('last.zkey')).toEqual(await theirs('beacon', at('second.zkey'), 'a block', BEACON, 10));
+    expect(bytesOf('last.zkey')).toEqual(await theirs('beacon', inMemory('second.zkey'), 'a block', BEACON, 10));
 
     const verdict = await run(...verifyKeyWords('last.zkey'), '--r1cs', 'circuit.r1cs', '--json');
     expect(verdict.code).toBe(0);
@@ -355,7 +357,7 @@ describe('setup', () => {
       hash: JSON.parse(ended.stdout).hash,
       beacon: { value: BEACON, iterations: 10 },
     });
-    expect(await setup.verifyFromR1cs(...files, at('last.zkey'))).toBe(true);
+    expect(await setup.verifyFromR1cs(...files, inMemory('last.zkey'))).toBe(true);
   });
 
   test('verifies against the first key, and says why a key is not valid', async () => {
@@ -414,6 +416,8 @@ describe('setup of other files', () => {
   const { powersOfTau } = snarkjs as unknown as { readonly powersOfTau: Powers };
   const BEACON = '0102030405060708090a0b0c0d0e0f10';
   const bytesOf = (name: string): Uint8Array => new Uint8Array(readFileSync(at(name)));
+  /** A file for snarkjs, which leaves files that it opens by their paths to the garbage collector. */
+  const inMemory = (name: string): object => memoryFile(bytesOf(name));
   const made = async (make: (file: object) => Promise<unknown>): Promise<Uint8Array> => {
     const file = memoryFile() as { data?: Uint8Array };
     await make(file);
@@ -454,19 +458,22 @@ describe('setup of other files', () => {
     const { zKey } = snarkjs as unknown as {
       readonly zKey: Record<'newZKey' | 'exportBellman' | 'importBellman', Setup>;
     };
-    write('bellman.zkey', await made((file) => zKey.newZKey(at('circuit.r1cs'), at('prepared.ptau'), file)));
+    write(
+      'bellman.zkey',
+      await made((file) => zKey.newZKey(inMemory('circuit.r1cs'), inMemory('prepared.ptau'), file)),
+    );
     const bellman = async (...words: readonly string[]): Promise<string> => {
       const { code, stdout, stderr } = await run('setup', 'bellman', ...words);
       expect([code, stderr]).toEqual([0, '']);
       return stdout;
     };
     await bellman('export', '--zkey', 'bellman.zkey', '--out', 'challenge');
-    expect(bytesOf('challenge')).toEqual(await made((file) => zKey.exportBellman(at('bellman.zkey'), file)));
+    expect(bytesOf('challenge')).toEqual(await made((file) => zKey.exportBellman(inMemory('bellman.zkey'), file)));
     const said = await bellman('contribute', '--challenge', 'challenge', '--out', 'response');
     expect(said).toMatch(/^Hash of the contribution: [\da-f]{128}\n$/);
     const files = ['--zkey', 'bellman.zkey', '--response', 'response', '--name', 'Ada'];
     await bellman('import', ...files, '--out', 'imported.zkey');
-    const args = [at('bellman.zkey'), at('response')] as const;
+    const args = ['bellman.zkey', 'response'].map(inMemory);
     expect(bytesOf('imported.zkey')).toEqual(await made((file) => zKey.importBellman(...args, file, 'Ada')));
     const words = ['--zkey', 'imported.zkey', '--ptau', 'prepared.ptau', '--r1cs', 'circuit.r1cs'];
     expect((await run('setup', 'verify', ...words)).code).toBe(0);
@@ -497,7 +504,7 @@ describe('setup of other files', () => {
     const { plonk } = snarkjs as unknown as {
       readonly plonk: { setup(r1cs: unknown, ptau: unknown, to: object): Promise<unknown> };
     };
-    const files = [at('circuit.r1cs'), at('wide.ptau')] as const;
+    const files = ['circuit.r1cs', 'wide.ptau'].map(inMemory) as [object, object];
     expect(bytesOf('ours.zkey')).toEqual(await made((file) => plonk.setup(...files, file)));
     expect((await run('setup', 'export', '--zkey', 'ours.zkey', '--out', 'ours.json')).code).toBe(0);
     const key = await snarkjs.zKey.exportVerificationKey(memoryFile(bytesOf('ours.zkey')));

@@ -7,7 +7,6 @@ import type { OwnBytes } from '../api/values.js';
 import type { CurveContext } from '../curves/curve.js';
 import type { Affine } from '../curves/jacobian.js';
 import { badArgument } from '../errors.js';
-import { readWords } from '../field/modulus.js';
 import type { Output } from '../formats/sink.js';
 import { CHUNK_BYTES, type FileOrigin, type PointSection } from '../formats/source.js';
 import { type OptionTable, readOptions } from '../option-table.js';
@@ -339,8 +338,9 @@ class Contributing {
         )) as [Uint32Array<ArrayBuffer>, Uint32Array<ArrayBuffer>];
         const written = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
         await writer.write(written);
-        parts.push(compressed(curve, plain));
-        this.#hashed.push(hashedPoints(curve, plain));
+        const hashed = hashedPoints(curve, plain);
+        parts.push(compressed(curve, hashed));
+        this.#hashed.push(hashed);
         if (from === 0) {
           found.push(...readPoints(curve, scale, written.slice(0, 2 * points.pointBytes), `ptau: ${points.name}`));
         }
@@ -356,32 +356,32 @@ class Contributing {
 const flag = { larger: 0x80, infinity: 0x40 } as const;
 
 /**
- * Compresses points as responses have them: x in big-endian bytes, of G2 the second coefficient first,
- * and a flag if y is larger than −y.
+ * Compresses points as responses have them: x, and a flag if y is larger than −y.
  *
- * @param words x‖y of each, little-endian
+ * @param points as transcripts have them
  */
-const compressed = (curve: CurveContext, words: Uint32Array): Uint8Array => {
-  const { pointWords, coordinates, p } = curve;
-  const half = pointWords / 2;
+const compressed = ({ pointBytes, coordinates, p }: CurveContext, points: Uint8Array): Uint8Array => {
+  const half = pointBytes / 2;
   const each = half / coordinates.degree;
-  const count = words.length / pointWords;
-  const bytes = new Uint8Array(count * 4 * half);
-  const isZero = (from: number, to: number): boolean => words.subarray(from, to).every((word) => word === 0);
-  for (let i = 0; i < count; i++) {
-    const at = i * pointWords;
-    const x = new Uint8Array(words.buffer, words.byteOffset + 4 * at, 4 * half);
-    const to = 4 * half * i;
-    if (isZero(at, at + pointWords)) {
-      bytes[to] = flag.infinity;
-      continue;
-    }
-    bytes.set(x, to);
-    bytes.subarray(to, to + 4 * half).reverse();
-    let leading = at + pointWords - each;
-    while (leading > at + half && isZero(leading, leading + each)) leading -= each;
-    const isLarger = 2n * readWords(words, leading, each) > p;
-    if (isLarger) bytes[to] = (bytes[to] as number) | flag.larger;
+  const middle = number((p - 1n) / 2n, each).reverse();
+  const bytes = new Uint8Array(points.length / 2);
+  const isZero = (at: number, end: number): boolean => {
+    while (at < end && points[at] === 0) at++;
+    return at === end;
+  };
+  const isAboveMiddle = (at: number): boolean => {
+    let i = 0;
+    while (i < each && points[at + i] === middle[i]) i++;
+    return i < each && (points[at + i] as number) > (middle[i] as number);
+  };
+  for (let from = 0; from < points.length; from += pointBytes) {
+    const [y, end] = [from + half, from + pointBytes];
+    bytes.set(points.subarray(from, y), from / 2);
+    let leading = y;
+    while (leading < end - each && isZero(leading, leading + each)) leading += each;
+    const isInfinity = isZero(leading, end) && isZero(from, y);
+    if (isInfinity) bytes[from / 2] = flag.infinity;
+    else if (isAboveMiddle(leading)) bytes[from / 2] = (bytes[from / 2] as number) | flag.larger;
   }
   return bytes;
 };

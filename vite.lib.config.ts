@@ -98,7 +98,7 @@ export default defineConfig({
             // without what a setup on a GPU loads, and what the import of a response loads
             {
               name: 'setup',
-              test: /\/src\/(setup(\/(?!open-scaler|point-decompressor)|\.ts$)|curves\/halving|msm\/cpu\/(point-sums|sum-threads))/,
+              test: /\/src\/(setup(\/(?!open-scaler|point-decompressor)|\.ts$)|curves\/halving|msm\/cpu\/(point-(multiples|sums)|sum-threads))/,
             },
             { name: 'plonkish', test: /\/src\/proofs\/plonkish\//, minShareCount: 2 },
           ],

@@ -5,6 +5,7 @@
 import type { CurveContext } from '../curves/curve.js';
 import { readWords } from '../field/modulus.js';
 import { INFINITY } from './groups.js';
+import { number } from './key-writer.js';
 
 /** A first byte with this bit marks the larger one of y and −y. */
 export const LARGER = 0x80;
@@ -47,25 +48,34 @@ export function* fewPoints(
 }
 
 /**
- * Compresses points.
+ * Compresses points: x, and a flag if y is larger than −y.
  *
- * @param words x‖y of each, little-endian; infinity is zeros
+ * @param points as transcripts have them (`hashedPoints`)
  */
-export const compressPoints = (curve: CurveContext, words: Uint32Array): Uint8Array<ArrayBuffer> => {
-  const { pointWords } = curve;
-  const size = compressedBytes(curve);
-  const count = words.length / pointWords;
-  const bytes = new Uint8Array(count * size);
-  for (let i = 0; i < count; i++) {
-    const at = i * pointWords;
-    const point = bytes.subarray(i * size, (i + 1) * size);
-    if (isZero(words, at, at + pointWords)) {
-      point[0] = INFINITY;
-      continue;
-    }
-    point.set(new Uint8Array(words.buffer, words.byteOffset + 4 * at, size));
-    point.reverse();
-    if (hasLargerY(curve, words, i)) point[0] = (point[0] as number) | LARGER;
+export const compressPoints = (
+  { pointBytes, coordinates, p }: CurveContext,
+  points: Uint8Array,
+): Uint8Array<ArrayBuffer> => {
+  const half = pointBytes / 2;
+  const each = half / coordinates.degree;
+  const middle = number((p - 1n) / 2n, each).reverse();
+  const bytes = new Uint8Array(points.length / 2);
+  const isZeroAt = (at: number, end: number): boolean => {
+    while (at < end && points[at] === 0) at++;
+    return at === end;
+  };
+  const isAboveMiddle = (at: number): boolean => {
+    let i = 0;
+    while (i < each && points[at + i] === middle[i]) i++;
+    return i < each && (points[at + i] as number) > (middle[i] as number);
+  };
+  for (let from = 0; from < points.length; from += pointBytes) {
+    const [y, end] = [from + half, from + pointBytes];
+    bytes.set(points.subarray(from, y), from / 2);
+    let leading = y;
+    while (leading < end - each && isZeroAt(leading, leading + each)) leading += each;
+    if (isZeroAt(leading, end) && isZeroAt(from, y)) bytes[from / 2] = INFINITY;
+    else if (isAboveMiddle(leading)) bytes[from / 2] = (bytes[from / 2] as number) | LARGER;
   }
   return bytes;
 };

@@ -75,11 +75,20 @@ export const hashedPoint = (curve: CurveContext, point: Affine): Uint8Array<Arra
  * @param words x‖y of each, little-endian
  */
 export const hashedPoints = (curve: CurveContext, words: Uint32Array<ArrayBuffer>): Uint8Array<ArrayBuffer> => {
-  const bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
-  const each = curve.coordinates.bytes;
-  for (let at = 0; at < bytes.length; at += each) bytes.subarray(at, at + each).reverse();
-  return bytes;
+  const each = curve.pointWords / 2;
+  for (let first = 0; first < words.length; first += each) {
+    for (let [low, high] = [first, first + each - 1]; low <= high; low++, high--) {
+      const word = words[low] as number;
+      words[low] = swapped(words[high] as number);
+      words[high] = swapped(word);
+    }
+  }
+  return new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
 };
+
+/** Returns a word with its bytes in reverse. */
+const swapped = (word: number): number =>
+  (word << 24) | ((word & 0xff00) << 8) | ((word >>> 8) & 0xff00) | (word >>> 24);
 
 /** A first byte with this bit marks infinity in challenges and responses of other programs. */
 export const INFINITY = 0x40;

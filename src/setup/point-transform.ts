@@ -4,6 +4,7 @@
  * Comp. 19, 1965).
  */
 import type { CurveContext } from '../curves/curve.js';
+import { endomorphismOf } from '../curves/halving.js';
 import { scalarFieldOf } from '../curves/scalar-field.js';
 import { power as raised, rootOfOrder } from '../field/powers.js';
 import type { Run } from './run.js';
@@ -75,7 +76,65 @@ export const rootOf = (n: number, order: bigint): bigint => {
 /** Returns the root of unity of twice the order of a domain: the odd places of that are its odd powers. */
 export const oddRoot = (domainSize: number, order: bigint): bigint => rootOf(2 * domainSize, order);
 
-/** A transform of 2^power points. */
+/** Places of some blocks, and numbers for them: a progression, the same for each block. */
+interface Places {
+  /** Index of the first block, distance of the next one, and number of blocks. */
+  readonly block: number;
+  readonly stride: number;
+  readonly blocks: number;
+  /** First place in a block, and number of places. */
+  readonly start: number;
+  readonly count: number;
+  /** Number of the first place, and factor of the next. */
+  readonly first: bigint;
+  readonly step: bigint;
+}
+
+/** Some of the places, in order. */
+interface Spread {
+  /** Indices of their points. */
+  readonly at: Uint32Array;
+  readonly which: Uint32Array;
+  readonly multipliers: readonly bigint[];
+}
+
+/**
+ * Returns places `from` to `to` of lists, each ordered by place, so that points with the same number are
+ * neighbours.
+ *
+ * @param length points of a block
+ */
+const spread = (all: readonly Places[], length: number, from: number, to: number, order: bigint): Spread => {
+  const [at, which] = [new Uint32Array(to - from), new Uint32Array(to - from)];
+  const multipliers: bigint[] = [];
+  let begin = 0;
+  for (const { block, stride, blocks, start, count, first, step } of all) {
+    const [low, high] = [Math.max(from, begin) - begin, Math.min(to, begin + blocks * count) - begin];
+    if (low < high) {
+      const isOne = step === 1n;
+      const [place, last] = [Math.floor(low / blocks), Math.floor((high - 1) / blocks)];
+      for (let i = low; i < high; i++) {
+        const own = Math.floor(i / blocks);
+        at[begin + i - from] = length * (block + stride * (i % blocks)) + start + own;
+        which[begin + i - from] = multipliers.length + (isOne ? 0 : own - place);
+      }
+      const head = (first * raised(step, BigInt(place), order)) % order;
+      multipliers.push(...progression(head, step, isOne ? 1 : 1 + last - place, order));
+    }
+    begin += blocks * count;
+  }
+  return { at, which, multipliers };
+};
+
+/**
+ * A transform of 2^power points. Layer l combines the results A and B of blocks of h = 2^(l − 1) points in
+ * pairs: the block at 0 as A ± factor·w^k·B, where A has the factor already, and all others as A ± w^k·B, so
+ * that only one more multiplication a layer is needed for the factor.
+ *
+ * In G2 the square root i of −1 is a power of the endomorphism, and takes next to nothing. Two layers are there
+ * one of four blocks with w of order 4h: (A ± w^(2k)·C) ± (w^k·B ± w^(3k)·D), and the latter times i where it is
+ * a difference. That takes three multiplications for four points instead of four.
+ */
 export class PointTransform {
   readonly #curve: CurveContext;
   readonly #scale: bigint;
@@ -93,98 +152,121 @@ export class PointTransform {
   /**
    * Returns factor·Σ_i root^(i·k)·P_i for each k.
    *
-   * @param points x‖y of each; missing ones count as infinity
+   * @param points x‖y of each, at least one; missing ones count as infinity
    * @param what the place of the points, for errors
    */
   async of(points: Uint32Array, what: string): Promise<Uint32Array<ArrayBuffer>> {
     const { pointWords } = this.#curve;
-    const { power } = this.#shape;
-    const n = 2 ** power;
-    const words = new Uint32Array(n * pointWords);
+    const { power, factor } = this.#shape;
+    const words = new Uint32Array(2 ** power * pointWords);
     for (let i = 0; i < points.length / pointWords; i++) {
       words.set(points.subarray(i * pointWords, (i + 1) * pointWords), reversed(i, power) * pointWords);
     }
-    for (let layer = 1; layer <= power; layer++) {
-      // places of a round are consecutive, so that it is a power of two long
-      const most = 2 ** Math.floor(Math.log2(this.#run.pointsPerRound));
-      for (let from = 0; from < n / 2; from += most) {
-        await this.#combine(words, layer, from, Math.min(n / 2, from + most), what);
+    const one = { block: 0, stride: 1, blocks: 1, start: 0, count: 1 };
+    await this.#multiply(words, [{ ...one, first: factor, step: 1n }], 1, what);
+    const { parts } = endomorphismOf(this.#curve);
+    for (let layer = 1; layer <= power; ) {
+      const h = 2 ** (layer - 1);
+      // the roots of the first two layers are 1 and i
+      if (parts === 4 && layer > 2 && layer < power) {
+        await this.#combineFour(words, h, what);
+        layer += 2;
+      } else {
+        await this.#combine(words, this.#inBlocks(2 * h, { ...one, count: h }, this.#root(2 * h)), 2 * h, what);
+        layer++;
       }
     }
     return words;
   }
 
+  /** Returns the root of an order. */
+  #root(order: number): bigint {
+    return raised(this.#shape.root, BigInt(2 ** this.#shape.power / order), this.#curve.order);
+  }
+
   /**
-   * Computes a ± w^k·b for pairs of a layer: pair j has the place k = j mod 2^(layer − 1) in its block
-   * of twice as many points. The last layer multiplies by the factor, too.
+   * Returns places of all blocks of `length` points, or of each from a first one by a stride, with powers of a
+   * root: times the factor in the first.
    */
-  async #combine(words: Uint32Array, layer: number, from: number, to: number, what: string): Promise<void> {
-    const { pointWords, order } = this.#curve;
-    const half = 2 ** (layer - 1);
-    const count = to - from;
-    const isLast = layer === this.#shape.power && this.#shape.factor !== 1n;
-    const factor = isLast ? this.#shape.factor : 1n;
-    // pairs of a round have all places, or consecutive ones
-    const places = Math.min(half, count);
-    const roots = this.#roots(2 * half, from % half, places, factor);
-    const place = (j: number): number => Math.floor(j / half) * 2 * half + (j % half);
-    const factors = isLast ? 2 * count : count;
-    const points = new Uint32Array(factors * pointWords);
-    const which = new Uint32Array(factors);
-    const copy = (index: number, at: number): void => {
-      points.set(words.subarray(at * pointWords, (at + 1) * pointWords), index * pointWords);
-    };
-    for (let i = 0; i < count; i++) {
-      copy(i, place(from + i) + half);
-      which[i] = i % places;
-      if (!isLast) continue;
-      copy(count + i, place(from + i));
-      which[count + i] = places;
-    }
-    const starts = Uint32Array.from({ length: factors + 1 }, (_, i) => i);
-    const multipliers = isLast ? [...roots, factor] : roots;
-    const products = await this.#sums(points, starts, which, multipliers, what);
-    const terms = new Uint32Array(4 * count * pointWords);
-    const put = (index: number, from: Uint32Array, at: number): void => {
-      terms.set(from.subarray(at * pointWords, (at + 1) * pointWords), index * pointWords);
-    };
-    for (let i = 0; i < count; i++) {
-      for (const first of [4 * i, 4 * i + 2]) {
-        if (isLast) put(first, products, count + i);
-        else put(first, words, place(from + i));
-        put(first + 1, products, i);
-      }
-    }
-    const pairs = Uint32Array.from({ length: 2 * count + 1 }, (_, i) => 2 * i);
-    const signs = Uint32Array.from({ length: 4 * count }, (_, i) => (i % 4 === 3 ? 1 : 0));
-    const sums = await this.#sums(terms, pairs, signs, [1n, order - 1n], what);
-    for (let i = 0; i < count; i++) {
-      const at = place(from + i);
-      words.set(sums.subarray(2 * i * pointWords, (2 * i + 1) * pointWords), at * pointWords);
-      words.set(sums.subarray((2 * i + 1) * pointWords, (2 * i + 2) * pointWords), (at + half) * pointWords);
-    }
+  #inBlocks(length: number, first: Omit<Places, 'first' | 'step'>, root: bigint): Places[] {
+    const { power, factor } = this.#shape;
+    const others = { ...first, block: first.block + first.stride, blocks: 2 ** power / (length * first.stride) - 1 };
+    return [
+      { ...first, first: factor, step: root },
+      { ...others, first: 1n, step: root },
+    ];
   }
 
-  /** Returns factor·w^k for consecutive k, with a root w of an order. */
-  #roots(size: number, first: number, count: number, factor: bigint): bigint[] {
+  /** Combines four blocks of h points each. */
+  async #combineFour(words: Uint32Array, h: number, what: string): Promise<void> {
     const { order } = this.#curve;
-    const { power, root } = this.#shape;
-    const step = raised(root, BigInt(2 ** power / size), order);
-    return progression((factor * raised(step, BigInt(first), order)) % order, step, count, order);
+    const root = this.#root(4 * h);
+    const powerOf = (k: number): bigint => raised(root, BigInt(k), order);
+    const one = { block: 0, stride: 1, blocks: 1, start: 0, count: h };
+    // the blocks are A, C, B and D, as their indices have their bits reversed
+    await this.#multiply(words, this.#inBlocks(4 * h, { ...one, start: 2 * h }, root), 4 * h, what);
+    const [C, D] = [
+      this.#inBlocks(2 * h, { ...one, stride: 2 }, powerOf(2)),
+      this.#inBlocks(2 * h, { ...one, block: 1, stride: 2 }, powerOf(3)),
+    ];
+    await this.#combine(words, [...C, ...D], 2 * h, what);
+    const all = { ...one, blocks: 2 ** this.#shape.power / (4 * h), step: 1n };
+    const halves = [
+      { ...all, first: 1n },
+      { ...all, start: h, first: powerOf(h) },
+    ];
+    await this.#combine(words, halves, 4 * h, what);
   }
 
-  async #sums(
-    points: Uint32Array,
-    starts: Uint32Array,
-    which: Uint32Array,
-    multipliers: readonly bigint[],
-    what: string,
-  ): Promise<Uint32Array> {
-    const sums = { points, scale: this.#scale, starts, which, multipliers, scales: [this.#scale] };
-    const [words] = await this.#run.compute(this.#curve, sums, what);
-    return words as Uint32Array;
+  /** Multiplies points in their places. */
+  async #multiply(words: Uint32Array, all: readonly Places[], length: number, what: string): Promise<void> {
+    const [scale, curve] = [this.#scale, this.#curve];
+    await this.#run.inRounds(countOf(all), async (from, to) => {
+      const { at, which, multipliers } = spread(all, length, from, to, curve.order);
+      const starts = Uint32Array.from({ length: at.length + 1 }, (_, i) => i);
+      const points = gathered(words, at, 0, curve.pointWords);
+      const sums = { points, scale, starts, which, multipliers, scales: [scale] };
+      const [products] = await this.#run.compute(curve, sums, what);
+      scatter(words, at, curve.pointWords, products as Uint32Array);
+    });
+  }
+
+  /** Combines places of blocks with the places half a block behind. */
+  async #combine(words: Uint32Array, all: readonly Places[], length: number, what: string): Promise<void> {
+    const [scale, curve] = [this.#scale, this.#curve];
+    const { order, pointWords } = curve;
+    await this.#run.inRounds(countOf(all), async (from, to) => {
+      const { at, which, multipliers } = spread(all, length, from, to, order);
+      const addends = gathered(words, at, 0, pointWords);
+      const points = gathered(words, at, length / 2, pointWords);
+      const sums = await this.#run.butterflies(curve, { points, addends, scale, which, multipliers }, what);
+      const both = Uint32Array.from({ length: 2 * at.length }, (_, i) => {
+        const first = at[i >> 1] as number;
+        return i % 2 === 0 ? first : first + length / 2;
+      });
+      scatter(words, both, pointWords, sums);
+    });
   }
 }
+
+const countOf = (all: readonly Places[]): number => all.reduce((sum, { blocks, count }) => sum + blocks * count, 0);
+
+/** Returns the points at indices, or so many further on. */
+const gathered = (words: Uint32Array, at: Uint32Array, offset: number, pointWords: number): Uint32Array => {
+  const points = new Uint32Array(at.length * pointWords);
+  for (const [i, index] of at.entries()) {
+    const from = (index + offset) * pointWords;
+    points.set(words.subarray(from, from + pointWords), i * pointWords);
+  }
+  return points;
+};
+
+/** Writes points to indices. */
+const scatter = (words: Uint32Array, at: Uint32Array, pointWords: number, points: Uint32Array): void => {
+  for (const [i, index] of at.entries()) {
+    words.set(points.subarray(i * pointWords, (i + 1) * pointWords), index * pointWords);
+  }
+};
 
 /** Returns an index with its bits reversed. */
 const reversed = (index: number, bits: number): number => {

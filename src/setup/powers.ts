@@ -346,8 +346,9 @@ class Contributing {
         const written = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
         await writer.write(written);
         for (const some of fewPoints(curve, plain)) {
-          parts.push(compressPoints(curve, some));
-          this.#hashed.push(hashedPoints(curve, some));
+          const hashed = hashedPoints(curve, some);
+          parts.push(compressPoints(curve, hashed));
+          this.#hashed.push(hashed);
           await this.#run.pause();
         }
         if (from === 0) {

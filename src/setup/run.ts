@@ -61,6 +61,12 @@ export const setupOptions = {
   },
 } as const satisfies OptionTable<SetupOptions>;
 
+/** Pairs of points a and P, and numbers k. */
+export interface Butterflies extends Pick<ManySums, 'points' | 'scale' | 'which' | 'multipliers'> {
+  /** x‖y of each a, little-endian; `points` are those of P. */
+  readonly addends: Uint32Array;
+}
+
 /** A key that is made, before it is written. */
 export interface KeyPlan {
   /** Number of its points, or of the coefficients of its polynomials. */
@@ -116,9 +122,41 @@ export class Run {
    * @throws MsmError `not-on-curve`
    */
   async compute(curve: CurveContext, sums: ManySums, what: string): Promise<Uint32Array<ArrayBuffer>[]> {
-    try {
+    return this.#namingPoints(what, async () => {
       const onCpu = (): Promise<readonly Uint32Array[]> => this.#threads.compute(curve, sums);
       return (await this.#scaling.compute(curve, sums, onCpu)) as Uint32Array<ArrayBuffer>[];
+    });
+  }
+
+  /**
+   * Computes a + k·P and a − k·P for points a and P, one behind the other. Multiples are computed on a GPU
+   * where there is one and it is worth it.
+   *
+   * @param what the place of the points, for errors
+   * @throws MsmError `not-on-curve`
+   */
+  async butterflies(curve: CurveContext, pairs: Butterflies, what: string): Promise<Uint32Array<ArrayBuffer>> {
+    const { points, addends, scale, which, multipliers } = pairs;
+    const count = which.length;
+    const starts = Uint32Array.from({ length: count + 1 }, (_, i) => i);
+    const sums = { points, scale, starts, which, multipliers, scales: [scale] };
+    return this.#namingPoints(what, async () => {
+      let isComputed = false;
+      const onCpu = async (): Promise<readonly Uint32Array[]> => {
+        isComputed = true;
+        return this.#threads.compute(curve, { ...sums, addends });
+      };
+      const [words] = await this.#scaling.compute(curve, sums, onCpu);
+      if (isComputed) return words as Uint32Array<ArrayBuffer>;
+      const products = { points: words as Uint32Array, which: new Uint32Array(count), multipliers: [1n] };
+      const [results] = await this.#threads.compute(curve, { ...sums, ...products, addends });
+      return results as Uint32Array<ArrayBuffer>;
+    });
+  }
+
+  async #namingPoints<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
     } catch (error) {
       if (error instanceof PointNotOnCurve) throw badArgument(`${what} has a point that is not on the curve`);
       throw error;

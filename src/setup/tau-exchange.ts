@@ -197,7 +197,7 @@ export async function contributeToPowersChallenge(
             const input = { points, scale: 1n, scales: [1n], ...factors };
             const [plain] = await multiples(run, curve, input, `challenge: section ${section}`);
             for (const some of fewPoints(curve, plain as Uint32Array<ArrayBuffer>)) {
-              await response.write(compressPoints(curve, some));
+              await response.write(compressPoints(curve, hashedPoints(curve, some)));
               await run.pause();
             }
             run.progress(to - from);

@@ -138,7 +138,7 @@ const enter = async (p: bigint, degree: Degree): Promise<boolean> => {
   const y = range(degree).map((c) => p / BigInt(c + 5));
   const b = square(y).map((value, c) => mod(value - (c === 0 ? 1n : 0n), p));
   const curve = { ...anyCurve(p, degree === 1 ? null : -1n), a: range(degree).map(() => 0n), b };
-  const kernel = await compileKernel(curve, 'wasm-fma', { words: new Uint32Array(0), sums: [] });
+  const kernel = await compileKernel(curve, 'wasm-fma', { words: new Uint32Array(0), sums: [], images: [] });
   if (kernel === null) return false;
   const adder = await PointAdder.open(kernel);
   const size = curve.wordBytes / 4;

@@ -1,8 +1,16 @@
 /** Sums of few terms in WebAssembly, on one thread and on several, compared with BigInts. */
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { describe, expect, it } from 'vitest';
-import { halvingOf } from '../../src/curves/halving.js';
-import { type Affine, addAffine, infinityOf, multiply, negated, toAffine } from '../../src/curves/jacobian.js';
+import { endomorphismOf, halvingOf } from '../../src/curves/halving.js';
+import {
+  type Affine,
+  addAffine,
+  endomorphism,
+  infinityOf,
+  multiply,
+  negated,
+  toAffine,
+} from '../../src/curves/jacobian.js';
 import type { Group } from '../../src/curves/more-curves.js';
 import { openCurve } from '../../src/curves/open-curve.js';
 import { readerOf, writePoint } from '../../src/curves/point-source.js';
@@ -45,6 +53,30 @@ describe.each(groups)('%s %s', (name, group) => {
       expect(toAffine(curve, sum)).toEqual(toAffine(curve, multiply(curve, k, { x, y })));
       for (const half of [k1, k2]) expect((half < 0n ? -half : half) >> 130n).toBe(0n);
     }
+  });
+
+  it('splits scalars by the endomorphism', async () => {
+    const curve = await openCurve(name, group);
+    const { factors, parts, split } = endomorphismOf(curve);
+    expect(parts).toBe(group === 'g1' ? 2 : 4);
+    const image = endomorphism(curve, { ...factors, conjugates: group === 'g2', multiple: 0n });
+    const { order, generator } = curve;
+    for (const k of [0n, 1n, 2n, 2n ** 40n, 2n ** 128n, order - 1n, order, order / 3n, 7n ** 80n % order]) {
+      const all = split(k);
+      expect(all).toHaveLength(parts);
+      let [sum, point] = [infinityOf(curve), generator as Affine];
+      for (const part of all) {
+        const size = part < 0n ? -part : part;
+        expect(size >> BigInt(256 / parts + 2)).toBe(0n);
+        const P = part < 0n && point !== null ? negated(curve, point) : point;
+        sum = addAffine(curve, sum, toAffine(curve, multiply(curve, size, P)));
+        point = image(point);
+      }
+      expect(toAffine(curve, sum)).toEqual(toAffine(curve, multiply(curve, k, generator)));
+    }
+    expect([0n, 1n, 3n, order - 1n].map(split)).toEqual(
+      [0n, 1n, 3n, -1n].map((k) => [k, ...new Array(parts - 1).fill(0n)]),
+    );
   });
 
   it('adds up multiples, on one thread and on several', { tags: group === 'g2' ? ['long'] : [] }, async () => {
@@ -142,6 +174,95 @@ describe.each(groups)('%s %s', (name, group) => {
     threads.destroy();
   });
 
+  it('multiplies each point by a number of its own, on one thread and on several', {
+    tags: group === 'g2' ? ['long'] : [],
+  }, async () => {
+    const { curve, logs, points } = await samples(name, group);
+    const { order } = curve;
+    const numbers = [
+      ...[0n, 1n, order - 1n, 2n, 3n, order - 5n, 2n ** 64n, 2n ** 24n, 2n ** 25n - 1n],
+      ...[order - 2n ** 40n, (order + 1n) / 2n, order / 3n, 2n ** 127n, 2n ** 128n - 1n, 7n ** 80n % order],
+    ];
+    // all numbers with all points, and more long ones than a list has
+    const count = 1300;
+    const multipliers = Array.from(
+      { length: count },
+      (_, i) => numbers[Math.floor(i / points.length)] ?? (BigInt(i) ** 50n * 3n ** 100n) % order,
+    );
+    const own = Array.from({ length: count }, (_, i) => i % points.length);
+    const sums = {
+      points: wordsOf(
+        curve,
+        own.map((i) => points[i] as Affine),
+      ),
+      scale: 1n,
+      starts: Uint32Array.from({ length: count + 1 }, (_, i) => i),
+      which: Uint32Array.from({ length: count }, (_, i) => i),
+      multipliers,
+      scales: [1n],
+    };
+    // a sample: BigInts are slow
+    const tested = Array.from({ length: 150 }, (_, i) => (i < 120 ? i : 120 + (i - 120) * 39));
+    const expected = tested.map((i) => {
+      const log = mod((multipliers[i] as bigint) * (logs[own[i] as number] as bigint), order);
+      return toAffine(curve, multiply(curve, log, curve.generator));
+    });
+    for (const maxWorkers of [0, 2]) {
+      const threads = new SumThreads({ maxWorkers }, () => undefined);
+      const [words] = (await threads.compute(curve, sums)) as [Uint32Array<ArrayBuffer>];
+      threads.destroy();
+      const read = readerOf(curve, { bytes: new Uint8Array(words.buffer), scale: 1n, encoding: 'le' });
+      expect(tested.map((i) => read(i))).toEqual(expected);
+    }
+  });
+
+  it('computes butterflies: with equal and opposite points, infinity and short numbers', {
+    tags: group === 'g2' ? ['long'] : [],
+  }, async () => {
+    const { curve, logs, points } = await samples(name, group);
+    const { order } = curve;
+    const long = 7n ** 80n % order;
+    const multipliers = [0n, 1n, order - 1n, 2n, long, (order + 1n) / 2n, order - long];
+    // runs of one multiplier, and then all of them with all pairs of points
+    const kinds: [a: number, b: number, k: number][] = [];
+    for (const k of multipliers.keys()) for (let i = 0; i < 520; i++) kinds.push([i % 7, Math.floor(i / 7) % 7, k]);
+    for (let i = 0; i < 7 ** 3; i++) kinds.push([i % 7, Math.floor(i / 7) % 7, Math.floor(i / 49)].reverse() as never);
+    const sums = {
+      points: wordsOf(
+        curve,
+        kinds.map(([, b]) => points[b] as Affine),
+      ),
+      addends: wordsOf(
+        curve,
+        kinds.map(([a]) => points[a] as Affine),
+      ),
+      scale: 1n,
+      starts: Uint32Array.from({ length: kinds.length + 1 }, (_, i) => i),
+      which: Uint32Array.from(kinds, ([, , k]) => k),
+      multipliers,
+      scales: [1n],
+    };
+    const known = new Map<string, readonly Affine[]>();
+    const expectedOf = ([a, b, k]: (typeof kinds)[number]): readonly Affine[] => {
+      const key = `${a} ${b} ${k}`;
+      const product = (multipliers[k] as bigint) * (logs[b] as bigint);
+      const found =
+        known.get(key) ??
+        [product, -product].map((each) =>
+          toAffine(curve, multiply(curve, mod((logs[a] as bigint) + each, order), curve.generator)),
+        );
+      known.set(key, found);
+      return found;
+    };
+    const expected = Buffer.from(wordsOf(curve, kinds.flatMap(expectedOf)).buffer as ArrayBuffer);
+    for (const maxWorkers of [0, 2]) {
+      const threads = new SumThreads({ maxWorkers }, () => undefined);
+      const [words] = (await threads.compute(curve, sums)) as [Uint32Array<ArrayBuffer>];
+      threads.destroy();
+      expect(Buffer.from(words.buffer).equals(expected)).toBe(true);
+    }
+  });
+
   it('names a term whose point is not on the curve', async () => {
     const { curve, points } = await samples(name, group);
     const wrong = curve.coordinates.one;
@@ -156,6 +277,27 @@ describe.each(groups)('%s %s', (name, group) => {
       scales: [1n],
     };
     await expect(threads.compute(curve, sums)).rejects.toThrow(PointNotOnCurve);
+    const right = wordsOf(curve, points.slice(1, 3));
+    const pairs = { ...sums, points: right, starts: Uint32Array.of(0, 1, 2), addends: words };
+    await expect(threads.compute(curve, pairs)).rejects.toMatchObject({ term: 1 });
+  });
+
+  it.each(wasmArithmetics)('writes images of points under the endomorphism, by %s', async (arithmetic) => {
+    if (!hasArithmetic(arithmetic)) return;
+    const { curve, points } = await samples(name, group);
+    const { factors } = endomorphismOf(curve);
+    const image = endomorphism(curve, { ...factors, conjugates: group === 'g2', multiple: 0n });
+    const left = await withAdder(
+      curve,
+      async (adder) => {
+        adder.release();
+        const at = adder.enter(wordsOf(curve, [factors, ...points]), 1n);
+        const images = adder.images(at + adder.pointBytes, points.length, at);
+        return adder.leave(images, points.length, 1n);
+      },
+      [arithmetic],
+    );
+    expect(left).toEqual(wordsOf(curve, points.map(image)));
   });
 
   it.each(wasmArithmetics)('leaves points as they were entered, by %s', async (arithmetic) => {

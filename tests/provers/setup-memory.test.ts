@@ -1,11 +1,13 @@
 /** Setups under a limit of memory: the same bytes, and a floor that is said. */
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { power as raised } from '../../src/field/powers.js';
 import { readR1cs } from '../../src/formats/r1cs.js';
 import type { RandomAccess } from '../../src/formats/source.js';
 import { fileOf } from '../../src/formats/zkey.js';
 import { openZkey } from '../../src/formats.js';
+import { joined } from '../../src/setup/contributions.js';
 import { gatesOf } from '../../src/setup/gates.js';
-import { filePoint, openGroups } from '../../src/setup/groups.js';
+import { filePoint, openGroups, times } from '../../src/setup/groups.js';
 import { planRounds } from '../../src/setup/memory.js';
 import { multiples, PointTransform, rootOf } from '../../src/setup/point-transform.js';
 import { Run } from '../../src/setup/run.js';
@@ -114,6 +116,32 @@ it('transforms points the same in rounds of any length', async () => {
     const some = await new PointTransform(g1, scale, shape, runOf(pointsPerRound)).of(points as Uint32Array, 'points');
     expectSame(new Uint8Array(some.buffer), new Uint8Array(expected.buffer));
   }
+});
+
+it.each([
+  ['g1', 1],
+  ['g1', 5],
+  ['g2', 1],
+  ['g2', 3],
+  ['g2', 4],
+  ['g2', 5],
+] as const)('transforms points of %s: 2^%i of known logarithms, and missing ones', async (group, power) => {
+  const groups = await openGroups('bn254');
+  const { order, scale } = groups;
+  const curve = groups[group];
+  const n = 2 ** power;
+  const shape = { power, root: rootOf(n, order), factor: order / 5n };
+  const run = new Run({}, 'test', n, { workers: 0, pointsPerRound: 5 });
+  const logs = Array.from({ length: n - 1 }, (_, i) => (i === 0 ? 0n : i % 3 === 0 ? 1n : BigInt(i) ** 60n % order));
+  const point = async (log: bigint) =>
+    filePoint(curve, scale, await times(curve, log, curve.generator, async () => undefined));
+  const points = new Uint32Array(joined(await Promise.all(logs.map(point))).buffer);
+  const words = await new PointTransform(curve, scale, shape, run).of(points, 'points');
+  const expected = Array.from({ length: n }, (_, k) => {
+    const terms = logs.map((log, i) => log * raised(shape.root, BigInt(i * k), order));
+    return point((shape.factor * terms.reduce((a, b) => a + b, 0n)) % order);
+  });
+  expectSame(new Uint8Array(words.buffer), joined(expected));
 });
 
 it('computes the same under a limit, and says what a call takes at least', async () => {

@@ -77,7 +77,7 @@ export class FloatAdditions {
 
   /** Opens a curve; null if the form does not have its field. */
   static async open(curve: WasmCurve, random: Random): Promise<FloatAdditions | null> {
-    const kernel = await compileKernel(curve, 'wasm-fma', { words: new Uint32Array(0), sums: [] });
+    const kernel = await compileKernel(curve, 'wasm-fma', { words: new Uint32Array(0), sums: [], images: [] });
     return kernel === null ? null : new FloatAdditions(curve, await PointAdder.open(kernel), random);
   }
 

@@ -1,6 +1,6 @@
 /** Compiles the point arithmetic of a curve to WebAssembly, if the platform has it. */
 import type { CurveContext } from '../../curves/curve.js';
-import { type Affine, addAffine, infinityOf, negated, toAffine } from '../../curves/jacobian.js';
+import { type Affine, addAffine, endomorphism, infinityOf, negated, toAffine } from '../../curves/jacobian.js';
 import { writePoint } from '../../curves/point-source.js';
 import { NoWasmMemory } from '../../errors.js';
 import { wasmCurve } from '../../wasm/arithmetic/kernel-memory.js';
@@ -136,10 +136,13 @@ export const unlessNoMemory = async <Result>(work: Promise<Result | null>): Prom
 /** Multiples of the generator that the test adds: 1·G to 6·G. */
 const MULTIPLES = 6;
 
+/** Points whose images the test computes. */
+const IMAGES = 2;
+
 /** Index of infinity, behind the multiples. */
 const INFINITY = MULTIPLES;
 
-/** Returns sums of multiples of the generator and infinity by every formula, from BigInts. */
+/** Returns sums of multiples of the generator and infinity by every formula, and images, from BigInts. */
 export const kernelTest = (curve: CurveContext): KernelTest => {
   const { coordinates: f, generator } = curve;
   const points: Affine[] = [generator];
@@ -147,6 +150,8 @@ export const kernelTest = (curve: CurveContext): KernelTest => {
     toAffine(curve, addAffine(curve, addAffine(curve, infinityOf(curve), P), Q));
   while (points.length < MULTIPLES) points.push(sumOf(points.at(-1) as Affine, generator));
   points.push(null);
+  const map = endomorphism(curve, { ...generator, conjugates: f.degree === 2, multiple: 0n });
+  const images = points.slice(1, 1 + IMAGES).map(map) as NonNullable<Affine>[];
   const words = new Uint32Array(points.length * curve.pointWords);
   for (const [i, point] of points.entries()) writePoint(curve, words, i, point);
   const signed = (index: number, negates: boolean): Affine => {
@@ -175,5 +180,6 @@ export const kernelTest = (curve: CurveContext): KernelTest => {
       const own = sum === null ? [...zero, ...zero] : [...f.coefficients(sum.x), ...f.coefficients(sum.y)];
       return [P, negatesP, Q, negatesQ, own];
     }),
+    images: images.map(({ x, y }) => [...f.coefficients(x), ...f.coefficients(y)]),
   };
 };

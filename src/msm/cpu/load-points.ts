@@ -165,9 +165,6 @@ const checkByLists = async (
 /** Points that are multiplied side by side: one list of additions. */
 const POINTS_PER_MULTIPLE = 2 ** 9;
 
-/** Images under φ of one step; each takes about 10 µs. */
-const IMAGES_PER_STEP = 2 ** 5;
-
 /**
  * Returns the index of the first point outside the group; null if there is none.
  *
@@ -215,6 +212,8 @@ function* outsideByLists(
   const words = wordsOf(source.bytes);
   const multiple = membership?.multiple ?? order;
   const digits = nonAdjacentForm(multiple < 0n ? -multiple : multiple).slice(1);
+  const factors = new Uint32Array(pointWords);
+  writePoint(curve, factors, 0, membership ?? null);
   for (let from = 0; from < length; from += POINTS_PER_MULTIPLE) {
     const count = Math.min(POINTS_PER_MULTIPLE, length - from);
     adder.release();
@@ -238,7 +237,7 @@ function* outsideByLists(
       yield;
     }
     if (membership !== undefined) {
-      const images = adder.enter(yield* imagesOf(curve, source, from, count), 1n);
+      const images = adder.images(points, count, adder.enter(factors, 1n));
       addAll(sums, images, multiple > 0n);
       yield;
     }
@@ -250,18 +249,6 @@ function* outsideByLists(
 /** Returns whether a point of an adder is infinity. */
 const isZero = (adder: PointAdder, at: PointAt): boolean =>
   adder.words(at, adder.pointBytes / 4).every((word) => word === 0) || adder.read(at).every((value) => value === 0n);
-
-/** Returns the images of points under φ. */
-function* imagesOf(curve: CurveContext, source: PointSource, from: number, count: number): Steps<Uint32Array> {
-  const read = readerOf(curve, source);
-  const imageOf = endomorphism(curve, curve.membership as NonNullable<CurveContext['membership']>);
-  const images = new Uint32Array(count * curve.pointWords);
-  for (let i = 0; i < count; i++) {
-    writePoint(curve, images, i, imageOf(read(from + i)));
-    if (i % IMAGES_PER_STEP === 0) yield;
-  }
-  return images;
-}
 
 /* Decodes compressed and Edwards points in WebAssembly. */
 

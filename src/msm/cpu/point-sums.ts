@@ -1,20 +1,21 @@
 /**
- * Many sums of multiples of points, each of few terms: points that are all multiplied by one scalar,
- * or the rows of a sparse matrix times points. Doublings and additions of many sums are lists that
- * share inversions (Montgomery 1987, section 10.3.1), without buckets.
- *
- * Terms with the same multiplier are added up first, and share one multiplication. A multiplier is
- * two halves (curves/halving.ts) of signed digits: 0 or odd and below 8 in size (Solinas 2000, "width-w
- * NAF"), with which a sum takes half as many doublings as its scalars have bits.
+ * Many sums of multiples of points, each of few terms: points that are multiplied by scalars, or the rows
+ * of a sparse matrix times points. Doublings and additions of many sums are lists that share inversions
+ * (Montgomery 1987, section 10.3.1), without buckets. Terms with the same multiplier are added up first,
+ * and share one multiplication.
  */
 import type { Steps } from '../../scheduling/time-slice.js';
 import type { PointAdder, PointAt } from '../../wasm/points/point-adder.js';
-
-/** Words of one half of a multiplier. */
-const HALF_WORDS = 5;
-
-/** Words of a multiplier: its signs, and both halves. */
-const MULTIPLIER_WORDS = 1 + 2 * HALF_WORDS;
+import {
+  type Digits,
+  hasLongPart,
+  type Multiplier,
+  type Multipliers,
+  multiplierAt,
+  PointMultiples,
+  placeOf,
+  TABLE,
+} from './point-multiples.js';
 
 /** Sums of a group. */
 export interface ManySums {
@@ -30,15 +31,22 @@ export interface ManySums {
   readonly multipliers: readonly bigint[];
   /** Results are written with their coordinates times each of these factors. */
   readonly scales: readonly bigint[];
+  /**
+   * Of butterflies, whose sums have one term each: x‖y of another point for each. Their results are this
+   * point plus the term and this point minus the term, one behind the other.
+   */
+  readonly addends?: Uint32Array | undefined;
 }
+
+/** Returns the number of results of a sum. */
+export const resultsOf = ({ addends }: Pick<ManySums, 'addends'>): 1 | 2 => (addends === undefined ? 1 : 2);
 
 /** Sums as threads take them. Can be sent to a thread. */
 export interface SumsTask extends Omit<ManySums, 'multipliers'> {
   readonly kind: 'sums';
-  /** Root of unity of the endomorphism. */
-  readonly beta: bigint;
-  /** Multipliers, as `writeMultiplier` writes them. */
-  readonly multipliers: Uint32Array;
+  /** x‖y of the factors of the endomorphism, little-endian. */
+  readonly factors: Uint32Array;
+  readonly multipliers: Multipliers;
   /** First sum of each chunk, and behind them the number of sums. */
   readonly cuts: readonly number[];
 }
@@ -53,88 +61,6 @@ export interface PartialSums {
   /** Index of a term whose point is not on the curve; null if none was found. */
   readonly wrong: number | null;
 }
-
-/** Returns room for multipliers as words, each 0. */
-export const roomForMultipliers = (count: number): Uint32Array<ArrayBuffer> =>
-  new Uint32Array(count * MULTIPLIER_WORDS);
-
-/** Writes a multiplier as words. @param halves both of its halves */
-export const writeMultiplier = (words: Uint32Array, i: number, halves: readonly [bigint, bigint]): void => {
-  const at = i * MULTIPLIER_WORDS;
-  for (const [h, half] of halves.entries()) {
-    if (half < 0n) words[at] = (words[at] as number) | (1 << h);
-    let rest = half < 0n ? -half : half;
-    for (let k = 0; k < HALF_WORDS; k++, rest >>= 32n) {
-      words[at + 1 + h * HALF_WORDS + k] = Number(BigInt.asUintN(32, rest));
-    }
-    if (rest > 0n) throw new RangeError('a half of a multiplier is too long');
-  }
-};
-
-/** Digits of one half, from the lowest. */
-type Digits = Int8Array;
-
-/** A multiplier as digits. */
-interface Multiplier {
-  /** 1 or −1 where the multiplier is that number, else 0. */
-  readonly unit: number;
-  readonly halves: readonly [Digits, Digits];
-  /** Whether some digit is neither 0 nor ±1, so that it needs a table. */
-  readonly hasTable: boolean;
-}
-
-/** Bits of a digit, with its sign. */
-const WIDTH = 4;
-
-/** Points of a table: P, 3P, 5P and 7P. */
-const TABLE = 2 ** (WIDTH - 2);
-
-/** Halves of up to so many bits have digits 0 and ±1: a table takes longer than it saves. */
-const SHORT_BITS = 24;
-
-/** Returns signed digits of `width` bits of a number in words. */
-const recode = (words: Uint32Array, bits: number, width: number, sign: number): Digits => {
-  const digits = new Int8Array(bits + 1);
-  const bit = (i: number): number => (i < bits ? ((words[i >>> 5] as number) >>> (i & 31)) & 1 : 0);
-  let carry = 0;
-  for (let i = 0; i <= bits; ) {
-    const low = bit(i) + carry;
-    if ((low & 1) === 0) {
-      carry = low >> 1;
-      i++;
-      continue;
-    }
-    let digit = low;
-    for (let k = 1; k < width; k++) digit += bit(i + k) << k;
-    carry = digit >= 1 << (width - 1) ? 1 : 0;
-    digits[i] = sign * (digit - (carry << width));
-    i += width;
-  }
-  return digits;
-};
-
-/** Returns the number of bits of a number in words. */
-const bitsOf = (words: Uint32Array): number => {
-  for (let i = words.length - 1; i >= 0; i--) {
-    if (words[i] !== 0) return 32 * i + 32 - Math.clz32(words[i] as number);
-  }
-  return 0;
-};
-
-/** Reads a multiplier. */
-const multiplierAt = (words: Uint32Array, index: number): Multiplier => {
-  const at = index * MULTIPLIER_WORDS;
-  const signs = words[at] as number;
-  const halves = [0, 1].map((h) => {
-    const from = at + 1 + h * HALF_WORDS;
-    return words.subarray(from, from + HALF_WORDS);
-  }) as [Uint32Array, Uint32Array];
-  const bits = halves.map(bitsOf) as [number, number];
-  const width = Math.max(...bits) <= SHORT_BITS ? 2 : WIDTH;
-  const digits = halves.map((half, h) => recode(half, bits[h] as number, width, signs & (1 << h) ? -1 : 1));
-  const isUnit = bits[0] === 1 && bits[1] === 0;
-  return { unit: isUnit ? (signs & 1 ? -1 : 1) : 0, halves: digits as [Digits, Digits], hasTable: width > 2 };
-};
 
 /** Multiplied sums of terms that one accumulator adds up; they share its doublings. */
 const MOST_GROUPS = 8;
@@ -203,7 +129,7 @@ export class PointSums {
 
   /** Returns the results of all chunks, and overwrites the digits of multipliers, which may be secret. */
   settle(): PartialSums {
-    for (const { halves } of this.#known.values()) for (const digits of halves) digits.fill(0);
+    for (const { parts } of this.#known.values()) for (const digits of parts) digits.fill(0);
     this.#known.clear();
     return { kind: 'sums', chunks: this.#chunks, words: this.#words, wrong: this.#wrong };
   }
@@ -217,25 +143,25 @@ export class PointSums {
   /** Computes the sums `from` to `to`. @returns their words, for each scale */
   *#block(from: number, to: number): Steps<Uint32Array[]> {
     const adder = this.#adder;
-    const { points, scale, starts, scales } = this.#task;
+    const { points, starts, scales, addends, factors } = this.#task;
     const [first, end] = [starts[from] as number, starts[to] as number];
     adder.release();
-    const entered = adder.enter(points.subarray(first * this.#pointWords, end * this.#pointWords), scale);
-    const right = adder.check(entered, end - first);
-    if (right < end - first) this.#wrong ??= first + right;
+    const multiples = new PointMultiples(adder, adder.enter(factors, 1n));
+    const entered = this.#enter(points, first, end);
     this.#terms += end - first;
     yield;
-    const multiplier = this.#onlyMultiplier(from, to);
-    if (multiplier !== null) {
-      const products = yield* this.#multiplyAll(multiplier, entered, end - first);
-      return scales.map((factor) => adder.leave(products, to - from, factor));
+    const products = this.#haveOneTerm(from, to) ? yield* this.#products(multiples, entered, first, end) : null;
+    if (products !== null) {
+      if (addends === undefined) return scales.map((factor) => adder.leave(products, to - from, factor));
+      const sums = this.#butterflies(this.#enter(addends, first, end), products, end - first);
+      return scales.map((factor) => adder.leave(sums, 2 * (end - first), factor));
     }
     const { rows, groups, lanes } = this.#grouped(from, to, entered);
     yield* addRows(
       adder,
       groups.map(({ row }) => row),
     );
-    const totals = yield* this.#multiply(groups, lanes.length);
+    const totals = yield* this.#multiply(multiples, groups, lanes.length);
     for (const [lane, sum] of lanes.entries()) {
       const total = totals[lane] as PointAt;
       if (total !== 0) (rows[sum] as PointAt[]).push(total);
@@ -248,49 +174,54 @@ export class PointSums {
     return scales.map((factor) => adder.leave(sums, to - from, factor));
   }
 
-  /** Returns the multiplier that all sums of one term have in common, if it is a long one; else null. */
-  #onlyMultiplier(from: number, to: number): Multiplier | null {
-    const { starts, which } = this.#task;
-    const first = starts[from] as number;
-    const index = which[first] as number;
+  /** Copies the points of terms to the adder, and checks that they are on the curve. */
+  #enter(points: Uint32Array, first: number, end: number): PointAt {
+    const adder = this.#adder;
+    const entered = adder.enter(points.subarray(first * this.#pointWords, end * this.#pointWords), this.#task.scale);
+    const right = adder.check(entered, end - first);
+    if (right < end - first) this.#wrong ??= first + right;
+    return entered;
+  }
+
+  #haveOneTerm(from: number, to: number): boolean {
+    const { starts } = this.#task;
     for (let sum = from; sum < to; sum++) {
-      const term = first + sum - from;
-      if (starts[sum] !== term || which[term] !== index) return null;
+      if ((starts[sum + 1] as number) - (starts[sum] as number) !== 1) return false;
     }
-    const multiplier = (starts[to] as number) - first === to - from ? this.#multiplier(index) : null;
-    return multiplier?.hasTable ? multiplier : null;
+    return true;
   }
 
   /**
-   * Multiplies points by one number: as all take the same doublings and additions, nothing is kept of
-   * each but its sum, where `#multiply` notes the places of every digit.
+   * Multiplies the points of terms without notes of the places of every digit, which `#multiply` keeps.
+   *
+   * @returns the address of the first product; null where most multipliers are short, so that sums of
+   *   `#multiply` take less
    */
-  *#multiplyAll({ halves }: Multiplier, points: PointAt, count: number): Steps<PointAt> {
+  *#products(multiples: PointMultiples, points: PointAt, first: number, end: number): Steps<PointAt | null> {
+    const { which, multipliers, addends } = this.#task;
+    const own = which.subarray(first, end);
+    const index = own[0] as number;
+    if (own.every((each) => each === index)) {
+      const multiplier = this.#multiplier(index);
+      if (!multiplier.hasTable && addends === undefined) return null;
+      return yield* multiples.byOne(multiplier, points, own.length);
+    }
+    const long = own.reduce((count, each) => count + Number(hasLongPart(multipliers, each)), 0);
+    if (2 * long < own.length && addends === undefined) return null;
+    return yield* multiples.byEach(multipliers, own, points);
+  }
+
+  /** Returns the address of A + P and A − P, one behind the other, for points A and P. */
+  #butterflies(addends: PointAt, products: PointAt, count: number): PointAt {
     const adder = this.#adder;
     const { pointBytes } = adder;
-    const tables = yield* this.#tables(Array.from({ length: count }, (_, i) => points + i * pointBytes));
-    const images = adder.images(tables, count * TABLE, this.#task.beta);
-    const sums = adder.take(count);
-    const end = sums + count * pointBytes;
-    yield;
-    let isBegun = false;
-    for (let bit = Math.max(...halves.map(({ length }) => length)) - 1; bit >= 0; bit--) {
-      if (isBegun) {
-        for (let at = sums; at < end; at += pointBytes) adder.add(at, at, at);
-        adder.flush();
-      }
-      for (const [half, table] of [tables, images].entries()) {
-        const digit = (halves[half] as Digits)[bit] ?? 0;
-        if (digit === 0) continue;
-        let from = table + ((Math.abs(digit) - 1) / 2) * pointBytes + (digit < 0 ? 1 : 0);
-        for (let at = sums; at < end; at += pointBytes, from += TABLE * pointBytes) {
-          adder.add(at, isBegun ? at : 0, from);
-        }
-        adder.flush();
-        isBegun = true;
-      }
-      yield;
+    const sums = adder.take(2 * count);
+    for (let i = 0; i < count; i++) {
+      const [to, A, P] = [sums + 2 * i * pointBytes, addends + i * pointBytes, products + i * pointBytes];
+      adder.add(to, A, P);
+      adder.add(to + pointBytes, A, P + 1);
     }
+    adder.flush();
     return sums;
   }
 
@@ -338,13 +269,13 @@ export class PointSums {
   }
 
   /** Multiplies and adds up groups. @returns the sum of each lane; 0 for infinity */
-  *#multiply(groups: readonly Group[], lanes: number): Steps<PointAt[]> {
+  *#multiply(multiples: PointMultiples, groups: readonly Group[], lanes: number): Steps<PointAt[]> {
     const adder = this.#adder;
     const { pointBytes } = adder;
     const current = new Array<PointAt>(lanes).fill(0);
     if (groups.length === 0) return current;
     const slots = adder.take(lanes);
-    const { ends, lanes: added, points } = yield* this.#hits(groups);
+    const { ends, lanes: added, points } = yield* this.#hits(multiples, groups);
     const round = new Int32Array(lanes).fill(-1);
     let rounds = 0;
     for (let bit = ends.length - 2; bit >= 0; bit--) {
@@ -387,69 +318,56 @@ export class PointSums {
   }
 
   /** Returns the points that lanes add at each bit. */
-  *#hits(groups: readonly Group[]): Steps<Hits> {
+  *#hits(multiples: PointMultiples, groups: readonly Group[]): Steps<Hits> {
     const adder = this.#adder;
     const { pointBytes } = adder;
     const all: { readonly lane: number; readonly digits: Digits; readonly table: PointAt }[] = [];
-    const put = ({ lane }: Group, digits: Digits, table: PointAt): void => void all.push({ lane, digits, table });
+    const put = ({ lane, multiplier }: Group, tables: readonly PointAt[]): void => {
+      for (const [k, table] of tables.entries()) all.push({ lane, digits: multiplier.parts[k] as Digits, table });
+    };
+    const { parts } = this.#task.multipliers;
     const long = groups.filter(({ multiplier }) => multiplier.hasTable);
-    const tables = yield* this.#tables(long.map(({ row }) => row[0] as PointAt));
-    const images = long.length === 0 ? 0 : adder.images(tables, long.length * TABLE, this.#task.beta);
+    const table = yield* multiples.table(long.map(({ row }) => row[0] as PointAt));
+    const tables = multiples.images(table, long.length * TABLE, parts);
     yield;
-    for (const [i, group] of long.entries()) {
-      const at = i * TABLE * pointBytes;
-      put(group, group.multiplier.halves[0], tables + at);
-      put(group, group.multiplier.halves[1], images + at);
-    }
-    const short = groups.filter(({ multiplier }) => !multiplier.hasTable);
-    for (const group of short) put(group, group.multiplier.halves[0], group.row[0] as PointAt);
-    const others = short.filter(({ multiplier }) => multiplier.halves[1].some((digit) => digit !== 0));
-    for (const group of others) {
-      put(group, group.multiplier.halves[1], adder.images(group.row[0] as PointAt, 1, this.#task.beta));
+    let next = 0;
+    for (const group of groups) {
+      const { multiplier, row } = group;
+      if (multiplier.hasTable) {
+        const behind = next++ * TABLE * pointBytes;
+        put(
+          group,
+          tables.map((at) => at + behind),
+        );
+        continue;
+      }
+      const used = multiplier.parts.reduce(
+        (last, digits, k) => (digits.some((digit) => digit !== 0) ? k + 1 : last),
+        1,
+      );
+      put(group, multiples.images(row[0] as PointAt, 1, used));
     }
     // sorted by bits (counting sort)
     const bits = all.reduce((most, { digits }) => Math.max(most, digits.length), 0);
-    const next = new Uint32Array(bits + 1);
+    const ends = new Uint32Array(bits + 1);
     for (const { digits } of all) {
       for (let bit = 0; bit < digits.length; bit++)
-        if (digits[bit] !== 0) next[bit + 1] = (next[bit + 1] as number) + 1;
+        if (digits[bit] !== 0) ends[bit + 1] = (ends[bit + 1] as number) + 1;
     }
-    for (let bit = 0; bit < bits; bit++) next[bit + 1] = (next[bit + 1] as number) + (next[bit] as number);
-    const count = next[bits] as number;
+    for (let bit = 0; bit < bits; bit++) ends[bit + 1] = (ends[bit + 1] as number) + (ends[bit] as number);
+    const count = ends[bits] as number;
     const [lanes, points] = [new Uint32Array(count), new Uint32Array(count)];
     for (const { lane, digits, table } of all) {
       for (let bit = 0; bit < digits.length; bit++) {
         const digit = digits[bit] as number;
         if (digit === 0) continue;
-        const i = next[bit] as number;
-        next[bit] = i + 1;
+        const i = ends[bit] as number;
+        ends[bit] = i + 1;
         lanes[i] = lane;
-        points[i] = table + ((Math.abs(digit) - 1) / 2) * pointBytes + (digit < 0 ? 1 : 0);
+        points[i] = table + placeOf(digit, pointBytes);
       }
     }
-    return { ends: next, lanes, points };
-  }
-
-  /** Returns the address of P, 3P, 5P and 7P of each point. */
-  *#tables(points: readonly PointAt[]): Steps<PointAt> {
-    const adder = this.#adder;
-    const { pointBytes } = adder;
-    const tables = adder.take(points.length * TABLE);
-    const twos = adder.take(points.length);
-    for (const [i, at] of points.entries()) {
-      adder.copy(tables + i * TABLE * pointBytes, at, 1);
-      adder.add(twos + i * pointBytes, at, at);
-    }
-    adder.flush();
-    for (let k = 1; k < TABLE; k++) {
-      for (let i = 0; i < points.length; i++) {
-        const to = tables + (i * TABLE + k) * pointBytes;
-        adder.add(to, to - pointBytes, twos + i * pointBytes);
-      }
-      adder.flush();
-      yield;
-    }
-    return tables;
+    return { ends, lanes, points };
   }
 }
 

@@ -1,6 +1,7 @@
 /** Sums of few terms on all cores: how they are cut into rounds and chunks, and joined again. */
 import type { CurveContext } from '../../curves/curve.js';
-import { halvingOf } from '../../curves/halving.js';
+import { endomorphismOf } from '../../curves/halving.js';
+import { writePoint } from '../../curves/point-source.js';
 import { MsmError } from '../../errors.js';
 import { inTimeSlices, TimeSlice } from '../../scheduling/time-slice.js';
 import { mostWorkers } from '../../threads/platform.js';
@@ -9,15 +10,8 @@ import type { CompiledKernel } from '../../wasm/points/kernel.js';
 import type { PointAdder } from '../../wasm/points/point-adder.js';
 import { withAdder } from './adder.js';
 import { openPool, type WorkerOptions } from './cpu-threads.js';
-import {
-  BLOCK_TERMS,
-  type ManySums,
-  type PartialSums,
-  PointSums,
-  roomForMultipliers,
-  type SumsTask,
-  writeMultiplier,
-} from './point-sums.js';
+import { writeMultipliers } from './point-multiples.js';
+import { BLOCK_TERMS, type ManySums, type PartialSums, PointSums, resultsOf, type SumsTask } from './point-sums.js';
 
 /** A term whose point is not on the curve. */
 export class PointNotOnCurve extends Error {
@@ -32,8 +26,8 @@ export class PointNotOnCurve extends Error {
 /** Sums in a chunk at most. Of more terms than a block has, a chunk is one block. */
 const CHUNK = 512;
 
-/** Multipliers that are written between two looks at the clock: less than a millisecond. */
-const MULTIPLIERS_AT_ONCE = 2 ** 6;
+/** Multipliers that are split without a pause: less than a millisecond. */
+const SPLIT_AT_ONCE = 256;
 
 /** Terms that another thread is worth waiting for. */
 const LEAST_TERMS = 2 ** 10;
@@ -81,42 +75,43 @@ export class SumThreads {
   /**
    * Computes sums in the group of order r.
    *
-   * @returns for each scale x‖y of the sums, little-endian; infinity is zeros
+   * @returns for each scale x‖y of the sums or butterflies, little-endian; infinity is zeros
    * @throws PointNotOnCurve; MsmError `unsupported-device` without WebAssembly; NoWasmMemory; and
    *   what the checkpoint throws
    */
   async compute(curve: CurveContext, sums: ManySums): Promise<Uint32Array[]> {
-    const { beta, split } = halvingOf(curve);
-    const { points, starts, which, scale, scales } = sums;
+    const { factors, split } = endomorphismOf(curve);
+    const { points, starts, which, scale, scales, addends } = sums;
     if (which.length === 0) {
-      return scales.map(() => new Uint32Array((starts.length - 1) * curve.pointWords));
+      return scales.map(() => new Uint32Array(resultsOf(sums) * (starts.length - 1) * curve.pointWords));
     }
-    const multipliers = roomForMultipliers(sums.multipliers.length);
+    const parts: (readonly bigint[])[] = [];
+    for (const [i, k] of sums.multipliers.entries()) {
+      parts.push(split(k));
+      if (i % SPLIT_AT_ONCE === 0) await this.pause();
+    }
+    const image = new Uint32Array(curve.pointWords);
+    writePoint(curve, image, 0, factors);
     const task: SumsTask = {
       kind: 'sums',
-      ...{ points, scale, beta, starts, which, scales, multipliers },
+      ...{ points, scale, starts, which, scales, addends },
+      factors: image,
+      multipliers: writeMultipliers(parts),
       cuts: cutSums(starts),
     };
-    let parts: readonly PartialSums[] | null;
-    try {
-      for (const [i, k] of sums.multipliers.entries()) {
-        writeMultiplier(multipliers, i, split(k));
-        if (i % MULTIPLIERS_AT_ONCE === 0) await this.pause();
-      }
-      parts = await withAdder(curve, (adder, kernel) => this.#run(task, adder, kernel));
-    } finally {
+    const partial = await withAdder(curve, (adder, kernel) => this.#run(task, adder, kernel)).finally(() => {
       // they may be secret
-      multipliers.fill(0);
-    }
-    if (parts === null) {
+      task.multipliers.words.fill(0);
+    });
+    if (partial === null) {
       throw new MsmError(
         'unsupported-device',
         'a setup needs WebAssembly, which this platform does not have or a content security policy forbids',
       );
     }
-    const wrong = parts.map((part) => part.wrong).filter((term) => term !== null);
+    const wrong = partial.map((part) => part.wrong).filter((term) => term !== null);
     if (wrong.length > 0) throw new PointNotOnCurve(Math.min(...wrong));
-    return scales.map((_, k) => joinChunks(task, parts, k, curve.pointWords));
+    return scales.map((_, k) => joinChunks(task, partial, k, curve.pointWords));
   }
 
   async #run(task: SumsTask, adder: PointAdder, kernel: CompiledKernel): Promise<readonly PartialSums[]> {
@@ -162,22 +157,26 @@ export class SumThreads {
 
 /** Returns a task whose points are in memory that workers share. */
 const shared = (task: SumsTask, pool: Pool<SumsTask, PartialSums>): SumsTask => {
-  const points = pool.takeInput(task.points.length);
-  points.set(task.points);
-  return { ...task, points };
+  const { points, addends } = task;
+  const all = pool.takeInput(points.length + (addends?.length ?? 0));
+  all.set(points);
+  if (addends === undefined) return { ...task, points: all };
+  all.set(addends, points.length);
+  return { ...task, points: all.subarray(0, points.length), addends: all.subarray(points.length) };
 };
 
 /** Joins the results of all threads for one scale. */
 const joinChunks = (
-  { cuts, starts }: SumsTask,
+  { cuts, starts, addends }: SumsTask,
   parts: readonly PartialSums[],
   scale: number,
   pointWords: number,
 ): Uint32Array => {
-  const all = new Uint32Array((starts.length - 1) * pointWords);
-  for (const { chunks, words } of parts) {
-    for (const [i, chunk] of chunks.entries()) {
-      all.set(words[i]?.[scale] as Uint32Array, (cuts[chunk] as number) * pointWords);
+  const words = resultsOf({ addends }) * pointWords;
+  const all = new Uint32Array((starts.length - 1) * words);
+  for (const part of parts) {
+    for (const [i, chunk] of part.chunks.entries()) {
+      all.set(part.words[i]?.[scale] as Uint32Array, (cuts[chunk] as number) * words);
     }
   }
   return all;

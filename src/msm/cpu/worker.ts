@@ -69,7 +69,7 @@ servePool<Setup, Prepared, Task, WindowSums | PartialSums | ChainResults | null>
       const sums = new PointSums(adder, task);
       const settle = () => {
         // a copy of the worker, which may be secret
-        task.multipliers.fill(0);
+        task.multipliers.words.fill(0);
         return sums.settle();
       };
       return { add: (chunk) => finish(sums.addChunk(chunk)), settle };

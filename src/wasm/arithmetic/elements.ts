@@ -46,6 +46,8 @@ export interface Elements {
   readonly signedOne: number;
   /** (to, a, b, sign): a ∓ b. */
   readonly subtractOne: number;
+  /** (to, a): c0 − c1·u of a pair; null in a prime field. */
+  readonly conjugateOne: number | null;
   /** (a): whether a reduced element is 0. */
   readonly isZero: number;
   /** (to, a): 1/a of an element that is not 0. */
@@ -130,7 +132,7 @@ const formulas = {
 } as const satisfies Partial<Record<keyof Elements, Formula>>;
 
 /** The functions that Horner's rule needs. */
-export type SingleElements = Omit<Elements, 'multiplyByKept' | 'chain' | 'slope'>;
+export type SingleElements = Omit<Elements, 'multiplyByKept' | 'chain' | 'slope' | 'conjugateOne'>;
 
 /** Adds the functions that additions one after the other need. */
 export const singleElements = (functions: FieldFunctions, lanes: Lanes, memory: ElementMemory): SingleElements => {
@@ -154,6 +156,7 @@ export const primeElements = (functions: FieldFunctions, lanes: Lanes, memory: E
   const add = (formula: Formula): number => functions.formula(lanes, formula);
   return {
     ...singleElements(functions, lanes, memory),
+    conjugateOne: null,
     multiplyByKept: add(formulas.multiplyByKept),
     chain: add(formulas.chain),
     slope: add(formulas.slope),
@@ -331,6 +334,11 @@ export const quadraticElements = (at: PairModule, lanes: Lanes): Elements => {
     subtractOne: one.define(['to', 'a', 'b', 's'], (code, { to, a, b, s }) =>
       code.both(subtract, to, a, b, { sign: s }),
     ),
+    conjugateOne: one.define(['to', 'a'], (code, { to, a }) => {
+      for (const [c, sign] of [memory.plus, memory.minus].entries()) {
+        code.call(signed, code.halves(to)[c] as Address[], code.halves(a)[c] as Address[], [sign]);
+      }
+    }),
     isZero: module.add(null, { parameters: ['i32'], result: 'i32' }, (code, a) => {
       for (const c of [0, functions.bytes]) code.call(isZero, [a, c]);
       code.do('i32.and');

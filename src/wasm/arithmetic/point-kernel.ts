@@ -40,6 +40,11 @@ export interface KernelExports extends BucketExports {
    * `wordBytes` each. With two lanes it may write one more.
    */
   leave(to: number, from: number, count: number): void;
+  /**
+   * Writes `count` ≥ 1 points times those of `factors`, coordinate by coordinate. Pairs are conjugated
+   * first.
+   */
+  images(to: number, from: number, factors: number, count: number): void;
   /** Returns how many of `count` ≥ 1 consecutive points precede the first not on the curve. */
   check(points: number, count: number): number;
 }
@@ -69,6 +74,7 @@ export function* kernelModule<Field extends FieldFormat>(
   const add = addListAdder(integerList(parts));
   addEnter(parts);
   addLeave(parts, functions.join(curve.wordBytes));
+  addImages(parts);
   addCheck(parts);
   // functions take memory for their constants
   yield* module.write();
@@ -348,6 +354,21 @@ const addLeave = ({ module, curve, lanes, elements, memory, step }: EnterParts, 
       },
       lanes,
     );
+  });
+};
+
+/** Adds the function `images` of `KernelExports`. */
+const addImages = ({ module, elements, memory, temporary }: KernelParts): void => {
+  const { conjugateOne, multiplyOne } = elements;
+  const { left } = temporary;
+  module.add('images', { parameters: ['i32', 'i32', 'i32', 'i32'] }, (code, to, from, factors, count) => {
+    code.countDown(count, () => {
+      for (const at of [0, memory.element]) {
+        if (conjugateOne !== null) code.call(conjugateOne, left, [from, at]);
+        code.call(multiplyOne, [to, at], conjugateOne === null ? [from, at] : left, [factors, at]);
+      }
+      for (const pointer of [to, from]) code.increase(pointer, 2 * memory.element);
+    });
   });
 };
 

@@ -11,7 +11,7 @@ import { type FloatField, FloatMemory, floatField } from './float-field.js';
 import { FloatFunctions, type FloatParts } from './float-functions.js';
 import { lanesAt } from './float-line.js';
 import { addFloatList } from './float-list.js';
-import { addFloatCheck, addFloatEnter, addFloatLeave } from './float-numbers.js';
+import { addFloatCheck, addFloatEnter, addFloatImages, addFloatLeave } from './float-numbers.js';
 import { PointPrograms } from './point-programs.js';
 
 /** A generated module, the layout of its memory, and the format of its elements. */
@@ -35,6 +35,7 @@ function* generate(curve: WasmCurve, field: FloatField, settle: boolean): Writte
   const add = addFloatList(parts);
   addFloatEnter(parts, curve.wordBytes, unit);
   addFloatLeave(parts, curve.wordBytes, unit);
+  addFloatImages(parts);
   addFloatCheck(parts, b);
   // functions take memory for their constants
   yield* module.write();

@@ -99,6 +99,20 @@ export const addFloatLeave = ({ module, memory, programs }: FloatParts, wordByte
   });
 };
 
+/** Adds the function `images` of `KernelExports`. */
+export const addFloatImages = ({ module, memory, functions }: FloatParts): void => {
+  const y = memory.coordinate;
+  const multiply = functions.define(['lanes', 'lanes', 'lanes'], (c, to, a, b) =>
+    c.store(to, c.multiply(c.conjugate(c.load(a)), c.load(b), [], true)),
+  );
+  module.add('images', { parameters: ['i32', 'i32', 'i32', 'i32'] }, (code, to, from, factors, count) => {
+    code.countDown(count, () => {
+      code.call(multiply, to, [to, y], from, [from, y], factors, [factors, y]);
+      for (const pointer of [to, from]) code.increase(pointer, 2 * y);
+    });
+  });
+};
+
 /** Adds the function `check` of `KernelExports`. @param b address of the coefficient */
 export const addFloatCheck = ({ module, memory, programs, functions }: FloatParts, b: number): void => {
   const floats = memory.coordinate / 8;

@@ -57,7 +57,8 @@ export class PointPrograms {
     this.#settle = settle;
     const running = settle ? settled.most : boundOfRunning(field);
     const inverse = boundOfProducts(field, running ** 2);
-    const slope = settle ? settled.most : boundOfProducts(field, inverse * uncarried.most) * ROUND_UP;
+    const numerator = Math.max(uncarried.most, a === null ? 3 * settled.most : settled.most);
+    const slope = settle ? settled.most : boundOfProducts(field, inverse * numerator) * ROUND_UP;
     this.running = { most: running, terms: 1 };
     this.slopes = { most: slope, terms: 1 };
   }
@@ -98,8 +99,9 @@ export class PointPrograms {
   /** Returns the numerator ±(3·x1² + a). */
   tangentNumerator(c: CoordinateLine, { at, sign }: SignedPoint): Coordinate {
     const x = c.load(at);
-    const addends: CoordinateAddend[] = this.#a === null ? [] : [[c.load(this.#a), 1]];
-    return c.signed(c.multiply(x, c.times(x, 3), addends, true), sign);
+    // a square takes fewer products of limbs, but three times that and a are too long for a factor
+    if (this.#a === null) return c.signed(c.times(c.multiply(x, x, [], true), 3), sign);
+    return c.signed(c.multiply(x, c.times(x, 3), [[c.load(this.#a), 1]], true), sign);
   }
 
   /** Returns the slope and the next running product, which waits for nothing. */
@@ -265,6 +267,11 @@ export class CoordinateLine {
     const [a0, a1] = a as readonly [FloatNumber, FloatNumber?];
     const [b0, b1] = b as readonly [FloatNumber, FloatNumber?];
     if (a1 === undefined || b1 === undefined) return [[[a0, b0]]];
+    if (a === b && this.#nonResidue === -1) {
+      // (a0 + a1)·(a0 − a1)
+      const [[sum], [difference]] = [this.add([a0], [a1]), this.subtract([a0], [a1])];
+      return [[[sum as FloatNumber, difference as FloatNumber]], [[this.#multiple(a0, 2), a1]]];
+    }
     const low: NumberPair[] = [
       [a0, b0],
       [this.#multiple(a1, this.#nonResidue), b1],
@@ -292,6 +299,11 @@ export class CoordinateLine {
   conjugateTimes([a0, a1]: Coordinate, [n]: Coordinate): Coordinate {
     const times = (a: FloatNumber): FloatNumber => writeProducts(this.line, [[a, n as FloatNumber]], { settle: true });
     return [times(a0 as FloatNumber), times(this.#multiple(a1 as FloatNumber, -1))];
+  }
+
+  /** Returns c0 − c1·u of a pair; a number of the prime field as it is. */
+  conjugate([a0, a1]: Coordinate): Coordinate {
+    return a1 === undefined ? [a0 as FloatNumber] : [a0 as FloatNumber, this.#multiple(a1, -1)];
   }
 
   /** Returns Σ ±addend, settled. */

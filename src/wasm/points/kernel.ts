@@ -126,6 +126,11 @@ export interface KernelTest {
     negatesQ: boolean,
     sum: readonly bigint[],
   ])[];
+  /**
+   * Coefficients of x and y of the images of the points behind the first, whose coordinates are the factors of
+   * the map.
+   */
+  readonly images: readonly (readonly bigint[])[];
 }
 
 /** A prime field in the format of a kernel. */

@@ -75,7 +75,7 @@ export class PointAdder {
   }
 
   /** Returns whether the known answer is computed. Leaves the memory as it was. */
-  #passes({ words, sums }: KernelTest): boolean {
+  #passes({ words, sums, images }: KernelTest): boolean {
     const mark = this.#next;
     const points = this.enter(words, 1n);
     const count = words.length / this.#pointWords;
@@ -89,10 +89,14 @@ export class PointAdder {
     const isRight = sums.every(([, , , , sum], i) =>
       this.read(results[i] as PointAt).every((value, k) => value === sum[k]),
     );
+    const mapped = this.images(at(1, false), images.length, at(0, false));
+    const areImages = images.every((image, i) =>
+      this.read(mapped + i * this.pointBytes).every((value, k) => value === image[k]),
+    );
     const isOnCurve = this.check(points, count) === count;
     const isLeft = this.leave(points, count, 1n).every((word, i) => word === words[i]);
     this.#next = mark;
-    return isRight && isOnCurve && isLeft;
+    return isRight && areImages && isOnCurve && isLeft;
   }
 
   /** Size of its memory in bytes. */
@@ -210,20 +214,21 @@ export class PointAdder {
     return all;
   }
 
+  /** Sets points to infinity. */
+  clear(points: PointAt, count: number): void {
+    this.#words.fill(0, points / 4, (points + count * this.pointBytes) / 4);
+  }
+
   /**
-   * Writes the images (β·x, y) of points to other addresses.
+   * Writes the images of points under an endomorphism to other addresses.
    *
-   * @param beta a root of unity of order 3
+   * @param factors address of a point by whose coordinates those of the points, conjugated if they are pairs,
+   *   are multiplied
    * @returns the address of the first
    */
-  images(points: PointAt, count: number, beta: bigint): PointAt {
-    // β³ = 1, so that β² is the scale of which β is the inverse
-    const images = this.enter(this.leave(points, count, 1n), mod(beta * beta, this.field.p));
-    const [half, whole] = [this.pointBytes / 8, this.pointBytes / 4];
-    for (let i = 0; i < count; i++) {
-      const y = points / 4 + i * whole + half;
-      this.#words.copyWithin(images / 4 + i * whole + half, y, y + half);
-    }
+  images(points: PointAt, count: number, factors: PointAt): PointAt {
+    const images = this.take(count);
+    if (count > 0) this.#exports.images(images, points, factors, count);
     return images;
   }
 
@@ -246,6 +251,26 @@ export class PointAdder {
     words[at + 1] = P || this.#nothing;
     words[at + 2] = Q || this.#nothing;
     return this.#queued === this.#layout.additions;
+  }
+
+  /**
+   * Computes P + Q for addresses in arrays, from index `first` to before `end`; those of Q are `offset` further
+   * on. No operand may be the result of another of these additions, and no address 0.
+   */
+  addEach([to, P, Q]: readonly [Uint32Array, Uint32Array, Uint32Array], first: number, end: number, offset = 0): void {
+    this.flush();
+    const words = this.#words;
+    const { additions } = this.#layout;
+    for (let from = first; from < end; from += additions) {
+      const next = Math.min(end, from + additions);
+      let at = this.#list / 4;
+      for (let i = from; i < next; i++) {
+        words[at++] = to[i] as number;
+        words[at++] = P[i] as number;
+        words[at++] = (Q[i] as number) + offset;
+      }
+      this.#exports.add(this.#list, next - from);
+    }
   }
 
   /** Computes the queued additions. */

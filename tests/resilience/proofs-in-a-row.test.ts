@@ -4,47 +4,17 @@
  *
  * @module-tag long
  */
-import { queryObjects, setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterAll, expect, test, vi } from 'vitest';
 import { openCircuit } from '../../src/circom.js';
 import { compileCircuit } from '../support/circom.js';
 import { makeZkey } from '../support/circom-keys.js';
+import { expectFlat } from '../support/flat-memory.js';
 import { floorOf } from '../support/limited-keys.js';
 import { ffCurveOf } from '../support/proving.js';
-import { sleep } from '../support/time.js';
 
 afterAll(async () => (await ffCurveOf('bn254')).terminate());
 
 const PROOFS = 1000;
-
-/** Live objects, and bytes of the heap, of buffers and outside, without garbage. */
-const settled = async () => {
-  setFlagsFromString('--expose-gc');
-  const gc = runInNewContext('gc') as () => void;
-  // finalisers run between collections, and what they let go of falls to the next one
-  for (let i = 0; i < 4; i++) {
-    gc();
-    await sleep(20);
-  }
-  const { heapUsed, external, arrayBuffers } = process.memoryUsage();
-  return { objects: queryObjects(Object, { format: 'count' }), heapUsed, buffers: external + arrayBuffers };
-};
-
-/** Runs all rounds, and expects that the second half leaves neither objects nor bytes. */
-const expectFlat = async (round: (i: number) => Promise<void>): Promise<void> => {
-  let before: Awaited<ReturnType<typeof settled>> | null = null;
-  for (let i = 1; i <= PROOFS; i++) {
-    await round(i);
-    if (i === PROOFS / 2) before = await settled();
-  }
-  const after = await settled();
-  if (before === null) throw new Error('nothing was counted');
-  // less than an object for each fourth proof, and 2,000 bytes for each of V8's own code and feedback
-  expect(after.objects - before.objects).toBeLessThan(PROOFS / 8);
-  expect(after.heapUsed - before.heapUsed).toBeLessThan(2000 * (PROOFS / 2));
-  expect(after.buffers - before.buffers).toBeLessThan(2 ** 20);
-};
 
 const compileProduct = () =>
   compileCircuit(`pragma circom 2.0.0;
@@ -56,7 +26,7 @@ const options = { worker: false, backend: 'cpu', maxWorkers: 0, onWarning: () =>
 test('memory is flat, and a refused input between the proofs leaves nothing', { timeout: 900_000 }, async () => {
   const { wasm, r1cs } = await compileProduct();
   const circuit = await openCircuit({ wasm, zkey: await makeZkey('groth16', 'bn254', r1cs) }, options);
-  await expectFlat(async (i) => {
+  await expectFlat(PROOFS, async (i) => {
     const { proof, publicSignals } = await circuit.prove({ a: i, b: 3 });
     expect(publicSignals).toEqual([String(3 * i)]);
     if (i % 100 !== 0) return;
@@ -75,7 +45,7 @@ test.each(['groth16', 'plonk', 'fflonk'] as const)(
     const open = (memoryLimit: number) => openCircuit({ wasm, zkey: new Blob([zkey]) }, { ...options, memoryLimit });
     const circuit = await open(await floorOf(open));
     const reads = vi.spyOn(Blob.prototype, 'slice');
-    await expectFlat(async (i) => {
+    await expectFlat(PROOFS, async (i) => {
       reads.mockClear();
       const { proof, publicSignals } = await circuit.prove({ a: i, b: 3 });
       // each proof reads its points

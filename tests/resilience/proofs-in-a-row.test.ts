@@ -7,46 +7,16 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { queryObjects, setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterAll, expect, test, vi } from 'vitest';
 import { openCircuit } from '../../src/circom.js';
 import { folderCache } from '../../src/node.js';
 import { compileCircuit } from '../support/circom.js';
 import { makeZkey } from '../support/circom-keys.js';
+import { expectFlat } from '../support/flat-memory.js';
 import { floorOf } from '../support/limited-keys.js';
 import { endCurves } from '../support/proving.js';
-import { sleep } from '../support/time.js';
 
 afterAll(endCurves);
-
-/** Live objects, and bytes of the heap, of buffers and outside, without garbage. */
-const settled = async () => {
-  setFlagsFromString('--expose-gc');
-  const gc = runInNewContext('gc') as () => void;
-  // finalisers run between collections, and what they let go of falls to the next one
-  for (let i = 0; i < 4; i++) {
-    gc();
-    await sleep(20);
-  }
-  const { heapUsed, external, arrayBuffers } = process.memoryUsage();
-  return { objects: queryObjects(Object, { format: 'count' }), heapUsed, buffers: external + arrayBuffers };
-};
-
-/** Runs all rounds, and expects that the second half leaves neither objects nor bytes. */
-const expectFlat = async (proofs: number, round: (i: number) => Promise<void>): Promise<void> => {
-  let before: Awaited<ReturnType<typeof settled>> | null = null;
-  for (let i = 1; i <= proofs; i++) {
-    await round(i);
-    if (i === proofs / 2) before = await settled();
-  }
-  const after = await settled();
-  if (before === null) throw new Error('nothing was counted');
-  // less than an object for each fourth proof, and 2,000 bytes for each of V8's own code and feedback
-  expect(after.objects - before.objects).toBeLessThan(proofs / 8);
-  expect(after.heapUsed - before.heapUsed).toBeLessThan(2000 * (proofs / 2));
-  expect(after.buffers - before.buffers).toBeLessThan(1000 * proofs);
-};
 
 const compileProduct = () =>
   compileCircuit(`pragma circom 2.0.0;

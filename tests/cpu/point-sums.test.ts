@@ -1,6 +1,6 @@
 /** Sums of few terms in WebAssembly, on one thread and on several, compared with BigInts. */
 import { bls12_381 } from '@noble/curves/bls12-381.js';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { endomorphismOf, halvingOf } from '../../src/curves/halving.js';
 import {
   type Affine,
@@ -19,6 +19,7 @@ import { withAdder } from '../../src/msm/cpu/adder.js';
 import { PointNotOnCurve, SumThreads } from '../../src/msm/cpu/sum-threads.js';
 import { times } from '../../src/setup/groups.js';
 import { hasArithmetic, wasmArithmetics } from '../../src/wasm/points/kernel.js';
+import { passFrames } from '../support/time.js';
 
 const groups = (['bn254', 'bls12-381'] as const).flatMap((curve) =>
   (['g1', 'g2'] as const satisfies Group[]).map((group) => [curve, group] as const),
@@ -332,4 +333,38 @@ it('multiplies a single point in steps, between which a pause may end it', async
   const goOn = async (): Promise<void> => undefined;
   expect(await times(g2, g2.order, g2.generator, goOn)).toBeNull();
   expect(await times(g2, k, null, goOn)).toBeNull();
+});
+
+it('writes multipliers with pauses between them', async () => {
+  const curve = await openCurve('bn254', 'g2');
+  const count = 1000;
+  const sums = {
+    points: wordsOf(curve, new Array<Affine>(count).fill(curve.generator)),
+    scale: 1n,
+    starts: Uint32Array.from({ length: count + 1 }, (_, i) => i),
+    which: Uint32Array.from({ length: count }, (_, i) => i),
+    multipliers: Array.from({ length: count }, (_, i) => BigInt(i) ** 40n % curve.order),
+    scales: [1n],
+  };
+  const first = new SumThreads({ maxWorkers: 0 }, () => undefined);
+  // compiles the kernel
+  await first.compute(curve, sums);
+  first.destroy();
+  passFrames();
+  let [calls, most] = [0, 0];
+  const real = DataView.prototype.setBigUint64;
+  vi.spyOn(DataView.prototype, 'setBigUint64').mockImplementation(function (this: DataView, ...given) {
+    calls++;
+    real.apply(this, given);
+  });
+  const threads = new SumThreads({ maxWorkers: 0 }, () => {
+    most = Math.max(most, calls);
+    calls = 0;
+  });
+  await threads.compute(curve, sums);
+  vi.restoreAllMocks();
+  threads.destroy();
+  // two words of each of four parts
+  expect(most).toBeGreaterThan(0);
+  expect(most).toBeLessThanOrEqual(64 * 4 * 2);
 });

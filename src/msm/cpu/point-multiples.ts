@@ -20,25 +20,26 @@ export interface Multipliers {
 
 const wordsOf = (parts: number): number => 1 + parts * PART_WORDS;
 
-/** Returns multipliers. @param split the parts of each */
-export const writeMultipliers = (split: readonly (readonly bigint[])[]): Multipliers => {
-  const parts = split[0]?.length ?? 0;
-  const words = new Uint32Array(split.length * wordsOf(parts));
+/** Returns room for multipliers, each 0. @param parts number of parts of each */
+export const roomForMultipliers = (count: number, parts: number): Multipliers => ({
+  words: new Uint32Array(count * wordsOf(parts)),
+  parts,
+});
+
+/** Writes a multiplier. @param split its parts */
+export const writeMultiplier = ({ words, parts }: Multipliers, index: number, split: readonly bigint[]): void => {
+  const at = index * wordsOf(parts);
   const view = new DataView(words.buffer);
-  for (const [i, each] of split.entries()) {
-    const at = i * wordsOf(parts);
-    for (const [k, part] of each.entries()) {
-      if (part < 0n) words[at] = (words[at] as number) | (1 << k);
-      const size = part < 0n ? -part : part;
-      const first = at + 1 + k * PART_WORDS;
-      const top = size >> 128n;
-      if (top >> 32n > 0n) throw new RangeError('a part of a multiplier is too long');
-      view.setBigUint64(4 * first, size, true);
-      view.setBigUint64(4 * first + 8, size >> 64n, true);
-      words[first + 4] = Number(top);
-    }
+  for (const [k, part] of split.entries()) {
+    if (part < 0n) words[at] = (words[at] as number) | (1 << k);
+    const size = part < 0n ? -part : part;
+    const first = at + 1 + k * PART_WORDS;
+    const top = size >> 128n;
+    if (top >> 32n > 0n) throw new RangeError('a part of a multiplier is too long');
+    view.setBigUint64(4 * first, size, true);
+    view.setBigUint64(4 * first + 8, size >> 64n, true);
+    words[first + 4] = Number(top);
   }
-  return { words, parts };
 };
 
 /** Digits of one part, from the lowest. */

@@ -10,7 +10,7 @@ import type { CompiledKernel } from '../../wasm/points/kernel.js';
 import type { PointAdder } from '../../wasm/points/point-adder.js';
 import { withAdder } from './adder.js';
 import { openPool, type WorkerOptions } from './cpu-threads.js';
-import { writeMultipliers } from './point-multiples.js';
+import { roomForMultipliers, writeMultiplier } from './point-multiples.js';
 import { BLOCK_TERMS, type ManySums, type PartialSums, PointSums, resultsOf, type SumsTask } from './point-sums.js';
 
 /** A term whose point is not on the curve. */
@@ -26,8 +26,8 @@ export class PointNotOnCurve extends Error {
 /** Sums in a chunk at most. Of more terms than a block has, a chunk is one block. */
 const CHUNK = 512;
 
-/** Multipliers that are split without a pause: less than a millisecond. */
-const SPLIT_AT_ONCE = 256;
+/** Multipliers that are split and written without a pause: less than a millisecond. */
+const SPLIT_AT_ONCE = 64;
 
 /** Terms that another thread is worth waiting for. */
 const LEAST_TERMS = 2 ** 10;
@@ -80,15 +80,10 @@ export class SumThreads {
    *   what the checkpoint throws
    */
   async compute(curve: CurveContext, sums: ManySums): Promise<Uint32Array[]> {
-    const { factors, split } = endomorphismOf(curve);
+    const { factors, parts, split } = endomorphismOf(curve);
     const { points, starts, which, scale, scales, addends } = sums;
     if (which.length === 0) {
       return scales.map(() => new Uint32Array(resultsOf(sums) * (starts.length - 1) * curve.pointWords));
-    }
-    const parts: (readonly bigint[])[] = [];
-    for (const [i, k] of sums.multipliers.entries()) {
-      parts.push(split(k));
-      if (i % SPLIT_AT_ONCE === 0) await this.pause();
     }
     const image = new Uint32Array(curve.pointWords);
     writePoint(curve, image, 0, factors);
@@ -96,13 +91,20 @@ export class SumThreads {
       kind: 'sums',
       ...{ points, scale, starts, which, scales, addends },
       factors: image,
-      multipliers: writeMultipliers(parts),
+      multipliers: roomForMultipliers(sums.multipliers.length, parts),
       cuts: cutSums(starts),
     };
-    const partial = await withAdder(curve, (adder, kernel) => this.#run(task, adder, kernel)).finally(() => {
+    let partial: readonly PartialSums[] | null;
+    try {
+      for (const [i, k] of sums.multipliers.entries()) {
+        writeMultiplier(task.multipliers, i, split(k));
+        if (i % SPLIT_AT_ONCE === 0) await this.pause();
+      }
+      partial = await withAdder(curve, (adder, kernel) => this.#run(task, adder, kernel));
+    } finally {
       // they may be secret
       task.multipliers.words.fill(0);
-    });
+    }
     if (partial === null) {
       throw new MsmError(
         'unsupported-device',

@@ -9,6 +9,7 @@ import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { FileOrigin } from '../../src/formats/source.js';
+import { packZkey } from '../../src/formats.js';
 import { openProvingKey, type ProvingKeyOptions } from '../../src/groth16.js';
 import {
   applyBeacon,
@@ -565,6 +566,20 @@ describe('files of a setup', () => {
     await expect(ofBytes).rejects.toMatchObject({
       code: 'bad-argument',
       message: expect.stringMatching(/^ptau: its bytes cannot be read/),
+    });
+  });
+
+  test('that are damaged compact keys have a verdict', async () => {
+    const { zkey } = await contribute(files.zkey, {}, onCpu);
+    const compact = (await packZkey(zkey, { maxWorkers: 0 })).bytes as Uint8Array;
+    const verify = (file: Uint8Array) => verifyKey({ zkey: file, initial: files.zkey, ptau: files.ptau }, checked);
+    expect(await verify(compact)).toMatchObject({ isValid: true });
+    const damaged = compact.slice();
+    const middle = compact.length >> 1;
+    damaged[middle] = (damaged[middle] as number) ^ 1;
+    expect(await verify(damaged)).toMatchObject({
+      isValid: false,
+      why: expect.stringMatching(/^zkey: the compact key is damaged/),
     });
   });
 

@@ -16,6 +16,7 @@ import { openCurve } from '../../src/curves/open-curve.js';
 import { readerOf, writePoint } from '../../src/curves/point-source.js';
 import { mod } from '../../src/field/modulus.js';
 import { withAdder } from '../../src/msm/cpu/adder.js';
+import { PointMultiples } from '../../src/msm/cpu/point-multiples.js';
 import { PointNotOnCurve, SumThreads } from '../../src/msm/cpu/sum-threads.js';
 import { times } from '../../src/setup/groups.js';
 import { hasArithmetic, wasmArithmetics } from '../../src/wasm/points/kernel.js';
@@ -367,4 +368,34 @@ it('writes multipliers with pauses between them', async () => {
   // two words of each of four parts
   expect(most).toBeGreaterThan(0);
   expect(most).toBeLessThanOrEqual(64 * 4 * 2);
+});
+
+it('overwrites the digits of multipliers where it is ended', async () => {
+  const curve = await openCurve('bn254', 'g1');
+  const sums = {
+    points: wordsOf(curve, new Array<Affine>(3).fill(curve.generator)),
+    scale: 1n,
+    starts: Uint32Array.of(0, 1, 2, 3),
+    which: new Uint32Array(3),
+    multipliers: [7n ** 80n % curve.order],
+    scales: [1n],
+  };
+  const { prototype: multiples } = PointMultiples;
+  const { byOne } = multiples;
+  const ended = new Error('ended');
+  for (const isEnded of [false, true]) {
+    const digits: Int8Array[] = [];
+    const read = vi.spyOn(multiples, 'byOne').mockImplementation(function* (this: PointMultiples, ...given) {
+      digits.push(...given[0].parts);
+      if (isEnded) throw ended;
+      return yield* byOne.apply(this, given);
+    });
+    const threads = new SumThreads({ maxWorkers: 0 }, () => undefined);
+    const call = threads.compute(curve, sums);
+    await (isEnded ? expect(call).rejects.toBe(ended) : call);
+    threads.destroy();
+    read.mockRestore();
+    expect(digits).toHaveLength(2);
+    expect(digits.flatMap((part) => [...part]).some((digit) => digit !== 0)).toBe(false);
+  }
 });

@@ -119,8 +119,10 @@ export class SumThreads {
   async #run(task: SumsTask, adder: PointAdder, kernel: CompiledKernel): Promise<readonly PartialSums[]> {
     const pool = this.#pool;
     const chunks = task.cuts.length - 1;
+    const all: PointSums[] = [];
     const own = () => {
       const sums = new PointSums(adder, task);
+      all.push(sums);
       return {
         get work() {
           return sums.terms;
@@ -133,27 +135,32 @@ export class SumThreads {
         settle: async () => sums.settle(),
       };
     };
-    const workers = pool === null || pool.isOff || task.which.length < LEAST_TERMS ? 0 : this.#workers;
-    if (pool === null || workers === 0) {
-      const thread = own();
-      for (let chunk = 0; chunk < chunks; chunk++) await thread.add(chunk);
-      return [await thread.settle()];
+    try {
+      const workers = pool === null || pool.isOff || task.which.length < LEAST_TERMS ? 0 : this.#workers;
+      if (pool === null || workers === 0) {
+        const thread = own();
+        for (let chunk = 0; chunk < chunks; chunk++) await thread.add(chunk);
+        return [await thread.settle()];
+      }
+      const { results } = await pool.run(
+        {
+          setup: kernel,
+          task: pool.sharesMemory ? shared(task, pool) : task,
+          chunks,
+          distribution: 'dynamic',
+          measures: false,
+          own,
+          now: () => performance.now(),
+          checkpoint: async () => this.#checkpoint(),
+          turn: () => this.#slice.yield(),
+        },
+        Math.min(workers, chunks - 1),
+      );
+      return results;
+    } finally {
+      // also where they were ended, so that no digits of multipliers stay
+      for (const sums of all) sums.settle();
     }
-    const { results } = await pool.run(
-      {
-        setup: kernel,
-        task: pool.sharesMemory ? shared(task, pool) : task,
-        chunks,
-        distribution: 'dynamic',
-        measures: false,
-        own,
-        now: () => performance.now(),
-        checkpoint: async () => this.#checkpoint(),
-        turn: () => this.#slice.yield(),
-      },
-      Math.min(workers, chunks - 1),
-    );
-    return results;
   }
 }
 

@@ -150,8 +150,12 @@ export const verifyKey = async (input: VerifyKeyInput, given: RunOptions = {}): 
   }
 };
 
-/** Names the argument in an error about the key before the first contribution, which is read as any `.zkey`. */
+/**
+ * Names the argument in an error about the key before the first contribution, which is read as any `.zkey`: it is no
+ * verdict on the other key.
+ */
 const blameInitial = (error: unknown): never => {
+  if (error instanceof Refusal) throw badArgument(`initial: ${error.message}`);
   if (!(error instanceof MsmError) || error.code !== 'bad-argument') throw error;
   throw new MsmError(error.code, `initial: ${error.message}`, { cause: error });
 };
@@ -293,7 +297,8 @@ class KeyCheck {
     for (let at = 0; at < left.extent.byteLength; at += COPIED_BYTES) {
       const to = Math.min(left.extent.byteLength, at + COPIED_BYTES);
       const own = await left.file.read(left.extent.at + at, left.extent.at + to);
-      if (!sameBytes(own, await right.file.read(right.extent.at + at, right.extent.at + to))) return false;
+      const first = await right.file.read(right.extent.at + at, right.extent.at + to).catch(blameInitial);
+      if (!sameBytes(own, first)) return false;
       await this.#pause();
     }
     return true;
@@ -307,10 +312,12 @@ class KeyCheck {
     const { points } = this.#key;
     const deltas = [this.#start.points.delta2, points.delta2] as const;
     const sum = await this.#combine(own, factors);
-    if (await this.#checks.haveSameRatio([sum, await this.#combine(other, factors)], deltas, rule)) return;
+    const first = await this.#combine(other, factors).catch(blameInitial);
+    if (await this.#checks.haveSameRatio([sum, first], deltas, rule)) return;
     if (name === 'h') {
       const rest = withoutLastPower(factors, this.#groups.order);
-      if (await this.#checks.haveSameRatio([sum, await this.#combine(other, rest)], deltas, rule)) return;
+      const without = await this.#combine(other, rest).catch(blameInitial);
+      if (await this.#checks.haveSameRatio([sum, without], deltas, rule)) return;
     }
     throw new Refusal(rule);
   }

@@ -31,6 +31,7 @@ import {
 import { endCurves, ffCurveOf, makeStatement, powersOf, type Statement } from '../support/proving.js';
 import { randomCircuit } from '../support/random-circuit.js';
 import { expectSame } from '../support/setups.js';
+import { sectionsOf } from '../support/snarkjs-files.js';
 import { skipWaits, until } from '../support/time.js';
 
 /** How a server answers. */
@@ -569,17 +570,32 @@ describe('files of a setup', () => {
     });
   });
 
-  test('that are damaged compact keys have a verdict', async () => {
+  test('that are damaged have a verdict, but for a first key', async () => {
     const { zkey } = await contribute(files.zkey, {}, onCpu);
-    const compact = (await packZkey(zkey, { maxWorkers: 0 })).bytes as Uint8Array;
-    const verify = (file: Uint8Array) => verifyKey({ zkey: file, initial: files.zkey, ptau: files.ptau }, checked);
-    expect(await verify(compact)).toMatchObject({ isValid: true });
-    const damaged = compact.slice();
-    const middle = compact.length >> 1;
-    damaged[middle] = (damaged[middle] as number) ^ 1;
-    expect(await verify(damaged)).toMatchObject({
+    const packed = async (file: Uint8Array) => (await packZkey(file, { maxWorkers: 0 })).bytes as Uint8Array;
+    const [compact, first] = [await packed(zkey), await packed(files.zkey)];
+    const verify = (key: Uint8Array, initial: Uint8Array) =>
+      verifyKey({ zkey: key, initial, ptau: files.ptau }, checked);
+    expect(await verify(compact, first)).toMatchObject({ isValid: true });
+    const damaged = (file: Uint8Array, place: number): Uint8Array => {
+      const changed = file.slice();
+      changed[place] = (changed[place] as number) ^ 1;
+      return changed;
+    };
+    expect(await verify(damaged(compact, compact.length >> 1), first)).toMatchObject({
       isValid: false,
       why: expect.stringMatching(/^zkey: the compact key is damaged/),
+    });
+    await expect(verify(compact, damaged(first, first.length >> 1))).rejects.toMatchObject({
+      code: 'bad-argument',
+      message: expect.stringMatching(/^initial: zkey: the compact key is damaged/),
+    });
+    const offCurve = files.zkey.slice();
+    const points = sectionsOf(offCurve).get(8) as Uint8Array;
+    points[0] = (points[0] as number) ^ 1;
+    await expect(verify(zkey, offCurve)).rejects.toMatchObject({
+      code: 'bad-argument',
+      message: expect.stringMatching(/^initial: section C/),
     });
   });
 

@@ -160,6 +160,11 @@ const blameInitial = (error: unknown): never => {
   throw new MsmError(error.code, `initial: ${error.message}`, { cause: error });
 };
 
+/** Likewise in an error about points of the powers of tau. */
+const blamePowers = (error: unknown): never => {
+  throw error instanceof Refusal ? badArgument(`ptau: ${error.message}`) : error;
+};
+
 /** Copies of the first key that are in memory at the same time: its parts, all of it, and what is collected late. */
 const FIRST_KEYS = 4;
 
@@ -334,8 +339,8 @@ class KeyCheck {
     const { tauG1 } = this.#powers.ptau.sections;
     const rho = mod(randomNumber(), order);
     const powers = progression(1n, rho, n - 1, order);
-    const high = await this.#combineNumbers(tauG1, n, powers);
-    const low = await this.#combineNumbers(tauG1, 0, powers);
+    const high = await this.#combineNumbers(tauG1, n, powers).catch(blamePowers);
+    const low = await this.#combineNumbers(tauG1, 0, powers).catch(blamePowers);
     const difference = differenceOf(this.#groups.g1, high, low);
     const values = geometricSums(rho, n, order);
     const ours = await this.#combineNumbers(h, 0, values);

@@ -570,7 +570,7 @@ describe('files of a setup', () => {
     });
   });
 
-  test('that are damaged have a verdict, but for a first key', async () => {
+  test('that are damaged have a verdict where they are the key alone', async () => {
     const { zkey } = await contribute(files.zkey, {}, onCpu);
     const packed = async (file: Uint8Array) => (await packZkey(file, { maxWorkers: 0 })).bytes as Uint8Array;
     const [compact, first] = [await packed(zkey), await packed(files.zkey)];
@@ -596,6 +596,14 @@ describe('files of a setup', () => {
     await expect(verify(zkey, offCurve)).rejects.toMatchObject({
       code: 'bad-argument',
       message: expect.stringMatching(/^initial: section C/),
+    });
+    const powers = files.ptau.slice();
+    const tauG1 = sectionsOf(powers).get(2) as Uint8Array;
+    tauG1[64] = (tauG1[64] as number) ^ 1;
+    const ofPowers = verifyKey({ zkey, initial: files.zkey, ptau: powers }, checked);
+    await expect(ofPowers).rejects.toMatchObject({
+      code: 'bad-argument',
+      message: expect.stringMatching(/^ptau: section tauG1/),
     });
   });
 

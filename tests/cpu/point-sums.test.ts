@@ -20,6 +20,7 @@ import { PointMultiples } from '../../src/msm/cpu/point-multiples.js';
 import { PointNotOnCurve, SumThreads } from '../../src/msm/cpu/sum-threads.js';
 import { times } from '../../src/setup/groups.js';
 import { hasArithmetic, wasmArithmetics } from '../../src/wasm/points/kernel.js';
+import { PointAdder } from '../../src/wasm/points/point-adder.js';
 import { passFrames } from '../support/time.js';
 
 const groups = (['bn254', 'bls12-381'] as const).flatMap((curve) =>
@@ -397,5 +398,39 @@ it('overwrites the digits of multipliers where it is ended', async () => {
     read.mockRestore();
     expect(digits).toHaveLength(2);
     expect(digits.flatMap((part) => [...part]).some((digit) => digit !== 0)).toBe(false);
+  }
+});
+
+it('overwrites the additions for multipliers of their own, also where it is ended', async () => {
+  const curve = await openCurve('bn254', 'g1');
+  const sums = {
+    points: wordsOf(curve, new Array<Affine>(3).fill(curve.generator)),
+    scale: 1n,
+    starts: Uint32Array.of(0, 1, 2, 3),
+    which: Uint32Array.of(0, 1, 2),
+    multipliers: [80n, 81n, 82n].map((k) => 7n ** k % curve.order),
+    scales: [1n],
+  };
+  const { prototype: adder } = PointAdder;
+  const { addEach } = adder;
+  const ended = new Error('ended');
+  for (const isEnded of [false, true]) {
+    const lists = new Set<Uint32Array>();
+    let most = 0;
+    const added = vi.spyOn(adder, 'addEach').mockImplementation(function (this: PointAdder, operands, ...given) {
+      const [to, , from] = operands;
+      // all else are doublings
+      if (to !== from) for (const list of [to, from]) lists.add(list);
+      most = Math.max(most, ...[...lists].flatMap((list) => [...list]));
+      if (isEnded && lists.size > 0) throw ended;
+      addEach.call(this, operands, ...given);
+    });
+    const threads = new SumThreads({ maxWorkers: 0 }, () => undefined);
+    const call = threads.compute(curve, sums);
+    await (isEnded ? expect(call).rejects.toBe(ended) : call);
+    threads.destroy();
+    added.mockRestore();
+    expect(most).toBeGreaterThan(0);
+    expect([...lists].map((list) => Math.max(...list))).toEqual([0, 0]);
   }
 });

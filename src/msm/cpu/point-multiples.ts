@@ -148,6 +148,8 @@ export const placeOf = (digit: number, pointBytes: number): number =>
 export class PointMultiples {
   readonly #adder: PointAdder;
   readonly #factors: PointAt;
+  /** What tells the digits of multipliers. */
+  #additions: Additions | null = null;
 
   /** @param factors address of the factors of the endomorphism, as `PointAdder.images` takes them */
   constructor(adder: PointAdder, factors: PointAt) {
@@ -205,7 +207,8 @@ export class PointMultiples {
     const sums = Uint32Array.from(lanes, (i) => products + i * pointBytes);
     const own = Uint32Array.from(lanes, (i) => which[i] as number);
     const tables = this.images(yield* this.table(sums), lanes.length * TABLE, multipliers.parts);
-    const { places, ends, to, from } = additionsOf(multipliers, own, { sums, tables, pointBytes });
+    this.#additions = additionsOf(multipliers, own, { sums, tables, pointBytes });
+    const { places, ends, to, from } = this.#additions;
     for (const at of sums) adder.clear(at, 1);
     yield;
     for (let place = places - 1; place >= 0; place--) {
@@ -216,8 +219,15 @@ export class PointMultiples {
       }
       yield;
     }
-    from.fill(0);
+    this.wipe();
     return products;
+  }
+
+  /** Overwrites what tells the digits of multipliers, which may be secret. */
+  wipe(): void {
+    const { ends, to, from } = this.#additions ?? {};
+    for (const words of [ends, to, from]) words?.fill(0);
+    this.#additions = null;
   }
 
   /** Returns the addresses of consecutive points, of their images, of the images of these, and so on. */
@@ -307,6 +317,6 @@ const additionsOf = (
     to[next] = at.sums[lanes[i] as number] as number;
     from[next] = points[i] as number;
   }
-  points.fill(0);
+  for (const words of [rows, lanes, points]) words.fill(0);
   return { places, ends, to, from };
 };

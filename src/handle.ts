@@ -34,3 +34,6 @@ export const cpuThreads: unique symbol = Symbol.for('webgpu-msm.cpuThreads') as 
 
 /** Mark of a file whose every read returns an array that nobody else has. */
 export const freshReads = Symbol('fresh reads');
+
+/** Mark of a file whose reads compute its bytes from another file: their own errors are about what that one contains. */
+export const computedReads = Symbol('computed reads');

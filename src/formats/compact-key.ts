@@ -1,5 +1,6 @@
 /** Compact keys, which are read as the `.zkey` that they came from: each chunk is unpacked when it is read. */
 import { badArgument } from '../errors.js';
+import { computedReads } from '../handle.js';
 import { ChunkCodec } from './compact-chunks.js';
 import { type CompactChunk, firstChunkAt, itemBytesOf, type ReadTable, readCompactTable } from './compact-file.js';
 import type { RootPlaces } from './point-roots.js';
@@ -17,6 +18,7 @@ interface PlacedChunk extends CompactChunk {
 
 /** The `.zkey` of a compact key, which unpacks the chunks that are read. */
 export class CompactKey implements RandomAccess {
+  readonly [computedReads] = true;
   readonly byteLength: number;
   /** Changes with each byte of the table, and so with each chunk: a cache tells keys apart by it. */
   readonly version: string;

@@ -4,7 +4,7 @@ import type { PagedBytes, PointEncoding } from '../api/values.js';
 import type { CurvesOf, Group } from '../curves/more-curves.js';
 import { kindTag, roomFor, viewBytes } from '../engine/arguments.js';
 import { badArgument, kindOf, show, untilAborted } from '../errors.js';
-import { freshReads } from '../handle.js';
+import { computedReads, freshReads } from '../handle.js';
 // From the entry, so that the build leaves in index.js what the two share.
 import { MsmError } from '../index.js';
 import { type OptionTable, readOptions } from '../option-table.js';
@@ -190,7 +190,8 @@ export const openFile = (what: string, source: FileSource, signal?: AbortSignal)
     try {
       return await (file.inMemory ? file.read(from, to) : untilAborted(file.read(from, to), signal));
     } catch (error) {
-      if (typeof error === 'object' && error !== null) failedReads.add(error);
+      const isOfBytes = (source as { [computedReads]?: true })[computedReads] === true;
+      if (typeof error === 'object' && error !== null && !isOfBytes) failedReads.add(error);
       throw error;
     }
   };

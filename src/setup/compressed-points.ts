@@ -36,8 +36,8 @@ export const hasLargerY = (
   return 2n * readWords(words, leading, each) > p;
 };
 
-/** Points that are compressed between two pauses, which takes a few milliseconds. */
-const FEW = 2 ** 11;
+/** Points that are compressed, or decompressed, between two pauses, which takes a few milliseconds. */
+export const FEW = 2 ** 11;
 
 /** Yields points in parts that are compressed at once. @param words x‖y of each */
 export function* fewPoints(

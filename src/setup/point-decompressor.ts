@@ -1,7 +1,7 @@
 /** Decompresses the points of responses; loaded when one is imported. */
 import { badArgument } from '../errors.js';
 import { PointRoots } from '../formats/point-roots.js';
-import { compressedBytes, hasLargerY, LARGER } from './compressed-points.js';
+import { compressedBytes, FEW, hasLargerY, LARGER } from './compressed-points.js';
 import { type Groups, INFINITY } from './groups.js';
 import type { Run } from './run.js';
 
@@ -28,7 +28,7 @@ export class PointDecompressor {
    * @param bytes as `compressPoints` returns them
    * @param what the place of the points, for errors
    * @returns x‖y of each, little-endian: as files have them, and plain; infinity is zeros
-   * @throws MsmError `bad-argument` if a coordinate is not below p, or a point is not on the curve
+   * @throws MsmError `bad-argument` if a coordinate is not below p, or a point is not on the curve; `aborted`
    */
   async whole(
     group: 'g1' | 'g2',
@@ -42,18 +42,27 @@ export class PointDecompressor {
     const xs = bytes.slice();
     const flags = Uint8Array.from({ length: count }, (_, i) => bytes[i * size] as number);
     for (const [i, flag] of flags.entries()) {
+      if (i % FEW === 0) await this.#run.pause();
       const x = xs.subarray(i * size, (i + 1) * size);
       x[0] = flag & ~(LARGER | INFINITY);
       x.reverse();
       if ((flag & INFINITY) !== 0) x.fill(0);
     }
-    const ys = await this.#roots.ysOf(xs, group, 1n);
-    if (ys === null) throw badArgument(`${what} has a coordinate that is not below p`);
+    const ys = new Uint8Array(xs.length);
+    // an abort waits for the roots of one part: some 0.2 s
+    const part = FEW * (this.#run.workers + 1) * size;
+    for (let at = 0; at < xs.length; at += part) {
+      const some = await this.#roots.ysOf(xs.slice(at, at + part), group, 1n);
+      if (some === null) throw badArgument(`${what} has a coordinate that is not below p`);
+      ys.set(some, at);
+      await this.#run.pause();
+    }
     const points = new Uint32Array(count * pointWords);
     const which = new Uint32Array(count);
     const [xWords, yWords] = [xs, ys].map((each) => new Uint32Array(each.buffer)) as [Uint32Array, Uint32Array];
     const half = pointWords / 2;
     for (const [i, flag] of flags.entries()) {
+      if (i % FEW === 0) await this.#run.pause();
       if ((flag & INFINITY) !== 0) continue;
       points.set(xWords.subarray(i * half, (i + 1) * half), i * pointWords);
       points.set(yWords.subarray(i * half, (i + 1) * half), i * pointWords + half);

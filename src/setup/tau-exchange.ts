@@ -122,7 +122,10 @@ export async function exportPowersChallenge(source: FileOrigin, given: SetupOpti
           const words = new Uint32Array((await points.points(from, to)).slice().buffer);
           const input = { points: words, scale: groups.scale, scales: [1n], from, first: 1n, step: 1n };
           const [plain] = await multiples(run, curve, input, `ptau: section ${section}`);
-          await file.write(hashedPoints(curve, plain as Uint32Array<ArrayBuffer>));
+          for (const some of fewPoints(curve, plain as Uint32Array<ArrayBuffer>)) {
+            await file.write(hashedPoints(curve, some));
+            await run.pause();
+          }
           run.progress(to - from);
         });
       }
@@ -285,7 +288,10 @@ export async function importPowersResponse(
             const written = new Uint8Array(ofFile.buffer);
             await writer.write(written);
             first[section] ??= readPoints(curve, groups.scale, written.slice(0, 2 * curve.pointBytes), what);
-            next.update(hashedPoints(curve, plain));
+            for (const some of fewPoints(curve, plain)) {
+              next.update(hashedPoints(curve, some));
+              await run.pause();
+            }
             run.progress(to - from);
           });
         }

@@ -150,10 +150,19 @@ export const verifyKey = async (input: VerifyKeyInput, given: RunOptions = {}): 
   }
 };
 
-/** Names the argument in an error about the key before the first contribution, which is read as any `.zkey`. */
+/**
+ * Names the argument in an error about the key before the first contribution, which is read as any `.zkey`: it is no
+ * verdict on the other key.
+ */
 const blameInitial = (error: unknown): never => {
+  if (error instanceof Refusal) throw badArgument(`initial: ${error.message}`);
   if (!(error instanceof MsmError) || error.code !== 'bad-argument') throw error;
   throw new MsmError(error.code, `initial: ${error.message}`, { cause: error });
+};
+
+/** Likewise in an error about points of the powers of tau. */
+const blamePowers = (error: unknown): never => {
+  throw error instanceof Refusal ? badArgument(`ptau: ${error.message}`) : error;
 };
 
 /** Copies of the first key that are in memory at the same time: its parts, all of it, and what is collected late. */
@@ -293,7 +302,8 @@ class KeyCheck {
     for (let at = 0; at < left.extent.byteLength; at += COPIED_BYTES) {
       const to = Math.min(left.extent.byteLength, at + COPIED_BYTES);
       const own = await left.file.read(left.extent.at + at, left.extent.at + to);
-      if (!sameBytes(own, await right.file.read(right.extent.at + at, right.extent.at + to))) return false;
+      const first = await right.file.read(right.extent.at + at, right.extent.at + to).catch(blameInitial);
+      if (!sameBytes(own, first)) return false;
       await this.#pause();
     }
     return true;
@@ -307,10 +317,12 @@ class KeyCheck {
     const { points } = this.#key;
     const deltas = [this.#start.points.delta2, points.delta2] as const;
     const sum = await this.#combine(own, factors);
-    if (await this.#checks.haveSameRatio([sum, await this.#combine(other, factors)], deltas, rule)) return;
+    const first = await this.#combine(other, factors).catch(blameInitial);
+    if (await this.#checks.haveSameRatio([sum, first], deltas, rule)) return;
     if (name === 'h') {
       const rest = withoutLastPower(factors, this.#groups.order);
-      if (await this.#checks.haveSameRatio([sum, await this.#combine(other, rest)], deltas, rule)) return;
+      const without = await this.#combine(other, rest).catch(blameInitial);
+      if (await this.#checks.haveSameRatio([sum, without], deltas, rule)) return;
     }
     throw new Refusal(rule);
   }
@@ -327,8 +339,8 @@ class KeyCheck {
     const { tauG1 } = this.#powers.ptau.sections;
     const rho = mod(randomNumber(), order);
     const powers = progression(1n, rho, n - 1, order);
-    const high = await this.#combineNumbers(tauG1, n, powers);
-    const low = await this.#combineNumbers(tauG1, 0, powers);
+    const high = await this.#combineNumbers(tauG1, n, powers).catch(blamePowers);
+    const low = await this.#combineNumbers(tauG1, 0, powers).catch(blamePowers);
     const difference = differenceOf(this.#groups.g1, high, low);
     const values = geometricSums(rho, n, order);
     const ours = await this.#combineNumbers(h, 0, values);

@@ -1,6 +1,6 @@
 /** Sums of few terms in WebAssembly, on one thread and on several, compared with BigInts. */
 import { bls12_381 } from '@noble/curves/bls12-381.js';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { endomorphismOf, halvingOf } from '../../src/curves/halving.js';
 import {
   type Affine,
@@ -16,9 +16,12 @@ import { openCurve } from '../../src/curves/open-curve.js';
 import { readerOf, writePoint } from '../../src/curves/point-source.js';
 import { mod } from '../../src/field/modulus.js';
 import { withAdder } from '../../src/msm/cpu/adder.js';
+import { PointMultiples } from '../../src/msm/cpu/point-multiples.js';
 import { PointNotOnCurve, SumThreads } from '../../src/msm/cpu/sum-threads.js';
 import { times } from '../../src/setup/groups.js';
 import { hasArithmetic, wasmArithmetics } from '../../src/wasm/points/kernel.js';
+import { PointAdder } from '../../src/wasm/points/point-adder.js';
+import { passFrames } from '../support/time.js';
 
 const groups = (['bn254', 'bls12-381'] as const).flatMap((curve) =>
   (['g1', 'g2'] as const satisfies Group[]).map((group) => [curve, group] as const),
@@ -332,4 +335,102 @@ it('multiplies a single point in steps, between which a pause may end it', async
   const goOn = async (): Promise<void> => undefined;
   expect(await times(g2, g2.order, g2.generator, goOn)).toBeNull();
   expect(await times(g2, k, null, goOn)).toBeNull();
+});
+
+it('writes multipliers with pauses between them', async () => {
+  const curve = await openCurve('bn254', 'g2');
+  const count = 1000;
+  const sums = {
+    points: wordsOf(curve, new Array<Affine>(count).fill(curve.generator)),
+    scale: 1n,
+    starts: Uint32Array.from({ length: count + 1 }, (_, i) => i),
+    which: Uint32Array.from({ length: count }, (_, i) => i),
+    multipliers: Array.from({ length: count }, (_, i) => BigInt(i) ** 40n % curve.order),
+    scales: [1n],
+  };
+  const first = new SumThreads({ maxWorkers: 0 }, () => undefined);
+  // compiles the kernel
+  await first.compute(curve, sums);
+  first.destroy();
+  passFrames();
+  let [calls, most] = [0, 0];
+  const real = DataView.prototype.setBigUint64;
+  vi.spyOn(DataView.prototype, 'setBigUint64').mockImplementation(function (this: DataView, ...given) {
+    calls++;
+    real.apply(this, given);
+  });
+  const threads = new SumThreads({ maxWorkers: 0 }, () => {
+    most = Math.max(most, calls);
+    calls = 0;
+  });
+  await threads.compute(curve, sums);
+  vi.restoreAllMocks();
+  threads.destroy();
+  // two words of each of four parts
+  expect(most).toBeGreaterThan(0);
+  expect(most).toBeLessThanOrEqual(64 * 4 * 2);
+});
+
+it('overwrites the digits of multipliers where it is ended', async () => {
+  const curve = await openCurve('bn254', 'g1');
+  const sums = {
+    points: wordsOf(curve, new Array<Affine>(3).fill(curve.generator)),
+    scale: 1n,
+    starts: Uint32Array.of(0, 1, 2, 3),
+    which: new Uint32Array(3),
+    multipliers: [7n ** 80n % curve.order],
+    scales: [1n],
+  };
+  const { prototype: multiples } = PointMultiples;
+  const { byOne } = multiples;
+  const ended = new Error('ended');
+  for (const isEnded of [false, true]) {
+    const digits: Int8Array[] = [];
+    const read = vi.spyOn(multiples, 'byOne').mockImplementation(function* (this: PointMultiples, ...given) {
+      digits.push(...given[0].parts);
+      if (isEnded) throw ended;
+      return yield* byOne.apply(this, given);
+    });
+    const threads = new SumThreads({ maxWorkers: 0 }, () => undefined);
+    const call = threads.compute(curve, sums);
+    await (isEnded ? expect(call).rejects.toBe(ended) : call);
+    threads.destroy();
+    read.mockRestore();
+    expect(digits).toHaveLength(2);
+    expect(digits.flatMap((part) => [...part]).some((digit) => digit !== 0)).toBe(false);
+  }
+});
+
+it('overwrites the additions for multipliers of their own, also where it is ended', async () => {
+  const curve = await openCurve('bn254', 'g1');
+  const sums = {
+    points: wordsOf(curve, new Array<Affine>(3).fill(curve.generator)),
+    scale: 1n,
+    starts: Uint32Array.of(0, 1, 2, 3),
+    which: Uint32Array.of(0, 1, 2),
+    multipliers: [80n, 81n, 82n].map((k) => 7n ** k % curve.order),
+    scales: [1n],
+  };
+  const { prototype: adder } = PointAdder;
+  const { addEach } = adder;
+  const ended = new Error('ended');
+  for (const isEnded of [false, true]) {
+    const lists = new Set<Uint32Array>();
+    let most = 0;
+    const added = vi.spyOn(adder, 'addEach').mockImplementation(function (this: PointAdder, operands, ...given) {
+      const [to, , from] = operands;
+      // all else are doublings
+      if (to !== from) for (const list of [to, from]) lists.add(list);
+      most = Math.max(most, ...[...lists].flatMap((list) => [...list]));
+      if (isEnded && lists.size > 0) throw ended;
+      addEach.call(this, operands, ...given);
+    });
+    const threads = new SumThreads({ maxWorkers: 0 }, () => undefined);
+    const call = threads.compute(curve, sums);
+    await (isEnded ? expect(call).rejects.toBe(ended) : call);
+    threads.destroy();
+    added.mockRestore();
+    expect(most).toBeGreaterThan(0);
+    expect([...lists].map((list) => Math.max(...list))).toEqual([0, 0]);
+  }
 });

@@ -9,6 +9,7 @@ import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { FileOrigin } from '../../src/formats/source.js';
+import { packZkey } from '../../src/formats.js';
 import { openProvingKey, type ProvingKeyOptions } from '../../src/groth16.js';
 import {
   applyBeacon,
@@ -30,6 +31,7 @@ import {
 import { endCurves, ffCurveOf, makeStatement, powersOf, type Statement } from '../support/proving.js';
 import { randomCircuit } from '../support/random-circuit.js';
 import { expectSame } from '../support/setups.js';
+import { sectionsOf } from '../support/snarkjs-files.js';
 import { skipWaits, until } from '../support/time.js';
 
 /** How a server answers. */
@@ -565,6 +567,43 @@ describe('files of a setup', () => {
     await expect(ofBytes).rejects.toMatchObject({
       code: 'bad-argument',
       message: expect.stringMatching(/^ptau: its bytes cannot be read/),
+    });
+  });
+
+  test('that are damaged have a verdict where they are the key alone', async () => {
+    const { zkey } = await contribute(files.zkey, {}, onCpu);
+    const packed = async (file: Uint8Array) => (await packZkey(file, { maxWorkers: 0 })).bytes as Uint8Array;
+    const [compact, first] = [await packed(zkey), await packed(files.zkey)];
+    const verify = (key: Uint8Array, initial: Uint8Array) =>
+      verifyKey({ zkey: key, initial, ptau: files.ptau }, checked);
+    expect(await verify(compact, first)).toMatchObject({ isValid: true });
+    const damaged = (file: Uint8Array, place: number): Uint8Array => {
+      const changed = file.slice();
+      changed[place] = (changed[place] as number) ^ 1;
+      return changed;
+    };
+    expect(await verify(damaged(compact, compact.length >> 1), first)).toMatchObject({
+      isValid: false,
+      why: expect.stringMatching(/^zkey: the compact key is damaged/),
+    });
+    await expect(verify(compact, damaged(first, first.length >> 1))).rejects.toMatchObject({
+      code: 'bad-argument',
+      message: expect.stringMatching(/^initial: zkey: the compact key is damaged/),
+    });
+    const offCurve = files.zkey.slice();
+    const points = sectionsOf(offCurve).get(8) as Uint8Array;
+    points[0] = (points[0] as number) ^ 1;
+    await expect(verify(zkey, offCurve)).rejects.toMatchObject({
+      code: 'bad-argument',
+      message: expect.stringMatching(/^initial: section C/),
+    });
+    const powers = files.ptau.slice();
+    const tauG1 = sectionsOf(powers).get(2) as Uint8Array;
+    tauG1[64] = (tauG1[64] as number) ^ 1;
+    const ofPowers = verifyKey({ zkey, initial: files.zkey, ptau: powers }, checked);
+    await expect(ofPowers).rejects.toMatchObject({
+      code: 'bad-argument',
+      message: expect.stringMatching(/^ptau: section tauG1/),
     });
   });
 

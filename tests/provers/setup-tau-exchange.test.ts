@@ -1,6 +1,12 @@
 /** Challenges and responses of the first phase, byte for byte as those of snarkjs, and wrong ones. */
 import { bn254 } from '@noble/curves/bn254.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { negated } from '../../src/curves/jacobian.js';
+import { writePoint } from '../../src/curves/point-source.js';
+import { compressPoints } from '../../src/setup/compressed-points.js';
+import { hashedPoints, openGroups } from '../../src/setup/groups.js';
+import { PointDecompressor } from '../../src/setup/point-decompressor.js';
+import { Run } from '../../src/setup/run.js';
 import {
   applyBeaconToPowers,
   contributeToPowers,
@@ -112,6 +118,34 @@ it('a response is imported by workers as snarkjs does', { tags: 'long' }, async 
   const files = [memoryFile(ptau), memoryFile(answer.response)] as const;
   expectSame(ours.ptau, await made((file) => powersOfTau.importResponse(...files, file, '', true)));
   expect(await verifyPowers(ours.ptau)).toMatchObject({ isValid: true, why: null });
+});
+
+it('points are decompressed with pauses, at which a call can end', async () => {
+  const groups = await openGroups('bn254');
+  const { g1 } = groups;
+  const count = 5000;
+  const words = new Uint32Array(count * g1.pointWords);
+  for (let i = 0; i < count; i++) writePoint(g1, words, i, i % 2 === 0 ? g1.generator : negated(g1, g1.generator));
+  const compressed = compressPoints(g1, hashedPoints(g1, words.slice()));
+  const run = new Run({}, 'test', count, { workers: 0, pointsPerRound: count });
+  const decompressor = new PointDecompressor(groups, run);
+  const ended = new Error('ended');
+  let [pauses, most] = [0, Number.POSITIVE_INFINITY];
+  const pause = async (): Promise<void> => {
+    if (++pauses > most) throw ended;
+  };
+  Object.assign(run, { pause });
+  try {
+    const [, plain] = await decompressor.whole('g1', compressed, 'points');
+    expectSame(new Uint8Array(plain.buffer), new Uint8Array(words.buffer));
+    // three before the roots, three at them and three after them
+    expect(pauses).toBe(9);
+    [pauses, most] = [0, 4];
+    await expect(decompressor.whole('g1', compressed, 'points')).rejects.toBe(ended);
+  } finally {
+    decompressor.end();
+    await run.end();
+  }
 });
 
 /** Bytes of points of BN254 in G1, in G2 and compressed, and of a hash. */

@@ -20,25 +20,26 @@ export interface Multipliers {
 
 const wordsOf = (parts: number): number => 1 + parts * PART_WORDS;
 
-/** Returns multipliers. @param split the parts of each */
-export const writeMultipliers = (split: readonly (readonly bigint[])[]): Multipliers => {
-  const parts = split[0]?.length ?? 0;
-  const words = new Uint32Array(split.length * wordsOf(parts));
+/** Returns room for multipliers, each 0. @param parts number of parts of each */
+export const roomForMultipliers = (count: number, parts: number): Multipliers => ({
+  words: new Uint32Array(count * wordsOf(parts)),
+  parts,
+});
+
+/** Writes a multiplier. @param split its parts */
+export const writeMultiplier = ({ words, parts }: Multipliers, index: number, split: readonly bigint[]): void => {
+  const at = index * wordsOf(parts);
   const view = new DataView(words.buffer);
-  for (const [i, each] of split.entries()) {
-    const at = i * wordsOf(parts);
-    for (const [k, part] of each.entries()) {
-      if (part < 0n) words[at] = (words[at] as number) | (1 << k);
-      const size = part < 0n ? -part : part;
-      const first = at + 1 + k * PART_WORDS;
-      const top = size >> 128n;
-      if (top >> 32n > 0n) throw new RangeError('a part of a multiplier is too long');
-      view.setBigUint64(4 * first, size, true);
-      view.setBigUint64(4 * first + 8, size >> 64n, true);
-      words[first + 4] = Number(top);
-    }
+  for (const [k, part] of split.entries()) {
+    if (part < 0n) words[at] = (words[at] as number) | (1 << k);
+    const size = part < 0n ? -part : part;
+    const first = at + 1 + k * PART_WORDS;
+    const top = size >> 128n;
+    if (top >> 32n > 0n) throw new RangeError('a part of a multiplier is too long');
+    view.setBigUint64(4 * first, size, true);
+    view.setBigUint64(4 * first + 8, size >> 64n, true);
+    words[first + 4] = Number(top);
   }
-  return { words, parts };
 };
 
 /** Digits of one part, from the lowest. */
@@ -147,6 +148,8 @@ export const placeOf = (digit: number, pointBytes: number): number =>
 export class PointMultiples {
   readonly #adder: PointAdder;
   readonly #factors: PointAt;
+  /** What tells the digits of multipliers. */
+  #additions: Additions | null = null;
 
   /** @param factors address of the factors of the endomorphism, as `PointAdder.images` takes them */
   constructor(adder: PointAdder, factors: PointAt) {
@@ -204,7 +207,8 @@ export class PointMultiples {
     const sums = Uint32Array.from(lanes, (i) => products + i * pointBytes);
     const own = Uint32Array.from(lanes, (i) => which[i] as number);
     const tables = this.images(yield* this.table(sums), lanes.length * TABLE, multipliers.parts);
-    const { places, ends, to, from } = additionsOf(multipliers, own, { sums, tables, pointBytes });
+    this.#additions = additionsOf(multipliers, own, { sums, tables, pointBytes });
+    const { places, ends, to, from } = this.#additions;
     for (const at of sums) adder.clear(at, 1);
     yield;
     for (let place = places - 1; place >= 0; place--) {
@@ -215,8 +219,15 @@ export class PointMultiples {
       }
       yield;
     }
-    from.fill(0);
+    this.wipe();
     return products;
+  }
+
+  /** Overwrites what tells the digits of multipliers, which may be secret. */
+  wipe(): void {
+    const { ends, to, from } = this.#additions ?? {};
+    for (const words of [ends, to, from]) words?.fill(0);
+    this.#additions = null;
   }
 
   /** Returns the addresses of consecutive points, of their images, of the images of these, and so on. */
@@ -306,6 +317,6 @@ const additionsOf = (
     to[next] = at.sums[lanes[i] as number] as number;
     from[next] = points[i] as number;
   }
-  points.fill(0);
+  for (const words of [rows, lanes, points]) words.fill(0);
   return { places, ends, to, from };
 };

@@ -97,6 +97,7 @@ export class PointSums {
   readonly #known = new Map<number, Multiplier>();
   readonly #chunks: number[] = [];
   readonly #words: Uint32Array[][] = [];
+  #multiples: PointMultiples | null = null;
   #wrong: number | null = null;
   #terms = 0;
 
@@ -131,6 +132,7 @@ export class PointSums {
   settle(): PartialSums {
     for (const { parts } of this.#known.values()) for (const digits of parts) digits.fill(0);
     this.#known.clear();
+    this.#multiples?.wipe();
     return { kind: 'sums', chunks: this.#chunks, words: this.#words, wrong: this.#wrong };
   }
 
@@ -147,6 +149,7 @@ export class PointSums {
     const [first, end] = [starts[from] as number, starts[to] as number];
     adder.release();
     const multiples = new PointMultiples(adder, adder.enter(factors, 1n));
+    this.#multiples = multiples;
     const entered = this.#enter(points, first, end);
     this.#terms += end - first;
     yield;

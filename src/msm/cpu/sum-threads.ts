@@ -10,7 +10,7 @@ import type { CompiledKernel } from '../../wasm/points/kernel.js';
 import type { PointAdder } from '../../wasm/points/point-adder.js';
 import { withAdder } from './adder.js';
 import { openPool, type WorkerOptions } from './cpu-threads.js';
-import { writeMultipliers } from './point-multiples.js';
+import { roomForMultipliers, writeMultiplier } from './point-multiples.js';
 import { BLOCK_TERMS, type ManySums, type PartialSums, PointSums, resultsOf, type SumsTask } from './point-sums.js';
 
 /** A term whose point is not on the curve. */
@@ -26,8 +26,8 @@ export class PointNotOnCurve extends Error {
 /** Sums in a chunk at most. Of more terms than a block has, a chunk is one block. */
 const CHUNK = 512;
 
-/** Multipliers that are split without a pause: less than a millisecond. */
-const SPLIT_AT_ONCE = 256;
+/** Multipliers that are split and written without a pause: less than a millisecond. */
+const SPLIT_AT_ONCE = 64;
 
 /** Terms that another thread is worth waiting for. */
 const LEAST_TERMS = 2 ** 10;
@@ -80,15 +80,10 @@ export class SumThreads {
    *   what the checkpoint throws
    */
   async compute(curve: CurveContext, sums: ManySums): Promise<Uint32Array[]> {
-    const { factors, split } = endomorphismOf(curve);
+    const { factors, parts, split } = endomorphismOf(curve);
     const { points, starts, which, scale, scales, addends } = sums;
     if (which.length === 0) {
       return scales.map(() => new Uint32Array(resultsOf(sums) * (starts.length - 1) * curve.pointWords));
-    }
-    const parts: (readonly bigint[])[] = [];
-    for (const [i, k] of sums.multipliers.entries()) {
-      parts.push(split(k));
-      if (i % SPLIT_AT_ONCE === 0) await this.pause();
     }
     const image = new Uint32Array(curve.pointWords);
     writePoint(curve, image, 0, factors);
@@ -96,13 +91,20 @@ export class SumThreads {
       kind: 'sums',
       ...{ points, scale, starts, which, scales, addends },
       factors: image,
-      multipliers: writeMultipliers(parts),
+      multipliers: roomForMultipliers(sums.multipliers.length, parts),
       cuts: cutSums(starts),
     };
-    const partial = await withAdder(curve, (adder, kernel) => this.#run(task, adder, kernel)).finally(() => {
+    let partial: readonly PartialSums[] | null;
+    try {
+      for (const [i, k] of sums.multipliers.entries()) {
+        writeMultiplier(task.multipliers, i, split(k));
+        if (i % SPLIT_AT_ONCE === 0) await this.pause();
+      }
+      partial = await withAdder(curve, (adder, kernel) => this.#run(task, adder, kernel));
+    } finally {
       // they may be secret
       task.multipliers.words.fill(0);
-    });
+    }
     if (partial === null) {
       throw new MsmError(
         'unsupported-device',
@@ -117,8 +119,10 @@ export class SumThreads {
   async #run(task: SumsTask, adder: PointAdder, kernel: CompiledKernel): Promise<readonly PartialSums[]> {
     const pool = this.#pool;
     const chunks = task.cuts.length - 1;
+    const all: PointSums[] = [];
     const own = () => {
       const sums = new PointSums(adder, task);
+      all.push(sums);
       return {
         get work() {
           return sums.terms;
@@ -131,27 +135,32 @@ export class SumThreads {
         settle: async () => sums.settle(),
       };
     };
-    const workers = pool === null || pool.isOff || task.which.length < LEAST_TERMS ? 0 : this.#workers;
-    if (pool === null || workers === 0) {
-      const thread = own();
-      for (let chunk = 0; chunk < chunks; chunk++) await thread.add(chunk);
-      return [await thread.settle()];
+    try {
+      const workers = pool === null || pool.isOff || task.which.length < LEAST_TERMS ? 0 : this.#workers;
+      if (pool === null || workers === 0) {
+        const thread = own();
+        for (let chunk = 0; chunk < chunks; chunk++) await thread.add(chunk);
+        return [await thread.settle()];
+      }
+      const { results } = await pool.run(
+        {
+          setup: kernel,
+          task: pool.sharesMemory ? shared(task, pool) : task,
+          chunks,
+          distribution: 'dynamic',
+          measures: false,
+          own,
+          now: () => performance.now(),
+          checkpoint: async () => this.#checkpoint(),
+          turn: () => this.#slice.yield(),
+        },
+        Math.min(workers, chunks - 1),
+      );
+      return results;
+    } finally {
+      // also where they were ended, so that no digits of multipliers stay
+      for (const sums of all) sums.settle();
     }
-    const { results } = await pool.run(
-      {
-        setup: kernel,
-        task: pool.sharesMemory ? shared(task, pool) : task,
-        chunks,
-        distribution: 'dynamic',
-        measures: false,
-        own,
-        now: () => performance.now(),
-        checkpoint: async () => this.#checkpoint(),
-        turn: () => this.#slice.yield(),
-      },
-      Math.min(workers, chunks - 1),
-    );
-    return results;
   }
 }
 

@@ -151,7 +151,6 @@ export const kernelTest = (curve: CurveContext): KernelTest => {
   while (points.length < MULTIPLES) points.push(sumOf(points.at(-1) as Affine, generator));
   points.push(null);
   const map = endomorphism(curve, { ...generator, conjugates: f.degree === 2, multiple: 0n });
-  const images = points.slice(1, 1 + IMAGES).map(map) as NonNullable<Affine>[];
   const words = new Uint32Array(points.length * curve.pointWords);
   for (const [i, point] of points.entries()) writePoint(curve, words, i, point);
   const signed = (index: number, negates: boolean): Affine => {
@@ -172,14 +171,15 @@ export const kernelTest = (curve: CurveContext): KernelTest => {
     [0, true, INFINITY, false],
     [INFINITY, false, 1, true],
   ] as const;
+  // infinity is zeros; multiples of a generator of a small order are infinity, too
+  const written = (point: Affine): bigint[] =>
+    [point?.x ?? f.zero, point?.y ?? f.zero].flatMap((coordinate) => [...f.coefficients(coordinate)]);
   return {
     words,
     sums: chosen.map(([P, negatesP, Q, negatesQ]) => {
       const sum = sumOf(signed(P, negatesP), signed(Q, negatesQ));
-      const zero = f.coefficients(f.zero);
-      const own = sum === null ? [...zero, ...zero] : [...f.coefficients(sum.x), ...f.coefficients(sum.y)];
-      return [P, negatesP, Q, negatesQ, own];
+      return [P, negatesP, Q, negatesQ, written(sum)];
     }),
-    images: images.map(({ x, y }) => [...f.coefficients(x), ...f.coefficients(y)]),
+    images: points.slice(1, 1 + IMAGES).map((point) => written(map(point))),
   };
 };

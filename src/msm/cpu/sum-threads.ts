@@ -8,7 +8,7 @@ import { mostWorkers } from '../../threads/platform.js';
 import type { Pool } from '../../threads/pool.js';
 import type { CompiledKernel } from '../../wasm/points/kernel.js';
 import type { PointAdder } from '../../wasm/points/point-adder.js';
-import { withAdder } from './adder.js';
+import { dropIdleAdders, withAdder } from './adder.js';
 import { openPool, type WorkerOptions } from './cpu-threads.js';
 import { roomForMultipliers, writeMultiplier } from './point-multiples.js';
 import { BLOCK_TERMS, type ManySums, type PartialSums, PointSums, resultsOf, type SumsTask } from './point-sums.js';
@@ -62,8 +62,9 @@ export class SumThreads {
     this.#slice = new TimeSlice(checkpoint);
   }
 
-  /** Ends the workers. */
+  /** Ends the workers, and frees memory that is kept for sums. */
   destroy(): void {
+    dropIdleAdders();
     this.#pool?.destroy();
   }
 

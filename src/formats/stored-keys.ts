@@ -380,14 +380,17 @@ export class StoredKeys implements KeyCache {
     };
     const isOver = async (): Promise<boolean> =>
       files.reduce((sum, { byteLength }) => sum + byteLength, needed) > maxBytes || (await folder.freeBytes()) < needed;
+    // a file that arrived has an index before it has the name of a key
+    const isKey = async ({ name }: FolderEntry): Promise<boolean> =>
+      !name.endsWith(RECEIVED) && (await openStored(folder, name)) !== null;
     for (const entry of [...files]) {
-      const isLeft = Date.now() - entry.changedMs > ABANDONED_MS && (await openStored(folder, entry.name)) === null;
+      const isLeft = Date.now() - entry.changedMs > ABANDONED_MS && !(await isKey(entry));
       if (isLeft) await remove(entry);
     }
     for (const entry of [...files]) {
       if (!(await isOver())) return true;
-      // a file without an index is being written by another visit
-      if ((await openStored(folder, entry.name)) !== null) await remove(entry);
+      // any other file is being written by another visit
+      if (await isKey(entry)) await remove(entry);
     }
     return !(await isOver());
   }

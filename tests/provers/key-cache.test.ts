@@ -145,6 +145,14 @@ describe('a second visit', () => {
     expect(await statement.verify((await right.prove(statement.circuit.witness)) as never)).toBe(true);
   });
 
+  test('follows one that reads no page of the source twice, but for what identifies the key', async () => {
+    const { length } = statement.zkey.data;
+    const read = await visit();
+    expect(length).toBeGreaterThan(2 * PAGE);
+    expect(read).toBeGreaterThan(length / 2);
+    expect(read).toBeLessThan(length + 20_000);
+  });
+
   test('loses a key that is not that of its source, where nothing checks it, when a proof does not verify', async () => {
     const wrong = damaged(statement.zkey.data);
     const cache = folderCache(folder);
@@ -607,6 +615,21 @@ describe('room', () => {
     (await open(other.zkey.data)).destroy();
     expect((await cache.list()).map(({ byteLength }) => byteLength)).toEqual([other.zkey.data.length]);
     expect(warnings).toEqual([]);
+  });
+  test('is not made of a file that arrived and gets its name, unless its visit ended', async () => {
+    const cache = folderCache(folder, { maxBytes: statement.zkey.data.length + 3 * PAGE });
+    const open = async (source: Uint8Array) => (await openProvingKey(fileOf(source), { ...onCpu, cache })).destroy();
+    await open(statement.zkey.data);
+    const arrived = join(folder, 'arrived.received');
+    renameSync(keyFile(), arrived);
+    await open(other.zkey.data);
+    expect(warnings.splice(0)).toEqual([expect.stringContaining('finds no room, so it is not kept')]);
+    expect(existsSync(arrived)).toBe(true);
+    const longAgo = new Date(Date.now() - 7_200_000);
+    utimesSync(arrived, longAgo, longAgo);
+    await open(other.zkey.data);
+    expect(warnings).toEqual([]);
+    expect(existsSync(arrived)).toBe(false);
   });
 
   test('a folder that cannot be written is left out, with a warning', async () => {

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { openOrigin } from '../../src/formats/file-origin.js';
 import type { FileOrigin } from '../../src/formats/source.js';
 import { openProvingKey, type ProvingKeyOptions } from '../../src/groth16.js';
 import {
@@ -137,6 +138,19 @@ describe('an address', () => {
     await proves(new URL(address), { memoryLimit });
     expect(requests.slice(1)).not.toContain(null);
     expect(requests.length).toBeGreaterThan(50);
+  });
+
+  test('tells of its bytes, and an error of who is told is that of the call', async () => {
+    const thrown = new Error('of the caller');
+    for (const inParts of [false, true]) {
+      requests = [];
+      const onBytes = (): void => {
+        throw thrown;
+      };
+      await expect(openOrigin('zkey', address, { signal: undefined, inParts, onBytes })).rejects.toBe(thrown);
+      expect(requests).toHaveLength(1);
+      await until(() => open.size === 0);
+    }
   });
 
   test.each([

@@ -14,6 +14,7 @@ import {
   type SentFile,
   sendError,
   type ToCircuitWorker,
+  UNREAD,
   type WorkerCall,
 } from './worker-messages.js';
 
@@ -157,7 +158,7 @@ class ServedCircuit {
       this.#reads.set(read, resolve);
       this.#say(questionOf(read));
     });
-    if (bytes === null) throw badArgument('zkey: the file could not be read');
+    if (bytes === null) throw badArgument(UNREAD);
     return bytes;
   }
 }

@@ -247,15 +247,17 @@ describe('an address', () => {
   });
 
   test('that is busy is left at once by an abort', async () => {
-    manners = { ...usual, status: () => 503, retryAfter: '10' };
+    manners = { ...usual, status: () => 503, retryAfter: '9' };
     for (const options of [{}, { memoryLimit }]) {
       requests = [];
+      const waits = vi.mocked(globalThis.setTimeout).mock.calls;
+      waits.length = 0;
       const ending = new AbortController();
       const opening = openProvingKey(address, { ...onCpu, ...options, signal: ending.signal });
       const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
       const before = timers();
       const ended = expect(opening).rejects.toMatchObject({ code: 'aborted' });
-      await until(() => requests.length === 1 && timers() > before);
+      await until(() => waits.some(([, ms]) => ms === 9000));
       ending.abort();
       await ended;
       expect(timers()).toBeLessThanOrEqual(before);

@@ -206,17 +206,21 @@ describe('a stream that is no whole key leaves nothing, and the next one is kept
     await until(() => keys().length === 0);
   });
 
-  test('because it is aborted in the middle, also where it stalls, and then its source is told', async () => {
+  // with 0 ms while the worker writes pages, else while it waits for a piece
+  test.each([0, 100])('because it is aborted %i ms after it stalls, and its source is told', async (ms) => {
     const ending = new AbortController();
     let isCancelled = false;
     let pulls = 0;
     const stalled = new ReadableStream<Uint8Array>({
-      pull: (controller) => (pulls++ < 5 ? controller.enqueue(zkey.slice(0, PIECE)) : new Promise(() => undefined)),
+      pull: (controller) => {
+        if (pulls++ < 5) return controller.enqueue(zkey.slice(0, PIECE));
+        setTimeout(() => ending.abort('enough'), ms);
+        return new Promise(() => undefined);
+      },
       cancel: () => {
         isCancelled = true;
       },
     });
-    setTimeout(() => ending.abort('enough'), 200);
     await expect(open(stalled, { signal: ending.signal })).rejects.toMatchObject({ code: 'aborted', cause: 'enough' });
     await until(() => isCancelled && files().every((name) => name === 'times.json'));
   });

@@ -129,7 +129,7 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
     holds: 'keys that are kept between visits',
     loaded: 'by the first use of `opfsCache` or `folderCache`',
   },
-  'compact-key': { bytes: 832, holds: 'the reader of compact keys', loaded: 'by the first compact key' },
+  'compact-key': { bytes: 960, holds: 'the reader of compact keys', loaded: 'by the first compact key' },
   'compact-chunks': {
     bytes: 5312,
     holds: 'the form of compact keys, and square roots',

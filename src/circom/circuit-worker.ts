@@ -2,7 +2,13 @@
 import type { ComputeWorker } from '../api/calls.js';
 import { abortedBy, MsmError, onAbort } from '../errors.js';
 import { isOfNode, listenTo, nodeThreads, type StartWorker } from '../threads/platform.js';
-import { type FromCircuitWorker, receiveError, type ToCircuitWorker, type WorkerCall } from './worker-messages.js';
+import {
+  type FromCircuitWorker,
+  receiveError,
+  type ToCircuitWorker,
+  UNREAD,
+  type WorkerCall,
+} from './worker-messages.js';
 
 /** Time for a worker to get ready, in milliseconds. A slower one counts as not found. */
 const START_MS = 10_000;
@@ -164,9 +170,13 @@ export class CircuitWorker {
       case 'result':
         this.#pending.get(message.id)?.resolve(message.value);
         return;
-      case 'error':
-        this.#pending.get(message.id)?.reject(this.#readError?.error ?? receiveError(message.error));
+      case 'error': {
+        const { id, error } = message;
+        // other errors are those of calls that failed by themselves, whatever read failed before
+        const isRead = this.#readError !== null && error.message.includes(UNREAD);
+        this.#pending.get(id)?.reject(isRead ? this.#readError?.error : receiveError(error));
         return;
+      }
       default:
         this.#tell(message);
     }

@@ -34,9 +34,12 @@ class LastingWorker {
   /** Returns the worker. @throws MsmError `destroyed`; and as opening does */
   async get(): Promise<CircuitWorker> {
     if (this.#isDestroyed) throw destroyedCircuit();
-    const opened = await this.#opened.catch(() => null);
+    const opening = this.#opened;
+    const opened = await opening.catch(() => null);
     if (opened !== null && !opened.isDead) return opened;
-    this.#opened = this.#restart();
+    if (this.#isDestroyed) throw destroyedCircuit();
+    // of several calls that find it dead the first one starts it again
+    if (this.#opened === opening) this.#opened = this.#restart();
     return this.#opened;
   }
 
@@ -47,7 +50,12 @@ class LastingWorker {
     if (this.#isDestroyed) worker?.end();
     if (this.#isDestroyed) throw destroyedCircuit();
     if (worker === null) throw badArgument('options.worker: a worker that died could not be started again');
-    await worker.call(this.#open, {});
+    try {
+      await worker.call(this.#open, {});
+    } catch (error) {
+      worker.close();
+      throw error;
+    }
     return worker;
   }
 

@@ -14,6 +14,7 @@ import {
   type SentFile,
   sendError,
   type ToCircuitWorker,
+  UNREAD,
   type WorkerCall,
 } from './worker-messages.js';
 
@@ -39,6 +40,8 @@ class ServedCircuit {
   /** Reads of the key that wait for their bytes. */
   readonly #reads = new Map<number, (bytes: Uint8Array | null) => void>();
   #readCount = 0;
+  /** Whether the circuit has left, so that nobody answers reads any more. */
+  #isClosed = false;
 
   constructor(say: Say) {
     this.#say = say;
@@ -65,6 +68,7 @@ class ServedCircuit {
   }
 
   async #close(): Promise<void> {
+    this.#isClosed = true;
     for (const ending of this.#endings.values()) ending.abort();
     for (const answer of this.#reads.values()) answer(null);
     await Promise.all(this.#running);
@@ -154,10 +158,11 @@ class ServedCircuit {
   async #ask(questionOf: (read: number) => FromCircuitWorker): Promise<Uint8Array> {
     const read = ++this.#readCount;
     const bytes = await new Promise<Uint8Array | null>((resolve) => {
+      if (this.#isClosed) return resolve(null);
       this.#reads.set(read, resolve);
       this.#say(questionOf(read));
     });
-    if (bytes === null) throw badArgument('zkey: the file could not be read');
+    if (bytes === null) throw badArgument(UNREAD);
     return bytes;
   }
 }

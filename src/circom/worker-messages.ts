@@ -79,6 +79,9 @@ export type FromCircuitWorker =
   /** Asks for the bytes [from, to) of the key. */
   | { readonly say: 'read'; readonly read: number; readonly from: number; readonly to: number };
 
+/** Message of the error of a read that failed, for which the circuit puts the error of its source. */
+export const UNREAD = 'zkey: the file could not be read';
+
 /** An error as it is sent: a clone of an error lacks its code. */
 interface SentError {
   /** null for what is no `MsmError`. */

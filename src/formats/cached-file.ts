@@ -263,6 +263,23 @@ const pagesOf = (bytes: Uint8Array): Uint8Array[] =>
     bytes.subarray(i * PAGE_BYTES, (i + 1) * PAGE_BYTES),
   );
 
+/**
+ * Pages that stay in memory while a key is stored: those at the ends of the parts that were read last. A section
+ * ends in the page in which the next one begins, and headers are read again, which takes time where the source is
+ * a server or a compact key.
+ */
+const RECENT_PAGES = 16;
+
+const joined = (parts: readonly Uint8Array[]): Uint8Array => {
+  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+};
+
 /** Reads a key from its source, and stores the pages that it reads. */
 export class StoringKeyReader implements KeyReader {
   readonly prepared = null;
@@ -272,6 +289,8 @@ export class StoringKeyReader implements KeyReader {
   readonly #writer: FileWriter;
   readonly #onFailure: (error: unknown) => void;
   readonly #pages = new Map<number, StoredPage>();
+  /** Pages by their numbers, in the order in which they were read. */
+  readonly #recent = new Map<number, Uint8Array>();
   /** Most bytes of what is prepared, and those that were. */
   readonly #mostPrepared: number;
   #preparedBytes = 0;
@@ -315,20 +334,43 @@ export class StoringKeyReader implements KeyReader {
   async read(from: number, to: number): Promise<Uint8Array> {
     if (this.#stored !== null) return this.#stored.read(from, to);
     if (this.#failure !== null) return this.#source.read(from, to);
-    const first = Math.floor(from / PAGE_BYTES);
+    let [first, end] = [Math.floor(from / PAGE_BYTES), Math.ceil(to / PAGE_BYTES)];
     const start = first * PAGE_BYTES;
-    const bytes = await this.#source.read(start, Math.min(this.byteLength, Math.ceil(to / PAGE_BYTES) * PAGE_BYTES));
+    const [before, behind]: [Uint8Array[], Uint8Array[]] = [[], []];
+    for (; first < end && this.#recent.has(first); first++) before.push(this.#recent.get(first) as Uint8Array);
+    for (; first < end && this.#recent.has(end - 1); end--) behind.unshift(this.#recent.get(end - 1) as Uint8Array);
+    const bytes = first === end ? new Uint8Array() : await this.#readPages(first, end);
+    const all = before.length + behind.length === 0 ? bytes : joined([...before, bytes, ...behind]);
+    return all.subarray(from - start, to - start);
+  }
+
+  /** Reads pages from the source, and stores them. */
+  async #readPages(first: number, end: number): Promise<Uint8Array> {
+    const start = first * PAGE_BYTES;
+    const bytes = await this.#source.read(start, Math.min(this.byteLength, end * PAGE_BYTES));
     const digests = await Promise.all(pagesOf(bytes).map(sha256));
     for (const [i, digest] of digests.entries()) {
       const known = this.#pages.get(first + i);
       if (known === undefined || known.digest === digest) continue;
       throw badArgument(`zkey: its bytes from ${start + i * PAGE_BYTES} on changed while it was loaded`);
     }
+    for (const number of new Set([first, end - 1]))
+      this.#remember(number, pagesOf(bytes)[number - first] as Uint8Array);
     // at most two chunks are in memory: this one, and the one before while it is written
     const before = this.#storing;
     this.#storing = before.then(() => this.#store(first, pagesOf(bytes), digests));
     await before;
-    return bytes.subarray(from - start, to - start);
+    return bytes;
+  }
+
+  /** Keeps a copy of a page in memory, in the place of the one that was read least recently. */
+  #remember(number: number, page: Uint8Array): void {
+    this.#recent.delete(number);
+    this.#recent.set(number, page.slice());
+    for (const oldest of this.#recent.keys()) {
+      if (this.#recent.size <= RECENT_PAGES) return;
+      this.#recent.delete(oldest);
+    }
   }
 
   /** Appends pages that are not stored yet. Never rejects. */
@@ -348,6 +390,7 @@ export class StoringKeyReader implements KeyReader {
   #fail(error: unknown): void {
     if (this.#failure !== null) return;
     this.#failure = { error };
+    this.#recent.clear();
     this.#writer.abort().catch(() => undefined);
     this.#onFailure(error);
   }
@@ -360,6 +403,7 @@ export class StoringKeyReader implements KeyReader {
    */
   async keep(key: Omit<StoredFacts, 'preparedBytes'>, open: () => Promise<KeyReader>): Promise<boolean> {
     await this.#storing;
+    this.#recent.clear();
     if (this.#failure !== null) return false;
     try {
       const facts = { ...key, preparedBytes: this.#preparedBytes };

@@ -2,7 +2,14 @@
 import { badArgument } from '../errors.js';
 import { computedReads } from '../handle.js';
 import { ChunkCodec } from './compact-chunks.js';
-import { type CompactChunk, firstChunkAt, itemBytesOf, type ReadTable, readCompactTable } from './compact-file.js';
+import {
+  type CompactChunk,
+  firstChunkAt,
+  itemBytesOf,
+  mostItems,
+  type ReadTable,
+  readCompactTable,
+} from './compact-file.js';
 import type { RootPlaces } from './point-roots.js';
 import { hexOf, sha256 } from './sha256.js';
 import type { OpenFile, RandomAccess } from './source.js';
@@ -27,9 +34,15 @@ export class CompactKey implements RandomAccess {
   readonly #file: OpenFile;
   readonly #chunks: readonly PlacedChunk[];
   readonly #codec: ChunkCodec;
-  /** The chunk that was unpacked last. */
-  #last: { readonly chunk: PlacedChunk; readonly bytes: Uint8Array } | null = null;
-  /** One chunk is unpacked at a time, so that memory holds no more than two. */
+  /**
+   * Chunks that were read last, in their order. A cache reads whole pages, of which one has the end of a section
+   * and the beginning of the next, or all chunks of a small key: with the last chunk alone each read unpacked
+   * them all again.
+   */
+  readonly #kept = new Map<PlacedChunk, Uint8Array>();
+  /** Most bytes of these chunks, and of the one that is being unpacked: two of the largest ones. */
+  readonly #mostKept: number;
+  /** One chunk is unpacked at a time. */
   #turn: Promise<unknown> = Promise.resolve();
 
   private constructor(file: OpenFile, table: ReadTable, places: RootPlaces) {
@@ -39,6 +52,7 @@ export class CompactKey implements RandomAccess {
     this.version = `compact ${hexOf(digest)}`;
     this.#file = file;
     this.#codec = new ChunkCodec(curve, places);
+    this.#mostKept = 2 * mostItems.g1 * itemBytesOf('g1', curve);
     let [from, at] = [0, firstChunkAt];
     this.#chunks = chunks.map((chunk) => {
       const to = from + chunk.items * itemBytesOf(chunk.kind, curve);
@@ -69,14 +83,26 @@ export class CompactKey implements RandomAccess {
 
   #inTurn(chunk: PlacedChunk): Promise<Uint8Array> {
     const unpacking = this.#turn.then(async () => {
-      if (this.#last?.chunk === chunk) return this.#last.bytes;
-      this.#last = null;
-      const bytes = await this.#unpack(chunk);
-      this.#last = { chunk, bytes };
+      const kept = this.#kept.get(chunk);
+      this.#kept.delete(chunk);
+      if (kept === undefined) this.#makeRoom(chunk.to - chunk.from);
+      const bytes = kept ?? (await this.#unpack(chunk));
+      this.#kept.set(chunk, bytes);
       return bytes;
     });
     this.#turn = unpacking.catch(() => undefined);
     return unpacking;
+  }
+
+  /** Drops the chunks that were read least recently, until one of so many bytes has room. */
+  #makeRoom(bytes: number): void {
+    let all = bytes;
+    for (const each of this.#kept.values()) all += each.length;
+    for (const [chunk, { length }] of this.#kept) {
+      if (all <= this.#mostKept) return;
+      this.#kept.delete(chunk);
+      all -= length;
+    }
   }
 
   async #unpack({ kind, items, digest, packedBytes, at, from, to }: PlacedChunk): Promise<Uint8Array> {

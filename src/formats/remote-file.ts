@@ -231,6 +231,7 @@ class RangeReader {
     let answer = first;
     for (let [done, failures] = [0, 0]; done < bytes.length; ) {
       const before = done;
+      let isTelling = false;
       try {
         answer ??= await request(this.#file.url, { range: `bytes=${from + done}-${to - 1}` }, this.#signal);
         this.#check(answer, from + done);
@@ -239,12 +240,15 @@ class RangeReader {
             throw badArgument(`${this.#file.what}: the server sent too many bytes`);
           bytes.set(chunk, done);
           done += chunk.length;
+          isTelling = true;
           this.#onBytes(chunk.length);
+          isTelling = false;
         }
         if (done < bytes.length) throw new TypeError(`${this.#file.what}: the connection ended early`);
       } catch (error) {
         if (answer !== null) hangUp(answer);
-        if (error instanceof MsmError) throw error;
+        // an error of the caller says nothing about the connection
+        if (isTelling || error instanceof MsmError) throw error;
         failures = done > before ? 1 : failures + 1;
         if (failures >= ATTEMPTS) throw unreadable(this.#file.what, error);
         await pause(failures - 1, this.#signal);
@@ -331,10 +335,13 @@ async function* bodyAndRest(
   let answer = first;
   for (let failures = 0; ; ) {
     const before = done;
+    let isTelling = false;
     try {
       for await (const chunk of bodyOf(what, answer, signal)) {
         done += chunk.length;
+        isTelling = true;
         onBytes?.(done, total);
+        isTelling = false;
         yield chunk;
       }
       if (total !== null && done > total)
@@ -342,6 +349,8 @@ async function* bodyAndRest(
       if (total === null || done === total) return;
       throw new TypeError('the connection ended early');
     } catch (error) {
+      // an error of the caller says nothing about the connection, and its chunk was not yielded
+      if (isTelling) throw error;
       assertNotAborted(signal, 'load');
       if (error instanceof MsmError || !canResume) throw error instanceof MsmError ? error : unreadable(what, error);
       failures = done > before ? 1 : failures + 1;

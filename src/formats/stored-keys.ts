@@ -309,11 +309,15 @@ export class StoredKeys implements KeyCache {
     return opening;
   }
 
-  /** Returns a stored key. Two visits that stored it at the same time left two files: one stays. */
-  async #find(folder: CacheFolder, id: string): Promise<Stored | null> {
+  /**
+   * Returns a stored key. Two visits that stored it at the same time left two files: one stays.
+   *
+   * @param damaged name of a file that is not returned
+   */
+  async #find(folder: CacheFolder, id: string, damaged?: string): Promise<Stored | null> {
     let found: Stored | null = null;
     for (const { name } of await keyFiles(folder)) {
-      const stored = idOf(name) === id ? await openStored(folder, name) : null;
+      const stored = idOf(name) === id && name !== damaged ? await openStored(folder, name) : null;
       if (stored?.index.facts.id !== id) continue;
       if (found === null) found = stored;
       else await folder.remove(name);
@@ -345,9 +349,11 @@ export class StoredKeys implements KeyCache {
       await folder.remove(name).catch(() => undefined);
     };
     const another = async (): Promise<Stored | null> => {
-      const found = await this.#find(folder, stored.index.facts.id);
-      if (found === null || found.name === name || !includesPagesOf(found.index.pages, stored.index)) return null;
+      const found = await this.#find(folder, stored.index.facts.id, name);
+      if (found === null || !includesPagesOf(found.index.pages, stored.index)) return null;
       endUse();
+      // else a later visit might take it, and remove the other
+      await folder.remove(name).catch(() => undefined);
       [name, endUse] = [found.name, await folder.use(found.name)];
       if (isOver) endUse();
       return found;
@@ -380,14 +386,17 @@ export class StoredKeys implements KeyCache {
     };
     const isOver = async (): Promise<boolean> =>
       files.reduce((sum, { byteLength }) => sum + byteLength, needed) > maxBytes || (await folder.freeBytes()) < needed;
+    // a file that arrived has an index before it has the name of a key
+    const isKey = async ({ name }: FolderEntry): Promise<boolean> =>
+      !name.endsWith(RECEIVED) && (await openStored(folder, name)) !== null;
     for (const entry of [...files]) {
-      const isLeft = Date.now() - entry.changedMs > ABANDONED_MS && (await openStored(folder, entry.name)) === null;
+      const isLeft = Date.now() - entry.changedMs > ABANDONED_MS && !(await isKey(entry));
       if (isLeft) await remove(entry);
     }
     for (const entry of [...files]) {
       if (!(await isOver())) return true;
-      // a file without an index is being written by another visit
-      if ((await openStored(folder, entry.name)) !== null) await remove(entry);
+      // any other file is being written by another visit
+      if (await isKey(entry)) await remove(entry);
     }
     return !(await isOver());
   }

@@ -271,7 +271,9 @@ const openFetched = async (what: string, url: string, mostInParts: number): Prom
   const fetchStart = async (): Promise<Response> => {
     // a server of another origin may refuse the header
     const start = key.startsWith('http') ? await remote.requestStart(key, undefined).catch(() => null) : null;
-    return start?.ok === true ? start : fetchFile(what, url);
+    if (start?.ok === true) return start;
+    if (start !== null) remote.hangUp(start);
+    return fetchFile(what, url);
   };
   const inParts = async (start: Response, byteLength: number): Promise<FetchedFile | null> => {
     if (byteLength > mostInParts || start.headers.get('etag') === null) return null;

@@ -187,4 +187,11 @@ test('sums one after the other take one memory of WebAssembly, which trim and de
   expect(await sums()).toBe(1);
   (await open()).destroy();
   expect(await sums()).toBe(1);
+  // a sum that is under way when its memory is freed does not keep it
+  await engine.trim();
+  opened.mockClear();
+  const sum = engine.msm(bases, scalars.bytes);
+  await vi.waitFor(() => expect(opened).toHaveBeenCalled());
+  await Promise.all([engine.trim(), sum]);
+  expect(await sums()).toBe(1);
 });

@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openProvingKeyWith as openFflonk } from '../../src/fflonk/open-proving-key.js';
+import { ChunkCodec } from '../../src/formats/compact-chunks.js';
 import { packZkey, unpackZkey } from '../../src/formats.js';
 import { openProvingKeyWith } from '../../src/groth16/open-proving-key.js';
 import { openProvingKey, type ProvingKeyOptions } from '../../src/groth16.js';
@@ -297,6 +298,20 @@ describe('a compact key', () => {
     expect(await visit()).toBeLessThan(4000);
     expect(warnings).toEqual([]);
     expect(await cache.list()).toMatchObject([{ byteLength: groth16.zkey.length }]);
+  });
+
+  test('is unpacked once, with a cache, too, which reads all of a small key again and again', async () => {
+    const { compact, statement } = groth16;
+    const unpacked = vi.spyOn(ChunkCodec.prototype, 'unpack');
+    for (const cache of [undefined, folderCache(join(folder, 'once'))]) {
+      unpacked.mockClear();
+      using key = await openProvingKey(compact, { ...onCpu, cache });
+      const { rows } = rowsOf(compact);
+      expect(unpacked.mock.calls.length).toBeGreaterThan(4);
+      expect(unpacked.mock.calls.length).toBeLessThanOrEqual(rows.length);
+      expect(await statement.verify((await key.prove(statement.circuit.witness)) as never)).toBe(true);
+    }
+    unpacked.mockRestore();
   });
 });
 

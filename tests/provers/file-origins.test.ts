@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { openOrigin } from '../../src/formats/file-origin.js';
 import type { FileOrigin } from '../../src/formats/source.js';
 import { packZkey } from '../../src/formats.js';
 import { openProvingKey, type ProvingKeyOptions } from '../../src/groth16.js';
@@ -141,6 +142,19 @@ describe('an address', () => {
     expect(requests.length).toBeGreaterThan(50);
   });
 
+  test('tells of its bytes, and an error of who is told is that of the call', async () => {
+    const thrown = new Error('of the caller');
+    for (const inParts of [false, true]) {
+      requests = [];
+      const onBytes = (): void => {
+        throw thrown;
+      };
+      await expect(openOrigin('zkey', address, { signal: undefined, inParts, onBytes })).rejects.toBe(thrown);
+      expect(requests).toHaveLength(1);
+      await until(() => open.size === 0);
+    }
+  });
+
   test.each([
     ['no ranges', { hasRanges: false }],
     ['no versions', { etag: () => null }],
@@ -235,15 +249,17 @@ describe('an address', () => {
   });
 
   test('that is busy is left at once by an abort', async () => {
-    manners = { ...usual, status: () => 503, retryAfter: '10' };
+    manners = { ...usual, status: () => 503, retryAfter: '9' };
     for (const options of [{}, { memoryLimit }]) {
       requests = [];
+      const waits = vi.mocked(globalThis.setTimeout).mock.calls;
+      waits.length = 0;
       const ending = new AbortController();
       const opening = openProvingKey(address, { ...onCpu, ...options, signal: ending.signal });
       const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
       const before = timers();
       const ended = expect(opening).rejects.toMatchObject({ code: 'aborted' });
-      await until(() => requests.length === 1 && timers() > before);
+      await until(() => waits.some(([, ms]) => ms === 9000));
       ending.abort();
       await ended;
       expect(timers()).toBeLessThanOrEqual(before);

@@ -11,9 +11,10 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { open as openOnDisk } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openProvingKeyWith } from '../../src/groth16/open-proving-key.js';
 import { openProvingKey, type ProvingKeyOptions } from '../../src/groth16.js';
 import { folderCache, openFile } from '../../src/node.js';
@@ -143,6 +144,14 @@ describe('a second visit', () => {
     expect(await cache.list()).toEqual([]);
     using right = await open();
     expect(await statement.verify((await right.prove(statement.circuit.witness)) as never)).toBe(true);
+  });
+
+  test('follows one that reads no page of the source twice, but for what identifies the key', async () => {
+    const { length } = statement.zkey.data;
+    const read = await visit();
+    expect(length).toBeGreaterThan(2 * PAGE);
+    expect(read).toBeGreaterThan(length / 2);
+    expect(read).toBeLessThan(length + 20_000);
   });
 
   test('loses a key that is not that of its source, where nothing checks it, when a proof does not verify', async () => {
@@ -511,19 +520,32 @@ describe('a damaged cache makes no wrong proof', () => {
   test('of a writer that was killed at any time', { tags: 'long' }, async () => {
     const { data } = statement.zkey;
     const copies: string[] = [];
-    const file = fileOf(data);
-    const read = async (from: number, to: number): Promise<Uint8Array> => {
-      if (existsSync(folder)) {
-        copies.push(join(root, `killed-${count}-${copies.length}`));
-        cpSync(folder, copies.at(-1) as string, { recursive: true });
-      }
-      return file.read(from, to);
+    const copy = (): void => {
+      copies.push(join(root, `killed-${count}-${copies.length}`));
+      cpSync(folder, copies.at(-1) as string, { recursive: true });
     };
-    const source = { byteLength: data.length, read };
-    (await openProvingKey(source, { ...onCpu, cache: folderCache(folder) })).destroy();
-    expect(copies.length).toBeGreaterThan(10);
-    for (const copy of copies.filter((_, i) => i % 8 === 0 || i === copies.length - 1)) {
-      folder = copy;
+    const real = process.getBuiltinModule;
+    const writing = vi.spyOn(process, 'getBuiltinModule').mockImplementation(((name: string) => {
+      const found = real.call(process, name as never) as object;
+      if (name !== 'node:fs/promises') return found;
+      const open = async (path: string, flags: string) => {
+        const handle = await openOnDisk(path, flags);
+        const write = handle.write.bind(handle);
+        handle.write = (async (...given: Parameters<typeof write>) => {
+          copy();
+          return write(...given);
+        }) as never;
+        return handle;
+      };
+      return { ...found, open };
+    }) as never);
+    (await openProvingKey(fileOf(data), { ...onCpu, cache: folderCache(folder) })).destroy();
+    writing.mockRestore();
+    // before each page, the index, and the times of use
+    expect(copies.length).toBeGreaterThan(4);
+    copies.pop();
+    for (const each of copies) {
+      folder = each;
       expect(await folderCache(folder).list()).toEqual([]);
       expect(await visit()).toBeGreaterThan(data.length / 2);
       expect(await visit()).toBeLessThan(20_000);
@@ -607,6 +629,21 @@ describe('room', () => {
     (await open(other.zkey.data)).destroy();
     expect((await cache.list()).map(({ byteLength }) => byteLength)).toEqual([other.zkey.data.length]);
     expect(warnings).toEqual([]);
+  });
+  test('is not made of a file that arrived and gets its name, unless its visit ended', async () => {
+    const cache = folderCache(folder, { maxBytes: statement.zkey.data.length + 3 * PAGE });
+    const open = async (source: Uint8Array) => (await openProvingKey(fileOf(source), { ...onCpu, cache })).destroy();
+    await open(statement.zkey.data);
+    const arrived = join(folder, 'arrived.received');
+    renameSync(keyFile(), arrived);
+    await open(other.zkey.data);
+    expect(warnings.splice(0)).toEqual([expect.stringContaining('finds no room, so it is not kept')]);
+    expect(existsSync(arrived)).toBe(true);
+    const longAgo = new Date(Date.now() - 7_200_000);
+    utimesSync(arrived, longAgo, longAgo);
+    await open(other.zkey.data);
+    expect(warnings).toEqual([]);
+    expect(existsSync(arrived)).toBe(false);
   });
 
   test('a folder that cannot be written is left out, with a warning', async () => {

@@ -146,6 +146,8 @@ describe('a stream', () => {
       code: 'bad-argument',
       message: 'zkey: it came as a stream, and the cache has it no more; open the circuit again',
     });
+    // the worker that could not be opened again
+    await until(() => keyWorker().isTerminated);
     await expectProof(await open(streamOf(100_000)));
   });
 
@@ -204,17 +206,21 @@ describe('a stream that is no whole key leaves nothing, and the next one is kept
     await until(() => keys().length === 0);
   });
 
-  test('because it is aborted in the middle, also where it stalls, and then its source is told', async () => {
+  // with 0 ms while the worker writes pages, else while it waits for a piece
+  test.each([0, 100])('because it is aborted %i ms after it stalls, and its source is told', async (ms) => {
     const ending = new AbortController();
     let isCancelled = false;
     let pulls = 0;
     const stalled = new ReadableStream<Uint8Array>({
-      pull: (controller) => (pulls++ < 5 ? controller.enqueue(zkey.slice(0, PIECE)) : new Promise(() => undefined)),
+      pull: (controller) => {
+        if (pulls++ < 5) return controller.enqueue(zkey.slice(0, PIECE));
+        setTimeout(() => ending.abort('enough'), ms);
+        return new Promise(() => undefined);
+      },
       cancel: () => {
         isCancelled = true;
       },
     });
-    setTimeout(() => ending.abort('enough'), 200);
     await expect(open(stalled, { signal: ending.signal })).rejects.toMatchObject({ code: 'aborted', cause: 'enough' });
     await until(() => isCancelled && files().every((name) => name === 'times.json'));
   });
@@ -231,4 +237,36 @@ test('a circuit that is destroyed has its worker end the use of the key', async 
   circuit.destroy();
   await until(() => keyWorker().isTerminated);
   expect(files().filter((name) => name.endsWith('.use'))).toEqual([]);
+});
+
+test('a worker that died is started again once, by however many calls', async () => {
+  const circuit = await open(new Blob([zkey]), { cache: undefined });
+  const { proof, publicSignals } = await circuit.prove({ a: 3 });
+  const before = workers.length;
+  keyWorker().kill();
+  const verdicts = [0, 1, 2].map(() => circuit.verify(proof, publicSignals));
+  expect(await Promise.all(verdicts)).toEqual([true, true, true]);
+  expect(workers).toHaveLength(before + 1);
+});
+
+test('an error of the source is that of the calls that read, and of no later call', async () => {
+  const thrown = new Error('of the source');
+  let fails = false;
+  const source = {
+    byteLength: zkey.length,
+    read: async (from: number, to: number) => {
+      if (fails) throw thrown;
+      return zkey.slice(from, to);
+    },
+  };
+  const tooFew = await open(source, { cache: undefined, memoryLimit: 1 }).catch((error: Error) => error);
+  const memoryLimit = Number(/takes (\d+) bytes/.exec((tooFew as Error).message)?.[1]);
+  const circuit = await open(source, { cache: undefined, memoryLimit });
+  const { proof, publicSignals } = await circuit.prove({ a: 3 });
+  fails = true;
+  await expect(circuit.prove({ a: 3 })).rejects.toBe(thrown);
+  fails = false;
+  await expect(circuit.verify({} as never, publicSignals)).rejects.toMatchObject({ code: 'bad-argument' });
+  expect(await circuit.verify(proof, publicSignals)).toBe(true);
+  await expectProof(circuit);
 });

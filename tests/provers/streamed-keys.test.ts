@@ -233,6 +233,23 @@ describe('a stream', () => {
     await visit(streamOf(data, 90_000), { memoryLimit });
   });
 
+  test.each(['0', 'f'])('goes on with the file of another visit, %s, where its own is damaged', async (letter) => {
+    const memoryLimit = await leastLimit();
+    using key = await open(streamOf(data, 90_000), { memoryLimit });
+    const [name = ''] = names();
+    // before the other in a listing, or behind it
+    const other = name.replace(/\..*\./, `.${letter.repeat(40)}.`);
+    const path = join(folder, name);
+    const bytes = readFileSync(path);
+    writeFileSync(join(folder, other), bytes);
+    // the index is whole
+    for (let at = 0; at < data.length; at += 1000) bytes[at] = (bytes[at] as number) ^ 1;
+    writeFileSync(path, bytes);
+    expect(await key.prove(statement.circuit.witness)).toEqual(expected);
+    expect(names()).toEqual([other]);
+    expect(warnings).toEqual([]);
+  });
+
   test('is not evicted while a key proves from it, and is afterwards', async () => {
     const memoryLimit = await leastLimit();
     const cache = folderCache(folder, { maxBytes: data.length + 3 * PAGE });

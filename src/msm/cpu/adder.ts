@@ -104,6 +104,8 @@ export const withAdder = async <Result>(
   work: (adder: PointAdder, kernel: CompiledKernel) => Promise<Result>,
   arithmetics: readonly WasmArithmetic[] = fastestFirst(curve.p),
 ): Promise<Result | null> => {
+  // an adder whose sum ends after idle ones were dropped is dropped with them
+  const kept = idle;
   for (const arithmetic of arithmetics) {
     const opened = await openAdder(curve, arithmetic);
     if (opened === null) continue;
@@ -115,7 +117,7 @@ export const withAdder = async <Result>(
       lacksMemory = error instanceof NoWasmMemory;
       throw error;
     } finally {
-      if (!lacksMemory && adder.bytes <= MAX_IDLE_BYTES) ofCurve(idle, curve.constants).set(arithmetic, adder);
+      if (!lacksMemory && adder.bytes <= MAX_IDLE_BYTES) ofCurve(kept, curve.constants).set(arithmetic, adder);
     }
   }
   return null;

@@ -1,5 +1,5 @@
 /** The choice between GPU and CPU for multiples of points, with a GPU that is none. */
-import { describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { bn254 } from '../../src/curves/bn254.js';
 import { curveContext } from '../../src/curves/curve.js';
 import { MsmError } from '../../src/errors.js';
@@ -22,6 +22,21 @@ const sumsOf = (count: number, multiplier = curve.order / 3n) => ({
 
 const after = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** The clock of a choice, on which a busy machine is as fast as an idle one. */
+let now = 0;
+beforeEach(() => {
+  vi.spyOn(performance, 'now').mockImplementation(() => now);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** Takes time by that clock. */
+const takes = async (ms: number): Promise<void> => {
+  now += ms;
+  await after(0);
+};
+
 /** A choice, and who computed. */
 const choiceOf = (
   options: GpuOptions & { readonly signal?: AbortSignal },
@@ -35,7 +50,7 @@ const choiceOf = (
     },
     multiply: async () => {
       log.push('gpu');
-      await after(device.ms ?? 0);
+      await takes(device.ms ?? 0);
       return [];
     },
     destroy: async () => {
@@ -51,7 +66,7 @@ const choiceOf = (
   const compute = async (sums: ReturnType<typeof sumsOf>, ms = 5): Promise<string> => {
     const before = log.length;
     await choice.compute(curve, sums, async () => {
-      await after(ms);
+      await takes(ms);
       log.push('cpu');
       return [];
     });

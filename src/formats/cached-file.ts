@@ -7,7 +7,7 @@
 import { assertNotAborted, badArgument, untilAborted } from '../errors.js';
 import type { FileWriter } from './cache-folder.js';
 import { sha256 } from './sha256.js';
-import type { OpenFile, RandomAccess } from './source.js';
+import { joined, type OpenFile, type RandomAccess } from './source.js';
 import {
   firstPrepared,
   PAGE_BYTES,
@@ -269,16 +269,6 @@ const pagesOf = (bytes: Uint8Array): Uint8Array[] =>
  * a server or a compact key.
  */
 const RECENT_PAGES = 16;
-
-const joined = (parts: readonly Uint8Array[]): Uint8Array => {
-  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
-};
 
 /** Reads a key from its source, and stores the pages that it reads. */
 export class StoringKeyReader implements KeyReader {

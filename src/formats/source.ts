@@ -95,6 +95,17 @@ const checkRead = (what: string, bytes: unknown, from: number, to: number): Uint
   return view;
 };
 
+/** Joins bytes. */
+export const joined = (parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
+  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+};
+
 const openBytes = (what: string, source: object): OpenFile | null => {
   const bytes = viewBytes(what, source);
   if (bytes === null) return null;

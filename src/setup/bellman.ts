@@ -14,7 +14,7 @@ import type { Affine } from '../curves/jacobian.js';
 import { badArgument } from '../errors.js';
 import { invert } from '../field/modulus.js';
 import { openOrigin } from '../formats/file-origin.js';
-import { type FileOrigin, numbersOf, type OpenFile, openFile, readRange } from '../formats/source.js';
+import { type FileOrigin, joined, numbersOf, type OpenFile, openFile, readRange } from '../formats/source.js';
 import { fileOf } from '../formats/zkey.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import { HASH_BYTES } from './blake2b.js';
@@ -26,7 +26,6 @@ import {
   type Contribution,
   type Contributions,
   contributionHash,
-  joined,
   Reader,
   writeContribution,
   writeContributions,

@@ -5,7 +5,7 @@ import { badArgument, show } from '../errors.js';
 import { invert } from '../field/modulus.js';
 import { openOrigin } from '../formats/file-origin.js';
 import type { Output } from '../formats/sink.js';
-import type { FileOrigin, PointSection } from '../formats/source.js';
+import { type FileOrigin, joined, type PointSection } from '../formats/source.js';
 import { fileOf, type Groth16Zkey } from '../formats/zkey.js';
 // From the entry, so that the build leaves in formats.js what both share.
 import { openZkey } from '../formats.js';
@@ -17,7 +17,6 @@ import {
   type Contributions,
   contributionHash,
   hashContribution,
-  joined,
   readContributions,
   transcriptWith,
   writeContribution,

@@ -7,7 +7,7 @@
 import type { Affine } from '../curves/jacobian.js';
 import { badArgument } from '../errors.js';
 import { sectionOf } from '../formats/binfile.js';
-import { numbersOf, readRange } from '../formats/source.js';
+import { joined, numbersOf, readRange } from '../formats/source.js';
 import type { KeyFile } from '../formats/zkey.js';
 import { Blake2b, HASH_BYTES } from './blake2b.js';
 import { filePoint, type Groups, hashedPoint, readPoints } from './groups.js';
@@ -190,14 +190,3 @@ export const u32 = (value: number): Uint8Array => new Uint8Array(Uint32Array.of(
 
 /** Returns a number as 4 big-endian bytes, as transcripts and challenges have it. */
 export const bigEndian = (value: number): Uint8Array => u32(value).reverse();
-
-/** Joins bytes. */
-export const joined = (parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
-  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
-};

@@ -4,9 +4,9 @@ import type { Affine } from '../curves/jacobian.js';
 import { badArgument } from '../errors.js';
 import { writeNumber } from '../field/modulus.js';
 import type { Output } from '../formats/sink.js';
-import type { OpenFile } from '../formats/source.js';
+import { joined, type OpenFile } from '../formats/source.js';
 import type { KeyFile } from '../formats/zkey.js';
-import { joined, u32 } from './contributions.js';
+import { u32 } from './contributions.js';
 import { filePoint, type Groups } from './groups.js';
 import type { Run } from './run.js';
 

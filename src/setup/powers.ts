@@ -7,7 +7,7 @@ import type { OwnBytes } from '../api/values.js';
 import type { Affine } from '../curves/jacobian.js';
 import { badArgument } from '../errors.js';
 import type { Output } from '../formats/sink.js';
-import type { FileOrigin, PointSection } from '../formats/source.js';
+import { type FileOrigin, joined, type PointSection } from '../formats/source.js';
 import { type OptionTable, readOptions } from '../option-table.js';
 import { Blake2b } from './blake2b.js';
 import { compressPoints, fewPoints } from './compressed-points.js';
@@ -19,7 +19,7 @@ import {
   readSecret,
   withStream,
 } from './contribute.js';
-import { joined, u32 } from './contributions.js';
+import { u32 } from './contributions.js';
 import { filePoint, type Groups, hashedPoints, openGroups, readPoints, type SetupCurve } from './groups.js';
 import { COPIED_BYTES, number, SectionWriter } from './key-writer.js';
 import type { Tables } from './memory.js';

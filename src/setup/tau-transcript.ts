@@ -8,10 +8,10 @@ import type { CurveContext } from '../curves/curve.js';
 import type { Affine } from '../curves/jacobian.js';
 import { badArgument } from '../errors.js';
 import { sectionOf } from '../formats/binfile.js';
-import { readRange } from '../formats/source.js';
+import { joined, readRange } from '../formats/source.js';
 import type { KeyFile } from '../formats/zkey.js';
 import { Blake2b, blake2b, HASH_BYTES, SAVED_BYTES } from './blake2b.js';
-import { type Author, joined, Reader, readAuthor, u32, writeAuthor } from './contributions.js';
+import { type Author, Reader, readAuthor, u32, writeAuthor } from './contributions.js';
 import { filePoint, type Groups, hashedPoint, type Pause, readPoints, times } from './groups.js';
 import { RandomStream } from './randomness.js';
 

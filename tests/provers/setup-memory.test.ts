@@ -2,10 +2,9 @@
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { power as raised } from '../../src/field/powers.js';
 import { readR1cs } from '../../src/formats/r1cs.js';
-import type { RandomAccess } from '../../src/formats/source.js';
+import { joined, type RandomAccess } from '../../src/formats/source.js';
 import { fileOf } from '../../src/formats/zkey.js';
 import { openZkey } from '../../src/formats.js';
-import { joined } from '../../src/setup/contributions.js';
 import { gatesOf } from '../../src/setup/gates.js';
 import { filePoint, openGroups, times } from '../../src/setup/groups.js';
 import { planRounds } from '../../src/setup/memory.js';

@@ -1,5 +1,6 @@
 /** The challenges of a proof: hashes of what was sent before (Fiat and Shamir 1986). */
 import type { AffinePoint } from '../../api/values.js';
+import { joined } from '../../formats/source.js';
 import { bytesOf, numberOf } from '../witness.js';
 
 /**
@@ -9,13 +10,7 @@ import { bytesOf, numberOf } from '../witness.js';
  */
 export const challengeOf = (order: bigint, ...parts: readonly (bigint | Uint8Array)[]): bigint => {
   const all = parts.map((part) => (typeof part === 'bigint' ? bytesOf(part).reverse() : part));
-  const bytes = new Uint8Array(all.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of all) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return keccak256(bytes) % order;
+  return keccak256(joined(all)) % order;
 };
 
 /** Returns the challenge after scalars, commitments and points. @param bytes of a coordinate */

@@ -10,6 +10,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { BrowserContext } from 'playwright';
 import { formatMs, tableLines } from '../dev/bench/format.js';
 import { interleave } from '../dev/bench/measure.js';
 import { median } from '../src/calibrate/statistics.js';
@@ -139,12 +140,13 @@ const runInPage = async ({ zkey, witness, ...task }: Task): Promise<Run> => {
   writeFileSync(join(site, 'index.html'), page);
   const isolated = { 'cross-origin-opener-policy': 'same-origin', 'cross-origin-embedder-policy': 'require-corp' };
   const { server, origin } = await serveFolder(site, () => isolated);
-  const context = await openProfile(profile);
+  let context: BrowserContext | undefined;
   let most = 0;
   const timer = setInterval(() => {
     most = Math.max(most, bytesOfBrowser(profile));
   }, LOOK_MS);
   try {
+    context = await openProfile(profile);
     const opened = await context.newPage();
     opened.setDefaultTimeout(PAGE_MS);
     await opened.exposeFunction('peakOfBrowser', () => most);
@@ -159,7 +161,7 @@ const runInPage = async ({ zkey, witness, ...task }: Task): Promise<Run> => {
     );
   } finally {
     clearInterval(timer);
-    await context.close();
+    await context?.close();
     server.closeAllConnections();
     server.close();
     rmSync(folder, { recursive: true, force: true });

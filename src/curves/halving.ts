@@ -36,6 +36,22 @@ const nearest = (a: bigint, b: bigint): bigint => {
   return (twice - mod(twice, 2n * b)) / (2n * b);
 };
 
+/** Returns an integer nearest to a multiple k·a/b. */
+type Rounded = (k: bigint) => bigint;
+
+/**
+ * Returns what rounds multiples of a/b, by products with a fraction of a power of two: they are less than 2^−64 off
+ * before they are rounded.
+ *
+ * @param b above each k
+ */
+const roundedBy = (a: bigint, b: bigint): Rounded => {
+  const bits = BigInt(b.toString(2).length + 64);
+  const factor = nearest(a << bits, b);
+  const half = 1n << (bits - 1n);
+  return (k) => (factor * k + half) >> bits;
+};
+
 /**
  * Returns two short vectors (a, b) with a + λ·b = 0 modulo r, by the extended Euclidean algorithm:
  * the first remainder below √r, and the shorter one of its neighbours.
@@ -71,14 +87,12 @@ const compute = (curve: CurveContext): Halving => {
   const beta = isImage(root) ? root : (root * root) % p;
   const [[a1, b1], [a2, b2]] = shortVectors(r, lambda) as [readonly [bigint, bigint], readonly [bigint, bigint]];
   const sign = a1 * b2 - a2 * b1 > 0n ? 1n : -1n;
-  // k·(1, 0) in the basis of both vectors, by products with fractions: k is less than 2^−64 of a unit off
-  const bits = BigInt(r.toString(2).length + 64);
-  const [first, second] = [nearest((sign * b2) << bits, r), nearest((-sign * b1) << bits, r)];
-  const half = 1n << (bits - 1n);
+  // k·(1, 0) in the basis of both vectors
+  const [first, second] = [roundedBy(sign * b2, r), roundedBy(-sign * b1, r)];
   return {
     beta,
     split(k) {
-      const [c1, c2] = [(first * k + half) >> bits, (second * k + half) >> bits];
+      const [c1, c2] = [first(k), second(k)];
       return [k - c1 * a1 - c2 * a2, -c1 * b1 - c2 * b2];
     },
   };
@@ -166,12 +180,9 @@ const shortNumber = (multiple: bigint, order: bigint): Cyclotomic => {
 const quartering = (short: Cyclotomic, r: bigint): Endomorphism['split'] => {
   // the product of all conjugates is the norm
   const inverse = [5, 7, 11].map((k) => conjugateOf(short, k)).reduce(cyclotomicProduct);
-  const bits = BigInt(r.toString(2).length + 64);
-  const half = 1n << (bits - 1n);
-  const [f0, f1, f2, f3] = inverse.map((each) => nearest(each << bits, r)) as unknown as Cyclotomic;
-  const rounded = (product: bigint): bigint => (product + half) >> bits;
+  const [f0, f1, f2, f3] = inverse.map((each) => roundedBy(each, r)) as [Rounded, Rounded, Rounded, Rounded];
   return (k) => {
-    const quotient: Cyclotomic = [rounded(f0 * k), rounded(f1 * k), rounded(f2 * k), rounded(f3 * k)];
+    const quotient: Cyclotomic = [f0(k), f1(k), f2(k), f3(k)];
     const [t0, t1, t2, t3] = cyclotomicProduct(short, quotient);
     return [k - t0, -t1, -t2, -t3];
   };

@@ -3,6 +3,7 @@
  * the other, a table of them, and a footer. Numbers are little-endian.
  */
 import { badArgument, type MsmError } from '../errors.js';
+import { digitsOf, wordBytesOf } from '../field/modulus.js';
 import { ValueTable } from '../fields/program/entries.js';
 import { ORDER_BYTES, type SnarkjsCurve } from './binfile.js';
 import { bytesOfHex, DIGEST_BYTES, digestOf, hexOf } from './sha256.js';
@@ -240,8 +241,7 @@ export const joinPoints = (
   const half = pointBytes / 8;
   const words = new Uint32Array(2 * half * marks.length);
   const [abscissas, roots] = [new Uint32Array(xs.buffer), new Uint32Array(ys.buffer)];
-  const p: number[] = [];
-  for (let rest = prime; rest > 0n; rest >>= 32n) p.push(Number(rest & 0xffff_ffffn));
+  const p = digitsOf(prime, 32, wordBytesOf(prime) / 4);
   let at = 0;
   // word by word: views of single points take ten times as long
   for (const [i, mark] of marks.entries()) {

@@ -453,7 +453,7 @@ class RootProgram implements RootOperations<number> {
 
 /** Returns whether all numbers are below a prime. */
 const areBelow = (words: Uint32Array, prime: bigint): boolean => {
-  const p = digitsOf(prime, 32, Math.ceil(prime.toString(16).length / 8));
+  const p = digitsOf(prime, 32, wordBytesOf(prime) / 4);
   for (let at = 0; at < words.length; at += p.length) if (!isBelow(words, at, p)) return false;
   return true;
 };

@@ -70,7 +70,7 @@ export interface ResponseInput {
   readonly name?: string | undefined;
 }
 
-export const challengeTable = {
+const challengeTable = {
   of: 'contributeToChallenge and contributeToPowersChallenge',
   rows: {
     challenge: { kind: 'any', isRequired: true },
@@ -206,12 +206,8 @@ export async function contributeToChallenge(
   contribution: Pick<ContributionInput, 'entropy'> = {},
   given: SetupOptions = {},
 ): Promise<ContributedChallenge> {
-  const { challenge, curve: name } = readOptions(challengeTable, input, { argument: 'input', path: 'input.' });
-  const drawn = readEntropy(contribution);
-  const options = readOptions(setupOptions, given);
-  const groups = await openGroups(name);
+  const { drawn, options, groups, file } = await openChallenge(input, contribution, given);
   const { g1, g2, order } = groups;
-  const file = await openPart('challenge', challenge, options);
   const { parts, points, contributions } = await readParameters(file, groups);
   const total = parts.h.count + parts.c.count;
   const { bytes, result } = await writeBy(
@@ -366,6 +362,23 @@ interface Parameters {
   readonly contributions: Contributions;
 }
 
+/**
+ * Reads the arguments of a contribution to a challenge of either phase, and opens the challenge.
+ *
+ * @throws MsmError `bad-argument`
+ */
+export const openChallenge = async (
+  input: ChallengeInput,
+  contribution: Pick<ContributionInput, 'entropy'>,
+  given: SetupOptions,
+) => {
+  const { challenge, curve } = readOptions(challengeTable, input, { argument: 'input', path: 'input.' });
+  const drawn = readEntropy(contribution);
+  const options = readOptions(setupOptions, given);
+  const groups = await openGroups(curve);
+  return { drawn, options, groups, file: await openPart('challenge', challenge, options) };
+};
+
 /** Opens a challenge or a response. @throws MsmError `bad-argument` */
 export const openPart = async (what: string, origin: FileOrigin, { signal }: SetupOptions): Promise<OpenFile> =>
   openFile(what, await openOrigin(what, origin, { signal, inParts: true }), signal);
@@ -412,7 +425,12 @@ const readParameters = async (file: OpenFile, groups: Groups): Promise<Parameter
 };
 
 /** Reads points of a challenge. @returns x‖y of each, little-endian */
-const readPart = async (file: OpenFile, { curve, at }: Part, from: number, to: number): Promise<Uint32Array> =>
+export const readPart = async (
+  file: OpenFile,
+  { curve, at }: Pick<Part, 'curve' | 'at'>,
+  from: number,
+  to: number,
+): Promise<Uint32Array> =>
   plainPoints(curve, await readRange(file, at + from * curve.pointBytes, at + to * curve.pointBytes));
 
 /** Returns the bytes of a contribution, without its author. */

@@ -28,10 +28,10 @@ import { type OpenPowers, openPowers } from './prepared-powers.js';
 import type { RandomStream } from './randomness.js';
 import { type Run, type RunOptions, type SetupOptions, setupOptions, writeBy } from './run.js';
 import {
+  challengeAfter,
   drawSecrets,
   endResponse,
   type FirstPoints,
-  firstChallenge,
   type PowersContribution,
   readTranscript,
   writeContribution,
@@ -281,7 +281,7 @@ class Contributing {
   async write({ author }: Drawn, stream: RandomStream): Promise<Uint8Array<ArrayBuffer>> {
     const { groups, ptau } = this.#opened;
     const { all, bytes } = await readTranscript(this.#opened, groups);
-    const challenge = all.at(-1)?.nextChallenge ?? (await firstChallenge(groups, ptau.power, this.#run.pause));
+    const challenge = await challengeAfter(all.at(-1), groups, ptau.power, this.#run.pause);
     const { secrets, proofs } = await drawSecrets(groups, challenge, stream, this.#run.pause);
     const [tau, alpha, beta] = secrets;
     const response = (await Blake2b.begin()).update(challenge);

@@ -13,13 +13,13 @@ import { badArgument, notLoaded } from '../errors.js';
 import type { Output } from '../formats/sink.js';
 import { type FileOrigin, joined, type OpenFile, readRange } from '../formats/source.js';
 import { type OptionTable, readOptions } from '../option-table.js';
-import { type ChallengeInput, type ContributedChallenge, challengeTable, openPart } from './bellman.js';
+import { type ChallengeInput, type ContributedChallenge, openChallenge, openPart, readPart } from './bellman.js';
 import { Blake2b, blake2b, HASH_BYTES } from './blake2b.js';
 import { sameBytes } from './checks.js';
 import { compressedBytes, compressPoints, fewPoints } from './compressed-points.js';
-import { type ContributionInput, readEntropy, withStream } from './contribute.js';
+import { type ContributionInput, withStream } from './contribute.js';
 import { Reader } from './contributions.js';
-import { type Groups, hashedPoints, openGroups, plainPoints, readPoints } from './groups.js';
+import { type Groups, hashedPoints, plainPoints, readPoints } from './groups.js';
 import { COPIED_BYTES, SectionWriter } from './key-writer.js';
 import { multiples } from './point-transform.js';
 import {
@@ -34,9 +34,9 @@ import {
 } from './powers.js';
 import { type Run, type SetupOptions, setupOptions, writeBy } from './run.js';
 import {
+  challengeAfter,
   drawSecrets,
   type FirstPoints,
-  firstChallenge,
   hashedProofs,
   type PowersContribution,
   proofsBy,
@@ -130,7 +130,7 @@ export async function exportPowersChallenge(source: FileOrigin, given: SetupOpti
         });
       }
       const hash = file.digest();
-      if (!sameBytes(hash, await challengeOf(groups, ptau.power, last, run))) {
+      if (!sameBytes(hash, await challengeAfter(last, groups, ptau.power, run.pause))) {
         throw badArgument('ptau: the points are not those of which the last contribution has the hash');
       }
       return hash;
@@ -175,11 +175,7 @@ export async function contributeToPowersChallenge(
   contribution: Pick<ContributionInput, 'entropy'> = {},
   given: SetupOptions = {},
 ): Promise<ContributedChallenge> {
-  const { challenge, curve: name } = readOptions(challengeTable, input, { argument: 'input', path: 'input.' });
-  const drawn = readEntropy(contribution);
-  const options = readOptions(setupOptions, given);
-  const groups = await openGroups(name);
-  const file = await openPart('challenge', challenge, options);
+  const { drawn, options, groups, file } = await openChallenge(input, contribution, given);
   const n = sizeOf(file, groups);
   const { bytes, result } = await writeBy(
     options,
@@ -192,10 +188,10 @@ export async function contributeToPowersChallenge(
         const firsts = { tauG1: 1n, tauG2: 1n, alphaTauG1: alpha, betaTauG1: beta, betaG2: beta };
         const response = await HashedOutput.begin(output);
         await response.write(before);
-        for (const { section, curve, count, at } of partsOf(groups, n, false).parts) {
-          const { pointBytes } = curve;
+        for (const part of partsOf(groups, n, false).parts) {
+          const { section, curve, count } = part;
           await run.inRounds(count, async (from, to) => {
-            const points = plainPoints(curve, await readRange(file, at + from * pointBytes, at + to * pointBytes));
+            const points = await readPart(file, part, from, to);
             const factors = { from, first: firsts[section], step: tau };
             const input = { points, scale: 1n, scales: [1n], ...factors };
             const [plain] = await multiples(run, curve, input, `challenge: section ${section}`);
@@ -267,7 +263,7 @@ export async function importPowersResponse(
     { phase: 'import', total: pointsOf(2 ** power), tables: { ...inParts(groups), pools: 2 } },
     async (run, output) => {
       const challenge = await readRange(file, 0, HASH_BYTES);
-      if (!sameBytes(challenge, await challengeOf(groups, power, before.all.at(-1), run))) {
+      if (!sameBytes(challenge, await challengeAfter(before.all.at(-1), groups, power, run.pause))) {
         throw badArgument('response: it is one to another challenge than that of the ptau');
       }
       const { saved, hash } = await hashResponse(file, groups, power, run);
@@ -373,14 +369,6 @@ const sizeOf = ({ what, byteLength }: OpenFile, groups: Groups): number => {
     `${what}: it has ${byteLength} bytes, which no challenge on ${groups.name} has: is it cut off, or of another curve?`,
   );
 };
-
-/** Returns the challenge after the last contribution, or the first one. */
-const challengeOf = async (
-  groups: Groups,
-  power: number,
-  last: PowersContribution | undefined,
-  run: Run,
-): Promise<Uint8Array> => last?.nextChallenge ?? firstChallenge(groups, power, run.pause);
 
 /** Returns the hash of a file. */
 const hashOf = async (file: OpenFile, run: Run): Promise<Uint8Array<ArrayBuffer>> => {

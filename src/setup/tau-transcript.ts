@@ -172,6 +172,14 @@ export const firstChallenge = async (
   return hash.digest();
 };
 
+/** Returns the challenge after the last contribution, if there is one; else the first one. */
+export const challengeAfter = async (
+  last: PowersContribution | undefined,
+  groups: Groups,
+  power: number,
+  pause: Pause,
+): Promise<Uint8Array> => last?.nextChallenge ?? firstChallenge(groups, power, pause);
+
 /** The secrets τ, α and β of a contribution, and their proofs. */
 export interface DrawnSecrets {
   readonly secrets: readonly [tau: bigint, alpha: bigint, beta: bigint];
